@@ -1,0 +1,56 @@
+# Everything a contributor needs; `make` alone lists it. Only Python 3.11 and make must be there.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.stamp
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help venv test lint format seeds soak bench-engine clean
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+venv: $(STAMP) ## make .venv with everything, again when pyproject.toml or constraints.txt change
+
+# The stamp comes last, so that an installation that broke off is done again.
+$(STAMP): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	"$(PYTHON)" -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(STAMP)
+
+test: $(STAMP) ## run the tests with small counts (PYTEST_ARGS="-k join" for some)
+	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+
+lint: $(STAMP) ## check style, types and, where luacheck is installed, Lua
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	@if command -v luacheck >/dev/null; then \
+		rm -rf build/lua && $(BIN)/python -m waitroom.engine.scripts build/lua \
+			&& luacheck -q build/lua; \
+	elif [ "$(CI)" = true ]; then \
+		echo "luacheck is missing, and CI must not pass without it" >&2; exit 1; \
+	else \
+		echo "luacheck is not installed, so Lua was not checked (Debian: apt install lua-check)"; \
+	fi
+
+format: $(STAMP) ## put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+seeds: $(STAMP) ## show which requirements of the seed documents are proven
+	$(BIN)/python -m tests.seeds
+
+soak: $(STAMP) ## run the tests with the largest counts: hours, not minutes
+	SOAK=1 $(BIN)/python -m pytest -q --timeout 0 $(PYTEST_ARGS)
+
+bench-engine: $(STAMP) ## measure the engine (FULL=1: a million waiting; MILLIONS=10: ten)
+	FULL="$(FULL)" MILLIONS="$(MILLIONS)" $(BIN)/python -m bench.engine
+
+clean: ## remove what was made, the data folder .waitroom excepted
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

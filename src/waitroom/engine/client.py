@@ -1,0 +1,488 @@
+"""The engine: one method per verb. Everything that touches Redis or Valkey goes through here.
+
+    engine = await Engine.connect(None, data_dir, ring)
+    await engine.create("concert", preset("slots"))
+    view = await engine.join("concert")
+
+A visitor is known by their signed ticket string; a forged one is refused before the
+server is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import dataclasses
+import secrets
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from waitroom.engine import keys, policies, replies, views
+from waitroom.engine.batcher import Batcher
+from waitroom.engine.connect import Store, connect
+from waitroom.engine.runner import Clock, Runner
+from waitroom.engine.scripts import READS, Verb
+from waitroom.engine.views import Held
+from waitroom.errors import (
+    EnterLater,
+    InvalidInput,
+    InvalidTicket,
+    RoomExists,
+    UnknownRoom,
+    VersionConflict,
+    WaitroomError,
+)
+from waitroom.models import (
+    MEMBERS_PER_SCRIPT,
+    Advanced,
+    BeforeOpen,
+    Page,
+    Policy,
+    Room,
+    State,
+    Stats,
+    TicketView,
+    check_room_name,
+)
+from waitroom.tickets import KeyRing, Ticket
+
+_MOST_BATCHERS = 4_096
+_ROOMS_PER_PIPELINE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """One visitor of a `join`: a new one, one with an old ticket, or one known by name."""
+
+    ticket: str | None = None
+    visitor: str | None = None
+    enter: bool = False
+
+
+class Engine:
+    """All verbs of Waitroom on one server, for any number of rooms and concurrent callers."""
+
+    def __init__(self, store: Store, ring: KeyRing, *, clock: Clock | None = None) -> None:
+        self.store = store
+        self.ring = ring
+        self.runner = Runner(store.client, flags=store.facts.scripts_take_flags, clock=clock)
+        self.on_change: Callable[[str], None] = _nothing
+        self._polls: dict[str, Batcher[Held, TicketView]] = {}
+        self._joins: dict[str, Batcher[Join, TicketView]] = {}
+
+    @classmethod
+    async def connect(
+        cls,
+        url: str | None,
+        data_dir: Path,
+        ring: KeyRing,
+        *,
+        timeout_s: float = 2.0,
+        clock: Clock | None = None,
+    ) -> Self:
+        """Connect to the server of `url`, or start an own one in `data_dir`."""
+        return cls(await connect(url, data_dir, timeout_s), ring, clock=clock)
+
+    async def aclose(self) -> None:
+        """Let calls under way end, then close the connection and an own server."""
+        await asyncio.gather(*(batcher.drain() for batcher in self._polls.values()))
+        await asyncio.gather(*(batcher.drain() for batcher in self._joins.values()))
+        await self.store.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()
+
+    # Rooms ----------------------------------------------------------------------------------
+
+    async def create(self, room: str, policy: Policy, *, op_id: str | None = None) -> Room:
+        """Make a room."""
+        check_room_name(room)
+        await self.runner.command("SADD", keys.ROOMS, room)
+        reply = await self._configure(room, "create", "", policy, op_id)
+        if reply.word == "room_exists":
+            raise RoomExists(room)
+        return await self.room(room)
+
+    async def configure(
+        self, room: str, *, version: int | None = None, op_id: str | None = None, **changes: Any
+    ) -> Room:
+        """Change fields of a policy; they act at once. `version` guards a change of what was read."""
+        while True:
+            current = await self.room(room)
+            if version is not None and version != current.version:
+                raise VersionConflict(room, version, current.version)
+            policy = current.policy.change(**changes)
+            reply = await self._configure(room, "update", current.version, policy, op_id)
+            if reply.word == "ok":
+                self.on_change(room)
+                return await self.room(room)
+            if reply.word == "lost":
+                raise UnknownRoom(room)
+            if version is not None:
+                raise VersionConflict(room, version, reply.number("version"))
+
+    async def _configure(
+        self, room: str, action: str, version: int | str, policy: Policy, op_id: str | None
+    ) -> replies.Reply:
+        args = [action, version, *policies.write(policy)]
+        reply = await self.runner.run(Verb.CONFIGURE, room, args, op_id=op_id or _op_id())
+        if reply.word == "ok":
+            memory = self.runner.memory(room)
+            memory.policy, memory.version = policy, reply.number("version")
+        return reply
+
+    async def room(self, room: str) -> Room:
+        """Return a room with its policy as it is now."""
+        check_room_name(room)
+        reply = await self.runner.run(Verb.STATS, room, [])
+        memory = self.runner.memory(room)
+        if memory.policy is None:
+            raise UnknownRoom(room)
+        return Room(room, memory.policy, memory.version, reply.number("epoch"))
+
+    async def rooms(self) -> tuple[str, ...]:
+        """Return the names of all rooms."""
+        return tuple(
+            sorted(name.decode() for name in await self.runner.command("SMEMBERS", keys.ROOMS))
+        )
+
+    async def occupied(self, rooms: Sequence[str]) -> builtins.list[str]:
+        """Return those rooms that hold anybody; a cheap question, asked of many at once."""
+        found: builtins.list[str] = []
+        for start in range(0, len(rooms), _ROOMS_PER_PIPELINE):
+            some = rooms[start : start + _ROOMS_PER_PIPELINE]
+            counts = await self.runner.exists([(r, ("waiting", "called", "inside")) for r in some])
+            found += (room for room, count in zip(some, counts, strict=True) if count)
+        return found
+
+    def declare(self, room: str, policy: Policy) -> None:
+        """Remember a room from a configuration file: it comes back after a loss and our restart."""
+        self.runner.declare(check_room_name(room), policy)
+
+    async def clear(self, room: str, *, op_id: str | None = None) -> int:
+        """Empty a room and refuse all its tickets from now on; return how many it held."""
+        reply = await self._run(Verb.CLEAR, room, [], op_id or _op_id())
+        return reply.number("cleared")
+
+    async def drop(self, room: str) -> bool:
+        """Remove a room with all that it holds; return whether it was there."""
+        check_room_name(room)
+        try:
+            await self.runner.run(Verb.DROP, room, [])
+            found = True
+        except UnknownRoom:
+            found = False
+        await self.runner.command("SREM", keys.ROOMS, room)
+        self.runner.memories.pop(room, None)
+        return found
+
+    # Visitors -------------------------------------------------------------------------------
+
+    async def join(
+        self,
+        room: str,
+        ticket: str | None = None,
+        *,
+        visitor: str | None = None,
+        enter: bool = False,
+    ) -> TicketView:
+        """Take a place, or keep the one that `ticket` or `visitor` has."""
+        batcher = self._joins.get(room)
+        if batcher is None:
+            check_room_name(room)
+            batcher = Batcher(lambda joins: self.join_many(room, joins))
+            _keep(self._joins, room, batcher)
+        return await batcher.submit(Join(ticket, visitor, enter))
+
+    async def poll(self, room: str, ticket: str) -> TicketView:
+        """Tell where a ticket is, and that its holder is still there."""
+        batcher = self._polls.get(room)
+        if batcher is None:
+            check_room_name(room)
+            batcher = Batcher(lambda held: self._poll_held(room, held))
+            _keep(self._polls, room, batcher)
+        return await batcher.submit(self._read(room, ticket))
+
+    async def join_many(
+        self, room: str, joins: Sequence[Join]
+    ) -> Sequence[TicketView | WaitroomError]:
+        """Join up to 500 visitors in one call; each gets a view or their own error."""
+        check_room_name(room)
+        await self._know_policy(room)
+        held = [self._held_for(room, join) for join in joins]
+        good = [
+            (one, join.enter)
+            for one, join in zip(held, joins, strict=True)
+            if isinstance(one, Held)
+        ]
+        answers = iter(await self._join_held(room, *zip(*good, strict=True)) if good else ())
+        return [next(answers) if isinstance(one, Held) else one for one in held]
+
+    async def poll_many(
+        self, room: str, tickets: Sequence[str]
+    ) -> Sequence[TicketView | WaitroomError]:
+        """Poll up to 500 tickets in one call; each gets a view or its own error."""
+        check_room_name(room)
+        held = [self._read_or_error(room, text) for text in tickets]
+        good = [one for one in held if isinstance(one, Held)]
+        answers = iter(await self._poll_held(room, good) if good else ())
+        return [next(answers) if isinstance(one, Held) else one for one in held]
+
+    async def enter(self, room: str, ticket: str) -> TicketView:
+        """Go inside; asked again, answer the same session."""
+        held = self._read(room, ticket)
+        reply = await self._run(Verb.ENTER, room, [held.ticket.id, held.claim])
+        if reply.word == "absent":  # swept or lost: it has its place back, which is not a turn
+            await self._join_held(room, [held], [False], restore=True)
+            reply = await self._run(Verb.ENTER, room, [held.ticket.id, held.claim])
+        if reply.word == "enter_later":
+            raise EnterLater(
+                "called, but the rolling limit is used up for a moment; the turn is kept",
+                reply.number("at"),
+            )
+        return self._inside(room, held, reply)
+
+    async def renew(
+        self, room: str, ticket: str, *, sid: int | None = None, vouched_until_ms: int | None = None
+    ) -> TicketView:
+        """Extend a session from now. A gate may vouch for one whose record was lost."""
+        held = self._read(room, ticket)
+        args = [held.ticket.id, _or_empty(sid), _or_empty(vouched_until_ms)]
+        return self._inside(room, held, await self._run(Verb.RENEW, room, args))
+
+    async def finish(
+        self, room: str, ticket: str, *, sid: int | None = None, op_id: str | None = None
+    ) -> TicketView:
+        """End a session; its place goes to the next one in the same call."""
+        held = self._read(room, ticket)
+        args = [held.ticket.id, _or_empty(sid)]
+        reply = await self._run(Verb.FINISH, room, args, op_id or _op_id())
+        if reply.word != "finished":
+            raise replies.refusal(reply.word)
+        return TicketView(room, held.ticket.id, State.GONE, ticket, reason=replies.GONE["finished"])
+
+    async def leave(self, room: str, ticket: str, *, op_id: str | None = None) -> TicketView:
+        """Give up a place, a turn or a session."""
+        held = self._read(room, ticket)
+        await self._run(Verb.LEAVE, room, [held.ticket.id, held.claim], op_id or _op_id())
+        return TicketView(room, held.ticket.id, State.GONE, ticket, reason=replies.GONE["left"])
+
+    async def defer(
+        self, room: str, ticket: str, places: int, *, op_id: str | None = None
+    ) -> TicketView:
+        """Let `places` people go first; the view has the new ticket string."""
+        held = self._read(room, ticket)
+        _check_count("places", places, 1_000_000)
+        reply = await self._run(Verb.DEFER, room, [held.ticket.id, places], op_id or _op_id())
+        if reply.word != "waiting":
+            raise replies.refusal(reply.word)
+        moved = dataclasses.replace(
+            held.ticket,
+            place=reply.number("place"),
+            epoch=reply.number("epoch"),
+            generation=reply.number("defers"),
+        )
+        position = reply.number("position")
+        return TicketView(room, moved.id, State.WAITING, self.ring.sign(moved), position)
+
+    # Operators and the ticker ---------------------------------------------------------------
+
+    async def advance(self, room: str, most: int = MEMBERS_PER_SCRIPT) -> Advanced:
+        """Do one bounded step of housekeeping and admission."""
+        return replies.advanced(await self.runner.run(Verb.ADVANCE, room, [most]))
+
+    async def admit(
+        self, room: str, count: int, *, force: bool = False, op_id: str | None = None
+    ) -> int:
+        """Call the first `count` people by hand; return how many there were room for."""
+        _check_count("count", count, 1_000_000)
+        op_id, total, step = op_id or _op_id(), 0, 0
+        while total < count:
+            want = min(count - total, MEMBERS_PER_SCRIPT)
+            args = [want, int(force)]
+            reply = await self._run(Verb.ADMIT, room, args, f"{op_id}.{step}")
+            if reply.word != "ok":
+                if total:
+                    break
+                raise replies.refusal(reply.word)
+            total, step = total + reply.number("called"), step + 1
+            if reply.number("called") < want and not reply.number("more"):
+                break
+        return total
+
+    async def call(
+        self, room: str, ticket_id: str, *, force: bool = False, op_id: str | None = None
+    ) -> int | None:
+        """Call one ticket by hand; return until when it may enter, None for no limit."""
+        args = [_check_id(ticket_id), int(force)]
+        reply = await self._run(Verb.CALL, room, args, op_id or _op_id())
+        if reply.word != "called":
+            raise replies.refusal(reply.word)
+        return reply.moment("until")
+
+    async def kick(self, room: str, ticket_ids: Iterable[str], *, op_id: str | None = None) -> int:
+        """Remove tickets wherever they are; return how many were there."""
+        ids = [_check_id(ticket_id) for ticket_id in ticket_ids]
+        op_id, total = op_id or _op_id(), 0
+        for start in range(0, len(ids), MEMBERS_PER_SCRIPT):
+            some = ids[start : start + MEMBERS_PER_SCRIPT]
+            reply = await self._run(Verb.KICK, room, some, f"{op_id}.{start}")
+            total += reply.number("kicked")
+        return total
+
+    async def list(
+        self,
+        room: str,
+        state: State = State.WAITING,
+        *,
+        after: str | None = None,
+        limit: int = 100,
+        since_ms: int | None = None,
+        until_ms: int | None = None,
+    ) -> Page:
+        """Return a page of tickets in a state; waiting ones also by when they arrived."""
+        _check_count("limit", limit, MEMBERS_PER_SCRIPT)
+        if state is State.GONE:
+            raise InvalidInput("state", "must be waiting, called or inside")
+        if after is not None and not after.isdecimal():
+            raise InvalidInput("after", "must be the cursor of an earlier page")
+        low, high = (_or_empty(t and t * 1000) for t in (since_ms, until_ms))
+        args = [state, after or "", limit, low, high]
+        return replies.listed(await self._run(Verb.LIST, room, args), state)
+
+    async def stats(self, room: str) -> Stats:
+        """Return a room at a glance."""
+        return replies.stats(await self._run(Verb.STATS, room, []), room)
+
+    # Inside ---------------------------------------------------------------------------------
+
+    async def _run(
+        self, verb: Verb, room: str, args: Sequence[Any], op_id: str = keys.NO_OP
+    ) -> replies.Reply:
+        check_room_name(room)
+        reply = await self.runner.run(verb, room, [*args], op_id=op_id)
+        if verb not in READS:
+            self.on_change(room)
+        return reply
+
+    async def _know_policy(self, room: str) -> None:
+        memory = self.runner.memory(room)
+        if memory.policy is None:
+            await self.runner.load_policy(room, memory)
+            if memory.policy is None:
+                self.runner.memories.pop(room, None)
+                raise UnknownRoom(room)
+
+    def _now_s(self) -> float:
+        return self.runner.clock() / 1e6 if self.runner.clock else time.time()
+
+    def _read(self, room: str, text: str) -> Held:
+        ticket = self.ring.read(room, text)
+        memory = self.runner.memory(room)
+        life = memory.policy.ticket_ttl_s if memory.policy else None
+        if life is not None and self._now_s() > ticket.issued_s + life:
+            raise InvalidTicket("it is too old; join again for a new one")
+        if ticket.epoch > memory.epoch:
+            memory.saw_epoch(ticket.epoch)
+        return Held(ticket, text)
+
+    def _read_or_error(self, room: str, text: str) -> Held | WaitroomError:
+        try:
+            return self._read(room, text)
+        except WaitroomError as error:
+            return error
+
+    def _held_for(self, room: str, join: Join) -> Held | WaitroomError:
+        if join.ticket is not None:
+            return self._read_or_error(room, join.ticket)
+        ring = self.ring
+        try:
+            visitor = join.visitor
+            ticket_id = ring.new_id() if visitor is None else ring.visitor_id(room, visitor)
+        except WaitroomError as error:
+            return error
+        return Held(Ticket(room, ticket_id, 0, 0, int(self._now_s())))
+
+    async def _join_held(
+        self, room: str, held: Sequence[Held], enters: Sequence[bool], *, restore: bool = False
+    ) -> builtins.list[TicketView | WaitroomError]:
+        memory = self.runner.memory(room)
+        draws = memory.policy is not None and memory.policy.before_open is BeforeOpen.DRAW
+        args: builtins.list[Any] = [int(restore)]
+        for one, enter in zip(held, enters, strict=True):
+            ticket_id = one.ticket.id
+            draw = self.ring.draw(room, memory.epoch, ticket_id) if draws else 0
+            args += (ticket_id, one.claim, draw, int(enter))
+        reply = await self._run(Verb.JOIN, room, args)
+        waiting, epoch = reply.number("waiting"), reply.number("epoch")
+        return [
+            views.joined(self.ring, one, spot, waiting, epoch)
+            for one, spot in zip(held, replies.joined(reply), strict=True)
+        ]
+
+    async def _poll_held(
+        self, room: str, held: Sequence[Held]
+    ) -> builtins.list[TicketView | WaitroomError]:
+        args: builtins.list[Any] = []
+        for one in held:
+            args += (one.ticket.id, one.claim)
+        reply = await self.runner.run(Verb.POLL, room, args)
+        waiting = reply.number("waiting")
+        found: builtins.list[TicketView | WaitroomError] = []
+        absent: builtins.list[int] = []
+        for one, (word, number, sid) in zip(held, replies.polled(reply), strict=True):
+            if word == "absent":
+                absent.append(len(found))
+                word = "passed"
+            found.append(
+                views.view(room, one.ticket.id, one.text, word, number, sid, waiting, False)
+            )
+        if absent:
+            back = [held[i] for i in absent]
+            restored = await self._join_held(room, back, [False] * len(back), restore=True)
+            for i, view in zip(absent, restored, strict=True):
+                found[i] = view
+        return found
+
+    def _inside(self, room: str, held: Held, reply: replies.Reply) -> TicketView:
+        if reply.word != "inside":
+            raise replies.refusal(reply.word)
+        sid, ends, new = reply.number("sid"), reply.number("ends"), reply.fields.get("new") == 1
+        return views.view(room, held.ticket.id, held.text, "inside", ends, sid, 0, new)
+
+
+def _nothing(room: str) -> None:
+    """Stand in for a ticker where there is none."""
+
+
+def _keep(batchers: dict[str, Batcher[Any, Any]], room: str, batcher: Batcher[Any, Any]) -> None:
+    """Remember a room's batcher; names that visitors make up must not fill the memory."""
+    if len(batchers) >= _MOST_BATCHERS:
+        for name in [name for name, old in batchers.items() if old.idle]:
+            del batchers[name]
+    batchers[room] = batcher
+
+
+def _op_id() -> str:
+    return secrets.token_hex(8)
+
+
+def _or_empty(value: int | None) -> int | str:
+    return "" if value is None else value
+
+
+def _check_count(field: str, value: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise InvalidInput(field, f"{value!r:.40} is not allowed; it takes 1 to {most}")
+
+
+def _check_id(ticket_id: str) -> str:
+    if not isinstance(ticket_id, str) or not 1 <= len(ticket_id) <= 64 or not ticket_id.isascii():
+        raise InvalidInput("ticket id", "must be the id of a ticket, as `list` shows it")
+    return ticket_id

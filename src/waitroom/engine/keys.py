@@ -1,0 +1,37 @@
+"""The names of all keys, in one place. What each holds is written at the top of `_common.lua`."""
+
+from __future__ import annotations
+
+ROOMS = "wr:rooms"
+"""SET of room names: an index for operators and the ticker, not the truth."""
+
+ROOM_KEYS = (
+    "config",
+    "meta",
+    "waiting",
+    "seen",
+    "called",
+    "inside",
+    "sids",
+    "done",
+    "gone",
+    "moved",
+    "entries",
+    "events",
+    "series",
+)
+"""In the order in which every script takes them."""
+
+NO_OP = "none"
+
+
+def room_key(room: str, name: str) -> str:
+    """Return one key of a room; the braces put all of them into one Cluster slot."""
+    return f"wr:{{{room}}}:{name}"
+
+
+def script_keys(room: str, op_id: str = NO_OP) -> list[str]:
+    """Return the KEYS of a script call."""
+    keys = [room_key(room, name) for name in ROOM_KEYS]
+    keys.append(room_key(room, f"op:{op_id}"))
+    return keys

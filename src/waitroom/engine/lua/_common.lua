@@ -1,0 +1,490 @@
+-- What every verb shares. `scripts.py` puts this file in front of each verb's own.
+--
+-- KEYS, the same for every verb (`keys.py` builds them; all share the hash tag {room}):
+--    1 config   HASH    policy field -> value, '' = no limit; version      written by configure
+--    2 meta     HASH    schema, epoch, rev, last place, watermark, pace
+--                       slot, alive_at, hold_until, cursors, counters      always beside config
+--    3 waiting  ZSET    id -> place: arrival in us, unique, steps of 8     goes when called or gone
+--    4 seen     HASH    id -> last poll in s (room time)                   goes with `waiting`
+--    5 called   ZSET    id -> enter-by in ms (room time)                   goes on enter, no-show
+--    6 inside   ZSET    id -> session end in ms (room time)                goes on finish, expiry
+--    7 sids     HASH    id -> session id of who is inside                  goes with `inside`
+--    8 done     ZSET    sid that was ended early -> when it would have     pruned by advance
+--    9 gone     ZSET    id that left, was kicked or called by hand -> its place,
+--                       while that is after the watermark                  pruned by advance
+--   10 moved    HASH    id -> 'defers:place' of a place other than the
+--                       first ticket's                                     pruned by advance
+--   11 entries  HASH    bucket start in ms -> entries in it, at most 61    pruned by enter, configure
+--   12 events   STREAM  kind, at (us), ids, reason                         capped
+--   13 series   STREAM  samples for charts                                 capped
+--   14 op       STRING  the packed reply of one op_id                      expires
+--
+-- ARGV, the same for every verb; the verb's own begin at ARGV[6]:
+--   1 now in us, or '' for the server's TIME        2 epoch     }
+--   3 rev   4 watermark                             5 last      } what the caller has seen so far
+--
+-- Reply: {'waitroom/1', word, name, value, name, value, ...}; times in replies are wall-clock ms.
+--
+-- Room time: the server's clock plus `offset`, which grows when that clock steps back, so that
+-- room time never does. Slots, windows and deadlines all count in it.
+
+local SCHEMA = 1
+local LIMIT = 500 -- most members that one call may move
+local STEP = 8 -- between two places, so that deferred people fit in between
+local FOREVER = 9e15 -- the score of "no deadline"
+local KEPT_EVENTS = 10000
+local REV_JUMP = 1000000 -- puts `rev` above every caller's after a loss: it is noticed once
+local SESSION_KEPT_MS = 86400000
+
+local K = {
+  config = KEYS[1], meta = KEYS[2], waiting = KEYS[3], seen = KEYS[4], called = KEYS[5],
+  inside = KEYS[6], sids = KEYS[7], done = KEYS[8], gone = KEYS[9], moved = KEYS[10],
+  entries = KEYS[11], events = KEYS[12], series = KEYS[13], op = KEYS[14],
+}
+local TYPES = {
+  config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash', called = 'zset', inside = 'zset',
+  sids = 'hash', done = 'zset', gone = 'zset', moved = 'hash', entries = 'hash', events = 'stream',
+}
+local POLICY = {
+  'version', 'mode', 'capacity', 'batch', 'every_s', 'max_entries', 'per_s', 'session_s',
+  'renewable', 'enter_within_s', 'presence_s', 'recover_s', 'queue_limit', 'ticket_ttl_s',
+  'idle_ttl_s', 'opens_at_ms', 'before_open', 'max_defers',
+}
+local META = {
+  'schema', 'epoch', 'rev', 'last', 'watermark', 'slot_start', 'slot_count', 'bucket_ms',
+  'alive_at', 'silent_from', 'resumed_at', 'hold_until', 'offset', 'sweep_after', 'sweep_at',
+  'draw_floor', 'last_sid', 'active_at', 'dropped',
+}
+local COUNTERS = {
+  'joined', 'restored', 'called_total', 'entered', 'finished', 'left', 'kicked', 'expired',
+  'no_show', 'abandoned', 'deferred',
+}
+
+local floor, max, min = math.floor, math.max, math.min
+local R = {} -- the room, as this call sees it
+
+local function failed(word, ...)
+  return {'waitroom/1', word, ...}
+end
+
+local function reply(word, ...)
+  return {
+    'waitroom/1', word, 'epoch', R.epoch, 'rev', R.rev, 'watermark', R.watermark, 'last', R.last,
+    'version', R.version, 'now', R.now - R.offset_ms, ...,
+  }
+end
+
+-- A time of the room as the visitor's clock shows it; 0 = none.
+local function wall(room_ms)
+  if room_ms >= FOREVER then return 0 end
+  return room_ms - R.offset_ms
+end
+
+local function ms(seconds)
+  seconds = tonumber(seconds)
+  return seconds and floor(seconds * 1000 + 0.5)
+end
+
+-- Wrong types are found before the first write: a script that fails half-way leaves people nowhere.
+local function wrong_type()
+  for name, want in pairs(TYPES) do
+    local is = redis.call('TYPE', K[name]).ok
+    if is ~= want and is ~= 'none' then return name end
+  end
+end
+
+local function set(field, value)
+  R.changes[#R.changes + 1] = field
+  R.changes[#R.changes + 1] = value
+end
+
+local function count(field, n)
+  if n > 0 then R.counts[field] = (R.counts[field] or 0) + n end
+end
+
+local function read_policy()
+  local values = redis.call('HMGET', K.config, unpack(POLICY))
+  local p = {}
+  for i, name in ipairs(POLICY) do p[name] = values[i] or '' end
+  R.p = p
+  R.version = tonumber(p.version) or 0
+  for _, name in ipairs({'capacity', 'batch', 'max_entries', 'queue_limit', 'opens_at_ms'}) do
+    R[name] = tonumber(p[name])
+  end
+  R.every, R.per, R.session, R.enter_within = ms(p.every_s), ms(p.per_s), ms(p.session_s), ms(p.enter_within_s)
+  R.presence, R.recover, R.ttl, R.idle = ms(p.presence_s), ms(p.recover_s) or 0, ms(p.ticket_ttl_s), ms(p.idle_ttl_s)
+  R.max_defers = tonumber(p.max_defers) or 0
+end
+
+-- What `mode`, `opens_at_ms` and `before_open` come to at this moment.
+local function judge_mode()
+  local mode, early = R.p.mode, R.p.before_open
+  local before = R.opens_at_ms ~= nil and R.raw_ms < R.opens_at_ms
+  local works = mode == 'open' or mode == 'manual'
+  R.draws = before and early == 'draw'
+  R.bypass = mode == 'bypass' or (before and early == 'pass' and works)
+  R.by_hand = works and (not before or early == 'pass')
+  R.calls = R.bypass or (mode == 'open' and not before)
+  R.before = before
+  if mode == 'closed' then
+    R.refuses = 'room_closed'
+  elseif before and early == 'refuse' and not R.bypass then
+    R.refuses = 'room_not_open'
+  end
+end
+
+local function hold()
+  R.hold_until = max(R.hold_until, R.now + R.recover)
+  set('hold_until', R.hold_until)
+end
+
+-- Room time, and what a jump of it means. Backwards: the offset grows. A long silence while people
+-- wait was ours, not theirs: presence and enter-by count from now, and after `recover_s` of it
+-- admission holds until people are back.
+local function keep_time(raw_us)
+  R.raw_ms = floor(raw_us / 1000)
+  R.now = floor((raw_us + R.offset) / 1000)
+  if R.now < R.alive_at - 1000 then
+    R.offset = R.offset + (R.alive_at - R.now) * 1000
+    R.now = R.alive_at
+    set('offset', R.offset)
+  end
+  R.now_us = raw_us + R.offset
+  R.offset_ms = R.now - R.raw_ms
+  local gap = R.now - R.alive_at
+  if gap < 1000 then return end
+  local quiet = max(5000, min(R.recover, (R.presence or FOREVER) / 2, (R.enter_within or FOREVER) / 2))
+  if gap > quiet and R.alive_at > 0 and (R.n_waiting > 0 or redis.call('EXISTS', K.called) == 1) then
+    R.silent_from, R.resumed_at = R.alive_at, R.now
+    set('silent_from', R.silent_from)
+    set('resumed_at', R.resumed_at)
+    if gap > R.recover then hold() end
+  end
+  R.alive_at = R.now
+  set('alive_at', R.now)
+end
+
+-- The caller may know more than we do: a failover lost the last second. Then take what it knows,
+-- and hold so that the old order is back before anybody is called.
+local function learn(rev, watermark, last)
+  if R.rev < rev then
+    R.rev = rev + REV_JUMP
+    set('rev', R.rev)
+    hold()
+  end
+  if R.watermark < watermark then
+    R.watermark = watermark
+    set('watermark', watermark)
+  end
+  if R.last < last then
+    R.last = last
+    set('last', last)
+  end
+end
+
+-- Read the room. Returns nil, or the reply that ends this call: nothing has been written by then.
+local function open_room()
+  local bad = wrong_type()
+  if bad then return failed('broken_room', 'key', bad) end
+  read_policy()
+  local values = redis.call('HMGET', K.meta, unpack(META))
+  R.changes, R.counts = {}, {}
+  for i, name in ipairs(META) do R[name] = tonumber(values[i]) or 0 end
+  if R.schema > SCHEMA then return failed('upgrade_needed', 'schema', R.schema) end
+  if R.dropped > 0 then return failed('unknown_room') end
+  if R.epoch == 0 or R.version == 0 then return failed('lost') end
+  local epoch = tonumber(ARGV[2])
+  if epoch > R.epoch then return failed('lost') end
+  R.n_waiting = redis.call('ZCARD', K.waiting)
+  local raw_us = tonumber(ARGV[1])
+  if not raw_us then
+    local time = redis.call('TIME')
+    raw_us = time[1] * 1000000 + time[2]
+  end
+  keep_time(raw_us)
+  judge_mode()
+  if epoch == R.epoch then learn(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])) end
+end
+
+-- Write what changed in meta: once per call. `rev` counts the calls that changed anybody's state.
+local function save(changed)
+  for field, n in pairs(R.counts) do redis.call('HINCRBY', K.meta, field, n) end
+  if changed then
+    R.rev = R.rev + 1
+    set('rev', R.rev)
+    set('active_at', R.now)
+  end
+  if #R.changes > 0 then redis.call('HSET', K.meta, unpack(R.changes)) end
+end
+
+local function event(kind, ids, ...)
+  redis.call('XADD', K.events, 'MAXLEN', '~', KEPT_EVENTS, '*', 'kind', kind, 'at', R.now_us,
+    'ids', table.concat(ids, ' '), ...)
+end
+
+-- A repeated op_id answers what it answered the first time.
+local function replay()
+  local packed = redis.call('GET', K.op)
+  if packed then return cmsgpack.unpack(packed) end
+end
+
+local function remember(answer, kept_ms)
+  redis.call('SET', K.op, cmsgpack.pack(answer), 'PX', kept_ms or 600000)
+  return answer
+end
+
+-- Deadlines ------------------------------------------------------------------------------------
+
+-- Called tickets with an enter-by up to here have lost their turn. Those whose time ran out while
+-- we were silent get it again, from the moment we were back.
+local function called_cutoff()
+  if R.enter_within and R.now < R.resumed_at + R.enter_within then
+    return min(R.now, R.silent_from - 1)
+  end
+  return R.now
+end
+
+local function enter_by(score)
+  if R.enter_within and score >= R.silent_from then
+    return max(score, R.resumed_at + R.enter_within)
+  end
+  return score
+end
+
+-- Where a ticket is, by its deadline, whether or not a sweep has run: state, score.
+local function locate(id)
+  local score = redis.call('ZSCORE', K.waiting, id)
+  if score then return 'waiting', tonumber(score) end
+  score = tonumber(redis.call('ZSCORE', K.called, id) or nil)
+  if score then
+    if score > called_cutoff() then return 'called', score end
+    return 'no_show', score
+  end
+  score = tonumber(redis.call('ZSCORE', K.inside, id) or nil)
+  if score then
+    if score > R.now then return 'inside', score end
+    return 'expired', score
+  end
+end
+
+-- Why a ticket that is nowhere is nowhere; 'absent' = it may have its place back (second value).
+local function judge_absent(id, claim)
+  local place, epoch = string.match(claim, '^(%d+):(%d+)$')
+  if not place then return 'unknown' end
+  place = tonumber(place)
+  if tonumber(epoch) < R.epoch then return 'cleared' end
+  local moved = redis.call('HGET', K.moved, id)
+  if moved then place = max(place, tonumber(string.match(moved, ':(%d+)$'))) end
+  if place <= R.watermark then return 'passed' end
+  if redis.call('ZSCORE', K.gone, id) then return 'left' end
+  return 'absent', place
+end
+
+-- Limits ---------------------------------------------------------------------------------------
+
+local function live_called()
+  R.n_called = R.n_called or redis.call('ZCOUNT', K.called, '(' .. string.format('%.0f', called_cutoff()), '+inf')
+  return R.n_called
+end
+
+local function live_inside()
+  R.n_inside = R.n_inside or redis.call('ZCOUNT', K.inside, '(' .. string.format('%.0f', R.now), '+inf')
+  return R.n_inside
+end
+
+-- Entries that may lie in the window ending now, counted by whole buckets: late, never too many.
+local function entries_in_window()
+  if R.n_entries then return R.n_entries end
+  local n, oldest, stale = 0, nil, {}
+  local pairs_ = redis.call('HGETALL', K.entries)
+  for i = 1, #pairs_, 2 do
+    local start = tonumber(pairs_[i])
+    if start + R.bucket_ms <= R.now - (R.per or 60000) then
+      stale[#stale + 1] = pairs_[i]
+    else
+      n = n + tonumber(pairs_[i + 1])
+      oldest = min(oldest or start, start)
+    end
+  end
+  R.n_entries, R.stale_buckets = n, stale
+  R.window_frees_at = oldest and oldest + R.bucket_ms + (R.per or 60000)
+  return n
+end
+
+local function pace_left()
+  if R.now >= R.slot_start + R.every then
+    R.slot_start = R.now - (R.now - R.slot_start) % R.every
+    R.slot_count = 0
+  end
+  return R.batch - R.slot_count
+end
+
+-- How many people may be called now. A direct call (nobody waits) is not paced where a rolling
+-- limit is set: a quiet minute's visitors go straight in.
+local function budget(direct, by_hand)
+  if R.bypass then return LIMIT end
+  if R.hold_until > R.now or not (by_hand or R.calls) then return 0 end
+  local n = LIMIT
+  if R.capacity then n = min(n, R.capacity - live_called() - live_inside()) end
+  if R.max_entries then n = min(n, R.max_entries - entries_in_window() - live_called()) end
+  if R.batch and not by_hand and not (direct and R.max_entries) then n = min(n, pace_left()) end
+  return max(n, 0)
+end
+
+-- Moves ----------------------------------------------------------------------------------------
+
+local function next_place()
+  local place = max(R.last + STEP, floor(R.now_us))
+  -- A clock that lags at opening must not put anybody among those who drew.
+  if R.p.before_open == 'draw' and R.opens_at_ms then place = max(place, R.opens_at_ms * 1000) end
+  R.last = place
+  set('last', place)
+  return place
+end
+
+local function raise_watermark(place)
+  if place > R.watermark then
+    R.watermark = place
+    set('watermark', place)
+  end
+end
+
+local function mark_called(ids)
+  local until_ms = R.enter_within and R.now + R.enter_within or FOREVER
+  local args = {}
+  for i, id in ipairs(ids) do
+    args[2 * i - 1], args[2 * i] = until_ms, id
+  end
+  redis.call('ZADD', K.called, unpack(args))
+  if R.n_called then R.n_called = R.n_called + #ids end
+  count('called_total', #ids)
+  event('called', ids)
+  return until_ms
+end
+
+local function count_pace(n)
+  if not R.batch then return end
+  pace_left()
+  R.slot_count = R.slot_count + n
+  set('slot_start', R.slot_start)
+  set('slot_count', R.slot_count)
+end
+
+local function go_inside(id)
+  local sid = max(R.last_sid + 1, floor(R.now_us))
+  R.last_sid = sid
+  set('last_sid', sid)
+  local ends = R.session and R.now + R.session or FOREVER
+  entries_in_window()
+  if #R.stale_buckets > 0 then redis.call('HDEL', K.entries, unpack(R.stale_buckets)) end
+  R.stale_buckets = {}
+  redis.call('ZREM', K.called, id)
+  redis.call('ZADD', K.inside, ends, id)
+  redis.call('HSET', K.sids, id, string.format('%.0f', sid))
+  redis.call('HINCRBY', K.entries, string.format('%.0f', R.now - R.now % R.bucket_ms), 1)
+  R.n_entries = R.n_entries + 1
+  if R.n_called then R.n_called = R.n_called - 1 end
+  if R.n_inside then R.n_inside = R.n_inside + 1 end
+  count('entered', 1)
+  event('entered', {id}, 'sid', sid)
+  return ends, sid
+end
+
+-- Whether a waiting ticket has been silent for too long, or is older than a ticket may be.
+local function is_absent(place, seen_s)
+  if R.p.mode == 'closed' then return false end
+  local arrived = floor(place / 1000)
+  if R.p.before_open == 'draw' and R.opens_at_ms then arrived = max(arrived, R.opens_at_ms) end
+  if R.ttl and R.now - arrived > R.ttl then return true end
+  local last = max(seen_s and seen_s * 1000 or arrived, R.resumed_at)
+  return R.presence ~= nil and R.now - last > R.presence
+end
+
+local function drop_waiting(ids)
+  redis.call('ZREM', K.waiting, unpack(ids))
+  redis.call('HDEL', K.seen, unpack(ids))
+  R.n_waiting = R.n_waiting - #ids
+end
+
+-- Call up to `want` people from the head who are there, dropping the absent on the way, and look
+-- at no more than `allowance` in all. Returns how many were called, dropped.
+local function call_from_head(want, allowance)
+  local take, drop, last_place, seen_n = {}, {}, 0, 0
+  while #take < want and seen_n < allowance do
+    local n = min(allowance - seen_n, max(want - #take, 50))
+    local page = redis.call('ZRANGE', K.waiting, seen_n, seen_n + n - 1, 'WITHSCORES')
+    if #page == 0 then break end
+    local ids = {}
+    for i = 1, #page, 2 do ids[#ids + 1] = page[i] end
+    local polls = redis.call('HMGET', K.seen, unpack(ids))
+    for i, id in ipairs(ids) do
+      local place = tonumber(page[2 * i])
+      seen_n = seen_n + 1
+      if is_absent(place, tonumber(polls[i] or nil)) then
+        drop[#drop + 1] = id
+      else
+        take[#take + 1] = id
+        last_place = place
+        if #take == want then break end
+      end
+    end
+    if #ids < n then break end
+  end
+  if #take > 0 then
+    drop_waiting(take)
+    mark_called(take)
+    raise_watermark(last_place)
+    redis.call('HDEL', K.moved, unpack(take))
+  end
+  if #drop > 0 then
+    drop_waiting(drop)
+    count('abandoned', #drop)
+    event('ended', drop, 'reason', 'abandoned')
+  end
+  return #take, #drop
+end
+
+-- The admission step: give away what the policy has room for. Returns called, dropped.
+local function admission(allowance)
+  if R.n_waiting == 0 then return 0, 0 end
+  local want = min(budget(), allowance)
+  if want == 0 then return 0, 0 end
+  local called, dropped = call_from_head(want, allowance)
+  if called > 0 then count_pace(called) end
+  return called, dropped
+end
+
+-- End the sessions or turns of `ids`; those inside by `sid` can be revoked before their time.
+local function end_all(key, ids, reason)
+  if #ids == 0 then return end
+  redis.call('ZREM', key, unpack(ids))
+  if key == K.inside then redis.call('HDEL', K.sids, unpack(ids)) end
+  count(reason, #ids)
+  event('ended', ids, 'reason', reason)
+end
+
+-- Take one ticket out of wherever it is. Returns the state it had, or nil.
+local function take_out(id, reason, claim)
+  local state, score = locate(id)
+  if state == 'waiting' then
+    drop_waiting({id})
+    if score > R.watermark then redis.call('ZADD', K.gone, score, id) end
+    redis.call('HDEL', K.moved, id)
+    count(reason, 1)
+    event('ended', {id}, 'reason', reason)
+  elseif state == 'called' then
+    if R.n_called then R.n_called = R.n_called - 1 end
+    end_all(K.called, {id}, reason)
+  elseif state == 'inside' then
+    local sid = redis.call('HGET', K.sids, id)
+    if sid then redis.call('ZADD', K.done, min(score, R.now + SESSION_KEPT_MS), sid) end
+    if R.n_inside then R.n_inside = R.n_inside - 1 end
+    end_all(K.inside, {id}, reason)
+  elseif state then -- its time is over, only no sweep has been here yet
+    end_all(state == 'expired' and K.inside or K.called, {id}, state)
+  elseif claim then
+    local word, place = judge_absent(id, claim)
+    if word == 'absent' then redis.call('ZADD', K.gone, place, id) end
+  end
+  return state
+end

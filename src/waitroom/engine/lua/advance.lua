@@ -1,0 +1,105 @@
+-- advance: one bounded step of housekeeping and admission; safe to run in every process at once.
+-- KEYS: as in _common.
+-- ARGV: 6 most members to move, at most 500
+-- Returns: ok, called, expired, no_shows, abandoned, waiting, more (1 = call again now), due
+--   (wall-clock ms of the next thing to do, 0 = nothing foreseeable)
+local stop = open_room()
+if stop then return stop end
+
+local left = min(tonumber(ARGV[6]), LIMIT)
+local allowance = left
+
+local function sweep(key, cutoff, reason)
+  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', cutoff), 'LIMIT', 0, left)
+  end_all(key, ids, reason)
+  left = left - #ids
+  return #ids
+end
+
+-- A lap over all who wait takes about `presence_s`, in steps that every process shares.
+local function sweep_absent()
+  local span = R.presence or R.ttl
+  if not span or R.n_waiting == 0 or R.p.mode == 'closed' or left == 0 then return 0 end
+  if R.now < R.sweep_at and R.sweep_at - R.now <= span then return 0 end
+  local page = redis.call('ZRANGEBYSCORE', K.waiting, '(' .. string.format('%.0f', R.sweep_after), '+inf',
+    'WITHSCORES', 'LIMIT', 0, left)
+  local ids, drop = {}, {}
+  for i = 1, #page, 2 do ids[#ids + 1] = page[i] end
+  local polls = #ids > 0 and redis.call('HMGET', K.seen, unpack(ids)) or {}
+  for i, id in ipairs(ids) do
+    if is_absent(tonumber(page[2 * i]), tonumber(polls[i] or nil)) then drop[#drop + 1] = id end
+  end
+  local lap_over = #ids < left
+  set('sweep_after', lap_over and 0 or tonumber(page[#page]))
+  R.sweep_at = R.now + floor(span / max(4, math.ceil(R.n_waiting / 400)))
+  set('sweep_at', R.sweep_at)
+  if #drop > 0 then
+    drop_waiting(drop)
+    count('abandoned', #drop)
+    event('ended', drop, 'reason', 'abandoned')
+  end
+  left = left - #drop
+  return #drop
+end
+
+-- Notes about places that the watermark has passed, and sids whose pass has ended, have no use.
+local function prune()
+  local old = redis.call('ZRANGEBYSCORE', K.gone, '-inf', string.format('%.0f', R.watermark), 'LIMIT', 0, 100)
+  if #old > 0 then redis.call('ZREM', K.gone, unpack(old)) end
+  old = redis.call('ZRANGEBYSCORE', K.done, '-inf', string.format('%.0f', R.now), 'LIMIT', 0, 100)
+  if #old > 0 then redis.call('ZREM', K.done, unpack(old)) end
+  local some = redis.call('HRANDFIELD', K.moved, 10, 'WITHVALUES')
+  for i = 1, #some, 2 do
+    if tonumber(string.match(some[i + 1], ':(%d+)$')) <= R.watermark then redis.call('HDEL', K.moved, some[i]) end
+  end
+end
+
+-- An empty room's leftovers go after `idle_ttl_s`. Old tickets cannot come back then, so nobody who
+-- was kicked can either. Returns when that is due, if it is still to come.
+local function tidy_idle()
+  if not R.idle or R.n_waiting > 0 or redis.call('EXISTS', K.called, K.inside) > 0 then return end
+  if redis.call('EXISTS', K.gone, K.moved, K.entries, K.events, K.series, K.done) == 0 then
+    if R.offset ~= 0 then -- nothing counts in room time any more: be one with the clock again
+      R.offset, R.alive_at = 0, R.raw_ms
+      set('offset', 0)
+      set('alive_at', R.raw_ms)
+    end
+    return
+  end
+  if R.now < R.active_at + R.idle then return R.active_at + R.idle end
+  raise_watermark(R.last)
+  redis.call('UNLINK', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.sids, K.seen)
+end
+
+local function first(key)
+  return tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or FOREVER)
+end
+
+local function due(idle_at)
+  local at = min(first(K.inside), idle_at or FOREVER)
+  local turn = first(K.called)
+  if turn < FOREVER then at = min(at, enter_by(turn), R.now + 1000) end
+  if R.n_waiting == 0 then return at end
+  at = min(at, R.now + 1000) -- while people wait: a changed policy acts at once, our silence shows
+  if R.presence or R.ttl then at = min(at, R.sweep_at > 0 and R.sweep_at or FOREVER) end
+  if not R.calls then
+    return R.before and min(at, R.opens_at_ms + R.offset_ms) or at
+  end
+  if R.hold_until > R.now then return min(at, R.hold_until) end
+  if R.batch and pace_left() <= 0 then at = min(at, R.slot_start + R.every) end
+  if R.max_entries and R.window_frees_at then at = min(at, R.window_frees_at) end
+  return at
+end
+
+local expired = sweep(K.inside, R.now, 'expired')
+local no_shows = sweep(K.called, called_cutoff(), 'no_show')
+local called, dropped = admission(left)
+left = left - called - dropped
+local abandoned = sweep_absent() + dropped
+prune()
+local idle_at = tidy_idle()
+save(allowance > left)
+local more = left == 0 or (R.n_waiting > 0 and dropped > 0 and budget() > 0)
+local at = more and R.now or max(due(idle_at), R.now + 1)
+return reply('ok', 'called', called, 'expired', expired, 'no_shows', no_shows, 'abandoned', abandoned,
+  'waiting', R.n_waiting, 'more', more and 1 or 0, 'due', wall(at))

@@ -1,0 +1,107 @@
+-- configure: create a room, change its policy, or bring it back after a loss.
+-- KEYS: as in _common, with 14 op.
+-- ARGV: 6 'create', 'update' or 'restore'   7 update: the version it must have, or ''; restore: the
+--       version it had   8.. policy fields: name, value ('' = no limit)
+-- Returns: ok (version) | room_exists | version_conflict (version) | lost, unknown_room
+local action, version = ARGV[6], tonumber(ARGV[7])
+local stop = open_room()
+if stop and (stop[2] == 'broken_room' or stop[2] == 'upgrade_needed') then return stop end
+local again = replay()
+if again then return again end
+
+local function raw_us()
+  if tonumber(ARGV[1]) then return tonumber(ARGV[1]) end
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+
+local function bucket_ms(per)
+  return math.ceil((per or 60000) / 60)
+end
+
+local function write_policy(new_version)
+  local fields = {'version', new_version}
+  for i = 8, #ARGV do fields[#fields + 1] = ARGV[i] end
+  redis.call('HSET', K.config, unpack(fields))
+  R.version = new_version
+end
+
+-- A room that is not there: new, or lost with everything it held.
+local function make(new_version, rev, restored)
+  local us, old = raw_us(), redis.call('HMGET', K.meta, 'epoch', 'last')
+  local epoch, last = tonumber(ARGV[2]), tonumber(ARGV[5])
+  redis.call('UNLINK', K.meta, K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved,
+    K.entries, K.events)
+  write_policy(new_version)
+  read_policy()
+  R.offset, R.alive_at, R.hold_until, R.n_waiting, R.changes, R.counts = 0, 0, 0, 0, {}, {}
+  R.silent_from, R.resumed_at = 0, 0
+  keep_time(us)
+  if not restored then
+    epoch = max(us, epoch + 1, tonumber(old[1] or 0) + 1)
+    last = max(last, tonumber(old[2] or 0))
+  end
+  R.epoch, R.rev, R.watermark, R.last = epoch, rev, tonumber(ARGV[4]), last
+  set('schema', SCHEMA)
+  set('epoch', epoch)
+  set('last', last)
+  set('watermark', R.watermark)
+  set('bucket_ms', bucket_ms(R.per))
+  set('resumed_at', R.now)
+  set('draw_floor', max(last, R.watermark))
+  if restored then hold() end
+  save(true)
+  return remember(reply('ok', 'version', R.version))
+end
+
+if stop then -- 'lost' or 'unknown_room'
+  if action == 'create' then return make(1, 0, false) end
+  if action == 'restore' and stop[2] == 'lost' then return make(max(version, 1), tonumber(ARGV[3]) + REV_JUMP, true) end
+  return stop
+end
+if action == 'create' then return reply('room_exists') end
+if action == 'restore' and version <= R.version then -- somebody else was quicker
+  save(false)
+  return reply('ok', 'version', R.version)
+end
+if action == 'update' and version and version ~= R.version then
+  return reply('version_conflict', 'version', R.version)
+end
+
+-- Entries of the old window go into the new one's buckets by the latest moment they may have been
+-- at; a longer window takes what it cannot know any more as used up to the old limit.
+local function rekey(old_per, old_max)
+  local width, old_width = bucket_ms(R.per), R.bucket_ms
+  if width == old_width then return end
+  local pairs_, known, into = redis.call('HGETALL', K.entries), 0, {}
+  for i = 1, #pairs_, 2 do
+    local last = tonumber(pairs_[i]) + old_width - 1
+    local start, n = last - last % width, tonumber(pairs_[i + 1])
+    into[start] = (into[start] or 0) + n
+    known = known + n
+  end
+  if old_max and R.per and R.per > old_per then
+    local total = tonumber(redis.call('HGET', K.meta, 'entered') or 0)
+    local unknown = min(total - known, old_max * math.ceil((R.per - old_per) / old_per))
+    local edge = R.now - old_per
+    if unknown > 0 then into[edge - edge % width] = (into[edge - edge % width] or 0) + unknown end
+  end
+  redis.call('UNLINK', K.entries)
+  for start, n in pairs(into) do redis.call('HSET', K.entries, string.format('%.0f', start), n) end
+  R.bucket_ms = width
+  set('bucket_ms', width)
+end
+
+local was_closed, drew, old_per, old_max = R.p.mode == 'closed', R.draws, R.per, R.max_entries
+write_policy(action == 'restore' and version or R.version + 1)
+read_policy()
+judge_mode()
+rekey(old_per or 60000, old_max)
+if was_closed and R.p.mode ~= 'closed' then -- nobody was swept meanwhile: presence counts from now
+  set('resumed_at', R.now)
+  set('silent_from', R.now)
+end
+if R.draws and not drew then set('draw_floor', max(R.last, R.watermark)) end
+set('sweep_at', 0)
+save(true)
+return remember(reply('ok', 'version', R.version))

@@ -1,0 +1,42 @@
+-- defer: let some people go first. The ticket moves behind the n-th person after it.
+-- KEYS: as in _common, with 14 op.
+-- ARGV: 6 id   7 how many places
+-- Returns: waiting (place, position, defers) | not_waiting (was) | defers_used_up | room_not_open
+local id, places = ARGV[6], tonumber(ARGV[7])
+local stop = open_room() or replay()
+if stop then return stop end
+
+local state, place = locate(id)
+local defers = tonumber(string.match(redis.call('HGET', K.moved, id) or '', '^(%d+):') or 0)
+local word = (state ~= 'waiting' and 'not_waiting') or (R.draws and 'room_not_open')
+  or (defers >= R.max_defers and 'defers_used_up')
+if word then
+  save(false)
+  return reply(word, 'was', state or 'none')
+end
+
+local rank = redis.call('ZRANK', K.waiting, id)
+local target = min(rank + places, R.n_waiting - 1)
+if target == rank then -- the last in line has nobody to let go first
+  save(false)
+  return reply('waiting', 'place', place, 'position', rank + 1, 'defers', defers)
+end
+-- Seven deferred people fit behind one; if they are there already, go behind the next one.
+local behind = redis.call('ZRANGE', K.waiting, target, target + LIMIT - 1, 'WITHSCORES')
+place = tonumber(behind[2]) + 1
+for i = 4, #behind, 2 do
+  if tonumber(behind[i]) > place then break end
+  place = place + 1
+end
+defers = defers + 1
+redis.call('ZADD', K.waiting, place, id)
+redis.call('HSET', K.seen, id, math.ceil(R.now / 1000))
+redis.call('HSET', K.moved, id, string.format('%d:%.0f', defers, place))
+if place > R.last then
+  R.last = place
+  set('last', place)
+end
+count('deferred', 1)
+save(true)
+local position = redis.call('ZRANK', K.waiting, id) + 1
+return remember(reply('waiting', 'place', place, 'position', position, 'defers', defers))

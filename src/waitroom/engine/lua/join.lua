@@ -1,0 +1,114 @@
+-- join: give newcomers a place, those who have one the same place, and call at once where nobody
+-- waits and the policy has room. With 'restore' it only puts people back where they were.
+-- KEYS: as in _common.
+-- ARGV: 6 '1' = restore only; then for each ticket: id, claim ('place:epoch' of its ticket, or ''),
+--       draw (0 .. 2^52 - 1), enter ('1' = go inside at once if called at once)
+-- Returns: ok, waiting, tickets = {word, place, number, sid, new} of each ticket:
+--   waiting position (0 = hidden) | called enter-by | inside session end, sid |
+--   passed, left, cleared, unknown | room_full, room_closed, room_not_open
+local restore_only = ARGV[6] == '1'
+local DRAWS = 4503599627370496 -- 2^52
+local stop = open_room()
+if stop then return stop end
+
+local out, adds, seens, added, changed = {}, {}, {}, {}, false
+local now_s = math.ceil(R.now / 1000)
+
+local function answer(word, place, number, sid, new)
+  local n = #out
+  out[n + 1], out[n + 2], out[n + 3], out[n + 4], out[n + 5] = word, place, number, sid, new
+end
+
+local function is_here(id, state, score)
+  if state == 'waiting' then
+    seens[#seens + 1], seens[#seens + 2] = id, now_s
+    answer('waiting', score, R.draws and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0, 0)
+  elseif state == 'called' then
+    answer('called', 0, wall(enter_by(score)), 0, 0)
+  else
+    answer('inside', 0, wall(score), tonumber(redis.call('HGET', K.sids, id) or 0), 0)
+  end
+end
+
+local function restore(id, place)
+  redis.call('ZADD', K.waiting, place, id)
+  redis.call('HSET', K.seen, id, now_s)
+  R.n_waiting, changed = R.n_waiting + 1, true
+  if place > R.last then
+    R.last = place
+    set('last', place)
+  end
+  count('restored', 1)
+  answer('waiting', place, R.draws and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0, 0)
+end
+
+-- Before the draw everybody's place is a keyed hash scaled between the last real place and opening.
+local function drawn_place(draw)
+  local span = floor((R.opens_at_ms * 1000 - R.draw_floor) / STEP) - 1
+  local place = R.draw_floor + STEP * (1 + floor(tonumber(draw) / DRAWS * max(span, 1)))
+  for _ = 1, LIMIT do
+    if redis.call('ZCOUNT', K.waiting, string.format('%.0f', place), string.format('%.0f', place)) == 0 then break end
+    place = place + 1
+  end
+  if place > R.last then
+    R.last = place
+    set('last', place)
+  end
+  return place
+end
+
+local function newcomer(id, draw, enters)
+  if R.refuses then return answer(R.refuses, 0, 0, 0, 0) end
+  local direct = R.n_waiting == 0 and budget(true) > 0
+  if not direct and R.queue_limit and R.n_waiting >= R.queue_limit then return answer('room_full', 0, 0, 0, 0) end
+  changed = true
+  count('joined', 1)
+  local place = R.draws and drawn_place(draw) or next_place()
+  -- The same id had another place before: only this one counts from now on.
+  if redis.call('ZREM', K.gone, id) == 1 or redis.call('HEXISTS', K.moved, id) == 1 then
+    redis.call('HSET', K.moved, id, string.format('0:%.0f', place))
+  end
+  if direct then
+    local until_ms = mark_called({id})
+    raise_watermark(place)
+    count_pace(1)
+    if not enters then return answer('called', place, wall(until_ms), 0, 1) end
+    local ends, sid = go_inside(id)
+    return answer('inside', place, wall(ends), sid, 1)
+  end
+  R.n_waiting = R.n_waiting + 1
+  if R.draws then
+    redis.call('ZADD', K.waiting, place, id) -- at once: the next draw must see this place as taken
+  else
+    adds[#adds + 1], adds[#adds + 2], added[id] = place, id, {place, R.n_waiting}
+  end
+  seens[#seens + 1], seens[#seens + 2] = id, now_s
+  answer('waiting', place, R.draws and 0 or R.n_waiting, 0, 1)
+end
+
+for i = 7, #ARGV, 4 do
+  local id, claim, draw, enters = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3] == '1'
+  local state, score = locate(id)
+  if state == 'no_show' or state == 'expired' then
+    take_out(id, state)
+    state, changed = nil, true
+  end
+  if added[id] then
+    answer('waiting', added[id][1], added[id][2], 0, 0)
+  elseif state then
+    is_here(id, state, score)
+  else
+    local word, place = judge_absent(id, claim)
+    if word == 'absent' then
+      restore(id, place)
+    elseif restore_only then
+      answer(word, 0, 0, 0, 0)
+    else
+      newcomer(id, draw, enters)
+    end
+  end
+end
+if #adds > 0 then redis.call('ZADD', K.waiting, unpack(adds)) end
+if #seens > 0 then redis.call('HSET', K.seen, unpack(seens)) end
+save(changed)
+return reply('ok', 'waiting', R.n_waiting, 'tickets', out)

@@ -1,0 +1,20 @@
+-- stats: the room at a glance.
+-- KEYS: as in _common.
+-- ARGV: none of its own
+-- Returns: ok (mode, waiting, called, inside, entries, hold_until, oldest = longest wait in ms, and
+--   every lifetime counter by its name)
+local stop = open_room()
+if stop then return stop end
+
+local head = redis.call('ZRANGE', K.waiting, 0, 0, 'WITHSCORES')[2]
+local holding = R.hold_until > R.now and wall(R.hold_until) or 0
+local oldest = head and max(0, R.now - floor(tonumber(head) / 1000)) or 0
+if R.draws then oldest = 0 end
+local out = reply('ok', 'mode', R.p.mode, 'waiting', R.n_waiting, 'called', live_called(), 'inside', live_inside(),
+  'entries', entries_in_window(), 'hold_until', holding, 'oldest', oldest)
+local counters = redis.call('HMGET', K.meta, unpack(COUNTERS))
+for i, name in ipairs(COUNTERS) do
+  out[#out + 1] = name
+  out[#out + 1] = tonumber(counters[i] or 0)
+end
+return out

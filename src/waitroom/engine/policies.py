@@ -1,0 +1,44 @@
+"""How a policy is stored: one hash field per field, as text; '' stands for no limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from waitroom.models import POLICY_FIELDS, Policy
+
+_WORDS = {"mode", "before_open", "eta"}
+_WHOLE = {"capacity", "batch", "max_entries", "queue_limit", "opens_at_ms", "max_defers"}
+
+
+def write(policy: Policy) -> list[str]:
+    """Return name, value, name, value, ... for a script's ARGV."""
+    flat: list[str] = []
+    for name in POLICY_FIELDS:
+        flat += (name, _text(getattr(policy, name)))
+    return flat
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return f"{value:g}" if isinstance(value, float) and value < 1e5 else str(value)
+
+
+def read(raw: Mapping[bytes, bytes]) -> tuple[Policy, int]:
+    """Return policy and version of a `config` hash; fields of a newer Waitroom are passed over."""
+    texts = {name.decode(): value.decode() for name, value in raw.items()}
+    values = {name: _value(name, texts[name]) for name in POLICY_FIELDS if name in texts}
+    return Policy(**values), int(texts["version"])
+
+
+def _value(name: str, text: str) -> Any:
+    if name in _WORDS:
+        return text
+    if name == "renewable":
+        return text == "1"
+    if text == "":
+        return None
+    return int(text) if name in _WHOLE else float(text)

@@ -1,0 +1,131 @@
+"""Runs scripts: with what this process remembers, again after a lost reply, and through a loss.
+
+Repeating is safe for every verb: tickets are named by the caller, and what is counted carries an
+`op_id`. The client library's own retries are off, because it cannot know that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from redis.exceptions import RedisError
+
+from waitroom.engine import keys, policies
+from waitroom.engine.connect import store_error
+from waitroom.engine.memory import RoomMemory
+from waitroom.engine.replies import Reply, parse
+from waitroom.engine.scripts import Verb, run, script
+from waitroom.errors import StoreUnavailable, UnknownRoom
+from waitroom.models import Policy
+
+Clock = Callable[[], int]
+"""Returns the time in µs. None stands for the server's own clock."""
+
+RETRY_AFTER_S = (0.01, 0.05, 0.2)
+_LOSSES_PER_CALL = 3
+
+
+class Runner:
+    """Holds the client, and the memory of each room."""
+
+    def __init__(self, client: Any, *, flags: bool, clock: Clock | None = None) -> None:
+        self.client = client
+        self.flags = flags
+        self.clock = clock
+        self.memories: dict[str, RoomMemory] = {}
+
+    def memory(self, room: str) -> RoomMemory:
+        """Return what is remembered of a room."""
+        found = self.memories.get(room)
+        if found is None:
+            found = self.memories[room] = RoomMemory()
+        return found
+
+    async def run(
+        self, verb: Verb, room: str, args: list[Any], *, op_id: str = keys.NO_OP
+    ) -> Reply:
+        """Run a verb; bring the room back first if its data was lost."""
+        memory = self.memory(room)
+        for _ in range(_LOSSES_PER_CALL):
+            reply = await self._send(verb, room, args, op_id)
+            if reply.word == "unknown_room":
+                self.memories.pop(room, None)
+                raise UnknownRoom(room)
+            if reply.word != "lost":
+                memory.saw(reply)
+                await self._follow_policy(room, memory, reply)
+                return reply
+            if verb is Verb.CONFIGURE:
+                return reply
+            await self._restore(room, memory)
+        raise StoreUnavailable(
+            f"room {room!r} was lost again and again; is the server being flushed?"
+        )
+
+    async def command(self, *args: Any) -> Any:
+        """Run a plain command that may be repeated."""
+        return await self._repeat(lambda: self.client.execute_command(*args))
+
+    async def exists(self, wanted: list[tuple[str, tuple[str, ...]]]) -> list[int]:
+        """Count, for each room, how many of its named keys exist: one pipeline for all."""
+
+        async def ask() -> list[int]:
+            pipe = self.client.pipeline(transaction=False)
+            for room, names in wanted:
+                pipe.exists(*(keys.room_key(room, name) for name in names))
+            return list(await pipe.execute())
+
+        return list(await self._repeat(ask))
+
+    async def load_policy(self, room: str, memory: RoomMemory) -> None:
+        """Read the policy of a room from the server, if it has one."""
+        raw = await self._repeat(lambda: self.client.hgetall(keys.room_key(room, "config")))
+        if raw:
+            memory.policy, memory.version = policies.read(raw)
+
+    async def _send(self, verb: Verb, room: str, args: list[Any], op_id: str) -> Reply:
+        names = keys.script_keys(room, op_id)
+        found = script(verb, self.flags)
+        head = self.memory(room).args(self.clock() if self.clock else None)
+        return parse(await self._repeat(lambda: run(self.client, found, names, head + args)))
+
+    async def _repeat(self, call: Callable[[], Any]) -> Any:
+        for delay in (*RETRY_AFTER_S, None):
+            try:
+                return await call()
+            except (TimeoutError, RedisError, OSError) as error:
+                known = store_error(error)
+                if known is None:
+                    raise
+                if delay is None or not isinstance(known, StoreUnavailable):
+                    raise known from error
+                await asyncio.sleep(delay)
+        raise AssertionError  # the last round of the loop returns or raises
+
+    async def _follow_policy(self, room: str, memory: RoomMemory, reply: Reply) -> None:
+        version = reply.fields.get("version", 0)
+        if version > memory.version:
+            await self.load_policy(room, memory)
+        elif version < memory.version and memory.epoch == reply.fields["epoch"]:
+            await self._restore(room, memory)  # a failover lost the last change of the policy
+
+    async def _restore(self, room: str, memory: RoomMemory) -> None:
+        """Publish policy, epoch and watermark again. Whoever comes second changes nothing."""
+        if memory.policy is None:
+            self.memories.pop(room, None)
+            raise UnknownRoom(room)
+        args = ["restore", memory.version, *policies.write(memory.policy)]
+        await self.command("SADD", keys.ROOMS, room)
+        reply = await self._send(Verb.CONFIGURE, room, args, keys.NO_OP)
+        if reply.word == "unknown_room":
+            self.memories.pop(room, None)
+            raise UnknownRoom(room)
+        memory.saw(reply)
+
+    def declare(self, room: str, policy: Policy) -> None:
+        """Remember the policy of a room that a configuration file declares."""
+        memory = self.memory(room)
+        if memory.policy is None:
+            memory.policy, memory.version = policy, 1

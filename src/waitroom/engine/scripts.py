@@ -1,0 +1,108 @@
+"""The Lua scripts: found, put together, and sent by their hash.
+
+A script is a line of flags, `_common.lua` and `<verb>.lua`. `python -m waitroom.engine.scripts DIR`
+writes them out whole, which is what the linter reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Protocol
+
+from redis.exceptions import NoScriptError
+
+
+class Verb(StrEnum):
+    """One verb = one Lua file = one `Engine` method = one test file."""
+
+    CONFIGURE = "configure"
+    JOIN = "join"
+    POLL = "poll"
+    ADVANCE = "advance"
+    ENTER = "enter"
+    RENEW = "renew"
+    FINISH = "finish"
+    LEAVE = "leave"
+    ADMIT = "admit"
+    CALL = "call"
+    KICK = "kick"
+    DEFER = "defer"
+    LIST = "list"
+    STATS = "stats"
+    CLEAR = "clear"
+    DROP = "drop"
+
+
+READS = frozenset({Verb.LIST, Verb.STATS})
+WANTS_MEMORY = frozenset({Verb.CONFIGURE, Verb.JOIN})
+"""Verbs that a full server refuses. The others free memory or need next to none, and go on."""
+
+# Before flags existed, a script that had begun to write was not stopped for want of memory, so a
+# write that changes nothing has the same effect as `allow-oom`.
+_GO_ON_WHEN_FULL = "redis.call('HDEL', KEYS[2], '')\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A whole script and the hash by which the server knows it."""
+
+    source: str
+    sha: str
+
+
+class Client(Protocol):
+    """The two calls of redis-py that scripts need; Redis and RedisCluster both have them."""
+
+    async def evalsha(self, sha: str, numkeys: int, *args: Any) -> Any:
+        """Run a script that the server knows."""
+
+    async def eval(self, script: str, numkeys: int, *args: Any) -> Any:
+        """Run a script, and let the server know it."""
+
+
+def lua(name: str) -> str:
+    """Return the text of one Lua file."""
+    return (resources.files(__package__) / "lua" / f"{name}.lua").read_text("utf-8")
+
+
+@cache
+def script(verb: Verb, flags: bool) -> Script:
+    """Put a verb's script together, for a server that takes `#!lua` flags or for an older one."""
+    return whole(verb, lua("_common"), lua(verb), flags)
+
+
+def whole(verb: Verb, common: str, own: str, flags: bool) -> Script:
+    """Join the parts of a script."""
+    if verb in WANTS_MEMORY:
+        first = "#!lua\n" if flags else ""
+    elif verb in READS:
+        first = "#!lua flags=no-writes\n" if flags else ""
+    else:
+        first = "#!lua flags=allow-oom\n" if flags else _GO_ON_WHEN_FULL
+    source = f"{first}{common}\n{own}"
+    return Script(source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest())
+
+
+async def run(client: Client, script: Script, keys: list[str], args: list[Any]) -> Any:
+    """Run a script by its hash; where the server has forgotten it, by its text."""
+    try:
+        return await client.evalsha(script.sha, len(keys), *keys, *args)
+    except NoScriptError:  # it did not run, so this is no repetition
+        return await client.eval(script.source, len(keys), *keys, *args)
+
+
+def write_out(folder: Path) -> None:
+    """Write every script whole, as a server without flags gets it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for verb in Verb:
+        (folder / f"{verb}.lua").write_text(script(verb, flags=False).source, "utf-8")
+
+
+if __name__ == "__main__":
+    write_out(Path(sys.argv[1]))

@@ -1,0 +1,56 @@
+"""Tickets as their holders see them: from a script's word and numbers to a `TicketView`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from waitroom.engine import replies
+from waitroom.errors import WaitroomError
+from waitroom.models import State, TicketView
+from waitroom.tickets import KeyRing, Ticket
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A ticket with the string that stood for it; a new one has none yet."""
+
+    ticket: Ticket
+    text: str = ""
+
+    @property
+    def claim(self) -> str:
+        """What the ticket says of its own place; a new one says nothing."""
+        return f"{self.ticket.place}:{self.ticket.epoch}" if self.ticket.epoch else ""
+
+
+def view(
+    room: str, ticket_id: str, text: str, word: str, number: int, sid: int, waiting: int, new: bool
+) -> TicketView:
+    """Return the view of a ticket for the word and numbers of a script."""
+    if word == "waiting":
+        return TicketView(room, ticket_id, State.WAITING, text, number or None, waiting, new=new)
+    if word == "called":
+        until = number or None
+        return TicketView(room, ticket_id, State.CALLED, text, None, waiting, until, new=new)
+    if word == "inside":
+        ends = number or None
+        return TicketView(
+            room, ticket_id, State.INSIDE, text, None, waiting, None, ends, sid, new=new
+        )
+    reason = replies.GONE[word]
+    return TicketView(room, ticket_id, State.GONE, text, None, waiting, reason=reason)
+
+
+def joined(
+    ring: KeyRing, held: Held, spot: replies.Spot, waiting: int, epoch: int
+) -> TicketView | WaitroomError:
+    """Return the view of a ticket after a `join`, signed anew if its place is new."""
+    ticket, text, word = held.ticket, held.text, spot.word
+    if word not in replies.GONE and word not in ("waiting", "called", "inside"):
+        return replies.refusal(word)
+    place = spot.place or ticket.place
+    if word not in replies.GONE and (place != ticket.place or epoch != ticket.epoch):
+        ticket = Ticket(ticket.room, ticket.id, place, epoch, ticket.issued_s, lane=ticket.lane)
+        text = ""
+    text = text or ring.sign(ticket)
+    return view(ticket.room, ticket.id, text, word, spot.number, spot.sid, waiting, spot.new)

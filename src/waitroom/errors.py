@@ -1,0 +1,229 @@
+"""Everything that Waitroom raises on purpose.
+
+    WaitroomError
+    ├── InvalidInput            what the caller gave is wrong: `field` and what is allowed
+    │   ├── InvalidRoomName
+    │   ├── InvalidPolicy
+    │   └── InvalidTicket       empty, too long, not ours, forged, of another room
+    ├── UnknownRoom             no room of that name
+    ├── RoomExists              create, but it is there
+    ├── VersionConflict         the policy was changed by somebody else in between
+    ├── Refused                 the room says no, and `code` says why
+    │   ├── RoomClosed, RoomNotOpen, RoomFull     join
+    │   ├── NotYourTurn, TurnPassed, EnterLater   enter
+    │   ├── SessionOver, NotRenewable             renew
+    │   ├── DefersUsedUp, NotWaiting              defer, call
+    │   └── Holding, RoomPaused, NoCapacity       admit, call
+    ├── BrokenRoom              a key of the room holds data of another type
+    ├── UpgradeNeeded           the data was written by a newer Waitroom
+    └── StoreError              the Redis or Valkey server
+        ├── StoreUnavailable    cannot be reached, or did not answer in time
+        ├── StoreUnfit          reached, but must not be used as it is
+        └── StoreFull           its memory is full
+
+Every error has a stable `code` (for HTTP and `--json`) and a message of one sentence that names the
+field and the remedy. This module imports nothing.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class WaitroomError(Exception):
+    """The root: `except WaitroomError` catches whatever Waitroom raises on purpose."""
+
+    code: ClassVar[str] = "error"
+
+
+class InvalidInput(WaitroomError):
+    """What the caller gave cannot be used; `field` names it, the message says what is allowed."""
+
+    code: ClassVar[str] = "invalid_input"
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+
+
+class InvalidRoomName(InvalidInput):
+    """A room name outside the rule."""
+
+    code: ClassVar[str] = "invalid_room_name"
+
+
+class InvalidPolicy(InvalidInput):
+    """A policy field out of range, or two that contradict each other."""
+
+    code: ClassVar[str] = "invalid_policy"
+
+
+class InvalidTicket(InvalidInput):
+    """A ticket string that was not made by us for this room; it never reaches the server."""
+
+    code: ClassVar[str] = "invalid_ticket"
+
+    def __init__(self, message: str) -> None:
+        super().__init__("ticket", message)
+
+
+class UnknownRoom(WaitroomError):
+    """No room of that name."""
+
+    code: ClassVar[str] = "unknown_room"
+
+    def __init__(self, room: str) -> None:
+        super().__init__(f"there is no room {room!r}; create it with `waitroom room create {room}`")
+        self.room = room
+
+
+class RoomExists(WaitroomError):
+    """A room of that name is there already."""
+
+    code: ClassVar[str] = "room_exists"
+
+    def __init__(self, room: str) -> None:
+        super().__init__(f"room {room!r} exists; change it with `waitroom room set {room}`")
+        self.room = room
+
+
+class VersionConflict(WaitroomError):
+    """Somebody else changed the policy since it was read."""
+
+    code: ClassVar[str] = "version_conflict"
+
+    def __init__(self, room: str, expected: int, actual: int) -> None:
+        super().__init__(
+            f"room {room!r} is at version {actual}, not {expected}; read it again and retry"
+        )
+        self.expected = expected
+        self.actual = actual
+
+
+class Refused(WaitroomError):
+    """The room answers no; nothing was changed."""
+
+    code: ClassVar[str] = "refused"
+
+
+class RoomClosed(Refused):
+    """The room takes nobody new."""
+
+    code: ClassVar[str] = "room_closed"
+
+
+class RoomNotOpen(Refused):
+    """The room opens later, and until then it refuses."""
+
+    code: ClassVar[str] = "room_not_open"
+
+
+class RoomFull(Refused):
+    """As many people wait as `queue_limit` allows."""
+
+    code: ClassVar[str] = "room_full"
+
+
+class NotYourTurn(Refused):
+    """The ticket still waits."""
+
+    code: ClassVar[str] = "not_your_turn"
+
+
+class TurnPassed(Refused):
+    """The ticket was called and its time to enter is over, or it left."""
+
+    code: ClassVar[str] = "turn_passed"
+
+
+class EnterLater(Refused):
+    """Called, but the rolling limit is used up; the turn is kept, `retry_at_ms` says until when."""
+
+    code: ClassVar[str] = "enter_later"
+
+    def __init__(self, message: str, retry_at_ms: int) -> None:
+        super().__init__(message)
+        self.retry_at_ms = retry_at_ms
+
+
+class SessionOver(Refused):
+    """The session has ended, so it can be neither renewed nor finished."""
+
+    code: ClassVar[str] = "session_over"
+
+
+class NotRenewable(Refused):
+    """The room's policy does not extend sessions."""
+
+    code: ClassVar[str] = "not_renewable"
+
+
+class DefersUsedUp(Refused):
+    """The ticket has gone back as often as `max_defers` allows."""
+
+    code: ClassVar[str] = "defers_used_up"
+
+
+class NotWaiting(Refused):
+    """The ticket does not wait (any more), so it can be neither called nor deferred."""
+
+    code: ClassVar[str] = "not_waiting"
+
+
+class Holding(Refused):
+    """Admission holds after a loss of state until the old order is back."""
+
+    code: ClassVar[str] = "holding"
+
+
+class RoomPaused(Refused):
+    """Paused, closed or not yet open: nobody is called, unless forced."""
+
+    code: ClassVar[str] = "room_paused"
+
+
+class NoCapacity(Refused):
+    """`capacity` or `max_entries` leaves no room, and the call was not forced."""
+
+    code: ClassVar[str] = "no_capacity"
+
+
+class BrokenRoom(WaitroomError):
+    """A key of the room holds another type than ours; nothing was written."""
+
+    code: ClassVar[str] = "broken_room"
+
+
+class UpgradeNeeded(WaitroomError):
+    """The room was written by a newer Waitroom than this one."""
+
+    code: ClassVar[str] = "upgrade_needed"
+
+
+class StoreError(WaitroomError):
+    """Something is wrong with the Redis or Valkey server."""
+
+    code: ClassVar[str] = "store_error"
+
+
+class StoreUnavailable(StoreError):
+    """The server cannot be reached, or did not answer in time."""
+
+    code: ClassVar[str] = "store_unavailable"
+
+
+class StoreUnfit(StoreError):
+    """The server answers, but using it would lose people: too old, evicting, read-only."""
+
+    code: ClassVar[str] = "store_unfit"
+
+
+class StoreFull(StoreError):
+    """The server's memory is full."""
+
+    code: ClassVar[str] = "store_full"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the server's memory is full, so nobody new can join; raise its `maxmemory`"
+        )

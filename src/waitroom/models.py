@@ -1,0 +1,305 @@
+"""The words of Waitroom as types: states, policies, presets and answers. Pure: no I/O.
+
+Times are integers with their unit in the name. `_ms` and `_us` are Unix time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self
+
+from waitroom.errors import InvalidPolicy, InvalidRoomName
+
+ROOM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+MEMBERS_PER_SCRIPT = 500
+"""Most people that one script call may touch: it keeps every script in the low milliseconds."""
+
+_MOST_PEOPLE = 1_000_000_000
+_MOST_SECONDS = 366 * 86_400
+_MOST_DEFERS = 7  # the generation of a deferred place has three bits in the ticket
+
+
+class Mode(StrEnum):
+    """How a room treats people."""
+
+    OPEN = "open"
+    PAUSED = "paused"
+    CLOSED = "closed"
+    BYPASS = "bypass"
+    MANUAL = "manual"
+
+
+class BeforeOpen(StrEnum):
+    """What happens before `opens_at`."""
+
+    PASS = "pass"  # noqa: S105 - a word of the policy
+    WAIT = "wait"
+    REFUSE = "refuse"
+    DRAW = "draw"
+
+
+class Eta(StrEnum):
+    """Which estimate of the wait people see."""
+
+    OBSERVED = "observed"
+    BATCH = "batch"
+    RATE = "rate"
+    SERVICE = "service"
+
+
+class State(StrEnum):
+    """Where a ticket is."""
+
+    WAITING = "waiting"
+    CALLED = "called"
+    INSIDE = "inside"
+    GONE = "gone"
+
+
+class Reason(StrEnum):
+    """Why a ticket is gone."""
+
+    FINISHED = "finished"
+    LEFT = "left"
+    KICKED = "kicked"
+    EXPIRED = "expired"
+    NO_SHOW = "no_show"
+    ABANDONED = "abandoned"
+    PASSED = "passed"  # at or before the watermark: served before, or its turn went by
+    CLEARED = "cleared"  # of an earlier epoch
+
+
+def check_room_name(name: str) -> str:
+    """Return `name` if it may be a room's, else say which rule it breaks."""
+    if not isinstance(name, str) or not ROOM_NAME.fullmatch(name):
+        raise InvalidRoomName(
+            "room",
+            f"{name!r:.80} is not a room name; use 1 to 64 letters, digits, '-', '_' or '.', "
+            "and start with a letter or digit",
+        )
+    return name
+
+
+def _setting(default: Any, unit: str, about: str, low: float = 0, high: float = 0) -> Any:
+    return field(default=default, metadata={"unit": unit, "about": about, "low": low, "high": high})
+
+
+def _people(default: int | None, about: str, low: int = 1, high: int = _MOST_PEOPLE) -> Any:
+    return _setting(default, "people", about, low, high)
+
+
+def _seconds(default: float | None, about: str, low: float = 0.001) -> Any:
+    return _setting(default, "seconds", about, low, _MOST_SECONDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What a room allows. Any mix works; `None` means no limit."""
+
+    mode: Mode = _setting(Mode.OPEN, "mode", "open, paused, closed, bypass or manual")
+    capacity: int | None = _people(None, "most people called + inside at any instant")
+    batch: int | None = _people(None, "most people called by `advance` per slot of `every_s`")
+    every_s: float | None = _seconds(None, "length of a pace slot", 0.01)
+    max_entries: int | None = _people(None, "most people going inside in any window of `per_s`")
+    per_s: float | None = _seconds(None, "the rolling window of `max_entries`", 1)
+    session_s: float | None = _seconds(600, "length of a session inside")
+    renewable: bool = _setting(False, "yes or no", "whether activity extends a session")
+    enter_within_s: float | None = _seconds(60, "how long a called ticket keeps its turn")
+    presence_s: float | None = _seconds(150, "silence after which a waiting ticket is dropped", 1)
+    recover_s: float = _seconds(75, "how long admission holds after a loss or an outage", 0)
+    queue_limit: int | None = _people(None, "most people waiting; more get `room_full`")
+    ticket_ttl_s: float | None = _seconds(86_400, "life of a ticket", 1)
+    idle_ttl_s: float | None = _seconds(21_600, "when an empty room's live keys go", 1)
+    opens_at_ms: int | None = _setting(
+        None, "Unix time in ms", "when the room opens", 0, 4_102_444_800_000
+    )
+    before_open: BeforeOpen = _setting(
+        BeforeOpen.WAIT, "before_open", "until then: pass, wait, refuse or draw"
+    )
+    max_defers: int = _people(0, "how often a ticket may go back some places", 0, _MOST_DEFERS)
+    eta: Eta = _setting(Eta.OBSERVED, "eta", "observed, batch, rate or service")
+
+    def __post_init__(self) -> None:
+        for spec in dataclasses.fields(self):
+            value = _checked(spec, getattr(self, spec.name))
+            object.__setattr__(self, spec.name, value)
+        _both_or_neither(self, "batch", "every_s")
+        _both_or_neither(self, "max_entries", "per_s")
+        if self.opens_at_ms is None and self.before_open is not BeforeOpen.WAIT:
+            raise InvalidPolicy("before_open", f"{self.before_open} needs `opens_at_ms`")
+
+    def change(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed; an unknown field is named."""
+        for name in changes:
+            if name not in POLICY_FIELDS:
+                raise InvalidPolicy(name, f"no such field; there are {', '.join(POLICY_FIELDS)}")
+        return dataclasses.replace(self, **changes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as plain JSON values."""
+        return {
+            name: str(value) if isinstance(value, StrEnum) else value
+            for name, value in dataclasses.asdict(self).items()
+        }
+
+
+POLICY_FIELDS = tuple(spec.name for spec in dataclasses.fields(Policy))
+_ENUMS: dict[str, type[StrEnum]] = {"mode": Mode, "before_open": BeforeOpen, "eta": Eta}
+
+
+def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:
+    """Return `value` in the field's type, or raise an error that names the field and its range."""
+    name, meta = spec.name, spec.metadata
+    if name in _ENUMS:
+        try:
+            return _ENUMS[name](value)
+        except ValueError:
+            words = ", ".join(_ENUMS[name])
+            raise InvalidPolicy(name, f"{value!r:.40} is not one of {words}") from None
+    if meta["unit"] == "yes or no":
+        if not isinstance(value, bool):
+            raise InvalidPolicy(name, f"{value!r:.40} is neither true nor false")
+        return value
+    if value is None:
+        if spec.default is not None and name in ("recover_s", "max_defers"):
+            raise InvalidPolicy(name, "must be a number; 0 turns it off")
+        return None
+    whole = meta["unit"] != "seconds"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidPolicy(name, f"{value!r:.40} is not a number")
+    if not math.isfinite(value) or (whole and value != int(value)):
+        raise InvalidPolicy(name, f"{value} is not a {'whole ' if whole else ''}number")
+    if not meta["low"] <= value <= meta["high"]:
+        raise InvalidPolicy(
+            name, f"{value} is not allowed; it takes {meta['low']:g} to {meta['high']:.0f}"
+        )
+    return int(value) if whole else round(float(value), 3)
+
+
+def _both_or_neither(policy: Policy, first: str, second: str) -> None:
+    missing, given = first, second
+    if getattr(policy, first) is not None:
+        missing, given = second, first
+    if getattr(policy, missing) is None and getattr(policy, given) is not None:
+        raise InvalidPolicy(missing, f"must be set together with `{given}`")
+
+
+PRESETS: dict[str, Policy] = {
+    # Seed 000: a scheduler lets 1,400 people in every 10 s, sessions of 5 minutes.
+    "batch": Policy(batch=1_400, every_s=10, session_s=300, eta=Eta.BATCH),
+    # Seed 001: an operator admits by hand; limits changeable live.
+    "manual": Policy(mode=Mode.MANUAL, queue_limit=100_000),
+    # Seed 002: fifty seats, ten minutes each.
+    "slots": Policy(capacity=50, session_s=600, eta=Eta.SERVICE),
+    # Seed 003: guests put their phone away, so nobody is dropped for silence.
+    "desk": Policy(
+        mode=Mode.MANUAL,
+        session_s=None,
+        enter_within_s=None,
+        presence_s=None,
+        recover_s=0,
+        idle_ttl_s=21_600,
+        max_defers=2,
+        eta=Eta.SERVICE,
+    ),
+    # Seed 004: a threshold per minute, a tenth of it per 6 s slot while people wait.
+    "per-minute": Policy(
+        max_entries=100, per_s=60, batch=10, every_s=6, presence_s=60, eta=Eta.RATE
+    ),
+}
+
+
+def preset(name: str, **changes: Any) -> Policy:
+    """Return the policy of a preset, with some fields changed."""
+    try:
+        base = PRESETS[name]
+    except KeyError:
+        known = ", ".join(PRESETS)
+        raise InvalidPolicy("preset", f"{name!r:.40} is unknown; there are {known}") from None
+    return base.change(**changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A room as stored: its policy, and how often that was changed."""
+
+    name: str
+    policy: Policy
+    version: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class TicketView:
+    """What a visitor may know of their ticket; the same from join, poll, enter and the rest.
+
+    `position` is 1 at the head, and None where it means nothing or is hidden before a draw.
+    """
+
+    room: str
+    id: str
+    state: State
+    ticket: str
+    position: int | None = None
+    waiting: int = 0
+    enter_by_ms: int | None = None
+    session_ends_at_ms: int | None = None
+    sid: int | None = None
+    reason: Reason | None = None
+    new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """What one `advance` did, and when the next one is due (None: nothing is foreseeable)."""
+
+    called: int
+    expired: int
+    no_shows: int
+    abandoned: int
+    waiting: int
+    more: bool
+    due_ms: int | None
+    now_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One line of `list`: `since_ms` is the arrival, `until_ms` the deadline of its state."""
+
+    id: str
+    state: State
+    place: int | None = None
+    seen_ms: int | None = None
+    until_ms: int | None = None
+    sid: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of `list`; `after` is the cursor of the next one, None on the last."""
+
+    tickets: tuple[Listed, ...]
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """A room at a glance. Counters run since the room was made and survive `clear`."""
+
+    room: str
+    mode: Mode
+    version: int
+    epoch: int
+    waiting: int
+    called: int
+    inside: int
+    entries_in_window: int
+    hold_until_ms: int | None
+    oldest_wait_ms: int
+    counters: dict[str, int]
+    now_ms: int

@@ -1,0 +1,153 @@
+"""The loop that calls `advance`: it sleeps until the next thing is due, in every process at once.
+
+Every `advance` says when the next one is due (a deadline, a pace slot, a bucket of the rolling
+limit); the ticker keeps those moments per room and sleeps until the first. A room that this process
+changes is looked at soon after. A slow lap over all rooms finds those that another process left
+behind, with a cheap question, so that thousands of idle rooms cost next to nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+import logging
+import random
+import time
+from typing import Self
+
+from waitroom.engine import Engine
+from waitroom.errors import UnknownRoom, WaitroomError
+
+log = logging.getLogger("waitroom.ticker")
+
+LAP_S = 10.0
+"""How long a room that nobody here knows may go unnoticed."""
+
+SOON_S = 0.1
+"""How soon a room that was changed here is looked at; what comes meanwhile shares that look."""
+
+FIRST_LOOK_S = 60.0
+"""Over how long the first look at empty rooms is spread."""
+
+AT_ONCE = 16
+_BACK_OFF_S = (0.1, 5.0)
+_LONGEST_SLEEP_S = 3600.0
+
+
+class Ticker:
+    """Keeps the rooms of one engine moving: `async with Ticker(engine): ...`."""
+
+    def __init__(self, engine: Engine, *, lap_s: float = LAP_S) -> None:
+        self._engine = engine
+        self._lap_s = lap_s
+        self._due: dict[str, float] = {}
+        self._heap: list[tuple[float, str]] = []
+        self._failures: dict[str, int] = {}
+        self._looked: set[str] = set()
+        self._wake = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loops: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin to tick, in the background."""
+        self._engine.on_change = self.touch
+        self._loops = [asyncio.create_task(self._tick()), asyncio.create_task(self._laps())]
+
+    async def stop(self) -> None:
+        """Stop; steps under way are finished first."""
+        for task in self._loops:
+            task.cancel()
+        await asyncio.gather(*self._loops, *self._tasks, return_exceptions=True)
+        self._loops = []
+
+    async def __aenter__(self) -> Self:
+        self.start()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.stop()
+
+    def touch(self, room: str) -> None:
+        """Look at a room soon, because it was changed. Called by every verb, so it is cheap."""
+        self._schedule(room, time.monotonic() + SOON_S * random.uniform(0.5, 1))  # noqa: S311
+
+    def _schedule(self, room: str, at: float) -> None:
+        """Look at a room at a moment, unless an earlier one is planned."""
+        if self._due.get(room, float("inf")) <= at:
+            return
+        self._due[room] = at
+        heapq.heappush(self._heap, (at, room))
+        if self._heap[0][0] == at:
+            self._wake.set()
+
+    async def _tick(self) -> None:
+        while True:
+            self._wake.clear()
+            pause = self._start_due()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), pause)
+
+    def _start_due(self) -> float:
+        """Start a step for each room that is due; return how long nothing else is."""
+        while self._heap and len(self._tasks) < AT_ONCE:
+            at, room = self._heap[0]
+            if self._due.get(room) != at:  # planned anew since
+                heapq.heappop(self._heap)
+                continue
+            pause = at - time.monotonic()
+            if pause > 0:
+                return min(pause, _LONGEST_SLEEP_S)
+            heapq.heappop(self._heap)
+            del self._due[room]
+            task = asyncio.create_task(self._step(room))
+            self._tasks.add(task)
+            task.add_done_callback(self._ended)
+        return _LONGEST_SLEEP_S  # a step that ends wakes us
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._wake.set()
+
+    async def _step(self, room: str) -> None:
+        try:
+            done = await self._engine.advance(room)
+        except UnknownRoom:  # dropped, or only a name in the index
+            self._failures.pop(room, None)
+        except WaitroomError as error:
+            self._back_off(room, error)
+        except Exception as error:
+            log.exception("advance of room %s failed", room)
+            self._back_off(room, error)
+        else:
+            self._failures.pop(room, None)
+            if done.due_ms is not None:
+                pause = max(0.0, (done.due_ms - done.now_ms) / 1000)
+                # Processes need not all come in the same millisecond; a place need not wait for it.
+                self._schedule(room, time.monotonic() + pause + random.uniform(0, 0.005))  # noqa: S311
+
+    def _back_off(self, room: str, error: Exception) -> None:
+        failures = self._failures[room] = self._failures.get(room, 0) + 1
+        first, longest = _BACK_OFF_S
+        pause = min(longest, first * 2 ** min(failures - 1, 10)) * random.uniform(0.5, 1)  # noqa: S311
+        if failures == 1:
+            log.warning("advance of room %s failed, trying again: %s", room, error)
+        self._schedule(room, time.monotonic() + pause)
+
+    async def _laps(self) -> None:
+        while True:
+            try:
+                await self._lap()
+            except Exception as error:
+                log.warning("could not look for rooms, trying again: %s", error)
+            await asyncio.sleep(self._lap_s * random.uniform(0.8, 1.2))  # noqa: S311
+
+    async def _lap(self) -> None:
+        rooms = await self._engine.rooms()
+        now = time.monotonic()
+        idle = [room for room in rooms if room not in self._due]
+        for room in await self._engine.occupied(idle):
+            self._schedule(room, now)
+        for room in set(idle) - self._looked:  # once each, to tidy up after a restart
+            self._schedule(room, now + FIRST_LOOK_S * random.random())  # noqa: S311
+        self._looked = set(rooms)

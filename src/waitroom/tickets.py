@@ -1,0 +1,211 @@
+"""Tickets: signed strings that carry their own place, and the ring of keys that signs them. Pure.
+
+A ticket is base64url without padding of
+
+    version u8 · key id 4 · flags u8 · epoch u64 · issued u32 · id 12 · room · place u64 · MAC 16
+
+The MAC covers everything before it, so a forged ticket is refused before it costs the server
+anything. The place is masked by a keyed hash of what stands before it, so that a drawn place stays
+hidden from its holder until the room opens. Flags: 3 bits generation, 2 lane, 3 kept for weight.
+
+A ticket says where somebody stands; it is never a proof of admission, which is a pass. Whether a
+place still counts (epoch, watermark, age) is for the engine to say: this module knows no time.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from binascii import Error as Base64Error
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from hmac import compare_digest
+from struct import Struct
+from struct import error as StructError  # noqa: N812 - an exception by its role, not by its name
+from typing import NamedTuple, Self
+
+from waitroom.errors import InvalidInput, InvalidTicket
+
+LONGEST_TICKET = 256
+SHORTEST_KEY = 32
+_LONGEST_ROOM = 64
+_LONGEST_VISITOR = 1024
+_VERSION = 1
+_HEAD = Struct(">B4sBQI12s")
+_PLACE = Struct(">Q")
+_ID_IN_TEXT = slice(24, 40)  # 18 bytes stand before the id, so it is spelled out in the string
+_MAC = 16
+_ROOM_AT = _HEAD.size
+_PLACE_AT = -_MAC - _PLACE.size
+_SHORTEST = _HEAD.size + 1 - _PLACE_AT
+_TO_URL = bytes.maketrans(b"+/", b"-_")
+# '+', '/' and '=' become what base64 does not know, or a ticket would have a second spelling.
+_FROM_URL = bytes.maketrans(b"-_+/=", b"+/!!!")
+# So would it by the bits that its last character has to spare: by length modulo 4, what may end it.
+_LAST = ("", "", "AQgw", "AEIMQUYcgkosw048")
+_REMEDY = "make one with `openssl rand -base64 32`"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A place in a room: `place` and `epoch` in µs, `generation` counts how often it went back."""
+
+    room: str
+    id: str
+    place: int
+    epoch: int
+    issued_s: int
+    generation: int = 0
+    lane: int = 0
+
+
+class _Key(NamedTuple):
+    """The hashes of one secret, keyed once: copying one is far cheaper than keying another."""
+
+    id: bytes
+    mac: blake2b
+    mask: blake2b
+    visitor: blake2b
+    draw: blake2b
+
+
+class KeyRing:
+    """Signs with its first key and accepts all; identities and draws hang on the last, the oldest.
+
+    To rotate, put a new key in front. Dropping the oldest ends the tickets that it signed, gives
+    known visitors another id and changes draws to come, so do it while no room is open.
+    """
+
+    __slots__ = ("_first", "_keys", "_oldest")
+
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        if not keys:
+            raise InvalidInput("secret", f"is empty; {_REMEDY}")
+        for number, key in enumerate(keys, 1):
+            if not isinstance(key, bytes) or len(key) < SHORTEST_KEY:
+                raise InvalidInput(
+                    "secret", f"key {number} is not {SHORTEST_KEY} bytes or more; {_REMEDY}"
+                )
+        made = [_derive(key) for key in keys]
+        self._keys = {key.id: key for key in made}
+        if len(self._keys) < len(made):
+            raise InvalidInput("secret", "the same key is listed twice; list each once")
+        self._first, self._oldest = made[0], made[-1]
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Make a ring of secrets separated by commas or white space, the newest first."""
+        # An environment variable that is not UTF-8 comes as surrogates; this gives its bytes back.
+        parts = [part.encode(errors="surrogateescape") for part in re.split(r"[,\s]+", text)]
+        return cls([part for part in parts if part])
+
+    def __repr__(self) -> str:
+        return f"KeyRing({len(self._keys)} keys)"
+
+    def new_id(self) -> str:
+        """Return an id that nobody can guess."""
+        return secrets.token_urlsafe(12)
+
+    def visitor_id(self, room: str, visitor: str) -> str:
+        """Return the one id of a known visitor in a room; only holders of the key can tell it."""
+        if not isinstance(visitor, str) or not 0 < len(visitor) <= _LONGEST_VISITOR:
+            raise InvalidInput("visitor", f"must be text of 1 to {_LONGEST_VISITOR} characters")
+        state = self._oldest.visitor.copy()
+        try:
+            # The length keeps ("a", "b:c") and ("a:b", "c") apart.
+            state.update(f"{len(room)}:{room}:{visitor}".encode())
+        except UnicodeEncodeError:
+            raise InvalidInput("visitor", "holds half a character; send valid Unicode") from None
+        return _encode(state.digest())
+
+    def draw(self, room: str, epoch: int, id: str) -> int:  # noqa: A002 - the ticket's word
+        """Return the lot of an id, 0 to 2**52 - 1: even, repeatable, and known only to the key."""
+        state = self._oldest.draw.copy()
+        state.update(f"{epoch}:{id}:{room}".encode())
+        return int.from_bytes(state.digest(), "big") >> 12
+
+    def sign(self, ticket: Ticket) -> str:
+        """Return the string that stands for `ticket`."""
+        key, room = self._first, ticket.room
+        if len(ticket.id) != 16 or not 0 < len(room) <= _LONGEST_ROOM:
+            raise InvalidInput("ticket", "needs a room and an id of 16 base64url characters")
+        if ticket.generation >> 3 or ticket.lane >> 2:
+            raise InvalidInput("ticket", "takes generations 0 to 7 and lanes 0 to 3")
+        flags = ticket.generation | ticket.lane << 3
+        try:
+            raw_id = _decode(ticket.id)
+            head = _HEAD.pack(_VERSION, key.id, flags, ticket.epoch, ticket.issued_s, raw_id)
+            head += room.encode("ascii")
+            raw = head + _PLACE.pack(ticket.place ^ _mask(key, head))
+        except (StructError, UnicodeEncodeError, Base64Error) as error:
+            raise InvalidInput("ticket", f"cannot be signed: {error}") from None
+        return _encode(raw + _mac(key, raw))
+
+    def read(self, room: str, text: str) -> Ticket:
+        """Return the ticket that `text` stands for if we signed it for `room`, else refuse it."""
+        raw = _raw(text)
+        version, key_id, flags, epoch, issued_s, _ = _HEAD.unpack_from(raw)
+        if version != _VERSION:
+            raise InvalidTicket("is of a version that this server does not know")
+        key = self._keys.get(key_id)
+        if key is None:
+            raise InvalidTicket("was signed with a key that this server does not have")
+        if not compare_digest(_mac(key, raw[:-_MAC]), raw[-_MAC:]):
+            raise InvalidTicket("was changed or forged")
+        if raw[_ROOM_AT:_PLACE_AT].decode("ascii") != room:
+            raise InvalidTicket("is for another room")
+        place = int.from_bytes(raw[_PLACE_AT:-_MAC], "big") ^ _mask(key, raw[:_PLACE_AT])
+        return Ticket(room, text[_ID_IN_TEXT], place, epoch, issued_s, flags & 7, flags >> 3 & 3)
+
+
+def _derive(secret: bytes) -> _Key:
+    # Hashing every secret down, whatever its length, lifts BLAKE2's limit of 64 bytes per key.
+    master = blake2b(secret, person=b"waitroom-master").digest()
+    return _Key(
+        id=blake2b(key=master, person=b"waitroom-key-id", digest_size=4).digest(),
+        mac=blake2b(key=master, person=b"waitroom-ticket", digest_size=_MAC),
+        mask=blake2b(key=master, person=b"waitroom-place", digest_size=_PLACE.size),
+        visitor=blake2b(key=master, person=b"waitroom-visitor", digest_size=12),
+        draw=blake2b(key=master, person=b"waitroom-draw", digest_size=8),
+    )
+
+
+def _mac(key: _Key, data: bytes) -> bytes:
+    state = key.mac.copy()
+    state.update(data)
+    return state.digest()
+
+
+def _mask(key: _Key, head: bytes) -> int:
+    state = key.mask.copy()
+    state.update(head)
+    return int.from_bytes(state.digest(), "big")
+
+
+def _encode(raw: bytes) -> str:
+    return b2a_base64(raw, newline=False).translate(_TO_URL).rstrip(b"=").decode("ascii")
+
+
+def _decode(text: str) -> bytes:
+    """Decode base64url; any other spelling than that of `_encode` is an error."""
+    over = len(text) % 4
+    if over and text[-1] not in _LAST[over]:
+        raise Base64Error("not the canonical spelling")
+    data = text.encode("ascii").translate(_FROM_URL)
+    return a2b_base64(data + b"==="[over - 1 :] if over else data, strict_mode=True)
+
+
+def _raw(text: str) -> bytes:
+    if not isinstance(text, str) or not text:
+        raise InvalidTicket("is empty; join the room to get one")
+    if len(text) > LONGEST_TICKET:
+        raise InvalidTicket(f"is longer than {LONGEST_TICKET} characters")
+    try:
+        raw = _decode(text)
+    except (Base64Error, UnicodeEncodeError):
+        raise InvalidTicket("is not written as a ticket is; send it as it was given") from None
+    if len(raw) < _SHORTEST:
+        raise InvalidTicket("is shorter than any ticket; send it as it was given")
+    return raw

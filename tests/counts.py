@@ -1,0 +1,41 @@
+"""How much the tests do: one table, three columns, picked by the environment.
+
+`make test` takes the first column and fits in a coffee break, `.ci/run` (CI=true) takes the second,
+which holds the counts that the project promises, and `make soak` (SOAK=1) takes the third.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+
+COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
+    {
+        # name: (local, CI, soak)
+        "state_machine_examples": (25, 200, 2_000),
+        "state_machine_steps": (30, 50, 80),
+        "hammer_seconds": (3, 10, 60),
+        "hammer_processes": (8, 8, 8),
+        "worker_kills": (5, 50, 200),
+        "server_kills": (2, 10, 30),
+        "flush_people": (1_000, 10_000, 50_000),
+        "flush_script_seconds": (2, 10, 60),
+        "injections": (100, 1_000, 10_000),
+        "mass_sessions": (10_000, 100_000, 100_000),
+        "mass_waiting": (50_000, 1_000_000, 1_000_000),
+        "idle_rooms": (500, 5_000, 5_000),
+        "idle_seconds": (5, 20, 60),
+        "ghosts": (1_000, 10_000, 50_000),
+        "outage_people": (500, 5_000, 20_000),
+        "lost_second_people": (500, 5_000, 20_000),
+    }
+)
+
+
+def count(name: str) -> int:
+    """Return how often, how long or how many, for the kind of run that this is."""
+    local, ci, soak = COUNTS[name]
+    if os.environ.get("SOAK") == "1":
+        return soak
+    return ci if os.environ.get("CI") == "true" else local

@@ -1,0 +1,58 @@
+"""What engine tests share: a clock that the test moves, engines on it, crowds of visitors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from waitroom.engine import Engine
+from waitroom.models import TicketView
+from waitroom.tickets import KeyRing
+
+SECRET = b"a secret of the tests, 32 bytes+"
+START_US = 1_800_000_000_000_000
+
+
+class Clock:
+    """The time that is passed to every script, in µs."""
+
+    def __init__(self, now_us: int = START_US) -> None:
+        self.now_us = now_us
+
+    def __call__(self) -> int:
+        """Return the time in µs."""
+        return self.now_us
+
+    @property
+    def now_ms(self) -> int:
+        """The time in ms, as replies give it."""
+        return self.now_us // 1000
+
+    def step(self, seconds: float) -> None:
+        """Move on, or back."""
+        self.now_us += round(seconds * 1e6)
+
+
+@asynccontextmanager
+async def open_engine(url: str, clock: Callable[[], int] | None = None) -> AsyncIterator[Engine]:
+    """Connect an engine: one more process, as far as the server can tell."""
+    engine = await Engine.connect(url, Path("/nowhere"), KeyRing([SECRET]), clock=clock)
+    async with engine:
+        yield engine
+
+
+async def crowd(engine: Engine, room: str, people: int) -> list[TicketView]:
+    """Let people join one after the other, in the order of the list."""
+    return list(await asyncio.gather(*(engine.join(room) for _ in range(people))))
+
+
+async def advance_all(engine: Engine, room: str) -> int:
+    """Advance until nothing more is due now; return how many were called."""
+    called = 0
+    while True:
+        done = await engine.advance(room)
+        called += done.called
+        if not done.more:
+            return called

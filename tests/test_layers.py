@@ -1,0 +1,105 @@
+"""Imports point one way: server, gates, cli, desk, ticker → engine → the pure modules."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import waitroom
+
+ROOT = Path(waitroom.__file__).parent
+CORE = {"__init__", "models", "errors", "settings", "tickets", "passes", "estimate"}
+# Beside itself and the core, a part may import these parts; one that is not listed may import none.
+ALLOWED = {
+    "engine": set[str](),
+    "ticker": {"engine"},
+    "gates": set[str](),
+    "desk": {"engine", "ticker"},
+    "planner": set[str](),
+    "rehearsal": {"engine", "ticker"},
+    "server": {"engine", "ticker", "desk", "planner", "rehearsal"},
+    "cli": {"engine", "ticker", "server", "desk", "planner", "rehearsal"},
+    "__main__": {"cli"},
+}
+MODULES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
+
+
+def part_of(module: Path) -> str:
+    """Return the layer that a file belongs to: the first word after `waitroom`."""
+    return module.parts[0].removesuffix(".py")
+
+
+def imported(source: str, package: tuple[str, ...]) -> set[str]:
+    """Return the full names that a module imports, at its top or within functions."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            # `from waitroom import engine` imports a module too, so each name is looked at.
+            names |= {f"{base}.{alias.name}" for alias in node.names}
+    return names
+
+
+def wrong(source: str, module: Path) -> set[str]:
+    """Return the imports that a module of Waitroom must not have."""
+    part = part_of(module)
+    below = CORE | {part} | ALLOWED.get(part, set())
+    bad: set[str] = set()
+    for name in imported(source, ("waitroom", *module.parts[:-1])):
+        top, *rest = name.split(".")
+        if top != "waitroom":
+            fine = part not in CORE or top in sys.stdlib_module_names
+        else:
+            fine = not rest or rest[0] in below or rest[0].startswith("__")
+        bad |= set() if fine else {name}
+    return bad
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_imports_point_one_way(module: Path) -> None:
+    """No module imports a layer above it, and a core module imports no third-party package."""
+    assert set() == wrong((ROOT / module).read_text("utf-8"), module)
+
+
+def test_every_part_is_known() -> None:
+    """A new part of the package must be given its place in the table above."""
+    assert set() == {part_of(module) for module in MODULES} - CORE - set(ALLOWED)
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "found"),
+    [
+        ("models.py", "import redis", "redis"),
+        ("models.py", "def f():\n    from waitroom.engine.client import Engine", "waitroom.engine"),
+        ("tickets.py", "from waitroom import engine", "waitroom.engine"),
+        ("tickets.py", "from . import ticker", "waitroom.ticker"),
+        ("engine/client.py", "import waitroom.cli", "waitroom.cli"),
+        ("engine/client.py", "from ..ticker import Ticker", "waitroom.ticker"),
+        ("engine/client.py", "from waitroom.server.app import app", "waitroom.server"),
+        ("ticker.py", "from waitroom.cli import main", "waitroom.cli"),
+    ],
+)
+def test_a_wrong_import_is_found(module: str, source: str, found: str) -> None:
+    """The check is not blind: imports in every form that break the rule are reported."""
+    (bad,) = wrong(source, Path(module))
+    assert bad.startswith(found)
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("models.py", "from waitroom.errors import InvalidPolicy\nimport math"),
+        ("engine/client.py", "import redis\nfrom waitroom import __version__\nfrom .keys import x"),
+        ("ticker.py", "from waitroom.engine.client import Engine"),
+        ("cli/main.py", "from waitroom.ticker import Ticker\nfrom waitroom.engine import connect"),
+    ],
+)
+def test_a_right_import_is_not(module: str, source: str) -> None:
+    """Imports that point down are left alone."""
+    assert set() == wrong(source, Path(module))
