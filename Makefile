@@ -30,7 +30,8 @@ lint: $(STAMP) ## check style, types and, where luacheck is installed, Lua
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@if command -v luacheck >/dev/null; then \
-		rm -rf build/lua && $(BIN)/python -m waitroom.engine.scripts build/lua \
+		rm -rf build/lua && $(BIN)/python -c "from pathlib import Path; \
+			from waitroom.engine.scripts import write_out; write_out(Path('build/lua'))" \
 			&& luacheck -q build/lua; \
 	elif [ "$(CI)" = true ]; then \
 		echo "luacheck is missing, and CI must not pass without it" >&2; exit 1; \

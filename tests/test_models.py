@@ -1,6 +1,5 @@
 """Policies and room names: what is allowed, and that an error names the field."""
 
-# ruff: noqa: SIM300 - the house order is `assert expected == actual`
 from __future__ import annotations
 
 import dataclasses

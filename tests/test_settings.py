@@ -1,6 +1,5 @@
 """Settings: where they come from, which of them wins, and what a bad one is told."""
 
-# ruff: noqa: SIM300 - the house order is `assert expected == actual`
 from __future__ import annotations
 
 import dataclasses

@@ -1,6 +1,5 @@
 """Tickets: what a string carries, who can read it, and that nobody else can make one."""
 
-# ruff: noqa: SIM300 - the house order is `assert expected == actual`
 from __future__ import annotations
 
 import base64

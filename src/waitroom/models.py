@@ -132,7 +132,7 @@ class Policy:
         if self.opens_at_ms is None and self.before_open is not BeforeOpen.WAIT:
             raise InvalidPolicy("before_open", f"{self.before_open} needs `opens_at_ms`")
 
-    def change(self, **changes: Any) -> Self:
+    def change(self, /, **changes: Any) -> Self:
         """Return a copy with some fields changed; an unknown field is named."""
         for name in changes:
             if name not in POLICY_FIELDS:
@@ -171,7 +171,8 @@ def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:
     whole = meta["unit"] != "seconds"
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidPolicy(name, f"{value!r:.40} is not a number")
-    if not math.isfinite(value) or (whole and value != int(value)):
+    # `isfinite` of a whole number of hundreds of digits would overflow.
+    if (isinstance(value, float) and not math.isfinite(value)) or (whole and value != int(value)):
         raise InvalidPolicy(name, f"{value} is not a {'whole ' if whole else ''}number")
     if not meta["low"] <= value <= meta["high"]:
         raise InvalidPolicy(

@@ -180,6 +180,7 @@ async def test_two_waitrooms_do_not_share_a_folder(tmp_path: Path) -> None:
         with pytest.raises(StoreUnfit) as caught:
             await EmbeddedServer(tmp_path).start()
         assert alive(pid)
+        assert running(tmp_path) is not None
     finally:
         kill(process)
     expected = (

@@ -1,6 +1,5 @@
 """The secret of our own server: made once, kept private, the same for every process."""
 
-# ruff: noqa: SIM300 - the house order is `assert expected == actual`
 from __future__ import annotations
 
 import stat

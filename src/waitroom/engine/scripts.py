@@ -1,13 +1,12 @@
 """The Lua scripts: found, put together, and sent by their hash.
 
-A script is a line of flags, `_common.lua` and `<verb>.lua`. `python -m waitroom.engine.scripts DIR`
-writes them out whole, which is what the linter reads.
+A script is a line of flags, `_common.lua` and `<verb>.lua`. `write_out` writes them whole,
+which is what the linter reads.
 """
 
 from __future__ import annotations
 
 import hashlib
-import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -103,6 +102,3 @@ def write_out(folder: Path) -> None:
     for verb in Verb:
         (folder / f"{verb}.lua").write_text(script(verb, flags=False).source, "utf-8")
 
-
-if __name__ == "__main__":
-    write_out(Path(sys.argv[1]))
