@@ -112,7 +112,7 @@ class Engine:
     async def configure(
         self, room: str, *, version: int | None = None, op_id: str | None = None, **changes: Any
     ) -> Room:
-        """Change fields of a policy; they act at once. `version` guards a change of what was read."""
+        """Change fields of a policy, at once. `version`: only if it is still the one that was read."""
         while True:
             current = await self.room(room)
             if version is not None and version != current.version:
@@ -384,13 +384,17 @@ class Engine:
 
     def _read(self, room: str, text: str) -> Held:
         ticket = self.ring.read(room, text)
-        memory = self.runner.memory(room)
-        life = memory.policy.ticket_ttl_s if memory.policy else None
-        if life is not None and self._now_s() > ticket.issued_s + life:
+        if self._too_old(ticket):
             raise InvalidTicket("it is too old; join again for a new one")
+        memory = self.runner.memory(room)
         if ticket.epoch > memory.epoch:
             memory.saw_epoch(ticket.epoch)
         return Held(ticket, text)
+
+    def _too_old(self, ticket: Ticket) -> bool:
+        policy = self.runner.memory(ticket.room).policy
+        life = policy.ticket_ttl_s if policy else None
+        return life is not None and self._now_s() > ticket.issued_s + life
 
     def _read_or_error(self, room: str, text: str) -> Held | WaitroomError:
         try:
@@ -399,12 +403,17 @@ class Engine:
             return error
 
     def _held_for(self, room: str, join: Join) -> Held | WaitroomError:
-        if join.ticket is not None:
-            return self._read_or_error(room, join.ticket)
         ring = self.ring
         try:
-            visitor = join.visitor
-            ticket_id = ring.new_id() if visitor is None else ring.visitor_id(room, visitor)
+            if join.ticket is not None:
+                old = ring.read(room, join.ticket)
+                if not self._too_old(old):
+                    return self._read(room, join.ticket)
+                ticket_id = old.id  # a place that is over does not keep its holder from a new one
+            elif join.visitor is not None:
+                ticket_id = ring.visitor_id(room, join.visitor)
+            else:
+                ticket_id = ring.new_id()
         except WaitroomError as error:
             return error
         return Held(Ticket(room, ticket_id, 0, 0, int(self._now_s())))
@@ -421,8 +430,9 @@ class Engine:
             args += (ticket_id, one.claim, draw, int(enter))
         reply = await self._run(Verb.JOIN, room, args)
         waiting, epoch = reply.number("waiting"), reply.number("epoch")
+        now_s = int(self._now_s())
         return [
-            views.joined(self.ring, one, spot, waiting, epoch)
+            views.joined(self.ring, one, spot, waiting, epoch, now_s)
             for one, spot in zip(held, replies.joined(reply), strict=True)
         ]
 

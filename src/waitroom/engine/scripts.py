@@ -101,4 +101,3 @@ def write_out(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for verb in Verb:
         (folder / f"{verb}.lua").write_text(script(verb, flags=False).source, "utf-8")
-

@@ -42,7 +42,7 @@ def view(
 
 
 def joined(
-    ring: KeyRing, held: Held, spot: replies.Spot, waiting: int, epoch: int
+    ring: KeyRing, held: Held, spot: replies.Spot, waiting: int, epoch: int, now_s: int
 ) -> TicketView | WaitroomError:
     """Return the view of a ticket after a `join`, signed anew if its place is new."""
     ticket, text, word = held.ticket, held.text, spot.word
@@ -50,7 +50,8 @@ def joined(
         return replies.refusal(word)
     place = spot.place or ticket.place
     if word not in replies.GONE and (place != ticket.place or epoch != ticket.epoch):
-        ticket = Ticket(ticket.room, ticket.id, place, epoch, ticket.issued_s, lane=ticket.lane)
+        issued_s = now_s if spot.new else ticket.issued_s
+        ticket = Ticket(ticket.room, ticket.id, place, epoch, issued_s, lane=ticket.lane)
         text = ""
     text = text or ring.sign(ticket)
     return view(ticket.room, ticket.id, text, word, spot.number, spot.sid, waiting, spot.new)

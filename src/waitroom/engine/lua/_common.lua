@@ -53,7 +53,7 @@ local POLICY = {
 local META = {
   'schema', 'epoch', 'rev', 'last', 'watermark', 'slot_start', 'slot_count', 'bucket_ms',
   'alive_at', 'silent_from', 'resumed_at', 'hold_until', 'offset', 'sweep_after', 'sweep_at',
-  'draw_floor', 'last_sid', 'active_at', 'dropped',
+  'draw_floor', 'draw_top', 'rebuilt', 'last_sid', 'active_at', 'dropped',
 }
 local COUNTERS = {
   'joined', 'restored', 'called_total', 'entered', 'finished', 'left', 'kicked', 'expired',
@@ -98,8 +98,11 @@ local function set(field, value)
   R.changes[#R.changes + 1] = value
 end
 
+-- Lifetime counters change just when somebody's state does.
 local function count(field, n)
-  if n > 0 then R.counts[field] = (R.counts[field] or 0) + n end
+  if n == 0 then return end
+  R.counts[field] = (R.counts[field] or 0) + n
+  R.changed = true
 end
 
 local function read_policy()
@@ -170,6 +173,8 @@ local function learn(rev, watermark, last)
   if R.rev < rev then
     R.rev = rev + REV_JUMP
     set('rev', R.rev)
+    set('rebuilt', 0)
+    R.rebuilt = 0
     hold()
   end
   if R.watermark < watermark then
@@ -208,6 +213,7 @@ end
 
 -- Write what changed in meta: once per call. `rev` counts the calls that changed anybody's state.
 local function save(changed)
+  changed = changed or R.changed
   for field, n in pairs(R.counts) do redis.call('HINCRBY', K.meta, field, n) end
   if changed then
     R.rev = R.rev + 1
@@ -334,9 +340,8 @@ end
 -- Moves ----------------------------------------------------------------------------------------
 
 local function next_place()
-  local place = max(R.last + STEP, floor(R.now_us))
-  -- A clock that lags at opening must not put anybody among those who drew.
-  if R.p.before_open == 'draw' and R.opens_at_ms then place = max(place, R.opens_at_ms * 1000) end
+  -- Above `draw_top`: opened early, or by a clock that lags, nobody comes among those who drew.
+  local place = max(R.last + STEP, R.draw_top + STEP, floor(R.now_us))
   R.last = place
   set('last', place)
   return place
@@ -420,7 +425,10 @@ local function call_from_head(want, allowance)
     for i, id in ipairs(ids) do
       local place = tonumber(page[2 * i])
       seen_n = seen_n + 1
-      if is_absent(place, tonumber(polls[i] or nil)) then
+      -- In a room rebuilt from our memory, who is not after the watermark was served before: they
+      -- came back through a process that did not know so yet.
+      local served = R.rebuilt == 1 and place <= R.watermark
+      if served or is_absent(place, tonumber(polls[i] or nil)) then
         drop[#drop + 1] = id
       else
         take[#take + 1] = id

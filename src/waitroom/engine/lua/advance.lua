@@ -7,7 +7,6 @@ local stop = open_room()
 if stop then return stop end
 
 local left = min(tonumber(ARGV[6]), LIMIT)
-local allowance = left
 
 local function sweep(key, cutoff, reason)
   local ids = redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', cutoff), 'LIMIT', 0, left)
@@ -60,13 +59,16 @@ local function tidy_idle()
   if not R.idle or R.n_waiting > 0 or redis.call('EXISTS', K.called, K.inside) > 0 then return end
   if redis.call('EXISTS', K.gone, K.moved, K.entries, K.events, K.series, K.done) == 0 then
     if R.offset ~= 0 then -- nothing counts in room time any more: be one with the clock again
-      R.offset, R.alive_at = 0, R.raw_ms
-      set('offset', 0)
+      for _, field in ipairs({'offset', 'slot_start', 'hold_until', 'silent_from', 'resumed_at'}) do
+        set(field, 0)
+      end
       set('alive_at', R.raw_ms)
     end
     return
   end
-  if R.now < R.active_at + R.idle then return R.active_at + R.idle end
+  -- Entries and ended sessions must outlive the window and the passes that they stand for.
+  local at = R.active_at + max(R.idle, R.per or 0, R.session or 0)
+  if R.now < at then return at end
   raise_watermark(R.last)
   redis.call('UNLINK', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.sids, K.seen)
 end
@@ -91,6 +93,7 @@ local function due(idle_at)
   return at
 end
 
+-- Everything is checked: the first write may come.
 local expired = sweep(K.inside, R.now, 'expired')
 local no_shows = sweep(K.called, called_cutoff(), 'no_show')
 local called, dropped = admission(left)
@@ -98,7 +101,7 @@ left = left - called - dropped
 local abandoned = sweep_absent() + dropped
 prune()
 local idle_at = tidy_idle()
-save(allowance > left)
+save(false)
 local more = left == 0 or (R.n_waiting > 0 and dropped > 0 and budget() > 0)
 local at = more and R.now or max(due(idle_at), R.now + 1)
 return reply('ok', 'called', called, 'expired', expired, 'no_shows', no_shows, 'abandoned', abandoned,

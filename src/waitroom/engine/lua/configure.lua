@@ -49,7 +49,10 @@ local function make(new_version, rev, restored)
   set('bucket_ms', bucket_ms(R.per))
   set('resumed_at', R.now)
   set('draw_floor', max(last, R.watermark))
-  if restored then hold() end
+  if restored then
+    set('rebuilt', 1)
+    hold()
+  end
   save(true)
   return remember(reply('ok', 'version', R.version))
 end

@@ -11,7 +11,7 @@ local DRAWS = 4503599627370496 -- 2^52
 local stop = open_room()
 if stop then return stop end
 
-local out, adds, seens, added, changed = {}, {}, {}, {}, false
+local out, adds, seens, added = {}, {}, {}, {}
 local now_s = math.ceil(R.now / 1000)
 
 local function answer(word, place, number, sid, new)
@@ -33,8 +33,11 @@ end
 local function restore(id, place)
   redis.call('ZADD', K.waiting, place, id)
   redis.call('HSET', K.seen, id, now_s)
-  R.n_waiting, changed = R.n_waiting + 1, true
-  if place > R.last then
+  R.n_waiting = R.n_waiting + 1
+  if R.draws then
+    R.draw_top = max(R.draw_top, place)
+    set('draw_top', R.draw_top)
+  elseif place > R.last then
     R.last = place
     set('last', place)
   end
@@ -50,9 +53,9 @@ local function drawn_place(draw)
     if redis.call('ZCOUNT', K.waiting, string.format('%.0f', place), string.format('%.0f', place)) == 0 then break end
     place = place + 1
   end
-  if place > R.last then
-    R.last = place
-    set('last', place)
+  if place > R.draw_top then
+    R.draw_top = place
+    set('draw_top', place)
   end
   return place
 end
@@ -61,7 +64,6 @@ local function newcomer(id, draw, enters)
   if R.refuses then return answer(R.refuses, 0, 0, 0, 0) end
   local direct = R.n_waiting == 0 and budget(true) > 0
   if not direct and R.queue_limit and R.n_waiting >= R.queue_limit then return answer('room_full', 0, 0, 0, 0) end
-  changed = true
   count('joined', 1)
   local place = R.draws and drawn_place(draw) or next_place()
   -- The same id had another place before: only this one counts from now on.
@@ -86,12 +88,13 @@ local function newcomer(id, draw, enters)
   answer('waiting', place, R.draws and 0 or R.n_waiting, 0, 1)
 end
 
+-- Everything is checked: the first write may come.
 for i = 7, #ARGV, 4 do
   local id, claim, draw, enters = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3] == '1'
   local state, score = locate(id)
   if state == 'no_show' or state == 'expired' then
     take_out(id, state)
-    state, changed = nil, true
+    state = nil
   end
   if added[id] then
     answer('waiting', added[id][1], added[id][2], 0, 0)
@@ -110,5 +113,5 @@ for i = 7, #ARGV, 4 do
 end
 if #adds > 0 then redis.call('ZADD', K.waiting, unpack(adds)) end
 if #seens > 0 then redis.call('HSET', K.seen, unpack(seens)) end
-save(changed)
+save(false)
 return reply('ok', 'waiting', R.n_waiting, 'tickets', out)

@@ -27,6 +27,7 @@ if ends and ends > R.now and sid ~= '' and state ~= 'inside' and R.hold_until > 
   redis.call('ZREM', K.called, id)
   redis.call('ZADD', K.inside, ends, id)
   redis.call('HSET', K.sids, id, sid)
+  if tonumber(sid) > R.last_sid then set('last_sid', tonumber(sid)) end
   save(true)
   return reply('inside', 'ends', wall(ends), 'sid', tonumber(sid))
 end
