@@ -51,7 +51,7 @@ class Ticker:
 
     def start(self) -> None:
         """Begin to tick, in the background."""
-        self._engine.on_change = self.touch
+        self._engine.runner.on_change = self.touch
         self._loops = [asyncio.create_task(self._tick()), asyncio.create_task(self._laps())]
 
     async def stop(self) -> None:

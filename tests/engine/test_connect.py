@@ -26,7 +26,8 @@ from tests.servers import (
     start_server,
     wait_for,
 )
-from waitroom.engine.connect import Address, Store, connect, parse_url, store_error
+from waitroom.engine.address import Address, parse_url
+from waitroom.engine.connect import Store, connect, store_error
 from waitroom.errors import (
     InvalidInput,
     StoreError,

@@ -10,35 +10,29 @@ server is asked.
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 import dataclasses
 import secrets
-import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from waitroom.engine import keys, policies, replies, views
-from waitroom.engine.batcher import Batcher
 from waitroom.engine.connect import Store, connect
 from waitroom.engine.runner import Clock, Runner
-from waitroom.engine.scripts import READS, Verb
+from waitroom.engine.scripts import Verb
 from waitroom.engine.views import Held
+from waitroom.engine.visitors import Answers, Join, Visitors
 from waitroom.errors import (
     EnterLater,
     InvalidInput,
-    InvalidTicket,
     RoomExists,
     UnknownRoom,
     VersionConflict,
-    WaitroomError,
 )
 from waitroom.models import (
     MEMBERS_PER_SCRIPT,
     Advanced,
-    BeforeOpen,
     Page,
     Policy,
     Room,
@@ -47,19 +41,9 @@ from waitroom.models import (
     TicketView,
     check_room_name,
 )
-from waitroom.tickets import KeyRing, Ticket
+from waitroom.tickets import KeyRing
 
-_MOST_BATCHERS = 4_096
 _ROOMS_PER_PIPELINE = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    """One visitor of a `join`: a new one, one with an old ticket, or one known by name."""
-
-    ticket: str | None = None
-    visitor: str | None = None
-    enter: bool = False
 
 
 class Engine:
@@ -69,9 +53,7 @@ class Engine:
         self.store = store
         self.ring = ring
         self.runner = Runner(store.client, flags=store.facts.scripts_take_flags, clock=clock)
-        self.on_change: Callable[[str], None] = _nothing
-        self._polls: dict[str, Batcher[Held, TicketView]] = {}
-        self._joins: dict[str, Batcher[Join, TicketView]] = {}
+        self.visitors = Visitors(self.runner, ring)
 
     @classmethod
     async def connect(
@@ -88,8 +70,7 @@ class Engine:
 
     async def aclose(self) -> None:
         """Let calls under way end, then close the connection and an own server."""
-        await asyncio.gather(*(batcher.drain() for batcher in self._polls.values()))
-        await asyncio.gather(*(batcher.drain() for batcher in self._joins.values()))
+        await self.visitors.drain()
         await self.store.aclose()
 
     async def __aenter__(self) -> Self:
@@ -112,7 +93,7 @@ class Engine:
     async def configure(
         self, room: str, *, version: int | None = None, op_id: str | None = None, **changes: Any
     ) -> Room:
-        """Change fields of a policy, at once. `version`: only if it is still the one that was read."""
+        """Change fields of a policy, at once; with `version`, only if it still is that one."""
         while True:
             current = await self.room(room)
             if version is not None and version != current.version:
@@ -120,7 +101,6 @@ class Engine:
             policy = current.policy.change(**changes)
             reply = await self._configure(room, "update", current.version, policy, op_id)
             if reply.word == "ok":
-                self.on_change(room)
                 return await self.room(room)
             if reply.word == "lost":
                 raise UnknownRoom(room)
@@ -193,74 +173,51 @@ class Engine:
         enter: bool = False,
     ) -> TicketView:
         """Take a place, or keep the one that `ticket` or `visitor` has."""
-        batcher = self._joins.get(room)
-        if batcher is None:
-            check_room_name(room)
-            batcher = Batcher(lambda joins: self.join_many(room, joins))
-            _keep(self._joins, room, batcher)
-        return await batcher.submit(Join(ticket, visitor, enter))
+        check_room_name(room)
+        return await self.visitors.joins(room).submit(Join(ticket, visitor, enter))
 
     async def poll(self, room: str, ticket: str) -> TicketView:
         """Tell where a ticket is, and that its holder is still there."""
-        batcher = self._polls.get(room)
-        if batcher is None:
-            check_room_name(room)
-            batcher = Batcher(lambda held: self._poll_held(room, held))
-            _keep(self._polls, room, batcher)
-        return await batcher.submit(self._read(room, ticket))
+        held = await self.visitors.read(room, ticket)
+        return await self.visitors.polls(room).submit(held)
 
-    async def join_many(
-        self, room: str, joins: Sequence[Join]
-    ) -> Sequence[TicketView | WaitroomError]:
+    async def join_many(self, room: str, joins: Sequence[Join]) -> Answers:
         """Join up to 500 visitors in one call; each gets a view or their own error."""
-        check_room_name(room)
-        await self._know_policy(room)
-        held = [self._held_for(room, join) for join in joins]
-        good = [
-            (one, join.enter)
-            for one, join in zip(held, joins, strict=True)
-            if isinstance(one, Held)
-        ]
-        answers = iter(await self._join_held(room, *zip(*good, strict=True)) if good else ())
-        return [next(answers) if isinstance(one, Held) else one for one in held]
+        _check_many("joins", joins)
+        return await self.visitors.join(room, joins)
 
-    async def poll_many(
-        self, room: str, tickets: Sequence[str]
-    ) -> Sequence[TicketView | WaitroomError]:
+    async def poll_many(self, room: str, tickets: Sequence[str]) -> Answers:
         """Poll up to 500 tickets in one call; each gets a view or its own error."""
-        check_room_name(room)
-        held = [self._read_or_error(room, text) for text in tickets]
-        good = [one for one in held if isinstance(one, Held)]
-        answers = iter(await self._poll_held(room, good) if good else ())
-        return [next(answers) if isinstance(one, Held) else one for one in held]
+        _check_many("tickets", tickets)
+        return await self.visitors.poll_texts(room, tickets)
 
     async def enter(self, room: str, ticket: str) -> TicketView:
         """Go inside; asked again, answer the same session."""
-        held = self._read(room, ticket)
+        held = await self.visitors.read(room, ticket)
         reply = await self._run(Verb.ENTER, room, [held.ticket.id, held.claim])
         if reply.word == "absent":  # swept or lost: it has its place back, which is not a turn
-            await self._join_held(room, [held], [False], restore=True)
+            await self.visitors.restore(room, [held])
             reply = await self._run(Verb.ENTER, room, [held.ticket.id, held.claim])
         if reply.word == "enter_later":
             raise EnterLater(
                 "called, but the rolling limit is used up for a moment; the turn is kept",
                 reply.number("at"),
             )
-        return self._inside(room, held, reply)
+        return _inside(room, held, reply)
 
     async def renew(
         self, room: str, ticket: str, *, sid: int | None = None, vouched_until_ms: int | None = None
     ) -> TicketView:
         """Extend a session from now. A gate may vouch for one whose record was lost."""
-        held = self._read(room, ticket)
+        held = await self.visitors.read(room, ticket)
         args = [held.ticket.id, _or_empty(sid), _or_empty(vouched_until_ms)]
-        return self._inside(room, held, await self._run(Verb.RENEW, room, args))
+        return _inside(room, held, await self._run(Verb.RENEW, room, args))
 
     async def finish(
         self, room: str, ticket: str, *, sid: int | None = None, op_id: str | None = None
     ) -> TicketView:
         """End a session; its place goes to the next one in the same call."""
-        held = self._read(room, ticket)
+        held = await self.visitors.read(room, ticket)
         args = [held.ticket.id, _or_empty(sid)]
         reply = await self._run(Verb.FINISH, room, args, op_id or _op_id())
         if reply.word != "finished":
@@ -269,7 +226,7 @@ class Engine:
 
     async def leave(self, room: str, ticket: str, *, op_id: str | None = None) -> TicketView:
         """Give up a place, a turn or a session."""
-        held = self._read(room, ticket)
+        held = await self.visitors.read(room, ticket)
         await self._run(Verb.LEAVE, room, [held.ticket.id, held.claim], op_id or _op_id())
         return TicketView(room, held.ticket.id, State.GONE, ticket, reason=replies.GONE["left"])
 
@@ -277,7 +234,7 @@ class Engine:
         self, room: str, ticket: str, places: int, *, op_id: str | None = None
     ) -> TicketView:
         """Let `places` people go first; the view has the new ticket string."""
-        held = self._read(room, ticket)
+        held = await self.visitors.read(room, ticket)
         _check_count("places", places, 1_000_000)
         reply = await self._run(Verb.DEFER, room, [held.ticket.id, places], op_id or _op_id())
         if reply.word != "waiting":
@@ -365,118 +322,14 @@ class Engine:
     async def _run(
         self, verb: Verb, room: str, args: Sequence[Any], op_id: str = keys.NO_OP
     ) -> replies.Reply:
-        check_room_name(room)
-        reply = await self.runner.run(verb, room, [*args], op_id=op_id)
-        if verb not in READS:
-            self.on_change(room)
-        return reply
-
-    async def _know_policy(self, room: str) -> None:
-        memory = self.runner.memory(room)
-        if memory.policy is None:
-            await self.runner.load_policy(room, memory)
-            if memory.policy is None:
-                self.runner.memories.pop(room, None)
-                raise UnknownRoom(room)
-
-    def _now_s(self) -> float:
-        return self.runner.clock() / 1e6 if self.runner.clock else time.time()
-
-    def _read(self, room: str, text: str) -> Held:
-        ticket = self.ring.read(room, text)
-        if self._too_old(ticket):
-            raise InvalidTicket("it is too old; join again for a new one")
-        memory = self.runner.memory(room)
-        if ticket.epoch > memory.epoch:
-            memory.saw_epoch(ticket.epoch)
-        return Held(ticket, text)
-
-    def _too_old(self, ticket: Ticket) -> bool:
-        policy = self.runner.memory(ticket.room).policy
-        life = policy.ticket_ttl_s if policy else None
-        return life is not None and self._now_s() > ticket.issued_s + life
-
-    def _read_or_error(self, room: str, text: str) -> Held | WaitroomError:
-        try:
-            return self._read(room, text)
-        except WaitroomError as error:
-            return error
-
-    def _held_for(self, room: str, join: Join) -> Held | WaitroomError:
-        ring = self.ring
-        try:
-            if join.ticket is not None:
-                old = ring.read(room, join.ticket)
-                if not self._too_old(old):
-                    return self._read(room, join.ticket)
-                ticket_id = old.id  # a place that is over does not keep its holder from a new one
-            elif join.visitor is not None:
-                ticket_id = ring.visitor_id(room, join.visitor)
-            else:
-                ticket_id = ring.new_id()
-        except WaitroomError as error:
-            return error
-        return Held(Ticket(room, ticket_id, 0, 0, int(self._now_s())))
-
-    async def _join_held(
-        self, room: str, held: Sequence[Held], enters: Sequence[bool], *, restore: bool = False
-    ) -> builtins.list[TicketView | WaitroomError]:
-        memory = self.runner.memory(room)
-        draws = memory.policy is not None and memory.policy.before_open is BeforeOpen.DRAW
-        args: builtins.list[Any] = [int(restore)]
-        for one, enter in zip(held, enters, strict=True):
-            ticket_id = one.ticket.id
-            draw = self.ring.draw(room, memory.epoch, ticket_id) if draws else 0
-            args += (ticket_id, one.claim, draw, int(enter))
-        reply = await self._run(Verb.JOIN, room, args)
-        waiting, epoch = reply.number("waiting"), reply.number("epoch")
-        now_s = int(self._now_s())
-        return [
-            views.joined(self.ring, one, spot, waiting, epoch, now_s)
-            for one, spot in zip(held, replies.joined(reply), strict=True)
-        ]
-
-    async def _poll_held(
-        self, room: str, held: Sequence[Held]
-    ) -> builtins.list[TicketView | WaitroomError]:
-        args: builtins.list[Any] = []
-        for one in held:
-            args += (one.ticket.id, one.claim)
-        reply = await self.runner.run(Verb.POLL, room, args)
-        waiting = reply.number("waiting")
-        found: builtins.list[TicketView | WaitroomError] = []
-        absent: builtins.list[int] = []
-        for one, (word, number, sid) in zip(held, replies.polled(reply), strict=True):
-            if word == "absent":
-                absent.append(len(found))
-                word = "passed"
-            found.append(
-                views.view(room, one.ticket.id, one.text, word, number, sid, waiting, False)
-            )
-        if absent:
-            back = [held[i] for i in absent]
-            restored = await self._join_held(room, back, [False] * len(back), restore=True)
-            for i, view in zip(absent, restored, strict=True):
-                found[i] = view
-        return found
-
-    def _inside(self, room: str, held: Held, reply: replies.Reply) -> TicketView:
-        if reply.word != "inside":
-            raise replies.refusal(reply.word)
-        sid, ends, new = reply.number("sid"), reply.number("ends"), reply.fields.get("new") == 1
-        return views.view(room, held.ticket.id, held.text, "inside", ends, sid, 0, new)
+        return await self.runner.run(verb, check_room_name(room), [*args], op_id=op_id)
 
 
-def _nothing(room: str) -> None:
-    """Stand in for a ticker where there is none."""
-
-
-def _keep(batchers: dict[str, Batcher[Any, Any]], room: str, batcher: Batcher[Any, Any]) -> None:
-    """Remember a room's batcher; names that visitors make up must not fill the memory."""
-    if len(batchers) >= _MOST_BATCHERS:
-        for name in [name for name, old in batchers.items() if old.idle]:
-            del batchers[name]
-    batchers[room] = batcher
+def _inside(room: str, held: Held, reply: replies.Reply) -> TicketView:
+    if reply.word != "inside":
+        raise replies.refusal(reply.word)
+    sid, ends, new = reply.number("sid"), reply.number("ends"), reply.fields.get("new") == 1
+    return views.view(room, held.ticket.id, held.text, "inside", ends, sid, 0, new)
 
 
 def _op_id() -> str:
@@ -490,6 +343,11 @@ def _or_empty(value: int | None) -> int | str:
 def _check_count(field: str, value: int, most: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
         raise InvalidInput(field, f"{value!r:.40} is not allowed; it takes 1 to {most}")
+
+
+def _check_many(field: str, items: Sequence[Any]) -> None:
+    if not 1 <= len(items) <= MEMBERS_PER_SCRIPT:
+        raise InvalidInput(field, f"one call takes 1 to {MEMBERS_PER_SCRIPT}, not {len(items)}")
 
 
 def _check_id(ticket_id: str) -> str:

@@ -16,7 +16,7 @@ from waitroom.engine import keys, policies
 from waitroom.engine.connect import store_error
 from waitroom.engine.memory import RoomMemory
 from waitroom.engine.replies import Reply, parse
-from waitroom.engine.scripts import Verb, run, script
+from waitroom.engine.scripts import READS, Verb, run, script
 from waitroom.errors import StoreUnavailable, UnknownRoom
 from waitroom.models import Policy
 
@@ -25,6 +25,8 @@ Clock = Callable[[], int]
 
 RETRY_AFTER_S = (0.01, 0.05, 0.2)
 _LOSSES_PER_CALL = 3
+_QUIET = READS | {Verb.POLL, Verb.ADVANCE}
+"""Verbs after which the ticker need not look at the room."""
 
 
 class Runner:
@@ -35,6 +37,7 @@ class Runner:
         self.flags = flags
         self.clock = clock
         self.memories: dict[str, RoomMemory] = {}
+        self.on_change: Callable[[str], None] = _nothing
 
     def memory(self, room: str) -> RoomMemory:
         """Return what is remembered of a room."""
@@ -56,6 +59,8 @@ class Runner:
             if reply.word != "lost":
                 memory.saw(reply)
                 await self._follow_policy(room, memory, reply)
+                if verb not in _QUIET:
+                    self.on_change(room)
                 return reply
             if verb is Verb.CONFIGURE:
                 return reply
@@ -63,6 +68,15 @@ class Runner:
         raise StoreUnavailable(
             f"room {room!r} was lost again and again; is the server being flushed?"
         )
+
+    async def know(self, room: str) -> None:
+        """Make sure that the policy of a room is known here."""
+        memory = self.memory(room)
+        if memory.policy is None:
+            await self.load_policy(room, memory)
+        if memory.policy is None:
+            self.memories.pop(room, None)
+            raise UnknownRoom(room)
 
     async def command(self, *args: Any) -> Any:
         """Run a plain command that may be repeated."""
@@ -129,3 +143,7 @@ class Runner:
         memory = self.memory(room)
         if memory.policy is None:
             memory.policy, memory.version = policy, 1
+
+
+def _nothing(room: str) -> None:
+    """Stand in for a ticker where there is none."""

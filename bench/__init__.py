@@ -1,0 +1,1 @@
+"""Benchmarks. Each runs on a server of its own and prints one JSON line last."""

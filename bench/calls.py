@@ -1,0 +1,64 @@
+"""What one Python process gets through: many callers at once, against one call after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from statistics import median
+
+from bench.fill import Advance, Crowd
+from bench.report import Figures
+from bench.rig import Rig
+from waitroom.engine.client import Join
+from waitroom.models import Policy
+
+AT_ONCE = 2_000
+GATHERS = 4
+ONE_BY_ONE = 400
+
+Work = Callable[[], Awaitable[None]]
+
+
+async def measure_calls(
+    rig: Rig, crowd: Crowd, rounds: int, figures: Figures, advance: Advance
+) -> None:
+    """Take turns between both ways; reading and signing tickets is part of each."""
+    engine, room = rig.engine, "calls"
+    await engine.create(room, Policy(capacity=1, presence_s=3_600))
+
+    async def join_together() -> None:
+        for _ in range(GATHERS):
+            await asyncio.gather(*(engine.join(room) for _ in range(AT_ONCE)))
+
+    async def join_singly() -> None:
+        for _ in range(ONE_BY_ONE):
+            await engine.join_many(room, [Join()])
+
+    async def poll_together() -> None:
+        for _ in range(GATHERS):
+            tickets = crowd.some(AT_ONCE)
+            await asyncio.gather(*(engine.poll(crowd.room, ticket) for ticket in tickets))
+
+    async def poll_singly() -> None:
+        for ticket in crowd.some(ONE_BY_ONE):
+            await engine.poll_many(crowd.room, [ticket])
+
+    pairs = {"join": (join_together, join_singly), "poll": (poll_together, poll_singly)}
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in pairs}
+    for _ in range(rounds):
+        for name, (together, singly) in pairs.items():
+            many = await _rate(together, GATHERS * AT_ONCE)
+            one = await _rate(singly, ONE_BY_ONE)
+            found[name].append((many, one))
+        advance(1)
+    for name, rates in found.items():
+        figures[f"{name}s_per_s"] = median(many for many, _ in rates)
+        figures[f"single_{name}s_per_s"] = median(one for _, one in rates)
+        figures[f"{name}_batch_ratio"] = median(many / one for many, one in rates)
+
+
+async def _rate(work: Work, count: int) -> float:
+    began = time.perf_counter()
+    await work()
+    return count / (time.perf_counter() - began)

@@ -1,0 +1,71 @@
+"""`make bench-engine`: what the engine costs the server, and what one process gets through.
+
+Times are the server's own where that is possible, and every ratio is taken in this run, on this
+server, in turns: a busy machine slows both sides down. Nothing outside a temporary folder is used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from typing import Any
+
+import redis
+
+import waitroom
+from bench.calls import measure_calls
+from bench.fill import fill_measured, fill_others, fill_room, fill_seed, poll_everybody
+from bench.handover import measure_handovers, measure_keyspace
+from bench.polls import measure_polls
+from bench.report import Figures, Reporter
+from bench.rig import rig, versions
+from bench.scale import Scale
+from bench.storm import measure_storm
+
+
+async def measure(scale: Scale, reporter: Reporter) -> tuple[Figures, dict[str, Any]]:
+    """Run every measurement, one after the other, on one server."""
+    figures: Figures = {}
+    async with rig() as on:
+        with reporter.step("10,000 people join and poll", 2 * scale.small) as advance:
+            small = await fill_room(on, "small", scale.small, 1, advance)
+            await poll_everybody(on, small, advance)
+        people = scale.inside + 2 * scale.waiting
+        with reporter.step("the crowd joins and polls", people) as advance:
+            big = await fill_measured(on, scale, figures, advance)
+        with reporter.step("the same crowd as seed 004", 2 * scale.waiting) as advance:
+            seed = await fill_seed(on, scale.waiting, advance)
+        with reporter.step("rounds of polls", scale.poll_rounds) as advance:
+            await measure_polls(on, big, small, seed, scale.poll_rounds, figures, advance)
+        with reporter.step("rounds of calls, batched or not", scale.call_rounds) as advance:
+            await measure_calls(on, big, scale.call_rounds, figures, advance)
+        with reporter.step("sessions end, people are called", scale.inside) as advance:
+            await measure_storm(on, big, scale.inside, scale.admitted, figures, advance)
+        with reporter.step("keys of somebody else", scale.other_keys) as advance:
+            await fill_others(on, scale.other_keys, advance)
+        with reporter.step("handovers", scale.handovers) as advance:
+            await asyncio.gather(
+                measure_handovers(on, scale.handovers, figures, advance),
+                measure_keyspace(on, scale.keyspace_s, figures),
+            )
+        facts = await versions(on)
+    facts |= {
+        "python": platform.python_version(),
+        "redis_py": redis.__version__,
+        "waitroom": waitroom.__version__,
+        "waiting": scale.waiting,
+        "full": scale.full,
+        "other_keys": scale.other_keys,
+        "aof": "everysec, no rewrite during the run",
+    }
+    return figures, facts
+
+
+def main() -> None:
+    """Measure and report."""
+    reporter = Reporter()
+    reporter.finish(*asyncio.run(measure(Scale.from_environment(), reporter)))
+
+
+if __name__ == "__main__":
+    main()

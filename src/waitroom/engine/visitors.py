@@ -1,0 +1,183 @@
+"""The crowd's side of the engine: tickets read and checked, joined and polled many at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from waitroom.engine import replies, views
+from waitroom.engine.batcher import Batcher
+from waitroom.engine.runner import Runner
+from waitroom.engine.scripts import Verb
+from waitroom.engine.views import Held
+from waitroom.errors import InvalidTicket, WaitroomError
+from waitroom.models import BeforeOpen, TicketView, check_room_name
+from waitroom.tickets import KeyRing, Ticket
+
+Answers = list[TicketView | WaitroomError]
+"""One per ticket, in the order asked: its view, or its own error."""
+
+_MOST_BATCHERS = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """One visitor of a `join`: a new one, one with an old ticket, or one known by name."""
+
+    ticket: str | None = None
+    visitor: str | None = None
+    enter: bool = False
+
+
+class Visitors:
+    """Reads tickets and sends those of one room together."""
+
+    def __init__(self, runner: Runner, ring: KeyRing) -> None:
+        self._runner = runner
+        self._ring = ring
+        self._polls: dict[str, Batcher[Held, TicketView]] = {}
+        self._joins: dict[str, Batcher[Join, TicketView]] = {}
+
+    async def drain(self) -> None:
+        """Wait until every call under way has its answer."""
+        for poll in [*self._polls.values()]:
+            await poll.drain()
+        for join in [*self._joins.values()]:
+            await join.drain()
+
+    def polls(self, room: str) -> Batcher[Held, TicketView]:
+        """Return the batcher of a room's polls."""
+        found = self._polls.get(room)
+        if found is None:
+            found = Batcher(lambda held: self.poll(room, held))
+            _keep(self._polls, room, found)
+        return found
+
+    def joins(self, room: str) -> Batcher[Join, TicketView]:
+        """Return the batcher of a room's joins."""
+        found = self._joins.get(room)
+        if found is None:
+            found = Batcher(lambda joins: self.join(room, joins))
+            _keep(self._joins, room, found)
+        return found
+
+    async def read(self, room: str, text: str) -> Held:
+        """Read a ticket string, or raise why it cannot be used; the server is not asked for it."""
+        memory = self._runner.memories.get(room)
+        if memory is None or memory.policy is None:
+            await self._runner.know(check_room_name(room))
+        return self._read(room, text)
+
+    async def poll_texts(self, room: str, texts: Sequence[str]) -> Answers:
+        """Poll ticket strings in one call."""
+        await self._runner.know(check_room_name(room))
+        held = [self._read_or_error(room, text) for text in texts]
+        good = [one for one in held if isinstance(one, Held)]
+        answers = iter(await self.poll(room, good) if good else ())
+        return [next(answers) if isinstance(one, Held) else one for one in held]
+
+    async def poll(self, room: str, held: Sequence[Held]) -> Answers:
+        """Poll tickets in one call, and put back into the line who is missing there."""
+        args: list[Any] = []
+        for one in held:
+            args += (one.ticket.id, one.claim)
+        reply = await self._runner.run(Verb.POLL, room, args)
+        waiting = reply.number("waiting")
+        found: Answers = []
+        absent: list[int] = []
+        for one, (word, number, sid) in zip(held, replies.polled(reply), strict=True):
+            if word == "absent":
+                absent.append(len(found))
+                word = "passed"  # until it is back in its place, below
+            found.append(
+                views.view(room, one.ticket.id, one.text, word, number, sid, waiting, False)
+            )
+        if absent:
+            restored = await self.restore(room, [held[i] for i in absent])
+            for i, view in zip(absent, restored, strict=True):
+                found[i] = view
+        return found
+
+    async def join(self, room: str, joins: Sequence[Join]) -> Answers:
+        """Join visitors in one call."""
+        await self._runner.know(check_room_name(room))
+        held = [self._held_for(room, join) for join in joins]
+        good = [
+            (one, join.enter)
+            for one, join in zip(held, joins, strict=True)
+            if isinstance(one, Held)
+        ]
+        answers = iter(await self._join(room, good, restore=False) if good else ())
+        return [next(answers) if isinstance(one, Held) else one for one in held]
+
+    async def restore(self, room: str, held: Sequence[Held]) -> Answers:
+        """Put tickets back into their places, where the room still has those."""
+        return await self._join(room, [(one, False) for one in held], restore=True)
+
+    async def _join(
+        self, room: str, held: Sequence[tuple[Held, bool]], *, restore: bool
+    ) -> Answers:
+        memory = self._runner.memory(room)
+        draws = memory.policy is not None and memory.policy.before_open is BeforeOpen.DRAW
+        args: list[Any] = [int(restore)]
+        for one, enter in held:
+            ticket_id = one.ticket.id
+            draw = self._ring.draw(room, memory.epoch, ticket_id) if draws else 0
+            args += (ticket_id, one.claim, draw, int(enter))
+        reply = await self._runner.run(Verb.JOIN, room, args)
+        waiting, epoch = reply.number("waiting"), reply.number("epoch")
+        now_s = int(self._now_s())
+        return [
+            views.joined(self._ring, one, spot, waiting, epoch, now_s)
+            for (one, _), spot in zip(held, replies.joined(reply), strict=True)
+        ]
+
+    def _held_for(self, room: str, join: Join) -> Held | WaitroomError:
+        ring = self._ring
+        try:
+            if join.ticket is not None:
+                old = ring.read(room, join.ticket)
+                if not self._too_old(old):
+                    return self._read(room, join.ticket)
+                ticket_id = old.id  # a place that is over does not keep its holder from a new one
+            elif join.visitor is not None:
+                ticket_id = ring.visitor_id(room, join.visitor)
+            else:
+                ticket_id = ring.new_id()
+        except WaitroomError as error:
+            return error
+        return Held(Ticket(room, ticket_id, 0, 0, int(self._now_s())))
+
+    def _read(self, room: str, text: str) -> Held:
+        ticket = self._ring.read(room, text)
+        if self._too_old(ticket):
+            raise InvalidTicket("it is too old; join again for a new one")
+        memory = self._runner.memory(room)
+        if ticket.epoch > memory.epoch:
+            memory.saw_epoch(ticket.epoch)
+        return Held(ticket, text)
+
+    def _read_or_error(self, room: str, text: str) -> Held | WaitroomError:
+        try:
+            return self._read(room, text)
+        except WaitroomError as error:
+            return error
+
+    def _too_old(self, ticket: Ticket) -> bool:
+        policy = self._runner.memory(ticket.room).policy
+        life = policy.ticket_ttl_s if policy else None
+        return life is not None and self._now_s() > ticket.issued_s + life
+
+    def _now_s(self) -> float:
+        clock = self._runner.clock
+        return clock() / 1e6 if clock else time.time()
+
+
+def _keep(batchers: dict[str, Batcher[Any, Any]], room: str, batcher: Batcher[Any, Any]) -> None:
+    """Remember a room's batcher; names that visitors make up must not fill the memory."""
+    if len(batchers) >= _MOST_BATCHERS:
+        for name in [name for name, old in batchers.items() if old.idle]:
+            del batchers[name]
+    batchers[room] = batcher
