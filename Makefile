@@ -7,7 +7,7 @@ STAMP := $(VENV)/.stamp
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test lint format seeds soak bench-engine clean
+.PHONY: help venv run test lint format seeds soak bench-engine clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -21,6 +21,9 @@ $(STAMP): pyproject.toml constraints.txt
 	"$(PYTHON)" -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $(STAMP)
+
+run: $(STAMP) ## show a crowd going through a room, with a real server of its own
+	$(BIN)/python examples/crowd.py
 
 test: $(STAMP) ## run the tests with small counts (PYTEST_ARGS="-k join" for some)
 	$(BIN)/python -m pytest -q $(PYTEST_ARGS)

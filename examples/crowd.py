@@ -1,0 +1,97 @@
+"""A crowd comes to a room with few places: `make run`.
+
+Everything is real: a Valkey server of its own in a temporary folder, the Lua, the ticker, and 300
+visitors as tasks who join, poll, enter, stay a while, finish, or close the tab without a word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from waitroom.engine import Engine
+from waitroom.errors import Refused
+from waitroom.models import Policy, State, Stats
+from waitroom.ticker import Ticker
+from waitroom.tickets import KeyRing
+
+ROOM = "demo"
+PEOPLE = 300
+POLICY = Policy(capacity=20, batch=5, every_s=0.5, session_s=4, enter_within_s=2, presence_s=3)
+
+
+async def visitor(engine: Engine, told: Counter[str], arrives_s: float) -> None:
+    """Live through one visit."""
+    await asyncio.sleep(arrives_s)
+    view = await engine.join(ROOM)
+    while view.state is State.WAITING:
+        if random.random() < 0.005:
+            told["closed the tab"] += 1
+            return
+        await asyncio.sleep(random.uniform(0.4, 0.8))
+        view = await engine.poll(ROOM, view.ticket)
+    if view.state is State.GONE or random.random() < 0.05:
+        told["called, never came"] += 1
+        return
+    try:
+        await engine.enter(ROOM, view.ticket)
+        await asyncio.sleep(random.uniform(0.3, 2.5))
+        await engine.finish(ROOM, view.ticket)
+        told["served"] += 1
+    except Refused as error:
+        told[error.code] += 1
+
+
+def picture(stats: Stats, told: Counter[str]) -> Panel:
+    """Draw the room as it is now."""
+    table = Table.grid(padding=(0, 2), expand=True)
+    table.add_column(justify="right", width=10)
+    table.add_column(justify="right", width=5)
+    table.add_column(ratio=1)
+    capacity = POLICY.capacity or 1
+    rows = (("waiting", stats.waiting, PEOPLE), ("called", stats.called, capacity))
+    for name, number, most in (*rows, ("inside", stats.inside, capacity)):
+        table.add_row(name, str(number), ProgressBar(total=most, completed=number))
+    ended = ", ".join(f"{number} {what}" for what, number in sorted(told.items())) or "nobody yet"
+    limit = f"{stats.called + stats.inside} of at most {capacity} places taken"
+    lines = Group(table, Text(f"\n{limit}; done: {ended}"))
+    pace = f"{POLICY.batch} people every {POLICY.every_s:g} s, at most {capacity} at once"
+    return Panel(lines, title=f"room {ROOM!r}: {PEOPLE} people come, {pace}")
+
+
+async def main() -> None:
+    """Show a room from the first visitor to the last."""
+    console, told = Console(), Counter[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        ring = KeyRing([b"only for this demonstration: 32 b"])
+        engine = await Engine.connect(None, Path(folder), ring)
+        async with engine, Ticker(engine):
+            await engine.create(ROOM, POLICY)
+            crowd = asyncio.gather(
+                *(visitor(engine, told, random.expovariate(1 / 4)) for _ in range(PEOPLE))
+            )
+            worst = 0
+            with Live(picture(await engine.stats(ROOM), told), console=console) as live:
+                while not crowd.done():
+                    await asyncio.sleep(0.25)
+                    stats = await engine.stats(ROOM)
+                    worst = max(worst, stats.called + stats.inside)
+                    live.update(picture(stats, told))
+            await crowd
+    console.print(f"Everybody is through, in order, and never more than {worst} at once.")
+    console.print("Your own room: [bold].venv/bin/waitroom room create NAME --preset slots[/bold]")
+    console.print("How it works: [bold]ARCHITECTURE.md[/bold]")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

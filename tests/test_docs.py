@@ -1,0 +1,71 @@
+"""The documentation is whole: every field, verb, setting, error and preset has its place in it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from waitroom import errors
+from waitroom.engine.scripts import Verb
+from waitroom.models import POLICY_FIELDS, PRESETS
+from waitroom.settings import SETTINGS
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+
+
+def headings(name: str) -> set[str]:
+    """Return the second-level headings of a page, without their quotes."""
+    text = (DOCS / name).read_text("utf-8")
+    return {line[3:].strip("` ") for line in text.splitlines() if line.startswith("## ")}
+
+
+def every_error() -> list[type[errors.WaitroomError]]:
+    """Return the whole error tree."""
+    found, todo = [], [errors.WaitroomError]
+    while todo:
+        one = todo.pop()
+        found.append(one)
+        todo += one.__subclasses__()
+    return found
+
+
+def test_every_policy_field_has_its_heading() -> None:
+    """docs/policy.md explains each field of a policy, and none that does not exist."""
+    assert set(POLICY_FIELDS) == headings("policy.md")
+
+
+def test_every_preset_is_listed() -> None:
+    """docs/policy.md lists each preset."""
+    text = (DOCS / "policy.md").read_text("utf-8")
+    assert set(PRESETS) == set(re.findall(r"^\| `([a-z-]+)` \|", text, re.M))
+
+
+def test_every_verb_has_its_heading() -> None:
+    """docs/verbs.md explains each verb, and none that does not exist."""
+    assert {str(verb) for verb in Verb} == headings("verbs.md")
+
+
+def test_every_setting_has_its_heading() -> None:
+    """docs/settings.md explains each setting, and none that does not exist."""
+    assert {setting.name for setting in SETTINGS} == headings("settings.md")
+
+
+def test_every_error_code_has_its_heading() -> None:
+    """docs/errors.md explains each code that an error can have."""
+    assert {one.code for one in every_error()} == headings("errors.md")
+
+
+def test_error_codes_are_unique() -> None:
+    """A code names one class of error."""
+    codes = [one.code for one in every_error()]
+    assert sorted(set(codes)) == sorted(codes)
+
+
+@pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")]), ids=str)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link of a page leads to a file that is there."""
+    for target in re.findall(r"\]\((?!https?:|mailto:|#)([^)#]+)", page.read_text("utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
