@@ -10,7 +10,7 @@ from statistics import median
 from bench.fill import Advance, Crowd
 from bench.report import Figures
 from bench.rig import Rig
-from waitroom.engine.client import Join
+from waitroom.engine import Join
 from waitroom.models import Policy
 
 AT_ONCE = 2_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bench.report import Figures
 from bench.rig import Rig, lua
 from bench.scale import Scale
-from waitroom.engine.client import Join
+from waitroom.engine import Join
 from waitroom.models import MEMBERS_PER_SCRIPT, Policy, State, TicketView
 
 KEPT = 1_000_000

@@ -29,6 +29,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "ghosts": (1_000, 10_000, 50_000),
         "outage_people": (500, 5_000, 20_000),
         "lost_second_people": (500, 5_000, 20_000),
+        "live_change_seeds": (3, 30, 300),
     }
 )
 

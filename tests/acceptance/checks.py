@@ -30,7 +30,7 @@ class Event:
 
 @dataclass(slots=True)
 class Replay:
-    """What a replay of the log found: most people called + inside at once, and moves not allowed."""
+    """What a replay found: most people called + inside at once, and moves that are not allowed."""
 
     peak: int = 0
     wrong: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The checkers of the acceptance tests can fail: each is shown a log with the fault it looks for."""
+"""The checkers of the acceptance tests can fail: each is shown the fault that it looks for."""
 
 from __future__ import annotations
 

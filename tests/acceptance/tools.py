@@ -13,8 +13,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from redis.asyncio import Redis
-
 from tests import mutants
 from tests.acceptance.checks import Event
 from tests.harness import SECRET
@@ -24,6 +22,11 @@ from waitroom.tickets import KeyRing
 
 RING = KeyRing([SECRET])
 _SPAWN = multiprocessing.get_context("spawn")
+
+
+def say(text: str) -> None:
+    """Print a figure; `pytest -rP` shows those of tests that passed."""
+    print(f"\n{text}")  # noqa: T201
 
 
 def place_of(room: str, ticket: str) -> int:
@@ -99,7 +102,7 @@ def event_of(fields: dict[bytes, bytes]) -> Event:
 class Log:
     """Follows a room's event stream, often enough that its cap takes nothing away unread."""
 
-    def __init__(self, client: Redis, room: str) -> None:
+    def __init__(self, client: Any, room: str) -> None:
         self._client, self._key = client, room_key(room, "events")
         self.events: list[Event] = []
         self.after = b"0"
@@ -123,18 +126,18 @@ class Log:
             await asyncio.sleep(pause_s)
 
 
-async def members(client: Redis, room: str, state: str) -> dict[str, int]:
+async def members(client: Any, room: str, state: str) -> dict[str, int]:
     """Return who is in a state, with place or deadline, in order."""
     pairs: Any = await client.zrange(room_key(room, state), 0, -1, withscores=True)
     return {one.decode(): int(score) for one, score in pairs}
 
 
-async def everybody(client: Redis, room: str) -> dict[str, dict[str, int]]:
+async def everybody(client: Any, room: str) -> dict[str, dict[str, int]]:
     """Return the members of every state."""
     return {name: await members(client, room, name) for name in ("waiting", "called", "inside")}
 
 
-async def dump(client: Redis, room: str) -> dict[str, Any]:
+async def dump(client: Any, room: str) -> dict[str, Any]:
     """Return all that the room's keys hold, in a form that compares."""
     found: dict[str, Any] = {}
     for name in ROOM_KEYS:
@@ -151,7 +154,7 @@ async def dump(client: Redis, room: str) -> dict[str, Any]:
     return found
 
 
-async def load_scripts(client: Redis, flags: bool) -> None:
+async def load_scripts(client: Any, flags: bool) -> None:
     """Let the server know every script, so that the first reply of each is not NOSCRIPT."""
     for verb in Verb:
         await client.script_load(script(verb, flags).source)
@@ -161,7 +164,7 @@ async def load_scripts(client: Redis, flags: bool) -> None:
 
 
 async def fill(
-    client: Redis,
+    client: Any,
     room: str,
     state: str,
     people: int,

@@ -28,9 +28,12 @@ class Batcher(Generic[Item, Answer]):
     def __init__(
         self,
         send: Callable[[list[Item]], Awaitable[Sequence[Answer | Exception]]],
+        *,
         most: int = MEMBERS_PER_SCRIPT,
+        in_flight: int = IN_FLIGHT,
     ) -> None:
         self._send = send
+        self._in_flight = in_flight
         self._most = most
         self._pending: list[tuple[Item, asyncio.Future[Answer]]] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -41,7 +44,7 @@ class Batcher(Generic[Item, Answer]):
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Answer] = loop.create_future()
         self._pending.append((item, future))
-        if not self._starting and len(self._tasks) < IN_FLIGHT:
+        if not self._starting and len(self._tasks) < self._in_flight:
             # One turn of the loop later, so that callers which are ready now share the call.
             self._starting = True
             loop.call_soon(self._start)
@@ -60,7 +63,7 @@ class Batcher(Generic[Item, Answer]):
 
     def _start(self) -> None:
         self._starting = False
-        while self._pending and len(self._tasks) < IN_FLIGHT:
+        while self._pending and len(self._tasks) < self._in_flight:
             batch, self._pending = self._pending[: self._most], self._pending[self._most :]
             task = asyncio.get_running_loop().create_task(self._call(batch))
             self._tasks.add(task)
@@ -76,6 +79,8 @@ class Batcher(Generic[Item, Answer]):
             return
         try:
             answers = await self._send([item for item, _ in live])
+            if len(answers) != len(live):
+                raise RuntimeError(f"{len(answers)} answers for {len(live)} items")
         except Exception as error:
             answers = [error] * len(live)
         except asyncio.CancelledError:

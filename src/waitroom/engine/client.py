@@ -252,7 +252,8 @@ class Engine:
 
     async def advance(self, room: str, most: int = MEMBERS_PER_SCRIPT) -> Advanced:
         """Do one bounded step of housekeeping and admission."""
-        return replies.advanced(await self.runner.run(Verb.ADVANCE, room, [most]))
+        _check_count("most", most, MEMBERS_PER_SCRIPT)
+        return replies.advanced(await self._run(Verb.ADVANCE, room, [most]))
 
     async def admit(
         self, room: str, count: int, *, force: bool = False, op_id: str | None = None
@@ -307,7 +308,7 @@ class Engine:
         _check_count("limit", limit, MEMBERS_PER_SCRIPT)
         if state is State.GONE:
             raise InvalidInput("state", "must be waiting, called or inside")
-        if after is not None and not after.isdecimal():
+        if after is not None and not (after.isascii() and after.isdecimal() and len(after) <= 16):
             raise InvalidInput("after", "must be the cursor of an earlier page")
         low, high = (_or_empty(t and t * 1000) for t in (since_ms, until_ms))
         args = [state, after or "", limit, low, high]

@@ -30,8 +30,9 @@ class RoomMemory:
     def saw_epoch(self, epoch: int) -> None:
         """Take over a newer epoch, which a signed ticket or a reply proves; the larger wins."""
         if epoch > self.epoch:
-            # Places and the watermark only grow across epochs; `rev` is compared within one.
-            self.epoch, self.rev = epoch, 0
+            # Places and the watermark only grow across epochs. `rev` is compared within one, and
+            # the policy is read again: this may be another room of the same name.
+            self.epoch, self.rev, self.version = epoch, 0, 0
 
     def saw(self, reply: Reply) -> None:
         """Learn from the head of a reply."""

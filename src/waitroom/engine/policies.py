@@ -24,7 +24,7 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "1" if value else "0"
-    return f"{value:g}" if isinstance(value, float) and value < 1e5 else str(value)
+    return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
 def read(raw: Mapping[bytes, bytes]) -> tuple[Policy, int]:

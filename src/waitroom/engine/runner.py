@@ -69,6 +69,11 @@ class Runner:
             f"room {room!r} was lost again and again; is the server being flushed?"
         )
 
+    def knows(self, room: str) -> bool:
+        """Tell whether the policy of a room is known here."""
+        memory = self.memories.get(room)
+        return memory is not None and memory.policy is not None
+
     async def know(self, room: str) -> None:
         """Make sure that the policy of a room is known here."""
         memory = self.memory(room)
@@ -142,7 +147,7 @@ class Runner:
         """Remember the policy of a room that a configuration file declares."""
         memory = self.memory(room)
         if memory.policy is None:
-            memory.policy, memory.version = policy, 1
+            memory.policy = policy  # at version 0, so that a stored one is read and followed
 
 
 def _nothing(room: str) -> None:

@@ -59,21 +59,25 @@ class Visitors:
         """Return the batcher of a room's joins."""
         found = self._joins.get(room)
         if found is None:
-            found = Batcher(lambda joins: self.join(room, joins))
+            # One call at a time, so that who comes first here is first in the line too.
+            found = Batcher(lambda joins: self.join(room, joins), in_flight=1)
             _keep(self._joins, room, found)
         return found
 
     async def read(self, room: str, text: str) -> Held:
         """Read a ticket string, or raise why it cannot be used; the server is not asked for it."""
-        memory = self._runner.memories.get(room)
-        if memory is None or memory.policy is None:
-            await self._runner.know(check_room_name(room))
+        if not self._runner.knows(room):
+            self._ring.read(check_room_name(room), text)  # a forged one must not cost a question
+            await self._runner.know(room)
         return self._read(room, text)
 
     async def poll_texts(self, room: str, texts: Sequence[str]) -> Answers:
         """Poll ticket strings in one call."""
-        await self._runner.know(check_room_name(room))
+        check_room_name(room)
         held = [self._read_or_error(room, text) for text in texts]
+        if not self._runner.knows(room) and any(isinstance(one, Held) for one in held):
+            await self._runner.know(room)
+            held = [self._read_or_error(room, text) for text in texts]  # now also by their age
         good = [one for one in held if isinstance(one, Held)]
         answers = iter(await self.poll(room, good) if good else ())
         return [next(answers) if isinstance(one, Held) else one for one in held]
@@ -119,20 +123,25 @@ class Visitors:
     async def _join(
         self, room: str, held: Sequence[tuple[Held, bool]], *, restore: bool
     ) -> Answers:
-        memory = self._runner.memory(room)
-        draws = memory.policy is not None and memory.policy.before_open is BeforeOpen.DRAW
-        args: list[Any] = [int(restore)]
-        for one, enter in held:
-            ticket_id = one.ticket.id
-            draw = self._ring.draw(room, memory.epoch, ticket_id) if draws else 0
-            args += (ticket_id, one.claim, draw, int(enter))
-        reply = await self._runner.run(Verb.JOIN, room, args)
+        reply = await self._runner.run(Verb.JOIN, room, self._join_args(room, held, restore))
+        while reply.word == "redraw":  # by now the policy and epoch of that reply are known
+            reply = await self._runner.run(Verb.JOIN, room, self._join_args(room, held, restore))
         waiting, epoch = reply.number("waiting"), reply.number("epoch")
         now_s = int(self._now_s())
         return [
             views.joined(self._ring, one, spot, waiting, epoch, now_s)
             for (one, _), spot in zip(held, replies.joined(reply), strict=True)
         ]
+
+    def _join_args(self, room: str, held: Sequence[tuple[Held, bool]], restore: bool) -> list[Any]:
+        memory = self._runner.memory(room)
+        draws = memory.policy is not None and memory.policy.before_open is BeforeOpen.DRAW
+        args: list[Any] = [int(restore)]
+        for one, enter in held:
+            ticket_id = one.ticket.id
+            draw = self._ring.draw(room, memory.epoch, ticket_id) if draws else ""
+            args += (ticket_id, one.claim, draw, int(enter))
+        return args
 
     def _held_for(self, room: str, join: Join) -> Held | WaitroomError:
         ring = self._ring

@@ -53,7 +53,7 @@ local POLICY = {
 local META = {
   'schema', 'epoch', 'rev', 'last', 'watermark', 'slot_start', 'slot_count', 'bucket_ms',
   'alive_at', 'silent_from', 'resumed_at', 'hold_until', 'offset', 'sweep_after', 'sweep_at',
-  'draw_floor', 'draw_top', 'rebuilt', 'last_sid', 'active_at', 'dropped',
+  'draw_floor', 'draw_top', 'draw_until', 'opened', 'rebuilt', 'last_sid', 'active_at', 'dropped',
 }
 local COUNTERS = {
   'joined', 'restored', 'called_total', 'entered', 'finished', 'left', 'kicked', 'expired',
@@ -123,6 +123,11 @@ end
 local function judge_mode()
   local mode, early = R.p.mode, R.p.before_open
   local before = R.opens_at_ms ~= nil and R.raw_ms < R.opens_at_ms
+  if before and R.opened == R.opens_at_ms then
+    before = false -- it has been open: a clock set back does not close it again
+  elseif R.opens_at_ms and not before and R.opened ~= R.opens_at_ms then
+    set('opened', R.opens_at_ms)
+  end
   local works = mode == 'open' or mode == 'manual'
   R.draws = before and early == 'draw'
   R.bypass = mode == 'bypass' or (before and early == 'pass' and works)
@@ -158,7 +163,10 @@ local function keep_time(raw_us)
   if gap < 1000 then return end
   local quiet = max(5000, min(R.recover, (R.presence or FOREVER) / 2, (R.enter_within or FOREVER) / 2))
   if gap > quiet and R.alive_at > 0 and (R.n_waiting > 0 or redis.call('EXISTS', K.called) == 1) then
-    R.silent_from, R.resumed_at = R.alive_at, R.now
+    -- Who had their time again from an earlier silence, and had not used it up, has it once more.
+    local in_grace = R.enter_within and R.alive_at < R.resumed_at + R.enter_within
+    if not in_grace then R.silent_from = R.alive_at end
+    R.resumed_at = R.now
     set('silent_from', R.silent_from)
     set('resumed_at', R.resumed_at)
     if gap > R.recover then hold() end
@@ -395,11 +403,16 @@ local function go_inside(id)
   return ends, sid
 end
 
+-- When a place was taken, in ms; a drawn one is no time, so it counts from the opening.
+local function arrival(place)
+  local at = floor(place / 1000)
+  return place <= R.draw_top and max(at, R.draw_until) or at
+end
+
 -- Whether a waiting ticket has been silent for too long, or is older than a ticket may be.
 local function is_absent(place, seen_s)
   if R.p.mode == 'closed' then return false end
-  local arrived = floor(place / 1000)
-  if R.p.before_open == 'draw' and R.opens_at_ms then arrived = max(arrived, R.opens_at_ms) end
+  local arrived = arrival(place)
   if R.ttl and R.now - arrived > R.ttl then return true end
   local last = max(seen_s and seen_s * 1000 or arrived, R.resumed_at)
   return R.presence ~= nil and R.now - last > R.presence
@@ -414,7 +427,7 @@ end
 -- Call up to `want` people from the head who are there, dropping the absent on the way, and look
 -- at no more than `allowance` in all. Returns how many were called, dropped.
 local function call_from_head(want, allowance)
-  local take, drop, last_place, seen_n = {}, {}, 0, 0
+  local take, drop, places, seen_n = {}, {}, {}, 0
   while #take < want and seen_n < allowance do
     local n = min(allowance - seen_n, max(want - #take, 50))
     local page = redis.call('ZRANGE', K.waiting, seen_n, seen_n + n - 1, 'WITHSCORES')
@@ -431,8 +444,7 @@ local function call_from_head(want, allowance)
       if served or is_absent(place, tonumber(polls[i] or nil)) then
         drop[#drop + 1] = id
       else
-        take[#take + 1] = id
-        last_place = place
+        take[#take + 1], places[#places + 1], places[#places + 2] = id, place, id
         if #take == want then break end
       end
     end
@@ -441,8 +453,12 @@ local function call_from_head(want, allowance)
   if #take > 0 then
     drop_waiting(take)
     mark_called(take)
-    raise_watermark(last_place)
     redis.call('HDEL', K.moved, unpack(take))
+    if R.draws then -- by hand, before the draw is over: others may still draw a place in front
+      redis.call('ZADD', K.gone, unpack(places))
+    else
+      raise_watermark(places[#places - 1])
+    end
   end
   if #drop > 0 then
     drop_waiting(drop)

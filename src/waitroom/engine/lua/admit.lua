@@ -13,7 +13,7 @@ if not forced then
   if not word and room == 0 and R.n_waiting > 0 then word = 'no_capacity' end
   if word then
     save(false)
-    return reply(word, 'until', wall(R.hold_until))
+    return remember(reply(word, 'until', wall(R.hold_until)))
   end
   want = min(want, room)
 end

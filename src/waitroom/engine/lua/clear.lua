@@ -1,4 +1,5 @@
--- clear: empty the room and begin a new epoch; tickets of the old one are refused from now on.
+-- clear: empty the room and begin a new epoch; tickets of the old one are refused from now on. The
+-- rolling limit still counts who went inside before.
 -- KEYS: as in _common, with 14 op.
 -- ARGV: none of its own
 -- Returns: ok (cleared = how many were waiting, called or inside)
@@ -6,7 +7,7 @@ local stop = open_room() or replay()
 if stop then return stop end
 
 local n = R.n_waiting + live_called() + live_inside()
-redis.call('UNLINK', K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved, K.entries)
+redis.call('UNLINK', K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved)
 R.epoch = max(floor(R.now_us), R.epoch + 1)
 set('epoch', R.epoch)
 set('sweep_after', 0)

@@ -104,7 +104,7 @@ if was_closed and R.p.mode ~= 'closed' then -- nobody was swept meanwhile: prese
   set('resumed_at', R.now)
   set('silent_from', R.now)
 end
-if R.draws and not drew then set('draw_floor', max(R.last, R.watermark)) end
+if R.draws and not drew then set('draw_floor', max(R.last, R.watermark, R.draw_top)) end
 set('sweep_at', 0)
 save(true)
 return remember(reply('ok', 'version', R.version))

@@ -2,14 +2,19 @@
 -- waits and the policy has room. With 'restore' it only puts people back where they were.
 -- KEYS: as in _common.
 -- ARGV: 6 '1' = restore only; then for each ticket: id, claim ('place:epoch' of its ticket, or ''),
---       draw (0 .. 2^52 - 1), enter ('1' = go inside at once if called at once)
+--       draw (0 .. 2^52 - 1, '' = the caller knows of no draw), enter ('1' = go inside at once if called at once)
 -- Returns: ok, waiting, tickets = {word, place, number, sid, new} of each ticket:
 --   waiting position (0 = hidden) | called enter-by | inside session end, sid |
 --   passed, left, cleared, unknown | room_full, room_closed, room_not_open
+--   or redraw: nothing was done, the caller drew by an old policy or epoch
 local restore_only = ARGV[6] == '1'
 local DRAWS = 4503599627370496 -- 2^52
 local stop = open_room()
 if stop then return stop end
+
+if R.draws and not restore_only and (ARGV[9] == '' or tonumber(ARGV[2]) ~= R.epoch) then
+  return reply('redraw')
+end
 
 local out, adds, seens, added = {}, {}, {}, {}
 local now_s = math.ceil(R.now / 1000)
@@ -56,6 +61,10 @@ local function drawn_place(draw)
   if place > R.draw_top then
     R.draw_top = place
     set('draw_top', place)
+  end
+  if R.draw_until ~= R.opens_at_ms then
+    R.draw_until = R.opens_at_ms
+    set('draw_until', R.opens_at_ms)
   end
   return place
 end

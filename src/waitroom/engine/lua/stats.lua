@@ -8,8 +8,7 @@ if stop then return stop end
 
 local head = redis.call('ZRANGE', K.waiting, 0, 0, 'WITHSCORES')[2]
 local holding = R.hold_until > R.now and wall(R.hold_until) or 0
-local oldest = head and max(0, R.now - floor(tonumber(head) / 1000)) or 0
-if R.draws then oldest = 0 end
+local oldest = head and max(0, R.now - arrival(tonumber(head))) or 0
 local out = reply('ok', 'mode', R.p.mode, 'waiting', R.n_waiting, 'called', live_called(), 'inside', live_inside(),
   'entries', entries_in_window(), 'hold_until', holding, 'oldest', oldest)
 local counters = redis.call('HMGET', K.meta, unpack(COUNTERS))

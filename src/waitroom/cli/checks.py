@@ -1,0 +1,169 @@
+"""What `doctor` looks at: every check returns lines with a verdict and, if needed, the remedy."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from redis.asyncio import RedisCluster
+from redis.exceptions import RedisError
+
+from waitroom.cli.rooms import look
+from waitroom.cli.text import number, size
+from waitroom.cli.verdict import Check, fail, ok, warn
+from waitroom.engine import Engine
+from waitroom.engine.connect import ServerFacts, Store
+from waitroom.errors import UnknownRoom, WaitroomError
+
+PINGS = 50
+SLOW_MS = 5.0
+SKEWED_S = 1.0
+_NEARLY_FULL, _FULL = 0.8, 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A server, or one primary of a Cluster."""
+
+    name: str
+    info: Mapping[str, Any]
+    client: Any
+    target: dict[str, Any]
+
+    async def command(self, *words: str) -> Any:
+        """Run a command on this node."""
+        return await self.client.execute_command(*words, **self.target)
+
+
+async def nodes(store: Store) -> list[Node]:
+    """Return the server, or every primary of a Cluster."""
+    client = store.client
+    if not isinstance(client, RedisCluster):
+        return [Node("", await client.info(), client, {})]
+    return [
+        Node(f" of {one.name}", await client.info(target_nodes=one), client, {"target_nodes": one})
+        for one in client.get_primaries()
+    ]
+
+
+def server(facts: ServerFacts) -> list[Check]:
+    """What kind of server, and whether scripts may carry flags."""
+    version = ".".join(map(str, facts.version))
+    flags = "take flags" if facts.scripts_take_flags else "run without flags, as before Redis 7"
+    kind = f"{facts.flavour.capitalize()} {version}{', Cluster' if facts.cluster else ''}"
+    return [ok("server", kind), ok("scripts", flags)]
+
+
+def role(node: Node) -> Check:
+    """Whether it is a primary, and who follows it."""
+    replicas = int(node.info.get("connected_slaves", 0))
+    noun = "replica" if replicas == 1 else "replicas"
+    return ok(f"role{node.name}", f"primary with {number(replicas) if replicas else 'no'} {noun}")
+
+
+def memory(node: Node, embedded: bool) -> list[Check]:
+    """What happens when the memory is full, and how far that is."""
+    name, policy = f"memory policy{node.name}", node.info.get("maxmemory_policy")
+    limit, used = int(node.info.get("maxmemory", 0)), int(node.info.get("used_memory", 0))
+    if policy is None:
+        first = warn(name, "unknown, the service hides it", "make sure that it is noeviction")
+    elif policy == "noeviction":
+        first = ok(name, "noeviction")
+    else:
+        first = warn(
+            name,
+            f"{policy}, which loses people once a `maxmemory` is set",
+            "run CONFIG SET maxmemory-policy noeviction, and set it in the configuration",
+        )
+    return [first, _room_left(f"memory{node.name}", used, limit, embedded)]
+
+
+def _room_left(name: str, used: int, limit: int, embedded: bool) -> Check:
+    if not limit:
+        found = f"{size(used)} used, no limit"
+        if embedded:
+            return ok(name, found)
+        return warn(name, found, "set `maxmemory`, or the system may kill a server that grows")
+    found = f"{size(used)} of {size(limit)} used ({used / limit:.0%})"
+    if used / limit < _NEARLY_FULL:
+        return ok(name, found)
+    fix = "raise `maxmemory`: nobody new can join a full server"
+    return (fail if used / limit >= _FULL else warn)(name, found, fix)
+
+
+async def persistence(node: Node) -> Check:
+    """Whether a restart of the server keeps the line."""
+    name, info = f"persistence{node.name}", node.info
+    if info.get("aof_enabled"):
+        if info.get("aof_last_write_status", "ok") != "ok":
+            return fail(name, "the last write of the AOF failed", "check the server's disk and log")
+        return ok(name, "AOF")
+    try:
+        reply = await node.command("CONFIG", "GET", "save")
+        saves = b"".join(reply[1::2]) if isinstance(reply, list) else reply.get("save", "")
+    except RedisError:  # managed services forbid CONFIG
+        return warn(name, "no AOF; snapshots unknown, the service hides it", _AOF)
+    if not saves:
+        return warn(name, "off: a restart forgets everybody who does not poll again", _AOF)
+    if info.get("rdb_last_bgsave_status", "ok") != "ok":
+        return fail(name, "the last snapshot failed", "check the server's disk and log")
+    return warn(name, "snapshots only: a crash loses the minutes since the last one", _AOF)
+
+
+_AOF = "run CONFIG SET appendonly yes, and set it in the configuration"
+
+
+async def latency(node: Node) -> Check:
+    """How long a round trip takes."""
+    times = []
+    for _ in range(PINGS):
+        start = time.perf_counter()
+        await node.command("PING")
+        times.append((time.perf_counter() - start) * 1000)
+    median, p99 = statistics.median(times), statistics.quantiles(times, n=100)[98]
+    name, found = (
+        f"latency{node.name}",
+        f"median {median:.2f} ms, p99 {p99:.2f} ms of {PINGS} PINGs",
+    )
+    if median < SLOW_MS:
+        return ok(name, found)
+    return warn(name, found, "run Waitroom nearer to the server, or lighten its load")
+
+
+async def clock(node: Node) -> Check:
+    """How far this machine's clock is from the server's, whose time counts."""
+    before = time.time()
+    seconds, micros = await node.command("TIME")
+    ours = (before + time.time()) / 2
+    ahead = ours - (int(seconds) + int(micros) / 1e6)
+    name = f"clock{node.name}"
+    found = f"this machine is {abs(ahead):.3f} s {'ahead' if ahead >= 0 else 'behind'}"
+    if abs(ahead) < SKEWED_S:
+        return ok(name, found)
+    return warn(name, found, "run NTP on both: ages of tickets are judged by this machine's clock")
+
+
+async def rooms(engine: Engine) -> list[Check]:
+    """Whether every room can be read, and every name in the index has a room."""
+    names = await engine.rooms()
+    found = dict(zip(names, await look(engine, names), strict=True))
+    orphans = [name for name, one in found.items() if isinstance(one, UnknownRoom)]
+    broken = {
+        name: str(one)
+        for name, one in found.items()
+        if isinstance(one, WaitroomError) and not isinstance(one, UnknownRoom)
+    }
+    good = len(names) - len(orphans) - len(broken)
+    checks = [ok("rooms", f"{number(good)}, all of a schema that this version reads")]
+    if broken:
+        checks = [ok("rooms", f"{number(good)} can be read")]
+        checks += [fail(f"room {name}", "cannot be used", why) for name, why in broken.items()]
+    if not orphans:
+        return [*checks, ok("index of rooms", "every name has its room")]
+    first = ", ".join(orphans[:5]) + (" …" if len(orphans) > 5 else "")
+    noun = "name without a room" if len(orphans) == 1 else "names without a room"
+    fix = f"remove them, as with `waitroom room drop {orphans[0]}`"
+    return [*checks, warn("index of rooms", f"{number(len(orphans))} {noun}: {first}", fix)]

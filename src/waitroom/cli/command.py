@@ -1,0 +1,151 @@
+"""Turns an async function into a command: `@command(app)`.
+
+The function's first parameter is the Session; Typer sees the others, and `--json`, which
+every command has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+import secrets
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from waitroom.cli.output import Output
+from waitroom.engine import Engine
+from waitroom.engine.secret import load_secret
+from waitroom.errors import InvalidInput
+from waitroom.settings import Settings
+from waitroom.tickets import SHORTEST_KEY, KeyRing
+
+Body = TypeVar("Body", bound=Callable[..., Coroutine[Any, Any, None]])
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+RoomName = Annotated[str, typer.Argument(metavar="NAME", help="The room.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+OpId = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT", help="Repeating a command with the same id does nothing a second time."
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a command works with: the settings, a way to the engine, and a way to the screen."""
+
+    settings: Settings
+    out: Output
+
+    @asynccontextmanager
+    async def engine(self) -> AsyncIterator[Engine]:
+        """Connect; with no URL, attach to the data folder's server or run one meanwhile."""
+        settings = self.settings
+        made = await Engine.connect(
+            settings.redis_url, settings.data_dir, self._ring(), timeout_s=settings.timeout_s
+        )
+        async with made as engine:
+            yield engine
+
+    def _ring(self) -> KeyRing:
+        # Operators sign and read no tickets, so one without the secret may still do their work.
+        if self.settings.redis_url is not None and self.settings.secret is None:
+            return KeyRing([secrets.token_bytes(SHORTEST_KEY)])
+        return load_secret(self.settings)
+
+    def confirm_name(self, room: str, warning: str, yes: bool) -> None:
+        """Go on only if the room's name is typed, for what cannot be undone."""
+        if yes:
+            return
+        typed = self._ask(f"{warning}\nType the room's name to go on")
+        if typed != room:
+            raise InvalidInput("name", f"{typed!r:.40} is not {room!r}; nothing was changed")
+
+    def confirm(self, question: str, yes: bool) -> None:
+        """Go on only after a yes."""
+        if not yes and self._ask(f"{question} [y/N]").lower() not in ("y", "yes"):
+            raise typer.Abort
+
+    def _ask(self, question: str) -> str:
+        if self.out.as_json:
+            raise InvalidInput("yes", "--json cannot ask; give --yes if you are sure")
+        typer.echo(f"{question}: ", nl=False, err=True)
+        # asyncio takes the first Ctrl-C for itself, and a question would go on waiting.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            answer = sys.stdin.readline()
+        except KeyboardInterrupt:
+            answer = ""
+        finally:
+            signal.signal(signal.SIGINT, before)
+        if not answer:  # the end of input, too
+            raise typer.Abort
+        return answer.strip()
+
+
+def option(
+    name: str, kind: Any, flag: str, about: str, metavar: str | None, panel: str | None = None
+) -> inspect.Parameter:
+    """Make an option that a table describes rather than a signature."""
+    text = about[:1].upper() + about[1:] + "."
+    given = typer.Option(flag, help=text, metavar=metavar, rich_help_panel=panel)
+    annotation = Annotated[kind | None, given]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, default=None, annotation=annotation)
+
+
+def signature_with(
+    function: Callable[..., Any], options: Sequence[inspect.Parameter], skip: int = 0
+) -> inspect.Signature:
+    """Return a function's signature without its first `skip`, and `options` for its `**`."""
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[skip:]
+    kept = [one.replace(kind=one.KEYWORD_ONLY) for one in own if one.kind is not one.VAR_KEYWORD]
+    return inspect.Signature([*kept, *options])
+
+
+def page(function: Callable[..., Any]) -> str:
+    """Return a docstring as help: paragraphs in one line each, examples as typed."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n\n".join(
+        re.sub(r"^ *", "$ ", text, flags=re.MULTILINE)
+        if text.startswith(" ")
+        else text.replace("\n", " ")
+        for text in paragraphs
+    )
+
+
+def command(
+    app: typer.Typer,
+    name: str | None = None,
+    options: Sequence[inspect.Parameter] = (),
+    *,
+    dashes: bool = False,
+) -> Callable[[Body], Body]:
+    """Make an async function a command of `app`, with `options` beside those it names.
+
+    With `dashes`, arguments may begin with one, as one in 64 ids of tickets does.
+    """
+
+    def register(body: Body) -> Body:
+        def run(ctx: typer.Context, as_json: bool, **values: Any) -> None:
+            asyncio.run(body(Session(ctx.obj(), Output(as_json)), **values))
+
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        context = inspect.Parameter("ctx", keyword, annotation=typer.Context)
+        as_json = inspect.Parameter("as_json", keyword, default=False, annotation=AsJson)
+        seen = signature_with(body, options, skip=1)
+        parameters = [context, *seen.parameters.values(), as_json]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        settings = {"ignore_unknown_options": True} if dashes else None
+        app.command(name or body.__name__, help=page(body), context_settings=settings)(run)
+        return body
+
+    return register

@@ -1,0 +1,142 @@
+"""People by hand: admit the first, call one, list who is where."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated, Any
+
+import typer
+
+from waitroom.cli.command import OpId, RoomName, Session
+from waitroom.cli.text import moment, number, people, span
+from waitroom.cli.tickets import NewerThan, OlderThan, check_id, choose, pages
+from waitroom.models import Listed, State
+
+Count = Annotated[int, typer.Argument(help="How many people to call.")]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Even if paused, on hold, or above `capacity` and `max_entries`."),
+]
+TicketId = Annotated[str, typer.Argument(metavar="ID", help="The ticket's id, as `list` shows it.")]
+StateOf = Annotated[str, typer.Option(metavar="WORD", help="waiting, called or inside.")]
+Limit = Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Most tickets to show.")]
+After = Annotated[
+    str | None, typer.Option(metavar="CURSOR", help="Go on where an earlier list ended.")
+]
+All = Annotated[bool, typer.Option("--all", help="Show all, however many.")]
+
+
+async def admit(
+    cli: Session, name: RoomName, count: Count, force: Force = False, op_id: OpId = None
+) -> None:
+    """Call the first COUNT people of the line by hand.
+
+    The room's `capacity` and `max_entries` still hold, so fewer may be called, unless --force is
+    given. The pace does not apply. Give an --op-id to repeat the command safely, in scripts.
+
+    Example:
+
+      waitroom admit concert 50
+      waitroom admit concert 50 --op-id doors-20-00
+    """
+    op_id = op_id or secrets.token_hex(8)
+    async with cli.engine() as engine:
+        called = await engine.admit(name, count, force=force, op_id=op_id)
+        waiting = (await engine.stats(name)).waiting
+    fewer = f" of the {number(count)} asked for" if called < count else ""
+    cli.out.show(
+        {"name": name, "asked": count, "called": called, "waiting": waiting, "op_id": op_id},
+        f"Called {people(called)}{fewer}; {number(waiting)} still waiting.",
+    )
+
+
+async def call(
+    cli: Session, name: RoomName, ticket_id: TicketId, force: Force = False, op_id: OpId = None
+) -> None:
+    """Call one ticket by hand, wherever it stands in the line.
+
+    Example:
+
+      waitroom call concert q3Jv0eW7hJ5mX2aB
+    """
+    async with cli.engine() as engine:
+        until_ms = await engine.call(name, check_id(ticket_id), force=force, op_id=op_id)
+    limit = f"may enter until {moment(until_ms)}" if until_ms else "may enter at any time"
+    cli.out.show(
+        {"name": name, "id": ticket_id, "enter_by_ms": until_ms}, f"Called {ticket_id}: {limit}."
+    )
+
+
+async def list_(
+    cli: Session,
+    name: RoomName,
+    state: StateOf = "waiting",
+    limit: Limit = 100,
+    after: After = None,
+    older_than: OlderThan = None,
+    newer_than: NewerThan = None,
+    all_: All = False,
+) -> None:
+    """List the tickets of a room: those waiting in their order, others by their deadline.
+
+    Example:
+
+      waitroom list concert
+      waitroom list concert --state inside --limit 20
+      waitroom list concert --older-than 10m --all --json
+    """
+    choice = choose(state, older_than, newer_than)
+    found: list[Listed] = []
+    cursor, lines = None, _HEADINGS[choice.state]
+    async with cli.engine() as engine:
+        now_ms = (await engine.stats(name)).now_ms
+        most = None if all_ else limit
+        async for page in pages(engine, name, choice, now_ms, after=after, most=most):
+            cursor = page.after
+            if cli.out.as_json:
+                found += page.tickets
+                continue
+            # Line by line and not as one table: there may be a million.
+            for ticket in page.tickets:
+                lines, heading = "", lines
+                if heading:
+                    cli.out.console.print(heading, style="bold")
+                typer.echo(_line(ticket, now_ms))
+    if cli.out.as_json:
+        tickets = [_document(ticket) for ticket in found]
+        cli.out.show({"name": name, "state": state, "tickets": tickets, "after": cursor})
+    elif lines:
+        cli.out.show(None, f"Nobody is {state}." if not after else "There are no more.")
+    elif cursor:
+        cli.out.notes.print(f"More with --after {cursor}, or --all.", style="dim")
+
+
+_HEADINGS = {
+    State.WAITING: f"{'id':<16}  {'arrived':<25}  {'waited':>12}  last seen",
+    State.CALLED: f"{'id':<16}  {'enter by':<25}  {'left':>12}",
+    State.INSIDE: f"{'id':<16}  {'session ends':<25}  {'left':>12}  session",
+}
+
+
+def _line(ticket: Listed, now_ms: int) -> str:
+    start = f"{ticket.id:<16}  "
+    if ticket.state is State.WAITING:
+        arrived = (ticket.place or 0) // 1000
+        seen = f"{span(_since(now_ms, ticket.seen_ms))} ago" if ticket.seen_ms else "never"
+        return f"{start}{moment(arrived):<25}  {span(_since(now_ms, arrived)):>12}  {seen}"
+    left = "no limit" if ticket.until_ms is None else span(_since(ticket.until_ms, now_ms))
+    end = f"  {ticket.sid}" if ticket.sid else ""
+    return f"{start}{moment(ticket.until_ms):<25}  {left:>12}{end}"
+
+
+def _since(later_ms: int, earlier_ms: int) -> int:
+    return max(0, later_ms - earlier_ms) // 1000
+
+
+def _document(ticket: Listed) -> dict[str, Any]:
+    """Return a ticket without the fields that its state does not have."""
+    line = {"id": ticket.id, "state": ticket.state}
+    if ticket.state is State.WAITING:
+        return line | {"place": ticket.place, "seen_ms": ticket.seen_ms}
+    until = {"until_ms": ticket.until_ms}
+    return line | until | ({"sid": ticket.sid} if ticket.state is State.INSIDE else {})

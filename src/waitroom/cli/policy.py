@@ -1,0 +1,119 @@
+"""The policy's fields as options and as lines of text, all from the metadata of `Policy`."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from waitroom.cli.command import option
+from waitroom.cli.output import table
+from waitroom.cli.text import moment, number, plain, read_moment, read_span, span
+from waitroom.errors import InvalidPolicy
+from waitroom.models import Policy
+
+_FIELDS = {spec.name: spec for spec in dataclasses.fields(Policy)}
+_METAVARS = {"people": "NUMBER", "seconds": "SECONDS", "Unix time in ms": "TIME"}
+
+
+def _flag(name: str) -> str:
+    return "--" + name.removesuffix("_ms").replace("_", "-")
+
+
+def _option(spec: dataclasses.Field[Any]) -> inspect.Parameter:
+    unit, about = spec.metadata["unit"], spec.metadata["about"]
+    if unit == "yes or no":
+        flags = f"{_flag(spec.name)}/--no-{_flag(spec.name)[2:]}"
+        return option(spec.name, bool, flags, about, None, "Policy")
+    if unit == "Unix time in ms":
+        about += ": RFC 3339 with a zone, or Unix ms"
+    if unit in ("mode", "eta"):
+        about = f"one of {about}"
+    metavar = _METAVARS.get(unit, "WORD")
+    return option(spec.name, str, _flag(spec.name), about, metavar, "Policy")
+
+
+OPTIONS = [_option(spec) for spec in _FIELDS.values()]
+"""One option per field; `none` removes a limit."""
+
+
+def changes(given: dict[str, Any]) -> dict[str, Any]:
+    """Return those options that were given, as values of the policy's fields."""
+    return {name: _read(name, value) for name, value in given.items() if value is not None}
+
+
+def _read(name: str, value: str | bool) -> Any:
+    meta = _FIELDS[name].metadata
+    if isinstance(value, bool):
+        return value
+    if value.lower() == "none":
+        return None
+    if meta["unit"] == "Unix time in ms":
+        return read_moment(name, value)
+    if meta["unit"] not in ("people", "seconds"):
+        return value.lower()
+    whole = meta["unit"] == "people"
+    found = _whole(value) if whole else read_span(value)
+    if found is None:
+        example = "" if whole else ", as seconds or like 90s, 10m, 2h"
+        raise InvalidPolicy(
+            name,
+            f"{value!r:.40} is not a {'whole number' if whole else 'length of time'}; "
+            f"it takes {meta['low']:g} to {meta['high']:.0f}{example}",
+        )
+    return found
+
+
+def _whole(text: str) -> float | None:
+    for kind in (int, float):  # a fraction is for the policy itself to refuse
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
+
+
+def shown(name: str, value: Any) -> str:
+    """Return a field's value with its unit."""
+    unit = _FIELDS[name].metadata["unit"]
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "not set" if name in ("every_s", "per_s", "opens_at_ms") else "no limit"
+    if unit == "seconds":
+        long = f" ({span(value)})" if value >= 60 else ""
+        return f"{plain(value)} s{long}"
+    if unit == "Unix time in ms":
+        return moment(value)
+    return number(value) if unit == "people" else str(value)
+
+
+def described(policy: Policy) -> Table:
+    """Return every field with its value and what it means."""
+    lines = table("field", "value", "meaning", wrap=["meaning"], header=False)
+    for name, spec in _FIELDS.items():
+        lines.add_row(name, shown(name, getattr(policy, name)), Text(spec.metadata["about"], "dim"))
+    return lines
+
+
+def compared(old: Policy, new: Policy) -> dict[str, tuple[Any, Any]]:
+    """Return the fields that differ, each with its old and its new value."""
+    before, after = old.as_dict(), new.as_dict()
+    return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+
+
+def pace(policy: Policy) -> str:
+    """Return how many are called how often, in short."""
+    return _rate(policy.batch, policy.every_s)
+
+
+def rolling(policy: Policy) -> str:
+    """Return how many may go inside in any window, in short."""
+    return _rate(policy.max_entries, policy.per_s)
+
+
+def _rate(count: int | None, seconds: float | None) -> str:
+    return "–" if count is None or seconds is None else f"{number(count)} per {span(seconds)}"

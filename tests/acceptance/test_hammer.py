@@ -1,0 +1,109 @@
+"""Eight processes at once: no limit is passed, and nobody is lost, doubled or overtaken."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance import checks
+from tests.acceptance.checks import Event
+from tests.acceptance.tools import Log, everybody, finished, read_notes, say, workers
+from tests.acceptance.visitors import Plan, start_signal, visit
+from tests.counts import count
+from tests.harness import open_engine
+from tests.servers import start_server
+from waitroom.models import Policy
+
+ENTER_WITHIN_S = 0.5
+EVERY = Policy(
+    capacity=120,
+    batch=25,
+    every_s=0.2,
+    max_entries=220,
+    per_s=2,
+    session_s=0.4,
+    enter_within_s=ENTER_WITHIN_S,
+)
+PACED = Policy(batch=30, every_s=0.25, session_s=0.5, enter_within_s=ENTER_WITHIN_S)
+ONLY_CAPACITY = Policy(capacity=60, session_s=0.4, enter_within_s=ENTER_WITHIN_S)
+
+
+@pytest.mark.parametrize(
+    "policy", [EVERY, ONLY_CAPACITY, PACED], ids=["all-limits", "capacity", "pace"]
+)
+async def test_eight_processes_at_once(policy: Policy, tmp_path: Path) -> None:
+    """Never above a limit in any window, nobody lost, doubled or called twice; order = arrival."""
+    seconds, processes, room = count("hammer_seconds"), count("hammer_processes"), "hammer"
+    with start_server("valkey", tmp_path / "s") as server:
+        async with open_engine(server.url) as engine:
+            client = engine.store.client
+            await engine.create(room, policy)
+            plans = [
+                (
+                    Plan(
+                        url=server.url,
+                        room=room,
+                        notes=tmp_path / f"{number}.notes",
+                        seed=number,
+                        seconds=seconds,
+                        enter_within_s=ENTER_WITHIN_S,
+                    ),
+                )
+                for number in range(processes)
+            ]
+            log = Log(client, room)
+            with workers(visit, *plans) as running:
+                await start_signal(client, processes)
+                following = asyncio.create_task(log.follow())
+                await finished(running, seconds + 60)
+                following.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await following
+            await log.catch_up()
+            states = await everybody(client, room)
+            counters = (await engine.stats(room)).counters
+    assert counters["called_total"] == len(checks.called_ids(log.events)), "the log has a gap"
+    _judge(policy, log.events, states, tmp_path, least=100 * seconds)
+
+
+def _judge(
+    policy: Policy,
+    events: list[Event],
+    states: dict[str, dict[str, int]],
+    folder: Path,
+    least: int,
+) -> None:
+    notes = read_notes(folder)
+    joins = [note for note in notes if note["op"] == "join"]
+    assert count("hammer_processes") == sum(note["op"] == "end" for note in notes)
+    places = {note["id"]: note["place"] for note in joins}
+    direct = {note["id"] for note in joins if note["direct"]}
+    late = sum(note["op"] == "refused" and note["code"] == "turn_passed" for note in notes)
+    called = checks.called_ids(events)
+    entries = checks.moments(events, "entered")
+    assert policy.session_s is not None
+    found = checks.replay(events, round(policy.session_s * 1000), round(ENTER_WITHIN_S * 1000))
+
+    say(
+        f"{len(joins)} joined, {len(called)} called ({len(direct)} at once), {len(entries)} "
+        f"entered, {late} came too late, {len(states['waiting'])} wait; most held {found.peak}"
+    )
+    assert len(entries) >= least, f"only {len(entries)} admissions were checked"
+    assert late > 0
+    assert [] == found.wrong
+    assert [] == checks.twice(called)
+    assert [] == checks.twice(place for place in map(str, places.values()))
+    assert [] == checks.overtaken(called, places)
+    assert [] == checks.lost(places, events, *states.values())
+    assert [] == checks.in_two_states(**states)
+    if policy.capacity is not None:
+        assert policy.capacity == found.peak, "passed, or never reached"
+    if policy.max_entries is not None and policy.per_s is not None:
+        most = checks.most_in_window(entries, round(policy.per_s * 1e6))
+        assert policy.max_entries == most, "passed, or never reached"
+    if policy.batch is not None and policy.every_s is not None:
+        most = checks.most_per_slot(events, round(policy.every_s * 1000), direct)
+        assert policy.batch == most, "passed, or never reached"

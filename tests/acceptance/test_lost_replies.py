@@ -1,0 +1,247 @@
+"""The reply is lost after the script ran: the engine's own retry gives the same result as once.
+
+Each verb runs in two rooms with the same history and the same clock: in one its reply is swallowed
+by a proxy, in its twin it is not. Answer, counters and people must then be equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.tools import everybody, load_scripts, place_of, say
+from tests.harness import Clock, open_engine
+from tests.servers import FaultProxy, Server, fault_proxy, start_server
+from waitroom.engine import Engine, Join
+from waitroom.engine.scripts import Verb, script
+from waitroom.errors import UnknownRoom
+from waitroom.models import Policy, State, TicketView
+
+
+@dataclass(slots=True)
+class Scene:
+    """A room with two inside, two called and 120 waiting, all known by name."""
+
+    engine: Engine
+    room: str
+    clock: Clock
+    tickets: dict[str, str] = field(default_factory=dict)
+
+    def names(self) -> dict[str, str]:
+        """Return the name of each id, which differs between twins."""
+        ring = self.engine.ring
+        return {ring.visitor_id(self.room, name): name for name in self.tickets}
+
+    def id(self, name: str) -> str:
+        """Return the id of a name."""
+        return self.engine.ring.visitor_id(self.room, name)
+
+    async def join(self, name: str, enter: bool = False) -> TicketView:
+        """Let somebody join."""
+        view = await self.engine.join(self.room, visitor=name, enter=enter)
+        self.tickets[name] = view.ticket
+        return view
+
+    async def build(self) -> None:
+        """Make the room and its people."""
+        policy = Policy(capacity=4, renewable=True, max_defers=3, queue_limit=1_000)
+        await self.engine.create(self.room, policy)
+        joins = [Join(visitor=f"p{number}", enter=number < 2) for number in range(124)]
+        states = []
+        for join, view in zip(joins, await self.engine.join_many(self.room, joins), strict=True):
+            assert isinstance(view, TicketView)
+            assert join.visitor is not None
+            self.tickets[join.visitor] = view.ticket
+            states.append(view.state)
+        assert [State.INSIDE] * 2 + [State.CALLED] * 2 + [State.WAITING] * 120 == states
+        self.clock.step(1)
+
+
+Act = Callable[[Scene], Awaitable[Any]]
+
+
+def _plain(scene: Scene, view: TicketView) -> Any:
+    """A view without what must differ between twins: strings, and `new` on a repeated call."""
+    return (
+        scene.names()[view.id],
+        view.state,
+        view.position,
+        view.waiting,
+        view.enter_by_ms,
+        view.session_ends_at_ms,
+        view.reason,
+    )
+
+
+def _visit(method: str, name: str, *args: Any) -> Act:
+    async def act(scene: Scene) -> Any:
+        call = getattr(scene.engine, method)
+        return _plain(scene, await call(scene.room, scene.tickets[name], *args))
+
+    return act
+
+
+async def _join(scene: Scene) -> Any:
+    view = await scene.join("newcomer")
+    return _plain(scene, view), place_of(scene.room, view.ticket)
+
+
+async def _join_directly(scene: Scene) -> Any:
+    await scene.engine.clear(scene.room)
+    scene.tickets.clear()
+    return _plain(scene, await scene.join("newcomer", enter=True))
+
+
+async def _join_many(scene: Scene) -> Any:
+    views = await scene.engine.join_many(scene.room, [Join(visitor=f"q{n}") for n in range(100)])
+    found = []
+    for number, view in enumerate(views):
+        assert isinstance(view, TicketView)
+        scene.tickets[f"q{number}"] = view.ticket
+        found.append(place_of(scene.room, view.ticket))
+    return found
+
+
+async def _restore(scene: Scene) -> Any:
+    client, id_ = scene.engine.store.client, scene.id("p9")
+    await client.zrem(f"wr:{{{scene.room}}}:waiting", id_)
+    return _plain(scene, await scene.engine.poll(scene.room, scene.tickets["p9"]))
+
+
+async def _advance(scene: Scene) -> Any:
+    await scene.engine.configure(scene.room, capacity=50)
+    done = await scene.engine.advance(scene.room)
+    return done.waiting, done.due_ms
+
+
+async def _admit(scene: Scene) -> Any:
+    return await scene.engine.admit(scene.room, 50, force=True)
+
+
+async def _admit_within_capacity(scene: Scene) -> Any:
+    await scene.engine.configure(scene.room, capacity=30)
+    return await scene.engine.admit(scene.room, 50)
+
+
+async def _call(scene: Scene) -> Any:
+    return await scene.engine.call(scene.room, scene.id("p30"), force=True)
+
+
+async def _kick(scene: Scene) -> Any:
+    return await scene.engine.kick(scene.room, map(scene.id, ("p1", "p2", "p20", "p21")))
+
+
+async def _list(scene: Scene) -> Any:
+    page = await scene.engine.list(scene.room, limit=10)
+    return [(scene.names()[line.id], line.place, line.seen_ms) for line in page.tickets]
+
+
+async def _stats(scene: Scene) -> Any:
+    return (await scene.engine.stats(scene.room)).counters
+
+
+async def _clear(scene: Scene) -> Any:
+    return await scene.engine.clear(scene.room)
+
+
+async def _drop(scene: Scene) -> Any:
+    return await scene.engine.drop(scene.room)
+
+
+async def _configure(scene: Scene) -> Any:
+    found = await scene.engine.configure(scene.room, capacity=9)
+    return found.version, found.policy
+
+
+async def _configure_guarded(scene: Scene) -> Any:
+    version = (await scene.engine.room(scene.room)).version
+    return (await scene.engine.configure(scene.room, version=version, batch=9, every_s=1)).version
+
+
+async def _create(scene: Scene) -> Any:
+    await scene.engine.drop(scene.room)
+    scene.tickets.clear()
+    return (await scene.engine.create(scene.room, Policy(capacity=2))).version
+
+
+ACTS: dict[str, tuple[Verb, Act]] = {
+    "configure": (Verb.CONFIGURE, _configure),
+    "configure a version": (Verb.CONFIGURE, _configure_guarded),
+    "create": (Verb.CONFIGURE, _create),
+    "join": (Verb.JOIN, _join),
+    "join and enter at once": (Verb.JOIN, _join_directly),
+    "join 100": (Verb.JOIN, _join_many),
+    "poll": (Verb.POLL, _visit("poll", "p10")),
+    "poll that restores": (Verb.JOIN, _restore),
+    "advance": (Verb.ADVANCE, _advance),
+    "enter": (Verb.ENTER, _visit("enter", "p3")),
+    "renew": (Verb.RENEW, _visit("renew", "p0")),
+    "finish": (Verb.FINISH, _visit("finish", "p0")),
+    "leave waiting": (Verb.LEAVE, _visit("leave", "p50")),
+    "leave called": (Verb.LEAVE, _visit("leave", "p2")),
+    "leave inside": (Verb.LEAVE, _visit("leave", "p0")),
+    "admit 50": (Verb.ADMIT, _admit),
+    "admit 50 with room for 26": (Verb.ADMIT, _admit_within_capacity),
+    "call": (Verb.CALL, _call),
+    "kick": (Verb.KICK, _kick),
+    "defer": (Verb.DEFER, _visit("defer", "p12", 5)),
+    "list": (Verb.LIST, _list),
+    "stats": (Verb.STATS, _stats),
+    "clear": (Verb.CLEAR, _clear),
+    "drop": (Verb.DROP, _drop),
+}
+
+
+def test_every_verb_is_here() -> None:
+    """No verb is left out."""
+    assert set(Verb) == {verb for verb, _ in ACTS.values()}
+
+
+@pytest.fixture(scope="module", params=["valkey", "redis"])
+def apart(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Run a server whose scripts nobody else loads or flushes."""
+    with start_server(request.param, Path(tmp_path_factory.mktemp("apart"))) as server:
+        yield server
+
+
+@pytest.mark.parametrize("what", ACTS)
+async def test_a_lost_reply_changes_nothing(apart: Server, what: str) -> None:
+    """One place, the same place, `admit(50)` admits 50: as if the reply had come."""
+    verb, act = ACTS[what]
+    results = []
+    async with fault_proxy(apart) as proxy:
+        for lose in (True, False):
+            clock = Clock()
+            async with open_engine(proxy.url, clock) as engine:
+                await load_scripts(engine.store.client, engine.runner.flags)
+                scene = Scene(engine, f"{what.replace(' ', '-')}-{lose}", clock)
+                await scene.build()
+                results.append(await _result(scene, act, verb, proxy if lose else None))
+    with_fault, without = results
+    assert without == with_fault
+
+
+async def _result(scene: Scene, act: Act, verb: Verb, proxy: FaultProxy | None) -> Any:
+    before = 0
+    if proxy is not None:
+        before = proxy.dropped
+        proxy.drop_next_reply(script(verb, scene.engine.runner.flags).sha.encode())
+    answer = await act(scene)
+    if proxy is not None:
+        assert 1 == proxy.dropped - before, "no reply was lost, so nothing is proven"
+        assert proxy.requests >= 2, "nothing was sent again"
+        say(f"{verb}: 1 reply lost of 1 operation in flight, sent {proxy.requests} times")
+    names = scene.names()
+    people = {
+        state: sorted((score, names[one]) for one, score in found.items())
+        for state, found in (await everybody(scene.engine.store.client, scene.room)).items()
+    }
+    try:
+        stats = await scene.engine.stats(scene.room)
+    except UnknownRoom:
+        return answer, people
+    return answer, people, stats.counters, stats.waiting, stats.called, stats.inside

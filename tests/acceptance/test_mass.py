@@ -1,0 +1,85 @@
+"""Very many sessions end at once while very many wait: every script stays small and short."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+from typing import Any
+
+from tests.acceptance.tools import fill, members, say
+from tests.counts import count
+from tests.harness import Clock, open_engine
+from tests.servers import start_server
+from waitroom.engine import Engine
+from waitroom.engine.keys import room_key
+from waitroom.models import Policy
+from waitroom.tickets import Ticket
+
+ROOM = "mass"
+P99_MS = 10.0
+
+
+async def test_a_mass_of_sessions_ends_at_once(tmp_path: Path) -> None:
+    """Every advance moves <= 500, <= 10 ms at p99, polls go on, every freed place is reused."""
+    sessions, crowd = count("mass_sessions"), count("mass_waiting")
+    clock = Clock()
+    with start_server("valkey", tmp_path, latency_tracking="yes") as server:
+        async with open_engine(server.url, clock) as engine:
+            client: Any = engine.store.client
+            await engine.create(ROOM, Policy(capacity=sessions, session_s=600, enter_within_s=600))
+            now_ms, now_s = clock.now_ms, clock.now_us // 1_000_000
+            # All sessions end in the same millisecond; the line is as long as it gets.
+            await fill(client, ROOM, "inside", sessions, now_ms + 1_000, 0)
+            ids = await fill(client, ROOM, "waiting", crowd, clock.now_us - crowd * 8, 8, now_s)
+            places = {"last": clock.now_us, "alive_at": now_ms + 1_000, "last_sid": clock.now_us}
+            await client.hset(room_key(ROOM, "meta"), mapping=places)
+            assert sessions == (await engine.stats(ROOM)).inside
+            clock.step(1)
+            await client.config_resetstat()
+            polls = Polls(engine, ids, clock)
+            polling = asyncio.create_task(polls.run())
+            most, steps, moved = 0, 0, 0
+            for _ in range(2 * sessions // 500 + 20):
+                done = await engine.advance(ROOM)
+                one = done.called + done.expired + done.no_shows + done.abandoned
+                most, steps, moved = max(most, one), steps + 1, moved + one
+                if not done.more:
+                    break
+            polls.stop = True
+            await polling
+            spent = (await client.info("commandstats"))["cmdstat_evalsha"]
+            found = (await client.info("latencystats"))["latency_percentiles_usec_evalsha"]
+            p99_ms = float(found["p99"]) / 1000
+            say(
+                f"{sessions} sessions ended with {crowd} waiting: {steps} advances moved {moved}, "
+                f"at most {most}; evalsha p99 {p99_ms:.2f} ms, "
+                f"mean {spent['usec_per_call'] / 1000:.2f} ms, with {polls.calls} calls of polls"
+            )
+            assert polls.calls > 0
+            assert not done.more
+            assert most <= 500
+            assert p99_ms <= P99_MS
+            called = await members(client, ROOM, "called")
+            assert set(ids[:sessions]) == set(called), "not every freed place went to the next one"
+            assert 0 == (await engine.stats(ROOM)).inside
+
+
+class Polls:
+    """Polls of people anywhere in the line, 128 at a time, as long as it takes."""
+
+    def __init__(self, engine: Engine, ids: list[str], clock: Clock) -> None:
+        self.engine, self.ids, self.clock = engine, ids, clock
+        self.calls, self.stop = 0, False
+
+    async def run(self) -> None:
+        """Poll until told to stop."""
+        draw, ring = random.Random(2), self.engine.ring
+        epoch, now_s = (await self.engine.room(ROOM)).epoch, self.clock.now_us // 1_000_000
+        while not self.stop:
+            some = [
+                ring.sign(Ticket(ROOM, one, self.clock.now_us, epoch, now_s))
+                for one in draw.sample(self.ids, 128)
+            ]
+            await self.engine.poll_many(ROOM, some)
+            self.calls += 1

@@ -1,0 +1,80 @@
+"""The server forgets its scripts again and again: nobody notices."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from tests.acceptance.tools import say
+from tests.counts import count
+from tests.harness import open_engine
+from tests.servers import Kind, start_server
+from waitroom.engine import Engine
+from waitroom.errors import Refused
+from waitroom.models import Policy, State
+
+T = TypeVar("T")
+FLUSH_EVERY_S = 0.1
+VISITORS = 16
+
+
+class Load:
+    """Visitors without a pause, and how many of their calls are under way."""
+
+    def __init__(self, engine: Engine, room: str, end: float) -> None:
+        self.engine, self.room, self.end = engine, room, end
+        self.calls = 0
+        self.in_flight = 0
+
+    async def visitor(self, seed: int) -> None:
+        """Join, poll, enter, finish or leave, again and again; an error ends the test."""
+        engine, room, draw = self.engine, self.room, random.Random(seed)
+        while time.monotonic() < self.end:
+            view = await self._counted(engine.join(room))
+            for _ in range(draw.randrange(8)):
+                view = await self._counted(engine.poll(room, view.ticket))
+            with contextlib.suppress(Refused):
+                if view.state is State.CALLED:
+                    await self._counted(engine.enter(room, view.ticket))
+                    await self._counted(engine.finish(room, view.ticket))
+            await self._counted(engine.leave(room, view.ticket))
+            await self._counted(engine.advance(room))
+            await self._counted(engine.stats(room))
+
+    async def _counted(self, call: Awaitable[T]) -> T:
+        self.in_flight += 1
+        try:
+            return await call
+        finally:
+            self.calls += 1
+            self.in_flight -= 1
+
+
+@pytest.mark.parametrize("kind", ["valkey", "redis"])
+async def test_script_flush_under_load(kind: Kind, tmp_path: Path) -> None:
+    """SCRIPT FLUSH every 100 ms under load: 0 visible errors."""
+    seconds, hit, flushes = count("flush_script_seconds"), 0, 0
+    with start_server(kind, tmp_path) as server:
+        async with open_engine(server.url) as engine, open_engine(server.url) as other:
+            client = other.store.client
+            await engine.create("flushed", Policy(capacity=8))
+            load = Load(engine, "flushed", time.monotonic() + seconds)
+            visitors = asyncio.gather(*(load.visitor(seed) for seed in range(VISITORS)))
+            while not visitors.done():
+                hit += load.in_flight
+                flushes += 1
+                await client.script_flush()
+                await asyncio.sleep(FLUSH_EVERY_S)
+            await visitors
+            missed = int((await client.info("errorstats"))["errorstat_NOSCRIPT"]["count"])
+    say(f"{flushes} flushes hit {hit} of {load.calls} calls in flight; {missed} scripts were gone")
+    assert flushes >= seconds * 5
+    assert hit > 0
+    assert missed > 0

@@ -1,0 +1,165 @@
+"""The ticker: sleeps until something is due, backs off, stops cleanly, and any process will do."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.tools import Log, Notes, read_notes, say, workers
+from tests.harness import open_engine
+from tests.servers import start_server
+from waitroom.engine import Engine
+from waitroom.errors import StoreError
+from waitroom.models import Policy, State, TicketView
+from waitroom.ticker import Ticker
+
+ROOM = "ticked"
+
+
+async def tick(url: str, lap_s: float, notes: Path) -> None:
+    """Be a process that only ticks, until it is killed."""
+    async with open_engine(url) as engine, Ticker(engine, lap_s=lap_s):
+        Notes(notes).add(op="ready")
+        await asyncio.sleep(600)
+
+
+async def _ready(folder: Path, workers: int) -> None:
+    for _ in range(3_000):
+        if len(read_notes(folder)) >= workers:
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("the workers did not start")
+
+
+async def _calls(engine: Engine) -> int:
+    """Return how many scripts the server has run."""
+    client: Any = engine.store.client
+    found = await client.info("commandstats")
+    return sum(
+        int(found.get(f"cmdstat_{name}", {}).get("calls", 0)) for name in ("eval", "evalsha")
+    )
+
+
+async def _until(engine: Engine, view: TicketView, state: State, within_s: float) -> float:
+    """Wait until a ticket is in a state; return how long that took."""
+    began = time.monotonic()
+    while time.monotonic() < began + within_s:
+        try:
+            if (await engine.poll(ROOM, view.ticket)).state is state:
+                return time.monotonic() - began
+        except StoreError:
+            pass
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"not {state} within {within_s} s")
+
+
+async def test_it_sleeps_until_something_is_due(tmp_path: Path) -> None:
+    """A room with one session costs a handful of calls until that session ends, and then none."""
+    with start_server("valkey", tmp_path / "s") as server:
+        async with open_engine(server.url) as engine, open_engine(server.url) as other:
+            await engine.create(ROOM, Policy(capacity=1, session_s=1.5))
+            async with Ticker(engine):
+                await engine.join(ROOM, enter=True)
+                await asyncio.sleep(0.4)  # the look that the join asked for
+                before = await _calls(other)
+                await asyncio.sleep(0.8)
+                assert 0 == await _calls(other) - before, "it does not sleep"
+                await asyncio.sleep(0.6)
+                ended = await _calls(other) - before
+                assert 1 <= ended <= 3
+                assert 1 == (await other.stats(ROOM)).counters["expired"]
+                before = await _calls(other)
+                await asyncio.sleep(0.5)
+                assert 0 == await _calls(other) - before, "it does not sleep in an empty room"
+            say(f"{ended} calls for one session's end, 0 before and after")
+
+
+async def test_it_stops_cleanly(tmp_path: Path) -> None:
+    """After `stop()` nothing of it runs any more, in the process or at the server."""
+    with start_server("valkey", tmp_path / "s") as server:
+        async with open_engine(server.url) as engine, open_engine(server.url) as other:
+            await engine.create(ROOM, Policy(batch=1, every_s=0.01, presence_s=5))
+            tasks = len(asyncio.all_tasks())
+            ticker = Ticker(engine, lap_s=0.05)
+            ticker.start()
+            views = [await engine.join(ROOM) for _ in range(200)]
+            await asyncio.sleep(0.3)
+            busy = await _calls(other)
+            assert busy > 20
+            await ticker.stop()
+            assert tasks == len(asyncio.all_tasks())
+            await engine.poll(ROOM, views[-1].ticket)
+            before = await _calls(other)
+            await engine.poll(ROOM, views[-1].ticket)
+            await asyncio.sleep(0.3)
+            assert 1 == await _calls(other) - before
+            await ticker.stop()  # once more does no harm
+
+
+async def test_it_backs_off_while_the_server_is_away(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The server is killed: few attempts, few words in the log, and it goes on by itself."""
+    caplog.set_level(logging.WARNING, "waitroom.ticker")
+    with start_server("valkey", tmp_path / "s", aof=True) as server:
+        async with open_engine(server.url) as engine:
+            await engine.create(ROOM, Policy(capacity=1, session_s=2.5))
+            async with Ticker(engine, lap_s=0.5) as ticker:
+                await engine.join(ROOM, enter=True)
+                next_one = await engine.join(ROOM)
+                await asyncio.sleep(0.1)
+                server.kill()
+                await asyncio.sleep(2)
+                failures = ticker._failures.get(ROOM, 0)
+                assert 1 <= failures <= 8, "it does not back off"
+                server.restart()
+                took = await _until(engine, next_one, State.CALLED, 8)
+            words = [record for record in caplog.records if ROOM in record.getMessage()]
+            assert 1 == len(words), "it repeats itself"
+            say(f"1 kill, {failures} failed steps in 2 s; next one called {took:.1f} s later")
+
+
+async def test_another_process_hands_over(tmp_path: Path) -> None:
+    """A session ends; the ticker of a process that had no part in it calls the next one at once."""
+    late_ms: list[int] = []
+    with start_server("valkey", tmp_path / "s") as server:
+        async with open_engine(server.url) as engine:
+            await engine.create(ROOM, Policy(capacity=1, session_s=0.6))
+            log = Log(engine.store.client, ROOM)
+            with workers(tick, (server.url, 0.2, tmp_path / "a.notes")):
+                await _ready(tmp_path, 1)
+                inside = await engine.join(ROOM, enter=True)
+                for _ in range(3):
+                    next_one = await engine.join(ROOM)
+                    ends = inside.session_ends_at_ms
+                    assert ends is not None
+                    await _until(engine, next_one, State.CALLED, 5)
+                    await log.catch_up()
+                    (called,) = [e for e in log.events if e.ids == (next_one.id,)]
+                    late_ms.append(called.at_ms - ends)
+                    inside = await engine.enter(ROOM, next_one.ticket)
+    say(f"called {late_ms} ms after the end of a session")
+    assert all(0 <= late < 250 for late in late_ms)
+
+
+async def test_a_killed_process_is_replaced_by_anothers_lap(tmp_path: Path) -> None:
+    """The only process that knew of a deadline is killed; the lap of another one finds the room."""
+    with start_server("valkey", tmp_path / "s") as server:
+        async with open_engine(server.url) as engine:
+            await engine.create(ROOM, Policy(capacity=1, session_s=1.5))
+            first, second = (tmp_path / f"{name}.notes" for name in "ab")
+            with workers(tick, (server.url, 0.1, first), (server.url, 1.0, second)) as running:
+                await _ready(tmp_path, 2)
+                await engine.join(ROOM, enter=True)
+                next_one = await engine.join(ROOM)
+                await asyncio.sleep(0.3)
+                running[0].kill()
+                running[0].join()
+                assert State.WAITING == (await engine.poll(ROOM, next_one.ticket)).state
+                took = await _until(engine, next_one, State.CALLED, 4)
+    say(f"1 kill of the process that knew; called by the other one {took:.1f} s later")

@@ -1,0 +1,389 @@
+"""The rules of a room, said a second time, as a judge of what the engine did.
+
+The engine decides; the model reads what happened (plain reads of the keys, and the event stream)
+and says of every move whether the rules allow it: who may be called, who may enter, whose time is
+over, who must still be in line. Where the engine is late on purpose (whole buckets, whole seconds)
+the model states bounds. It knows no Lua, and the engine knows nothing of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from waitroom.models import BeforeOpen, Mode, Policy
+
+FOREVER = 9_000_000_000_000_000
+ADMITTING = frozenset({"advance", "enter", "finish", "leave", "kick"})
+FROM_THE_HEAD = ADMITTING | {"admit"}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of the event stream."""
+
+    kind: str
+    ids: tuple[str, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the keys of a room hold, read with plain commands."""
+
+    policy: Policy | None
+    meta: dict[str, int]
+    waiting: dict[str, int]
+    seen: dict[str, int]
+    called: dict[str, int]
+    inside: dict[str, int]
+    sids: dict[str, int]
+    gone: dict[str, int]
+    entries: dict[int, int]
+    events: tuple[tuple[str, Event], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of the engine: whom it was about, and whether an operator forced it."""
+
+    verb: str
+    targets: frozenset[str] = frozenset()
+    forced: bool = False
+
+
+@dataclass(slots=True)
+class Person:
+    """One ticket. `until` is the deadline they were told, in room time."""
+
+    id: str
+    place: int
+    state: str = "out"
+    why: str = "new"
+    until: int = FOREVER
+    seen: int = 0
+    places: set[int] = field(default_factory=set)
+    lost: bool = False  # waits, but the server forgot: a poll must bring them back
+    forgiven: bool = False  # is out, but the server forgot: a poll may bring them back
+    reverted: bool = False  # was put back by a failover, perhaps behind the watermark
+
+
+def ms(seconds: float | None) -> int:
+    """Return seconds as ms; no limit is for ever."""
+    return FOREVER if seconds is None else round(seconds * 1000)
+
+
+@dataclass(slots=True)
+class Model:
+    """One room."""
+
+    policy: Policy
+    version: int = 1
+    people: dict[str, Person] = field(default_factory=dict)
+    wall: int = 0  # the clock, ms
+    now: int = 0  # room time of the last call, ms
+    peak: int = 0
+    hold_until: int = 0
+    resumed: int = 0
+    highest: int = 0  # place
+    entries: list[int] = field(default_factory=list)
+    limited_since: int = 0
+    vague_until: int = 0  # a longer window was set: what it holds is estimated until then
+    slot: int = 0
+    slot_calls: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+
+    # What the policy comes to now ------------------------------------------------------------
+
+    @property
+    def early(self) -> bool:
+        """Whether the room has not opened yet."""
+        return self.policy.opens_at_ms is not None and self.wall < self.policy.opens_at_ms
+
+    @property
+    def draws(self) -> bool:
+        """Whether places are drawn, and positions hidden."""
+        return self.early and self.policy.before_open is BeforeOpen.DRAW
+
+    @property
+    def works(self) -> bool:
+        """Whether an operator may call people without force."""
+        open_ = not self.early or self.policy.before_open is BeforeOpen.PASS
+        return open_ and self.policy.mode in (Mode.OPEN, Mode.MANUAL)
+
+    @property
+    def bypass(self) -> bool:
+        """Whether everybody goes in, whatever the limits say."""
+        passes = self.early and self.works
+        return self.policy.mode is Mode.BYPASS or passes
+
+    @property
+    def calls(self) -> bool:
+        """Whether people are called without an operator."""
+        return self.bypass or (self.works and self.policy.mode is Mode.OPEN)
+
+    @property
+    def refuses(self) -> str:
+        """Why newcomers are refused, or nothing."""
+        if self.policy.mode is Mode.CLOSED:
+            return "room_closed"
+        shut = self.early and self.policy.before_open is BeforeOpen.REFUSE
+        return "room_not_open" if shut and not self.bypass else ""
+
+    def line(self) -> list[Person]:
+        """Return who waits and is known to the server, the first first."""
+        waiting = (p for p in self.people.values() if p.state == "waiting" and not p.lost)
+        return sorted(waiting, key=lambda p: p.place)
+
+    def live(self, state: str) -> int:
+        """Count who is called or inside and whose time is not over."""
+        return sum(p.state == state and p.until > self.now for p in self.people.values())
+
+    def entered_within(self, span_ms: int) -> int:
+        """Count the entries of the last `span_ms`, as far as there was a limit."""
+        since = max(self.now - span_ms, self.limited_since)
+        return sum(at > since for at in self.entries)
+
+    def absent(self, person: Person, slack: int = 0) -> bool:
+        """Whether a waiting person has been silent too long, or their ticket is too old."""
+        arrived = person.place // 1000
+        if self.policy.before_open is BeforeOpen.DRAW:
+            arrived = max(arrived, self.policy.opens_at_ms or 0)
+        silent = self.now - max(person.seen + slack, self.resumed) > ms(self.policy.presence_s)
+        return silent or self.now - arrived > ms(self.policy.ticket_ttl_s)
+
+    def room_left(self, *, direct: bool = False, by_hand: bool = False) -> int:
+        """Return how many must be callable now: what is left even if the engine counts late."""
+        if self.bypass:
+            return 500
+        if self.hold_until > self.now or not (self.works if by_hand else self.calls):
+            return 0
+        p, called, left = self.policy, self.live("called"), 500
+        if p.capacity is not None:
+            left = min(left, p.capacity - called - self.live("inside"))
+        if p.max_entries is not None:
+            vague = self.now <= self.vague_until
+            late = ms(p.per_s) + math.ceil(ms(p.per_s) / 60)
+            recent = sum(at >= self.now - late for at in self.entries)
+            left = min(left, 0 if vague else p.max_entries - recent - called)
+        if p.batch is not None and not by_hand and not (direct and p.max_entries):
+            fresh = self.now >= self.slot + ms(p.every_s)
+            left = min(left, p.batch - (0 if fresh else self.slot_calls))
+        return max(left, 0)
+
+    # What happens to it ----------------------------------------------------------------------
+
+    def person(self, ticket_id: str) -> Person:
+        """Return who holds a ticket; somebody new is out until they are seen in line."""
+        return self.people.setdefault(ticket_id, Person(ticket_id, 0))
+
+    def tick(self, now: int, before: Facts, behind: bool) -> None:
+        """Let time pass up to a call. `behind`: the caller has seen more than the server has."""
+        policy, heard = self.policy, before.meta["alive_at"]
+        assert now >= self.peak - 1000, "room time went back"
+        assert not self.peak or self.now - heard <= 1000, "our own silence cannot be told"
+        quiet = min(
+            ms(policy.recover_s), ms(policy.presence_s) // 2, ms(policy.enter_within_s) // 2
+        )
+        if now - heard > max(5000, quiet) and (before.waiting or before.called):
+            for p in self.people.values():  # the silence was ours: nobody's turn ran out in it
+                if p.state == "called" and p.until > self.now and policy.enter_within_s is not None:
+                    p.until = max(p.until, now + ms(policy.enter_within_s))
+            self.resumed = now
+            behind = behind or now - heard > ms(policy.recover_s)
+        self.now, self.peak = now, max(self.peak, now)
+        if behind:
+            self.hold_until = max(self.hold_until, now + ms(policy.recover_s))
+
+    def follow(self, step: Step, after: Facts, events: Iterable[Event]) -> None:
+        """Judge everything that one call did, and take it over."""
+        events = list(events)
+        self.counts.clear()
+        dropped = {i for e in events if e.reason == "abandoned" for i in e.ids}
+        for event in events:
+            if event.kind == "called":
+                self._called(step, event.ids, dropped, after)
+            elif event.kind == "entered":
+                self._entered(step, event.ids[0], after)
+            elif event.kind == "ended":
+                self._ended(step, event, after)
+        for ticket_id, place in after.waiting.items():
+            self._in_line(step, self.person(ticket_id), place)
+
+    def _called(self, step: Step, ids: tuple[str, ...], dropped: set[str], after: Facts) -> None:
+        self.counts["called_total"] += len(ids)
+        line, free = [p for p in self.line() if p.id not in dropped], step.forced or self.bypass
+        if step.verb in FROM_THE_HEAD:
+            back = [i for i in ids if i in step.targets and self.person(i).state == "out"]
+            for i in back:  # restored by this very call
+                self._arrive(step, self.person(i), self.person(i).place)
+            line = [p for p in self.line() if p.id not in dropped]
+            assert [p.id for p in line[: len(ids)]] == list(ids), (
+                "not called from the head in order"
+            )
+            assert not any(self.absent(self.people[i], 1000) for i in ids), (
+                "called an absent person"
+            )
+            assert after.meta["watermark"] >= line[len(ids) - 1].place, (
+                "the watermark stayed behind"
+            )
+        elif step.verb == "call":
+            assert self.people[ids[0]].state == "waiting", "called who did not wait"
+        else:
+            assert step.verb == "join", f"{step.verb} called somebody"
+            assert not line, "a newcomer was called before those who wait"
+            assert not self.refuses, "a refused newcomer was called"
+            self.counts["joined"] += 1
+        for i in ids:
+            person = self.person(i)
+            assert (person.state == "out") == (step.verb == "join"), "called twice"
+            person.state, person.why, person.lost = "called", "", False
+            within = self.policy.enter_within_s
+            person.until = FOREVER if within is None else self.now + ms(within)
+        if not free:
+            self._judge_limits(step)
+        if self.policy.batch is not None and step.verb not in ("admit", "call"):
+            self._judge_pace(step, len(ids), after.meta["slot_start"])
+
+    def _judge_limits(self, step: Step) -> None:
+        policy, by_hand = self.policy, step.verb in ("admit", "call")
+        assert self.hold_until <= self.now, "called while admission holds"
+        assert self.works if by_hand else self.calls, f"called in mode {policy.mode}"
+        called = self.live("called")
+        if policy.capacity is not None:
+            assert called + self.live("inside") <= policy.capacity, "more than capacity"
+        if policy.max_entries is not None:
+            reserved = self.entered_within(ms(policy.per_s)) + called
+            assert reserved <= policy.max_entries, "called more than the rolling limit can take"
+
+    def _judge_pace(self, step: Step, n: int, slot: int) -> None:
+        policy = self.policy
+        if slot != self.slot:
+            assert slot - self.slot >= ms(policy.every_s), "a pace slot came too early"
+            self.slot, self.slot_calls = slot, 0
+        self.slot_calls += n
+        direct = step.verb == "join" and policy.max_entries is not None
+        if policy.batch is not None and not direct and not self.bypass:
+            assert self.slot_calls <= policy.batch, "more than `batch` in one slot"
+
+    def _entered(self, step: Step, ticket_id: str, after: Facts) -> None:
+        person, policy = self.people[ticket_id], self.policy
+        self.counts["entered"] += 1
+        assert step.verb in ("enter", "join") and ticket_id in step.targets, "entered unasked"
+        assert person.state == "called", "entered without being called"
+        assert person.until > self.now, "entered after the deadline"
+        self.entries.append(self.now)
+        if policy.max_entries is not None and not self.bypass:
+            inside = self.entered_within(ms(policy.per_s))
+            assert inside <= policy.max_entries, f"{inside} entries in a window of {policy.per_s} s"
+        person.state = "inside"
+        person.until = FOREVER if policy.session_s is None else self.now + ms(policy.session_s)
+
+    def _ended(self, step: Step, event: Event, after: Facts) -> None:
+        ids, reason = event.ids, event.reason
+        self.counts[reason] += len(ids)
+        for i in ids:
+            person = self.people[i]
+            was, over = person.state, person.until <= self.now
+            if reason == "abandoned":
+                assert was == "waiting" and self.policy.mode is not Mode.CLOSED, f"abandoned {was}"
+                served = after.meta.get("rebuilt") and person.place <= after.meta["watermark"]
+                assert served or self.absent(person), "somebody who is there was dropped"
+            elif reason in ("no_show", "expired"):
+                assert was == {"no_show": "called", "expired": "inside"}[reason], f"{reason}: {was}"
+                assert over, f"{reason} before the deadline"
+            else:
+                assert i in step.targets and was != "out", f"{reason} unasked"
+                assert was == "waiting" or not over, f"{reason} after the deadline"
+                assert was == "inside" or reason != "finished", f"finished {was}"
+            person.state, person.why, person.forgiven = "out", reason, False
+
+    def _in_line(self, step: Step, person: Person, place: int) -> None:
+        if person.state != "waiting" or person.lost:
+            self._arrive(step, person, place)
+        elif person.place != place:
+            assert step.verb == "defer" and person.id in step.targets, "a place changed by itself"
+            assert place > person.place, "deferred forward"
+            self.counts["deferred"] += 1
+        if step.verb in ("join", "poll", "defer", "enter") and person.id in step.targets:
+            person.seen = self.now if step.verb != "enter" or person.seen == 0 else person.seen
+        person.place = place
+        person.places.add(place)
+        self.highest = max(self.highest, place)
+
+    def _arrive(self, step: Step, person: Person, place: int) -> None:
+        assert person.id in step.targets, "somebody came back unasked"
+        assert person.state in ("waiting", "out"), f"in line and {person.state}"
+        person.seen = self.now
+        if place in person.places:
+            back = person.lost or person.forgiven or person.why == "abandoned"
+            assert back, f"back in line after {person.why}"
+            self.counts["restored"] += 1
+            person.reverted = person.reverted or person.forgiven
+        else:
+            assert step.verb == "join", f"a new place by {step.verb}"
+            assert not self.refuses, "a refused newcomer is in line"
+            assert self.draws or place > self.highest, "a newcomer overtakes"
+            self.counts["joined"] += 1
+        person.state, person.why, person.lost, person.forgiven = "waiting", "", False, False
+        person.until, person.place = FOREVER, place
+        person.places.add(place)
+
+    # Changes and losses ----------------------------------------------------------------------
+
+    def change(self, policy: Policy, version: int) -> None:
+        """Take over a changed policy: it acts at once."""
+        old, self.policy, self.version = self.policy, policy, version
+        if old.mode is Mode.CLOSED and policy.mode is not Mode.CLOSED:
+            self.resumed = self.now  # nobody was swept meanwhile
+        if old.max_entries is None:
+            self.limited_since = self.now
+        if old.per_s != policy.per_s:
+            self.vague_until = self.now + ms(policy.per_s or 0) + ms(old.per_s or 60) // 60 + 1000
+        if old.max_entries is not None and ms(policy.per_s) > ms(old.per_s):
+            # What the old window has forgotten is taken as what the old limit allowed.
+            kept = [at for at in self.entries if at > self.now - ms(old.per_s)]
+            spans = math.ceil((ms(policy.per_s) - ms(old.per_s)) / ms(old.per_s))
+            before = self.entries[: len(self.entries) - len(kept)]
+            self.entries = before[-old.max_entries * spans :] + kept
+
+    def begin_again(self) -> None:
+        """Be one with the clock again: the room is empty, and nothing counts in its own time."""
+        self.now = self.peak = self.slot = self.slot_calls = self.hold_until = self.resumed = 0
+
+    def cleared(self) -> None:
+        """Take everybody out: tickets of the old epoch are worth nothing now."""
+        for p in self.people.values():
+            p.state, p.why, p.places = "out", "cleared", set()
+            p.lost = p.forgiven = p.reverted = False
+        self.hold_until = 0
+
+    def flushed(self, now: int) -> None:
+        """Everything is lost and a process has brought the room back: it holds from now."""
+        for p in self.people.values():
+            p.lost = p.state == "waiting"
+            if p.state != "waiting":
+                p.state, p.forgiven = "out", p.why != "cleared"
+        self.now = self.peak = self.resumed = now
+        self.hold_until = now + ms(self.policy.recover_s)
+        self.slot = self.slot_calls = 0
+        self.entries.clear()
+
+    def failed_over(self, current: Model) -> None:
+        """Be the room again after a failover that lost what `current` has seen since."""
+        for p in self.people.values():
+            p.reverted = True
+        for p in current.people.values():
+            mine = self.people.get(p.id)
+            if mine is None or (mine.state == "out" and p.state == "waiting"):
+                # They joined in the lost second: their ticket must bring them back.
+                self.people[p.id] = p
+                p.lost = p.state == "waiting"
+                if p.state != "waiting":
+                    p.state, p.forgiven = "out", p.why != "cleared"
+            else:
+                mine.places |= p.places
+                mine.seen = max(mine.seen, p.seen)
+        self.highest = max(self.highest, current.highest)

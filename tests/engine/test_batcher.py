@@ -1,0 +1,272 @@
+"""The batcher: sends at once when idle, gathers while busy, and fails each waiter cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.harness import Clock, crowd, open_engine
+from tests.servers import Server
+from waitroom.engine import Engine
+from waitroom.engine.batcher import IN_FLIGHT, Batcher
+from waitroom.models import MEMBERS_PER_SCRIPT, Mode, Policy
+
+
+@dataclass(slots=True)
+class Sender:
+    """Takes batches and answers ten times each item, when it is let."""
+
+    batches: list[list[int]] = field(default_factory=list)
+    open: asyncio.Event = field(default_factory=asyncio.Event)
+    error: BaseException | None = None
+    under_way: int = 0
+    most_under_way: int = 0
+
+    async def __call__(self, items: list[int]) -> Sequence[int | Exception]:
+        """Take a batch."""
+        self.batches.append(items)
+        self.under_way += 1
+        self.most_under_way = max(self.most_under_way, self.under_way)
+        try:
+            await self.open.wait()
+            if self.error is not None:
+                raise self.error
+            return [ValueError(item) if item < 0 else item * 10 for item in items]
+        finally:
+            self.under_way -= 1
+
+
+async def turns(number: int = 5) -> None:
+    """Let the loop turn."""
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+async def test_idle_sends_at_once() -> None:
+    """A lone item is sent in the next turn of the loop, with no timer."""
+    send = Sender()
+    batcher = Batcher(send)
+    batcher.submit(1)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert [[1]] == send.batches
+    send.open.set()
+    await batcher.drain()
+
+
+async def test_ready_callers_share_a_call() -> None:
+    """What is submitted in one turn of the loop goes out together, and is answered in order."""
+    send = Sender()
+    send.open.set()
+    batcher = Batcher(send)
+    assert [0, 10, 20] == await asyncio.gather(*(batcher.submit(n) for n in range(3)))
+    assert [[0, 1, 2]] == send.batches
+
+
+async def test_what_gathers_goes_out_together() -> None:
+    """While two calls are under way others gather, and go out as one call when one is back."""
+    send = Sender()
+    batcher = Batcher(send)
+    futures = []
+    for n in range(6):
+        futures.append(batcher.submit(n))
+        await turns()
+    assert [[0], [1]] == send.batches
+    send.open.set()
+    assert [0, 10, 20, 30, 40, 50] == await asyncio.gather(*futures)
+    assert [[0], [1], [2, 3, 4, 5]] == send.batches
+
+
+async def test_in_flight() -> None:
+    """Never more than two calls are under way."""
+    send = Sender()
+    batcher = Batcher(send, most=3)
+    futures = [batcher.submit(n) for n in range(20)]
+    await turns()
+    assert IN_FLIGHT == len(send.batches)
+    send.open.set()
+    await asyncio.gather(*futures)
+    assert 2 == IN_FLIGHT == send.most_under_way
+
+
+async def test_most_per_call() -> None:
+    """A call takes at most 500, and the rest follows in order."""
+    send = Sender()
+    send.open.set()
+    batcher = Batcher(send)
+    await asyncio.gather(*(batcher.submit(n) for n in range(1_201)))
+    assert [500, 500, 201] == [len(batch) for batch in send.batches]
+    assert list(range(1_201)) == [item for batch in send.batches for item in batch]
+    assert 500 == MEMBERS_PER_SCRIPT
+
+
+async def test_failing_call() -> None:
+    """If a call fails, each of its waiters gets the error; the next call works."""
+    send = Sender(error=OSError("away"))
+    send.open.set()
+    batcher = Batcher(send)
+    found = await asyncio.gather(*(batcher.submit(n) for n in range(3)), return_exceptions=True)
+    assert ["away"] * 3 == [str(one) for one in found]
+    send.error = None
+    assert 40 == await batcher.submit(4)
+
+
+async def test_failing_item() -> None:
+    """An answer that is an error is raised to its own waiter only."""
+    send = Sender()
+    send.open.set()
+    batcher = Batcher(send)
+    found = await asyncio.gather(*map(batcher.submit, (1, -1, 2)), return_exceptions=True)
+    assert [10, "ValueError(-1)", 20] == [
+        one if isinstance(one, int) else repr(one) for one in found
+    ]
+
+
+async def test_answers_of_another_length() -> None:
+    """A call that answers too few fails its waiters: nobody waits for ever."""
+
+    async def send(items: list[int]) -> Sequence[int]:
+        return items[:-1]
+
+    batcher = Batcher(send)
+    futures = [batcher.submit(n) for n in range(2)]
+    found = await asyncio.wait_for(asyncio.gather(*futures, return_exceptions=True), 1)
+    assert any(isinstance(one, Exception) for one in found)
+
+
+async def test_cancelled_before_sending() -> None:
+    """Who gave up before the call is not sent; the others are."""
+    send = Sender()
+    batcher = Batcher(send)
+    for n in range(2):  # both places in flight are taken
+        batcher.submit(n)
+        await turns()
+    waiting = [batcher.submit(n) for n in (2, 3)]
+    waiting[0].cancel()
+    send.open.set()
+    assert 30 == await waiting[1]
+    assert [3] == send.batches[-1]
+
+
+async def test_all_cancelled() -> None:
+    """If all gave up, nothing is sent, and the batcher goes on."""
+    send = Sender()
+    send.open.set()
+    batcher = Batcher(send)
+    batcher.submit(1).cancel()
+    await turns()
+    assert [] == send.batches
+    assert 20 == await batcher.submit(2)
+
+
+async def test_cancelled_under_way() -> None:
+    """Who gives up while the call is under way does not disturb the others."""
+    send = Sender()
+    batcher = Batcher(send)
+    first, second = batcher.submit(1), batcher.submit(2)
+    await turns()
+    first.cancel()
+    send.open.set()
+    assert 20 == await second
+    assert [[1, 2]] == send.batches
+
+
+async def test_cancelled_waiter_of_an_engine(engine: Engine, room: str) -> None:
+    """A poll whose caller went away does not disturb those that share its call."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    people = await crowd(engine, room, 3)
+    tasks = [asyncio.create_task(engine.poll(room, one.ticket)) for one in people]
+    await asyncio.sleep(0)
+    tasks[1].cancel()
+    found = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [1, None, 3] == [getattr(one, "position", None) for one in found]
+
+
+async def test_idle() -> None:
+    """A batcher is idle when nothing is queued or under way."""
+    send = Sender()
+    batcher = Batcher(send)
+    assert batcher.idle
+    future = batcher.submit(1)
+    assert not batcher.idle
+    await turns()
+    assert not batcher.idle
+    send.open.set()
+    await future
+    await turns()
+    assert batcher.idle
+
+
+async def test_drain() -> None:
+    """`drain` returns when everything submitted is answered."""
+    send = Sender()
+    send.open.set()
+    batcher = Batcher(send, most=1)
+    futures = [batcher.submit(n) for n in range(5)]
+    await batcher.drain()
+    assert all(future.done() for future in futures)
+
+
+async def calls(server: Server) -> int:
+    """Return how many scripts a server has run."""
+    text = server.command("INFO", "commandstats").decode()
+    lines = [line for line in text.splitlines() if line.startswith("cmdstat_eval")]
+    return sum(int(line.partition("calls=")[2].partition(",")[0]) for line in lines)
+
+
+async def test_ten_thousand_polls(server: Server, clock: Clock, room: str) -> None:
+    """10,000 concurrent polls of one room are 20 script calls, and each gets its own answer."""
+    async with open_engine(server.url, clock) as engine:
+        await engine.create(room, Policy(mode=Mode.PAUSED))
+        people = await crowd(engine, room, 1_000)
+        before = await calls(server)
+        views = await asyncio.gather(
+            *(engine.poll(room, people[n % 1_000].ticket) for n in range(10_000))
+        )
+        assert 20 <= await calls(server) - before <= 22
+    assert [n % 1_000 + 1 for n in range(10_000)] == [one.position for one in views]
+
+
+async def test_joins_are_few_calls(server: Server, clock: Clock, room: str) -> None:
+    """2,000 concurrent joins are 4 script calls, and nobody shares a place."""
+    async with open_engine(server.url, clock) as engine:
+        await engine.create(room, Policy(mode=Mode.PAUSED))
+        before = await calls(server)
+        people = await crowd(engine, room, 2_000)
+        assert 4 <= await calls(server) - before <= 5
+    assert list(range(1, 2_001)) == sorted(one.position or 0 for one in people)
+
+
+async def test_joins_keep_the_order_of_arrival(engine: Engine, room: str) -> None:
+    """Calls under way at once do not overtake each other: places follow the order of asking."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    people = await crowd(engine, room, 3_000)
+    assert list(range(1, 3_001)) == [one.position for one in people]
+
+
+async def test_rooms_do_not_mix(engine: Engine, room: str) -> None:
+    """Polls of different rooms at once get the answers of their own."""
+    rooms = [f"{room}-{n}" for n in range(3)]
+    tickets = []
+    for n, name in enumerate(rooms):
+        await engine.create(name, Policy(mode=Mode.PAUSED))
+        tickets.append((await crowd(engine, name, n + 1))[-1].ticket)
+    polls = [engine.poll(name, ticket) for name, ticket in zip(rooms, tickets, strict=True)]
+    assert [1, 2, 3] == [one.position for one in await asyncio.gather(*polls)]
+
+
+@pytest.mark.parametrize("times", [2])
+async def test_failing_server(engine: Engine, room: str, times: int) -> None:
+    """A failing call fails each poll with the same clear error, and the next one works."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    person = await engine.join(room)
+    good, engine.runner.client = engine.runner.client, None
+    found = await asyncio.gather(
+        *(engine.poll(room, person.ticket) for _ in range(times)), return_exceptions=True
+    )
+    assert [True] * times == [isinstance(one, Exception) for one in found]
+    engine.runner.client = good
+    assert 1 == (await engine.poll(room, person.ticket)).position

@@ -1,0 +1,425 @@
+"""Lua and Python agree: files, headers, keys, arguments, words and field names.
+
+The arguments are those of real calls: a recording client stands before the server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness import Clock, crowd
+from waitroom.engine import Engine, keys, policies, replies, scripts
+from waitroom.engine.scripts import READS, WANTS_MEMORY, Verb, lua, script
+from waitroom.models import POLICY_FIELDS, Mode, Policy, State, TicketView
+
+TESTS = Path(__file__).parent
+LUA = Path(scripts.__file__).parent / "lua"
+COMMON = lua("_common")
+PARTS = ("KEYS", "ARGV", "Returns")
+FIRST_OWN = 6
+HEAD = ("now", "epoch", "rev", "watermark", "last")
+ONLY_PYTHON = {"eta"}  # an estimate is shown, not enforced
+HANDLED = {"ok", "room_exists", "version_conflict", "lost", "unknown_room", "absent", "enter_later"}
+STATES = {"waiting", "called", "inside", "finished", "left"}
+EVERY_VERB = pytest.mark.parametrize("verb", list(Verb))
+
+
+@dataclass(slots=True)
+class Recorder:
+    """A client that notes every script call on its way to the server."""
+
+    client: Any
+    verbs: dict[str, Verb]
+    calls: dict[Verb, tuple[list[str], list[Any]]] = field(default_factory=dict)
+
+    async def evalsha(self, sha: str, numkeys: int, *args: Any) -> Any:
+        """Note the call, and make it."""
+        self.calls[self.verbs[sha]] = (list(args[:numkeys]), list(args[numkeys:]))
+        return await self.client.evalsha(sha, numkeys, *args)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+
+def header(verb: Verb) -> dict[str, str]:
+    """Return the parts of a script's header, each as one line of text."""
+    parts, part = {"purpose": ""}, "purpose"
+    for line in lua(verb).splitlines():
+        if not line.startswith("--"):
+            break
+        text = line.removeprefix("--").strip()
+        if found := re.match(rf"({'|'.join(PARTS)}): ?(.*)", text):
+            part, text = found.groups()
+            parts[part] = ""
+        parts[part] = f"{parts[part]} {text}".strip()
+    return parts
+
+
+def code(name: str) -> str:
+    """Return a Lua file without its comments."""
+    return re.sub(r"--.*", "", lua(name))
+
+
+def documented(verb: Verb) -> tuple[dict[int, str], list[str]]:
+    """Return the numbered ARGV of a header, and the names of those that repeat."""
+    text = re.sub(r"\([^)]*\)", "", header(verb)["ARGV"])
+    if text == "none of its own":
+        return {}, []
+    fixed, _, group = text.partition("for each ticket:")
+    repeated = [name.strip().removeprefix("6.. ") for name in group.split(",") if name.strip()]
+    numbered: dict[int, str] = {}
+    # Numbers are looked for in their order, so that "at most 500" is none of them.
+    number = FIRST_OWN
+    while found := re.search(rf"(?:^|\s){number}(\.\.)? ", fixed):
+        fixed = fixed[found.end() :]
+        following = re.search(rf"\s{number + 1}(\.\.)? ", fixed)
+        name = fixed[: following.start()] if following else fixed
+        if found[1]:
+            parts = name.partition(":")[2] or name.partition(",")[0]
+            repeated = [one.strip() for one in parts.split(",")]
+        else:
+            numbered[number] = name.strip()
+        number += 1
+    return numbered, repeated
+
+
+def table(name: str) -> list[str]:
+    """Return the words of a list in `_common.lua`."""
+    found = re.search(rf"local {name} = \{{(.*?)\}}", COMMON, re.DOTALL)
+    assert found, name
+    return re.findall(r"'(\w+)'", found[1])
+
+
+# Files ----------------------------------------------------------------------------------------
+
+
+def test_verbs_are_lua_files() -> None:
+    """Every verb has its Lua file, and every Lua file is a verb's."""
+    assert sorted([*Verb, "_common"]) == sorted(path.stem for path in LUA.glob("*.lua"))
+
+
+@EVERY_VERB
+def test_verbs_are_methods_and_test_files(verb: Verb) -> None:
+    """Every verb is a method of the engine, and has a test file of its name."""
+    assert callable(getattr(Engine, verb))
+    assert (TESTS / f"test_{verb}.py").is_file()
+
+
+@EVERY_VERB
+def test_scripts_are_short(verb: Verb) -> None:
+    """A verb's script stays under 120 lines."""
+    assert len(lua(verb).splitlines()) < 120
+
+
+@EVERY_VERB
+def test_headers(verb: Verb) -> None:
+    """A header has purpose, KEYS, ARGV and Returns, in this order, and none is empty."""
+    parts = header(verb)
+    assert ["purpose", *PARTS] == list(parts)
+    assert all(parts.values())
+    assert parts["purpose"].startswith(f"{verb}: ")
+
+
+# Keys -----------------------------------------------------------------------------------------
+
+
+def test_key_map() -> None:
+    """The key map at the top of `_common.lua` has the keys of `keys.py`, in their order."""
+    lines = re.findall(r"^-- +(\d+) (\w+) +([A-Z]+) ", COMMON, re.MULTILINE)
+    assert [*keys.ROOM_KEYS, "op"] == [name for _, name, _ in lines]
+    assert [str(n) for n in range(1, 15)] == [number for number, _, _ in lines]
+
+
+def test_key_types() -> None:
+    """The types that are checked before the first write are those of the key map."""
+    described = {
+        name: kind.lower() for name, kind in re.findall(r"^-- +\d+ (\w+) +([A-Z]+) ", COMMON, re.M)
+    }
+    block = re.search(r"local TYPES = \{(.*?)\}", COMMON, re.DOTALL)
+    assert block
+    checked = dict(re.findall(r"(\w+) = '(\w+)'", block[1]))
+    unchecked = {"series", "op"}  # written by nobody yet; replaced whole
+    assert {name: described[name] for name in described if name not in unchecked} == checked
+
+
+def test_keys_have_names() -> None:
+    """Each of KEYS gets its name once, by its number; nothing else reads KEYS."""
+    named = re.findall(r"(\w+) = KEYS\[(\d+)\]", COMMON)
+    assert [(name, str(n)) for n, name in enumerate([*keys.ROOM_KEYS, "op"], 1)] == named
+    assert len(named) == sum(code(path.stem).count("KEYS[") for path in LUA.glob("*.lua"))
+
+
+@pytest.mark.parametrize("name", ["_common", *Verb])
+def test_calls_use_named_keys(name: str) -> None:
+    """Every command works on a key of K (or a parameter that is given one): no name is built."""
+    text = code(name)
+    for command, first in re.findall(r"redis\.call\('(\w+)'(?:,\s*([^\s,)]+))?", text):
+        assert command not in {"KEYS", "SCAN", "HSCAN", "ZSCAN", "SSCAN", "SELECT", "FLUSHALL"}
+        good = first.startswith(("K.", "K[")) or first == "key"
+        assert good or (command, first) == ("TIME", ""), f"{name}: {command} {first}"
+    assert "wr:" not in text
+    for given in re.findall(r"(?<!function )\b(?:sweep|end_all|first)\(([^,)]+)", text):
+        assert re.search(r"\bK\.\w+$", given) or given == "key", f"{name}: {given}"
+    for value in re.findall(r"local key = (.*)", text):
+        assert ["K.seen", "K.sids"] == re.findall(r"K\.\w+", value)
+
+
+@pytest.mark.parametrize("name", ["_common", *Verb])
+def test_every_call_is_literal(name: str) -> None:
+    """Commands are written out, so that the checks of this file can read them."""
+    text = code(name)
+    assert text.count("redis.call") == len(re.findall(r"redis\.call\('[A-Z]+'", text))
+    assert "redis.pcall" not in text
+
+
+# Names ----------------------------------------------------------------------------------------
+
+
+def test_policy_fields() -> None:
+    """Lua reads the fields of `Policy`, except those that only Python uses, and the version."""
+    assert {"version", *POLICY_FIELDS} - ONLY_PYTHON == set(table("POLICY"))
+
+
+def test_policy_fields_are_used() -> None:
+    """A field that Lua reads is a field that some script acts by."""
+    text = "".join(code(name) for name in ("_common", *Verb))
+    for name in table("POLICY"):
+        used = re.search(rf"(R\.p\.|R\.|\bp\.){name}\b", text)
+        assert used, name
+
+
+def test_counters() -> None:
+    """The lifetime counters have the same names in both languages."""
+    assert list(replies.COUNTERS) == table("COUNTERS")
+
+
+@pytest.mark.parametrize("name", ["_common", *Verb])
+def test_fields_of_meta(name: str) -> None:
+    """Whatever a script sets or counts in meta is listed."""
+    written = re.findall(r"\bset\('(\w+)'", code(name))
+    counted = re.findall(r"\bcount\('(\w+)'", code(name))
+    assert set(written) <= set(table("META"))
+    assert set(counted) <= set(table("COUNTERS"))
+
+
+def test_names_do_not_clash() -> None:
+    """No counter has the name of another field of meta: they share one hash."""
+    names = [*table("META"), *table("COUNTERS")]
+    assert len(names) == len(set(names))
+
+
+# Words ----------------------------------------------------------------------------------------
+
+
+def words(verb: Verb) -> set[str]:
+    """Return the words that a script answers, as far as they are written out."""
+    return set(re.findall(r"(?:reply|failed)\('(\w+)'", code(verb)))
+
+
+@EVERY_VERB
+def test_words_are_documented(verb: Verb) -> None:
+    """Each word that a script answers stands in its header."""
+    returns = set(re.findall(r"\w+", header(verb)["Returns"]))
+    assert set() == words(verb) - returns
+
+
+@EVERY_VERB
+def test_words_are_understood(verb: Verb) -> None:
+    """Python has an error, a reason or a state for each word."""
+    known = HANDLED | STATES | set(replies.GONE) | set(replies._REFUSALS)
+    assert set() == words(verb) - known
+
+
+def test_refusals_are_answered() -> None:
+    """No refusal is left in Python that no script answers."""
+    text = "".join(code(name) for name in ("_common", *Verb))
+    assert set() == {word for word in replies._REFUSALS if f"'{word}'" not in text}
+
+
+# Arguments ------------------------------------------------------------------------------------
+
+Sent = tuple[list[str], list[Any]]
+
+
+@dataclass(slots=True)
+class Scene:
+    """A room with one inside, one called and two waiting, and a recorder before the server."""
+
+    engine: Engine
+    recorder: Recorder
+    room: str
+    inside: TicketView
+    called: TicketView
+    waiting: TicketView
+    last: TicketView
+
+    async def sent(self, verb: Verb) -> Sent:
+        """Make one call of a verb; return its KEYS and ARGV."""
+        self.recorder.calls.clear()
+        await CALLS[verb](self)
+        return self.recorder.calls[verb]
+
+    def claim(self, view: TicketView) -> str:
+        """Return what a ticket says of its own place."""
+        ticket = self.engine.ring.read(self.room, view.ticket)
+        return f"{ticket.place}:{ticket.epoch}"
+
+
+@pytest.fixture
+async def scene(engine: Engine, room: str) -> Scene:
+    """Set the scene."""
+    client = engine.runner.client
+    recorder = Recorder(client, {script(v, engine.runner.flags).sha: v for v in Verb})
+    for verb in Verb:
+        await client.script_load(script(verb, engine.runner.flags).source)
+    policy = Policy(mode=Mode.MANUAL, renewable=True, max_defers=1)
+    await engine.create(room, policy)
+    people = await crowd(engine, room, 4)
+    await engine.admit(room, 2)
+    inside = await engine.enter(room, people[0].ticket)
+    engine.runner.client = recorder
+    return Scene(engine, recorder, room, inside, *people[1:])
+
+
+CALLS: dict[Verb, Callable[[Scene], Awaitable[Any]]] = {
+    Verb.CONFIGURE: lambda s: s.engine.configure(s.room, capacity=7, op_id="it"),
+    Verb.JOIN: lambda s: s.engine.join(s.room, s.last.ticket, enter=True),
+    Verb.POLL: lambda s: s.engine.poll_many(s.room, [s.waiting.ticket, s.last.ticket]),
+    Verb.ADVANCE: lambda s: s.engine.advance(s.room, 77),
+    Verb.ENTER: lambda s: s.engine.enter(s.room, s.called.ticket),
+    Verb.RENEW: lambda s: s.engine.renew(
+        s.room, s.inside.ticket, sid=s.inside.sid, vouched_until_ms=99
+    ),
+    Verb.FINISH: lambda s: s.engine.finish(s.room, s.inside.ticket, sid=s.inside.sid, op_id="it"),
+    Verb.LEAVE: lambda s: s.engine.leave(s.room, s.waiting.ticket, op_id="it"),
+    Verb.ADMIT: lambda s: s.engine.admit(s.room, 2, force=True, op_id="it"),
+    Verb.CALL: lambda s: s.engine.call(s.room, s.last.id, force=True, op_id="it"),
+    Verb.KICK: lambda s: s.engine.kick(s.room, [s.waiting.id, s.last.id], op_id="it"),
+    Verb.DEFER: lambda s: s.engine.defer(s.room, s.waiting.ticket, 3, op_id="it"),
+    Verb.LIST: lambda s: s.engine.list(
+        s.room, State.WAITING, after="5", limit=9, since_ms=1, until_ms=2
+    ),
+    Verb.STATS: lambda s: s.engine.stats(s.room),
+    Verb.CLEAR: lambda s: s.engine.clear(s.room, op_id="it"),
+    Verb.DROP: lambda s: s.engine.drop(s.room),
+}
+
+# What each numbered argument of a header must be in the call above: how the header's words begin,
+# and the value.
+NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
+    Verb.CONFIGURE: lambda _: [("'create', 'update' or", "update"), ("update: the version", 1)],
+    Verb.JOIN: lambda _: [("'1' = restore only", 0)],
+    Verb.POLL: lambda _: [],
+    Verb.ADVANCE: lambda _: [("most members", 77)],
+    Verb.ENTER: lambda s: [("id", s.called.id), ("claim", s.claim(s.called))],
+    Verb.RENEW: lambda s: [("id", s.inside.id), ("sid", s.inside.sid), ("wall-clock ms", 99)],
+    Verb.FINISH: lambda s: [("id", s.inside.id), ("sid", s.inside.sid)],
+    Verb.LEAVE: lambda s: [("id", s.waiting.id), ("claim", s.claim(s.waiting))],
+    Verb.ADMIT: lambda _: [("how many", 2), ("'1' = forced", 1)],
+    Verb.CALL: lambda s: [("id", s.last.id), ("'1' = forced", 1)],
+    Verb.KICK: lambda _: [],
+    Verb.DEFER: lambda s: [("id", s.waiting.id), ("how many places", 3)],
+    Verb.LIST: lambda _: [
+        ("state", "waiting"),
+        ("cursor", "5"),
+        ("most lines", 9),
+        ("arrived at or after", 1_000),
+        ("arrived at or before", 2_000),
+    ],
+    Verb.STATS: lambda _: [],
+    Verb.CLEAR: lambda _: [],
+    Verb.DROP: lambda _: [],
+}
+REPEATED: dict[Verb, tuple[list[str], int]] = {
+    Verb.CONFIGURE: (["name", "value"], len(POLICY_FIELDS)),
+    Verb.JOIN: (["id", "claim", "draw", "enter"], 1),
+    Verb.POLL: (["id", "claim"], 2),
+    Verb.KICK: (["ids"], 2),
+}
+
+
+@EVERY_VERB
+async def test_arguments(scene: Scene, verb: Verb) -> None:
+    """The engine sends what the header documents: as many, in that order."""
+    _, argv = await scene.sent(verb)
+    own = argv[FIRST_OWN - 1 :]
+    numbered, repeated = documented(verb)
+    expected = NUMBERED[verb](scene)
+    assert list(range(FIRST_OWN, FIRST_OWN + len(expected))) == list(numbered)
+    for (begin, value), told, sent in zip(expected, numbered.values(), own, strict=False):
+        assert told.startswith(begin), f"{verb}: {told!r} is sent as {begin!r}"
+        assert value == sent
+    names, times = REPEATED.get(verb, ([], 0))
+    assert names == repeated
+    assert len(expected) + len(names) * times == len(own)
+
+
+@EVERY_VERB
+async def test_head_of_arguments(scene: Scene, clock: Clock, verb: Verb) -> None:
+    """The first five are those of `_common.lua`: now, epoch, rev, watermark, last."""
+    told = re.search(r"ARGV, the same.*?Reply:", COMMON, re.DOTALL)
+    assert told
+    order = [told[0].index(f"{n} {name}") for n, name in enumerate(HEAD, 1)]
+    assert sorted(order) == order
+    memory = scene.engine.runner.memory(scene.room)
+    expected = [clock.now_us, memory.epoch, memory.rev, memory.watermark, memory.last]
+    _, argv = await scene.sent(verb)
+    if verb is not Verb.JOIN and verb is not Verb.CONFIGURE:  # these may ask for the policy first
+        assert expected == argv[: FIRST_OWN - 1]
+    assert expected[:2] == argv[:2]
+
+
+@EVERY_VERB
+async def test_keys(scene: Scene, verb: Verb) -> None:
+    """All keys are sent, in the one order; the last carries the `op_id` where it is documented."""
+    names, _ = await scene.sent(verb)
+    told = header(verb)["KEYS"]
+    assert "as in _common" in told
+    assert [keys.room_key(scene.room, name) for name in keys.ROOM_KEYS] == names[:-1]
+    has_op = not names[-1].endswith(f":op:{keys.NO_OP}")
+    assert ("14 op" in told, "14 op" in told) == (has_op, "replay()" in code(verb))
+    assert 1 == len({re.search(r"\{(.*)\}", name)[1] for name in names})  # type: ignore[index]
+
+
+@EVERY_VERB
+def test_no_undocumented_argument(verb: Verb) -> None:
+    """A script reads no ARGV by a number that its header does not name."""
+    numbered, repeated = documented(verb)
+    first_repeated = FIRST_OWN + len(numbered) if repeated else 10**9
+    for number in map(int, re.findall(r"ARGV\[(\d+)\]", code(verb))):
+        assert number < FIRST_OWN or number in numbered or number >= first_repeated
+
+
+async def test_policy_as_sent(scene: Scene) -> None:
+    """A policy is sent by the names of its fields."""
+    _, argv = await scene.sent(Verb.CONFIGURE)
+    expected = policies.write((await scene.engine.room(scene.room)).policy)
+    assert expected == argv[FIRST_OWN + 1 :]
+
+
+# Flags ----------------------------------------------------------------------------------------
+
+
+@EVERY_VERB
+def test_flags(verb: Verb) -> None:
+    """Verbs that only read say so, and those that free memory go on when it is full."""
+    first, _, _ = script(verb, flags=True).source.partition("\n")
+    if verb in READS:
+        assert "#!lua flags=no-writes" == first
+    elif verb in WANTS_MEMORY:
+        assert "#!lua" == first
+    else:
+        assert "#!lua flags=allow-oom" == first
+
+
+@pytest.mark.parametrize("verb", sorted(READS))
+def test_reads_write_nothing(verb: Verb) -> None:
+    """A verb that reads calls no command that writes."""
+    writes = {"HSET", "ZADD", "ZREM", "HDEL", "SET", "XADD", "UNLINK", "HINCRBY", "EXPIRE"}
+    assert set() == writes & set(re.findall(r"redis\.call\('(\w+)'", code(verb)))

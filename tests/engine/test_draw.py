@@ -1,0 +1,226 @@
+"""The draw before opening: order by hash, hidden until opening, later arrivals behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.harness import Clock, advance_all, crowd, open_engine
+from tests.servers import Server
+from waitroom.engine import Engine
+from waitroom.models import BeforeOpen, Mode, Policy, State
+
+
+def drawing(clock: Clock, **policy: Any) -> Policy:
+    """Return a policy that draws, and opens in an hour."""
+    defaults: dict[str, Any] = {"presence_s": None, "enter_within_s": None}
+    return Policy(
+        opens_at_ms=clock.now_ms + 3_600_000, before_open=BeforeOpen.DRAW, **{**defaults, **policy}
+    )
+
+
+async def order(engine: Engine, room: str) -> list[str]:
+    """Return the ids of those who wait, in order."""
+    return [one.id for one in (await engine.list(room, limit=500)).tickets]
+
+
+async def until_open(engine: Engine, clock: Clock, room: str) -> None:
+    """Let an hour pass as a ticker would, without a silence of ours."""
+    for _ in range(60):
+        clock.step(60)
+        await engine.advance(room)
+
+
+async def test_order_by_hash(engine: Engine, clock: Clock, room: str) -> None:
+    """Those who came before the opening stand by their lot, in whatever order they came."""
+    await engine.create(room, drawing(clock))
+    names = [f"visitor {n}" for n in range(30)]
+    people = [await engine.join(room, visitor=name) for name in names]
+    found = await order(engine, room)
+    assert [one.id for one in people] != found
+    for one in people:
+        await engine.leave(room, one.ticket)
+    for name in reversed(names):
+        await engine.join(room, visitor=name)
+    assert found == await order(engine, room)
+
+
+async def test_position_is_hidden(engine: Engine, clock: Clock, room: str) -> None:
+    """Before the opening neither join nor poll tells a position; the number waiting is known."""
+    await engine.create(room, drawing(clock))
+    first, second = await crowd(engine, room, 2)
+    assert (None, None) == (first.position, second.position)
+    polled = await engine.poll(room, second.ticket)
+    assert (State.WAITING, None, 2) == (polled.state, polled.position, polled.waiting)
+
+
+async def test_position_shows_at_opening(engine: Engine, clock: Clock, room: str) -> None:
+    """From the opening on everybody sees where they stand."""
+    await engine.create(room, drawing(clock, capacity=1))
+    people = await crowd(engine, room, 3)
+    await until_open(engine, clock, room)
+    await advance_all(engine, room)
+    seen = [(await engine.poll(room, one.ticket)).position for one in people]
+    assert [1, 2, None] == sorted(seen, key=lambda position: position or 9)
+
+
+async def test_nobody_is_called_before(engine: Engine, clock: Clock, room: str) -> None:
+    """The draw calls nobody before the opening, and everybody there is room for after it."""
+    await engine.create(room, drawing(clock, capacity=2))
+    await crowd(engine, room, 3)
+    assert 0 == await advance_all(engine, room)
+    await until_open(engine, clock, room)
+    assert (1, 2) == ((await engine.stats(room)).waiting, (await engine.stats(room)).called)
+
+
+async def test_opening_is_due(engine: Engine, clock: Clock, room: str) -> None:
+    """In its last second `advance` names the opening as the next thing to do."""
+    policy = drawing(clock)
+    await engine.create(room, policy)
+    await engine.join(room)
+    clock.step(3_599.5)
+    assert policy.opens_at_ms == (await engine.advance(room)).due_ms
+
+
+async def test_later_arrivals_stand_behind(engine: Engine, clock: Clock, room: str) -> None:
+    """Whoever comes after the opening stands behind all who drew, by arrival."""
+    await engine.create(room, drawing(clock, mode=Mode.PAUSED))
+    drawn = {one.id for one in await crowd(engine, room, 20)}
+    await until_open(engine, clock, room)
+    late = [one.id for one in await crowd(engine, room, 3)]
+    found = await order(engine, room)
+    assert (drawn, late) == (set(found[:20]), found[20:])
+
+
+async def test_clock_that_lags_at_opening(engine: Engine, clock: Clock, room: str) -> None:
+    """A clock set back just after the opening puts nobody among those who drew."""
+    await engine.create(room, drawing(clock, mode=Mode.PAUSED))
+    await crowd(engine, room, 20)
+    await until_open(engine, clock, room)
+    first = await engine.join(room)
+    clock.step(-1)
+    await engine.join(room)
+    assert first.id == (await order(engine, room))[20]
+
+
+async def test_those_before_the_draw_stay_in_front(engine: Engine, clock: Clock, room: str) -> None:
+    """People who waited before the draw was announced keep their places before it."""
+    await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=None))
+    early = [one.id for one in await crowd(engine, room, 3)]
+    await engine.configure(room, opens_at_ms=clock.now_ms + 3_600_000, before_open=BeforeOpen.DRAW)
+    await crowd(engine, room, 20)
+    assert early == (await order(engine, room))[:3]
+
+
+async def test_joining_again_draws_no_other_lot(
+    engine: Engine, server: Server, clock: Clock, room: str
+) -> None:
+    """A known visitor who leaves and comes again, by any process, has the lot they had."""
+    await engine.create(room, drawing(clock))
+    first = await engine.join(room, visitor="kim")
+    (before,) = (await engine.list(room)).tickets
+    for _ in range(2):
+        await engine.leave(room, first.ticket)
+        async with open_engine(server.url, clock) as other:
+            await other.join(room, visitor="kim")
+        (after,) = (await engine.list(room)).tickets
+        assert before.place == after.place
+
+
+async def test_process_that_knows_an_older_policy(
+    engine: Engine, server: Server, clock: Clock, room: str
+) -> None:
+    """Visitors of a process that has not heard of the draw yet draw like all others."""
+    await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=None))
+    async with open_engine(server.url, clock) as other:
+        await other.room(room)
+        await engine.configure(
+            room, opens_at_ms=clock.now_ms + 3_600_000, before_open=BeforeOpen.DRAW
+        )
+        mine = {one.id for one in await crowd(engine, room, 30)}
+        theirs = {one.id for one in await crowd(other, room, 30)}
+    assert theirs != set((await order(engine, room))[:30])
+    assert mine | theirs == set(await order(engine, room))
+
+
+async def test_restored_to_the_drawn_place(engine: Engine, clock: Clock, room: str) -> None:
+    """Whoever was dropped for silence during the draw gets the drawn place back."""
+    await engine.create(room, drawing(clock, presence_s=10))
+    people = await crowd(engine, room, 5)
+    before = await order(engine, room)
+    for _ in range(4):
+        clock.step(4)
+        await engine.advance(room)
+    assert [] == await order(engine, room)
+    for one in people:
+        await engine.poll(room, one.ticket)
+    assert before == await order(engine, room)
+
+
+async def test_restored_after_an_idle_time(engine: Engine, clock: Clock, room: str) -> None:
+    """A draw that stood empty for `idle_ttl_s` still gives places that can be restored."""
+    await engine.create(room, drawing(clock, presence_s=10, idle_ttl_s=60))
+    for one in await crowd(engine, room, 30):
+        await engine.leave(room, one.ticket)
+    for _ in range(4):
+        clock.step(30)
+        await engine.advance(room)
+    people = await crowd(engine, room, 10)
+    for _ in range(4):
+        clock.step(4)
+        await engine.advance(room)
+    back = [(await engine.poll(room, one.ticket)).state for one in people]
+    assert [State.WAITING] * 10 == back
+
+
+async def test_restored_behind_one_called_by_force(engine: Engine, clock: Clock, room: str) -> None:
+    """Whoever draws after somebody was let in by force can still have their place restored."""
+    await engine.create(room, drawing(clock, presence_s=10))
+    await crowd(engine, room, 1)
+    await engine.admit(room, 1, force=True)
+    people = await crowd(engine, room, 10)
+    for _ in range(4):
+        clock.step(4)
+        await engine.advance(room)
+    back = [(await engine.poll(room, one.ticket)).state for one in people]
+    assert [State.WAITING] * 10 == back
+
+
+async def test_second_sale(engine: Engine, clock: Clock, room: str) -> None:
+    """A room that opens a second time draws again, behind whoever still waits of the first."""
+    await engine.create(room, drawing(clock, mode=Mode.PAUSED))
+    first = {one.id for one in await crowd(engine, room, 10)}
+    await until_open(engine, clock, room)
+    await engine.configure(room, opens_at_ms=clock.now_ms + 3_600_000)
+    second = [one.id for one in await crowd(engine, room, 30)]
+    found = await order(engine, room)
+    assert (first, set(second)) == (set(found[:10]), set(found[10:]))
+    assert second != found[10:]
+
+
+async def test_drawn_people_are_not_ancient(engine: Engine, clock: Clock, room: str) -> None:
+    """After the opening the longest wait is counted from it at most, whatever place was drawn."""
+    await engine.create(room, drawing(clock, capacity=1))
+    await crowd(engine, room, 20)
+    await until_open(engine, clock, room)
+    clock.step(5)
+    assert 3_605_000 >= (await engine.stats(room)).oldest_wait_ms
+
+
+async def test_policy_without_the_draw_drops_nobody(
+    engine: Engine, clock: Clock, room: str
+) -> None:
+    """Taking the opening out of the policy after it costs nobody who drew their place."""
+    await engine.create(room, drawing(clock, mode=Mode.PAUSED))
+    await crowd(engine, room, 20)
+    await until_open(engine, clock, room)
+    await engine.configure(room, opens_at_ms=None, before_open=BeforeOpen.WAIT)
+    done = await engine.advance(room)
+    assert (0, 20) == (done.abandoned, done.waiting)
+
+
+async def test_ticket_life_counts_from_the_opening(engine: Engine, clock: Clock, room: str) -> None:
+    """A place drawn long before the opening is not too old at the opening."""
+    await engine.create(room, drawing(clock, mode=Mode.PAUSED, ticket_ttl_s=60))
+    await crowd(engine, room, 5)
+    await until_open(engine, clock, room)
+    assert 5 == (await engine.advance(room)).waiting

@@ -1,0 +1,203 @@
+"""enter: a called ticket goes inside, once, in time, and never beyond the rolling limit."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.harness import Clock, crowd, open_engine
+from tests.servers import Server
+from waitroom.engine import Engine, keys
+from waitroom.errors import (
+    EnterLater,
+    InvalidTicket,
+    NotYourTurn,
+    TurnPassed,
+    UnknownRoom,
+    UpgradeNeeded,
+)
+from waitroom.models import Mode, Policy, State
+
+
+async def test_inside(engine: Engine, clock: Clock, room: str) -> None:
+    """A called ticket goes inside until `session_s` from now, with a session id."""
+    await engine.create(room, Policy(session_s=60))
+    person = await engine.join(room)
+    clock.step(2)
+    inside = await engine.enter(room, person.ticket)
+    assert (State.INSIDE, True) == (inside.state, inside.new)
+    assert (clock.now_ms + 60_000, clock.now_us) == (inside.session_ends_at_ms, inside.sid)
+
+
+async def test_twice(engine: Engine, clock: Clock, room: str) -> None:
+    """Asked again, `enter` answers the same session and counts nobody twice."""
+    await engine.create(room, Policy())
+    person = await engine.join(room)
+    first = await engine.enter(room, person.ticket)
+    clock.step(5)
+    again = await engine.enter(room, person.ticket)
+    assert (first.sid, first.session_ends_at_ms) == (again.sid, again.session_ends_at_ms)
+    assert (False, 1) == (again.new, (await engine.stats(room)).counters["entered"])
+
+
+async def test_sids_of_one_microsecond(engine: Engine, room: str) -> None:
+    """Sessions that begin in the same microsecond have different ids."""
+    await engine.create(room, Policy())
+    people = await crowd(engine, room, 3)
+    sids = {(await engine.enter(room, one.ticket)).sid for one in people}
+    assert 3 == len(sids)
+
+
+async def test_not_called_yet(engine: Engine, room: str) -> None:
+    """Whoever waits cannot enter, and keeps the place."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    person = await engine.join(room)
+    with pytest.raises(NotYourTurn):
+        await engine.enter(room, person.ticket)
+    assert 1 == (await engine.poll(room, person.ticket)).position
+
+
+async def test_too_late_unswept(engine: Engine, clock: Clock, room: str) -> None:
+    """After `enter_by` the turn is over although no sweep has run."""
+    await engine.create(room, Policy(enter_within_s=10))
+    person = await engine.join(room)
+    for _ in range(2):
+        clock.step(5)
+        await engine.join(room)
+    with pytest.raises(TurnPassed, match="no_show"):
+        await engine.enter(room, person.ticket)
+    assert 0 == (await engine.stats(room)).inside
+
+
+async def test_at_the_last_moment(engine: Engine, clock: Clock, room: str) -> None:
+    """A millisecond before `enter_by` is in time."""
+    await engine.create(room, Policy(enter_within_s=4))
+    person = await engine.join(room)
+    clock.step(3.999)
+    assert State.INSIDE is (await engine.enter(room, person.ticket)).state
+
+
+async def test_missed_turn_goes_to_the_next(engine: Engine, clock: Clock, room: str) -> None:
+    """The place of one who comes too late is given away in the same call."""
+    await engine.create(room, Policy(capacity=1, enter_within_s=10))
+    late, following = await crowd(engine, room, 2)
+    for _ in range(2):
+        clock.step(5)
+        await engine.poll(room, following.ticket)
+    with pytest.raises(TurnPassed):
+        await engine.enter(room, late.ticket)
+    assert State.CALLED is (await engine.poll(room, following.ticket)).state
+
+
+async def test_after_the_session(engine: Engine, clock: Clock, room: str) -> None:
+    """A session that ran out is not entered again."""
+    await engine.create(room, Policy(session_s=60))
+    person = await engine.join(room, enter=True)
+    clock.step(60)
+    with pytest.raises(TurnPassed, match="expired"):
+        await engine.enter(room, person.ticket)
+
+
+async def test_after_leaving(engine: Engine, room: str) -> None:
+    """Whoever left cannot enter."""
+    await engine.create(room, Policy())
+    person = await engine.join(room)
+    await engine.leave(room, person.ticket)
+    with pytest.raises(TurnPassed):
+        await engine.enter(room, person.ticket)
+
+
+async def test_after_clear(engine: Engine, room: str) -> None:
+    """A turn of an earlier epoch is over."""
+    await engine.create(room, Policy())
+    person = await engine.join(room)
+    await engine.clear(room)
+    with pytest.raises(TurnPassed, match="cleared"):
+        await engine.enter(room, person.ticket)
+
+
+async def test_absent_gets_the_place_back(engine: Engine, clock: Clock, room: str) -> None:
+    """Whoever was dropped for silence and tries to enter waits again where they stood."""
+    await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=10))
+    person = await engine.join(room)
+    for _ in range(4):
+        clock.step(4)
+        await engine.advance(room)
+    with pytest.raises(NotYourTurn):
+        await engine.enter(room, person.ticket)
+    assert 1 == (await engine.poll(room, person.ticket)).position
+
+
+async def test_late_enterers_do_not_pass_the_limit(engine: Engine, clock: Clock, room: str) -> None:
+    """Those called in one window who enter in the next leave no room for others there."""
+    await engine.create(room, Policy(max_entries=2, per_s=10, enter_within_s=60))
+    people = await crowd(engine, room, 4)
+    for _ in range(3):
+        clock.step(4)
+        await engine.advance(room)
+    for one in people[:2]:
+        await engine.enter(room, one.ticket)
+    assert 0 == (await engine.advance(room)).called
+
+
+async def test_enter_later(engine: Engine, clock: Clock, room: str) -> None:
+    """Called by force beyond the limit, a ticket is told when to come, and keeps its turn."""
+    await engine.create(room, Policy(max_entries=1, per_s=10, enter_within_s=60))
+    await engine.join(room, enter=True)
+    person = await engine.join(room)
+    await engine.admit(room, 1, force=True)
+    with pytest.raises(EnterLater) as caught:
+        await engine.enter(room, person.ticket)
+    assert clock.now_ms < caught.value.retry_at_ms <= clock.now_ms + 11_000
+    clock.now_us = caught.value.retry_at_ms * 1000
+    assert State.INSIDE is (await engine.enter(room, person.ticket)).state
+
+
+async def test_bypass(engine: Engine, room: str) -> None:
+    """In `bypass` one who waits enters at once, after those in front were called."""
+    await engine.create(room, Policy(mode=Mode.PAUSED, capacity=1))
+    first, second = await crowd(engine, room, 2)
+    await engine.configure(room, mode=Mode.BYPASS)
+    assert State.INSIDE is (await engine.enter(room, second.ticket)).state
+    assert State.CALLED is (await engine.poll(room, first.ticket)).state
+
+
+async def test_by_another_process(engine: Engine, server: Server, clock: Clock, room: str) -> None:
+    """A ticket works in every process that has the secret."""
+    await engine.create(room, Policy())
+    person = await engine.join(room)
+    async with open_engine(server.url, clock) as other:
+        inside = await other.enter(room, person.ticket)
+    assert inside.sid == (await engine.poll(room, person.ticket)).sid
+
+
+async def test_event(engine: Engine, room: str) -> None:
+    """An entry is one event, with its ticket and its session."""
+    await engine.create(room, Policy())
+    person = await engine.join(room)
+    inside = await engine.enter(room, person.ticket)
+    (_, last), *_ = await engine.runner.client.xrevrange(keys.room_key(room, "events"), count=1)
+    assert (b"entered", person.id.encode(), str(inside.sid).encode()) == (
+        last[b"kind"],
+        last[b"ids"],
+        last[b"sid"],
+    )
+
+
+async def test_bad_input(engine: Engine, room: str) -> None:
+    """A forged ticket is refused, and so is an unknown room."""
+    await engine.create(room, Policy())
+    person = await engine.join(room)
+    with pytest.raises(InvalidTicket):
+        await engine.enter(room, "x" * 90)
+    await engine.drop(room)
+    with pytest.raises(UnknownRoom):
+        await engine.enter(room, person.ticket)
+
+
+async def test_newer_schema(engine: Engine, room: str) -> None:
+    """Nobody enters a room that a newer Waitroom wrote."""
+    await engine.create(room, Policy())
+    person = await engine.join(room)
+    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    with pytest.raises(UpgradeNeeded):
+        await engine.enter(room, person.ticket)

@@ -1,0 +1,129 @@
+"""leave: a place, a turn or a session is given up, and nothing brings it back by accident."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.harness import Clock, crowd
+from waitroom.engine import Engine, keys
+from waitroom.errors import InvalidTicket, UpgradeNeeded
+from waitroom.models import Mode, Policy, Reason, State
+
+
+async def test_waiting(engine: Engine, room: str) -> None:
+    """Whoever leaves the line is gone, and those behind move up."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    first, second = await crowd(engine, room, 2)
+    gone = await engine.leave(room, first.ticket)
+    assert (State.GONE, Reason.LEFT) == (gone.state, gone.reason)
+    assert 1 == (await engine.poll(room, second.ticket)).position
+
+
+async def test_stray_poll(engine: Engine, room: str) -> None:
+    """A poll that comes after leaving does not bring the place back."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    person = await engine.join(room)
+    await engine.leave(room, person.ticket)
+    assert Reason.LEFT is (await engine.poll(room, person.ticket)).reason
+    assert 0 == (await engine.stats(room)).waiting
+
+
+async def test_called(engine: Engine, room: str) -> None:
+    """A turn that is given up goes to the next one in the same call."""
+    await engine.create(room, Policy(capacity=1))
+    first, second = await crowd(engine, room, 2)
+    await engine.leave(room, first.ticket)
+    assert State.CALLED is (await engine.poll(room, second.ticket)).state
+
+
+async def test_inside(engine: Engine, room: str) -> None:
+    """Leaving from inside ends the session, notes its id, and calls the next one."""
+    await engine.create(room, Policy(capacity=1))
+    first = await engine.join(room, enter=True)
+    second = await engine.join(room)
+    await engine.leave(room, first.ticket)
+    assert State.CALLED is (await engine.poll(room, second.ticket)).state
+    assert 1 == await engine.runner.client.zcard(keys.room_key(room, "done"))
+
+
+async def test_dropped_for_silence(engine: Engine, clock: Clock, room: str) -> None:
+    """Whoever leaves after having been dropped for silence is not restored by a stray poll."""
+    await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=10))
+    person = await engine.join(room)
+    for _ in range(4):
+        clock.step(4)
+        await engine.advance(room)
+    await engine.leave(room, person.ticket)
+    assert Reason.LEFT is (await engine.poll(room, person.ticket)).reason
+
+
+async def test_twice(engine: Engine, room: str) -> None:
+    """Leaving twice is leaving once."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    person = await engine.join(room)
+    first = await engine.leave(room, person.ticket)
+    assert first == await engine.leave(room, person.ticket)
+    assert 1 == (await engine.stats(room)).counters["left"]
+
+
+async def test_repeat_after_joining_again(engine: Engine, room: str) -> None:
+    """A late repeat of the same call does not throw out who has joined again meanwhile."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    person = await engine.join(room)
+    await engine.leave(room, person.ticket, op_id="one")
+    again = await engine.join(room, person.ticket)
+    await engine.leave(room, person.ticket, op_id="one")
+    assert 1 == (await engine.poll(room, again.ticket)).position
+
+
+async def test_deferred_place(engine: Engine, room: str) -> None:
+    """Whoever left from a deferred place comes back by neither of their tickets."""
+    await engine.create(room, Policy(mode=Mode.PAUSED, max_defers=1))
+    first, _, _ = await crowd(engine, room, 3)
+    moved = await engine.defer(room, first.ticket, 1)
+    await engine.leave(room, moved.ticket)
+    for ticket in (first.ticket, moved.ticket):
+        assert State.GONE is (await engine.poll(room, ticket)).state
+
+
+async def test_note_is_pruned(engine: Engine, room: str) -> None:
+    """The note of who left goes once the line has passed their place."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    first, _ = await crowd(engine, room, 2)
+    await engine.leave(room, first.ticket)
+    gone = keys.room_key(room, "gone")
+    assert 1 == await engine.runner.client.zcard(gone)
+    await engine.admit(room, 1, force=True)
+    await engine.advance(room)
+    assert 0 == await engine.runner.client.zcard(gone)
+
+
+async def test_event(engine: Engine, room: str) -> None:
+    """Leaving is one event with its reason."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    person = await engine.join(room)
+    await engine.leave(room, person.ticket)
+    ((_, fields),) = await engine.runner.client.xrange(keys.room_key(room, "events"))
+    assert (b"ended", person.id.encode(), b"left") == (
+        fields[b"kind"],
+        fields[b"ids"],
+        fields[b"reason"],
+    )
+
+
+async def test_bad_input(engine: Engine, room: str) -> None:
+    """A forged ticket takes nobody out."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    person = await engine.join(room)
+    with pytest.raises(InvalidTicket):
+        await engine.leave(room, person.ticket[:-2] + "AA")
+    assert 1 == (await engine.stats(room)).waiting
+
+
+async def test_newer_schema(engine: Engine, room: str) -> None:
+    """Nobody leaves a room that a newer Waitroom wrote."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    person = await engine.join(room)
+    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    with pytest.raises(UpgradeNeeded):
+        await engine.leave(room, person.ticket)

@@ -1,0 +1,57 @@
+"""What a process remembers of a room: the highest of everything, within one epoch."""
+
+from __future__ import annotations
+
+from waitroom.engine.memory import RoomMemory
+from waitroom.engine.replies import Reply
+
+
+def reply(**fields: int) -> Reply:
+    """Return a reply with a head."""
+    head = {"epoch": 10, "rev": 5, "watermark": 100, "last": 200}
+    return Reply("ok", {**head, **fields})
+
+
+def test_args() -> None:
+    """Memory is the head of every call; without a clock the server's own counts."""
+    memory = RoomMemory(epoch=1, rev=2, watermark=3, last=4)
+    assert ([99, 1, 2, 3, 4], ["", 1, 2, 3, 4]) == (memory.args(99), memory.args(None))
+
+
+def test_only_grows() -> None:
+    """A reply that was overtaken by another takes nothing back."""
+    memory = RoomMemory()
+    memory.saw(reply(rev=9, watermark=50))
+    memory.saw(reply(rev=8, watermark=70, last=150))
+    assert [10, 9, 70, 200] == memory.args(0)[1:]
+
+
+def test_newer_epoch() -> None:
+    """In a newer epoch `rev` starts anew; places go on."""
+    memory = RoomMemory()
+    memory.saw(reply(rev=9))
+    memory.saw(reply(epoch=11, rev=1, watermark=0, last=0))
+    assert [11, 1, 100, 200] == memory.args(0)[1:]
+
+
+def test_older_epoch() -> None:
+    """A reply that was under way while the room was cleared is passed over."""
+    memory = RoomMemory()
+    memory.saw(reply(epoch=11, rev=1))
+    memory.saw(reply(epoch=10, rev=99, watermark=999))
+    assert [11, 1, 100, 200] == memory.args(0)[1:]
+
+
+def test_epoch_of_a_ticket() -> None:
+    """A signed ticket of a newer epoch proves that there is one."""
+    memory = RoomMemory(epoch=10, rev=9)
+    memory.saw_epoch(12)
+    memory.saw_epoch(11)
+    assert (12, 0) == (memory.epoch, memory.rev)
+
+
+def test_reply_without_head() -> None:
+    """A refusal that has no head teaches nothing."""
+    memory = RoomMemory()
+    memory.saw(Reply("lost", {}))
+    assert RoomMemory() == memory

@@ -1,0 +1,86 @@
+"""How a policy is stored: whatever was written is read back, by older and newer processes too."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from waitroom.engine import policies
+from waitroom.models import POLICY_FIELDS, PRESETS, BeforeOpen, Eta, Mode, Policy
+
+SPECS = {spec.name: spec.metadata for spec in dataclasses.fields(Policy)}
+
+
+def stored(policy: Policy, version: int = 1) -> dict[bytes, bytes]:
+    """Return the hash that a server would hold."""
+    flat = ["version", str(version), *policies.write(policy)]
+    return {flat[i].encode(): flat[i + 1].encode() for i in range(0, len(flat), 2)}
+
+
+def numbers(name: str) -> st.SearchStrategy[Any]:
+    """Return any allowed value of a number."""
+    low, high = SPECS[name]["low"], SPECS[name]["high"]
+    if SPECS[name]["unit"] == "seconds":
+        return st.integers(round(low * 1000), round(high * 1000)).map(lambda ms: ms / 1000)
+    return st.integers(low, high)
+
+
+@st.composite
+def any_policy(draw: st.DrawFn) -> Policy:
+    """Return any policy that is allowed."""
+    values: dict[str, Any] = {}
+    for name, meta in SPECS.items():
+        if meta["unit"] in ("people", "seconds", "Unix time in ms"):
+            required = name in ("recover_s", "max_defers")
+            values[name] = draw(numbers(name) if required else st.none() | numbers(name))
+    for one, other in (("batch", "every_s"), ("max_entries", "per_s")):
+        if None in (values[one], values[other]):
+            values[one] = values[other] = None
+    values["mode"] = draw(st.sampled_from(Mode))
+    values["eta"] = draw(st.sampled_from(Eta))
+    values["renewable"] = draw(st.booleans())
+    if values["opens_at_ms"] is not None:
+        values["before_open"] = draw(st.sampled_from(BeforeOpen))
+    return Policy(**values)
+
+
+@settings(deadline=None)
+@given(any_policy(), st.integers(1, 10**9))
+def test_round_trip(policy: Policy, version: int) -> None:
+    """Any policy is read back as it was written, to the millisecond."""
+    assert (policy, version) == policies.read(stored(policy, version))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets(name: str) -> None:
+    """Every preset is read back as it was written."""
+    assert (PRESETS[name], 1) == policies.read(stored(PRESETS[name]))
+
+
+def test_every_field_is_written() -> None:
+    """A policy is written with all its fields, by name, in their order."""
+    assert list(POLICY_FIELDS) == policies.write(Policy())[::2]
+
+
+def test_readable() -> None:
+    """Values are what a person expects in redis-cli: no limit is empty, whole seconds are whole."""
+    raw = stored(Policy(capacity=50, session_s=600, renewable=True))
+    shown = [raw[name] for name in (b"capacity", b"session_s", b"renewable", b"batch", b"mode")]
+    assert [b"50", b"600", b"1", b"", b"open"] == shown
+
+
+def test_fields_of_a_newer_version() -> None:
+    """A field that this version does not know is passed over."""
+    raw = stored(Policy(capacity=5)) | {b"colour": b"blue"}
+    assert Policy(capacity=5) == policies.read(raw)[0]
+
+
+def test_fields_of_an_older_version() -> None:
+    """A field that an older version did not write has its default."""
+    raw = stored(Policy(capacity=5, presence_s=20))
+    del raw[b"presence_s"]
+    assert Policy(capacity=5) == policies.read(raw)[0]

@@ -1,0 +1,1 @@
+"""What was asked for, requirement by requirement: one file per seed document."""

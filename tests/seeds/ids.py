@@ -1,0 +1,39 @@
+"""The ids of all requirements of the seed documents, and those that come with later work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_REQUIREMENTS = {"000": 12, "001": 13, "002": 5, "003": 11, "004": 10}
+
+ALL = tuple(
+    f"{document}-{number:02}"
+    for document, most in _REQUIREMENTS.items()
+    for number in range(1, most + 1)
+)
+
+NOT_YET_DUE: Mapping[str, str] = MappingProxyType(
+    {
+        "000-07": "concurrent users: the planner",
+        "000-08": "activation period: the planner",
+        "000-09": "tokens per period: the planner",
+        "000-10": "the worked example: the planner",
+        "000-11": "wait = ceil(position / M) × N: the estimates, with the server",
+        "001-09": "wait predicted from the observed speed: the estimates, with the server",
+        "001-12": "ten million waiting: the rehearsal, beside `make bench-engine`",
+        "003-01": "stores and waiting types: the desk",
+        "003-02": "daily numbers: the desk",
+        "003-06": "teams ahead at registration: the desk's database",
+        "003-07": "minutes per team: the desk's database",
+        "003-08": "expected wait by service times: the desk",
+        "003-09": "position and expected wait in one answer: the desk",
+        "003-10": "the record, and Redis rebuilt from it: the desk's database",
+        "003-11": "guests and hosts: the desk",
+        "004-04": "wait by rate, at least 3 s: the estimates, with the server",
+        "004-07": "poll period by distance: the server",
+    }
+)
+"""Id → what it waits for. Work that brings one of them takes it out of here."""
+
+DUE = tuple(id_ for id_ in ALL if id_ not in NOT_YET_DUE)

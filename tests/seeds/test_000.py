@@ -1,0 +1,158 @@
+"""Seed 000, the concert queue: a scheduler moves a batch of people every N seconds."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.harness import Clock, advance_all
+from waitroom.engine import Engine, Join, keys
+from waitroom.errors import InvalidTicket
+from waitroom.models import Mode, Reason, State, TicketView, preset
+
+
+async def join(engine: Engine, room: str, people: int) -> list[TicketView]:
+    """Let people join, 500 in a call."""
+    found: list[TicketView] = []
+    while len(found) < people:
+        answers = await engine.join_many(room, [Join()] * min(500, people - len(found)))
+        found += [one for one in answers if isinstance(one, TicketView)]
+    return found
+
+
+async def present(engine: Engine, room: str, people: list[TicketView]) -> None:
+    """Let people poll, 500 in a call."""
+    for start in range(0, len(people), 500):
+        await engine.poll_many(room, [one.ticket for one in people[start : start + 500]])
+
+
+@pytest.mark.seed("000-01")
+async def test_shape(engine: Engine, clock: Clock, room: str) -> None:
+    """000-01: waiting is a sorted set by arrival; active people and their life time are one."""
+    await engine.create(room, preset("batch", batch=1))
+    active = await engine.join(room, enter=True)
+    clock.step(1)
+    waiting = await engine.join(room)
+    client = engine.runner.client
+    line = await client.zrange(keys.room_key(room, "waiting"), 0, -1, withscores=True)
+    inside = await client.zrange(keys.room_key(room, "inside"), 0, -1, withscores=True)
+    assert [(waiting.id.encode(), clock.now_us)] == line
+    assert [(active.id.encode(), clock.now_ms - 1_000 + 300_000)] == inside
+
+
+@pytest.mark.seed("000-02")
+async def test_join(engine: Engine, clock: Clock, room: str) -> None:
+    """000-02: who joins is ordered by now, has a life time, and is told the place."""
+    await engine.create(room, preset("batch", mode=Mode.PAUSED))
+    first = await engine.join(room)
+    clock.step(0.001)
+    second = await engine.join(room)
+    assert (1, 2) == (first.position, second.position)
+    clock.step(86_401)
+    with pytest.raises(InvalidTicket, match="too old"):
+        await engine.poll(room, first.ticket)
+
+
+@pytest.mark.seed("000-03")
+async def test_position(engine: Engine, room: str) -> None:
+    """000-03: position = rank + 1; a ticket that is not there has none, and a reason."""
+    await engine.create(room, preset("batch", mode=Mode.PAUSED))
+    people = await join(engine, room, 3)
+    assert [1, 2, 3] == [(await engine.poll(room, one.ticket)).position for one in people]
+    await engine.leave(room, people[1].ticket)
+    gone = await engine.poll(room, people[1].ticket)
+    assert (None, Reason.LEFT) == (gone.position, gone.reason)
+    assert 2 == (await engine.poll(room, people[2].ticket)).position
+
+
+@pytest.mark.seed("000-04")
+async def test_move(engine: Engine, room: str) -> None:
+    """000-04: `count` people move to active, first come first, and their number is answered."""
+    await engine.create(room, preset("batch", mode=Mode.MANUAL))
+    people = await join(engine, room, 1_500)
+    assert 1_200 == await engine.admit(room, 1_200)
+    stats = await engine.stats(room)
+    assert (1_200, 300) == (stats.called, stats.waiting)
+    assert State.CALLED is (await engine.poll(room, people[1_199].ticket)).state
+    assert 1 == (await engine.poll(room, people[1_200].ticket)).position
+
+
+@pytest.mark.seed("000-04")
+async def test_move_is_atomic(engine: Engine, room: str) -> None:
+    """000-04: a move that cannot be done moves nobody, so that nobody is half-way."""
+    await engine.create(room, preset("batch", mode=Mode.MANUAL))
+    await join(engine, room, 10)
+    called = keys.room_key(room, "called")
+    await engine.runner.client.set(called, "not ours")
+    with pytest.raises(Exception, match="`called`"):
+        await engine.admit(room, 5)
+    await engine.runner.client.delete(called)
+    assert (10, 0) == ((await engine.stats(room)).waiting, (await engine.stats(room)).called)
+    assert 5 == await engine.admit(room, 5)
+
+
+@pytest.mark.seed("000-05")
+async def test_remove(engine: Engine, room: str) -> None:
+    """000-05: a token is removed from the line by `leave` and from inside by `finish`."""
+    await engine.create(room, preset("batch", batch=1))
+    active = await engine.join(room, enter=True)
+    waiting = await engine.join(room)
+    await engine.finish(room, active.ticket)
+    await engine.leave(room, waiting.ticket)
+    for one in (active, waiting):
+        assert State.GONE is (await engine.poll(room, one.ticket)).state
+    for state in (State.WAITING, State.CALLED, State.INSIDE):
+        assert () == (await engine.list(room, state)).tickets
+
+
+@pytest.mark.seed("000-06")
+async def test_expiry(engine: Engine, clock: Clock, room: str) -> None:
+    """000-06: an expired token is gone at its deadline, and its place is used in the same step."""
+    await engine.create(room, preset("batch", capacity=1, presence_s=None))
+    active = await engine.join(room, enter=True)
+    waiting = await engine.join(room)
+    for _ in range(60):
+        clock.step(5)
+        done = await engine.advance(room)
+    assert (1, 1) == (done.expired, done.called)
+    assert Reason.PASSED is (await engine.poll(room, active.ticket)).reason
+    assert State.CALLED is (await engine.poll(room, waiting.ticket)).state
+
+
+@pytest.mark.seed("000-06")
+async def test_expiry_needs_no_notifications(engine: Engine, room: str) -> None:
+    """000-06: no keyspace event is involved, for none is switched on and no key has a life."""
+    await engine.create(room, preset("batch"))
+    await engine.join(room, enter=True)
+    client = engine.runner.client
+    found = await client.config_get("notify-keyspace-events")
+    assert {"": ""} == {value: value for value in found.values()}
+    assert -1 == await client.ttl(keys.room_key(room, "inside"))
+
+
+@pytest.mark.seed("000-12")
+async def test_scheduler(engine: Engine, clock: Clock, room: str) -> None:
+    """000-12: every 10 s up to 1,400 people are moved, and never more."""
+    await engine.create(room, preset("batch", mode=Mode.PAUSED))
+    people = await join(engine, room, 3_000)
+    await engine.configure(room, mode=Mode.OPEN)
+    moved = []
+    for _ in range(3):
+        moved.append(await advance_all(engine, room))
+        clock.step(5)
+        moved.append(await advance_all(engine, room))
+        await present(engine, room, people)
+        clock.step(5)
+    assert [1_400, 0, 1_400, 0, 200, 0] == moved
+
+
+@pytest.mark.seed("000-12")
+async def test_scheduler_of_any_values(engine: Engine, clock: Clock, room: str) -> None:
+    """000-12: any number and any period do."""
+    await engine.create(room, preset("batch", mode=Mode.PAUSED, batch=3, every_s=0.5))
+    await join(engine, room, 7)
+    await engine.configure(room, mode=Mode.OPEN)
+    moved = []
+    for _ in range(3):
+        moved.append(await advance_all(engine, room))
+        clock.step(0.5)
+    assert [3, 3, 1] == moved

@@ -1,0 +1,77 @@
+"""The list of requirements and the tests fit together, so that none is forgotten."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+
+from tests.seeds.__main__ import verdict
+from tests.seeds.ids import ALL, DUE, NOT_YET_DUE
+
+DOCUMENTS = sorted(Path(__file__).parent.glob("test_0*.py"))
+
+
+def proofs() -> Iterator[tuple[str, FunctionType]]:
+    """Yield each requirement with a test that is marked with it."""
+    for path in DOCUMENTS:
+        module = importlib.import_module(f"tests.seeds.{path.stem}")
+        for name, value in vars(module).items():
+            if name.startswith("test_") and isinstance(value, FunctionType):
+                for mark in getattr(value, "pytestmark", []):
+                    if mark.name == "seed":
+                        yield mark.args[0], value
+
+
+def test_every_document_has_its_file() -> None:
+    """One file per document, and no other."""
+    documents = dict.fromkeys(id_.partition("-")[0] for id_ in ALL)
+    assert [f"test_{document}" for document in documents] == [path.stem for path in DOCUMENTS]
+
+
+@pytest.mark.parametrize("id_", DUE)
+def test_due_ids_are_tested(id_: str) -> None:
+    """Every requirement that is due has a test."""
+    assert id_ in {found for found, _ in proofs()}
+
+
+def test_no_unknown_ids() -> None:
+    """No test is marked with an id that nobody asked for."""
+    assert set() == {id_ for id_, _ in proofs()} - set(ALL)
+
+
+def test_later_ids_are_not_tested_yet() -> None:
+    """What has a test is due: the list of later work shrinks."""
+    assert set() == {id_ for id_, _ in proofs()} & set(NOT_YET_DUE)
+
+
+def test_later_ids_are_known() -> None:
+    """Only known ids wait for later work, each for a reason."""
+    assert set() == set(NOT_YET_DUE) - set(ALL)
+    assert all(NOT_YET_DUE.values())
+
+
+def test_ids_stand_where_they_belong() -> None:
+    """A test stands in its document's file, and its docstring names the requirement."""
+    for id_, test in proofs():
+        assert f"tests.seeds.test_{id_.partition('-')[0]}" == test.__module__
+        assert id_ in (test.__doc__ or "")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "word"),
+    [
+        ({}, "missing"),
+        ({"passed": 2}, "passed"),
+        ({"passed": 1, "skipped": 1}, "passed"),
+        ({"skipped": 2}, "skipped"),
+        ({"passed": 3, "failed": 1}, "failed"),
+    ],
+)
+def test_verdicts(outcomes: dict[str, int], word: str) -> None:
+    """One failure fails; a server that is not installed does not undo the one that is."""
+    assert word == verdict(DUE[0], {DUE[0]: outcomes})
+    assert "not yet due" == verdict(next(iter(NOT_YET_DUE)), {})
