@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Cli
 from waitroom.cli import tickets
 from waitroom.engine import Engine
-from waitroom.models import Mode, Policy
+from waitroom.models import Mode, Policy, State
 
 
 def test_list_in_order(cli: Cli, room: str) -> None:
@@ -185,11 +185,17 @@ def test_kick_by_age(cli: Cli, room: str) -> None:
 
 def test_kick_a_state_spares_who_moves_up(cli: Cli, room: str) -> None:
     """Places of removed people are given away at once; their new holders are not removed too."""
-    cli.fill(room, Policy(capacity=600), 1500)
+    views = cli.fill(room, Policy(capacity=600), 1500)
     found = cli.json("kick", room, "--state", "called", "--yes")
     assert {"name": room, "found": 600, "kicked": 600} == found
     stats = cli.json("stats", room)
     assert 900 == stats["waiting"] + stats["called"]
+    left = {
+        ticket["id"]
+        for state in ("waiting", "called")
+        for ticket in cli.json("list", room, "--all", "--state", state)["tickets"]
+    }
+    assert {view.id for view in views if view.state is State.WAITING} == left
 
 
 def test_kick_spares_who_went_inside(cli: Cli, room: str, monkeypatch: pytest.MonkeyPatch) -> None:

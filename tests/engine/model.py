@@ -88,6 +88,7 @@ class Model:
     hold_until: int = 0
     resumed: int = 0
     highest: int = 0  # place
+    drawn: int = 0  # highest place that was drawn; processes do not remember it through a loss
     entries: list[int] = field(default_factory=list)
     limited_since: int = 0
     vague_until: int = 0  # a longer window was set: what it holds is estimated until then
@@ -311,7 +312,14 @@ class Model:
             person.seen = self.now if step.verb != "enter" or person.seen == 0 else person.seen
         person.place = place
         person.places.add(place)
-        self.highest = max(self.highest, place)
+        self.took(place)
+
+    def took(self, place: int) -> None:
+        """Remember the highest place that was given; those that were drawn apart."""
+        if self.draws:
+            self.drawn = max(self.drawn, place)
+        else:
+            self.highest = max(self.highest, place)
 
     def _arrive(self, step: Step, person: Person, place: int) -> None:
         assert person.id in step.targets, "somebody came back unasked"
@@ -325,7 +333,7 @@ class Model:
         else:
             assert step.verb == "join", f"a new place by {step.verb}"
             assert not self.refuses, "a refused newcomer is in line"
-            assert self.draws or place > self.highest, "a newcomer overtakes"
+            assert self.draws or place > max(self.highest, self.drawn), "a newcomer overtakes"
             self.counts["joined"] += 1
         person.state, person.why, person.lost, person.forgiven = "waiting", "", False, False
         person.until, person.place = FOREVER, place
@@ -368,7 +376,7 @@ class Model:
                 p.state, p.forgiven = "out", p.why != "cleared"
         self.now = self.peak = self.resumed = now
         self.hold_until = now + ms(self.policy.recover_s)
-        self.slot = self.slot_calls = 0
+        self.slot = self.slot_calls = self.drawn = 0
         self.entries.clear()
 
     def failed_over(self, current: Model) -> None:
@@ -387,3 +395,4 @@ class Model:
                 mine.places |= p.places
                 mine.seen = max(mine.seen, p.seen)
         self.highest = max(self.highest, current.highest)
+        self.drawn = 0

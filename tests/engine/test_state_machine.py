@@ -117,7 +117,7 @@ class Machine(RuleBasedStateMachine):
 
     def run(self, call: Awaitable[T]) -> T:
         """Run one call to its end, which must come."""
-        return self.loop.run_until_complete(asyncio.wait_for(_awaitable(call), 10))
+        return self.loop.run_until_complete(asyncio.wait_for(_awaitable(call), 2))
 
     # Reading and breaking the server -----------------------------------------------------------
 
@@ -196,8 +196,8 @@ class Machine(RuleBasedStateMachine):
                 model.begin_again()
                 now = self.clock.now_ms
             model.tick(now, before, behind)
-        else:
-            model.now = max(now, model.now) if step.verb not in ("stats", "list") else model.now
+        elif step.verb not in ("stats", "list") and now - after.meta["alive_at"] < 1000:
+            model.now = max(now, model.now)  # nothing to write down, but people were judged
         fresh = _fresh(before.events if not lost else (), after.events)
         model.follow(step, after, fresh)
         self.take_policy(who)
@@ -251,7 +251,7 @@ class Machine(RuleBasedStateMachine):
         policy = Policy(enter_within_s=enter_within)
         for change in changes:
             policy = policy.change(**change)
-        highest = self.model.highest
+        highest = max(self.model.highest, self.model.drawn)
         self.run(self.engines[who].create(ROOM, policy))
         self.born += 1
         self.exists, self.saved = True, None
@@ -362,7 +362,7 @@ class Machine(RuleBasedStateMachine):
         if view.new:
             person.place = self.ring.read(ROOM, view.ticket).place
             person.places.add(person.place)
-            self.model.highest = max(self.model.highest, person.place)
+            self.model.took(person.place)
         return person
 
     def check_view(self, view: TicketView) -> None:
@@ -414,7 +414,11 @@ class Machine(RuleBasedStateMachine):
             else:
                 ids.append(ring.new_id())
         ring.made = made
-        kept = {i: model.person(i).place for i in ids if model.person(i).state == "waiting"}
+        kept = {
+            i: model.person(i).place
+            for i, join in zip(ids, joins, strict=True)
+            if model.person(i).state == "waiting" and (join.ticket or not model.person(i).lost)
+        }
         has_room = bool(model.room_left(direct=True)) and not model.line()
         step = Step("join", frozenset(ids))
         answers = self.call(who, step, lambda e: e.join_many(ROOM, joins))
@@ -530,6 +534,8 @@ class Machine(RuleBasedStateMachine):
         """Somebody inside stays longer; a gate may vouch for a session that was lost."""
         ticket_id = self.somebody(pick, "inside")
         assert ticket_id is not None
+        if not self.facts.meta:
+            self.call(who, Step("stats"), lambda e: e.stats(ROOM))
         person, facts = self.model.person(ticket_id), self.facts
         sid = facts.sids.get(ticket_id)
         until = self.clock.now_ms + 20_000 if vouch else None
