@@ -14,8 +14,8 @@ from waitroom.engine import Join
 from waitroom.models import Policy
 
 AT_ONCE = 2_000
-GATHERS = 4
-ONE_BY_ONE = 400
+GATHERS = 2
+ONE_BY_ONE = 200
 
 Work = Callable[[], Awaitable[None]]
 

@@ -14,7 +14,15 @@ import redis
 
 import waitroom
 from bench.calls import measure_calls
-from bench.fill import fill_measured, fill_others, fill_room, fill_seed, poll_everybody
+from bench.fill import (
+    KEPT,
+    fill_measured,
+    fill_others,
+    fill_room,
+    fill_seed,
+    let_join,
+    poll_everybody,
+)
 from bench.handover import measure_handovers, measure_keyspace
 from bench.polls import measure_polls
 from bench.report import Figures, Reporter
@@ -28,12 +36,14 @@ async def measure(scale: Scale, reporter: Reporter) -> tuple[Figures, dict[str, 
     figures: Figures = {}
     async with rig() as on:
         with reporter.step("10,000 people join and poll", 2 * scale.small) as advance:
-            small = await fill_room(on, "small", scale.small, 1, advance)
+            small = await fill_room(on, "small", 1, advance)
+            await let_join(on, small, scale.small, advance)
             await poll_everybody(on, small, advance)
-        people = scale.inside + 2 * scale.waiting
+        people = scale.inside + scale.waiting + min(scale.waiting, KEPT)
         with reporter.step("the crowd joins and polls", people) as advance:
             big = await fill_measured(on, scale, figures, advance)
-        with reporter.step("the same crowd as seed 004", 2 * scale.waiting) as advance:
+        people = scale.waiting + min(scale.waiting, KEPT)
+        with reporter.step("the same crowd as seed 004", people) as advance:
             seed = await fill_seed(on, scale.waiting, advance)
         with reporter.step("rounds of polls", scale.poll_rounds) as advance:
             await measure_polls(on, big, small, seed, scale.poll_rounds, figures, advance)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from bench.report import Figures
 from bench.rig import Rig, lua
 from bench.scale import Scale
-from waitroom.engine import Join
+from waitroom.engine import Join, keys
 from waitroom.models import MEMBERS_PER_SCRIPT, Policy, State, TicketView
 
 KEPT = 1_000_000
-"""Most tickets that a crowd remembers, so that ten million fit into this process."""
+"""Most tickets that a crowd remembers: those of ten million would not leave room for much else."""
 
 Advance = Callable[[int], None]
 
@@ -26,7 +26,6 @@ class Crowd:
     """A filled room, with tickets of people who wait in it."""
 
     room: str
-    waiting: int
     tickets: list[str]
 
     def some(self, count: int) -> list[str]:
@@ -43,26 +42,25 @@ class SeedLine:
     tokens: list[str]
 
 
-async def fill_room(rig: Rig, room: str, waiting: int, inside: int, advance: Advance) -> Crowd:
-    """Make a room with people inside, then people waiting, who have polled once."""
+async def fill_room(rig: Rig, room: str, inside: int, advance: Advance) -> Crowd:
+    """Make a room with people inside, so that from now on everybody waits."""
     policy = Policy(
-        capacity=max(inside, 1),
-        session_s=86_400,
-        enter_within_s=3_600,
-        presence_s=3_600,
-        recover_s=0,
+        capacity=inside, session_s=86_400, enter_within_s=3_600, presence_s=3_600, recover_s=0
     )
     await rig.engine.create(room, policy)
-    for count in _batches(max(inside, 1)):
+    for count in _batches(inside):
         await _join(rig, room, count, State.INSIDE)
         advance(count)
-    tickets: list[str] = []
+    return Crowd(room, [])
+
+
+async def let_join(rig: Rig, crowd: Crowd, waiting: int, advance: Advance) -> None:
+    """Let people join a room and wait there."""
     for count in _batches(waiting):
-        joined = await _join(rig, room, count, State.WAITING)
+        joined = await _join(rig, crowd.room, count, State.WAITING)
         advance(count)
-        if len(tickets) < KEPT:
-            tickets += joined
-    return Crowd(room, waiting, tickets)
+        if len(crowd.tickets) < KEPT:
+            crowd.tickets.extend(joined)
 
 
 async def _join(rig: Rig, room: str, count: int, expected: State) -> list[str]:
@@ -84,27 +82,21 @@ async def poll_everybody(rig: Rig, crowd: Crowd, advance: Advance) -> None:
 
 async def fill_measured(rig: Rig, scale: Scale, figures: Figures, advance: Advance) -> Crowd:
     """Fill the big room, and note what each person who waits costs."""
-    room = "big"
-    crowd = await fill_room(rig, room, 0, scale.inside, advance)
+    crowd = await fill_room(rig, "big", scale.inside, advance)
     await asyncio.sleep(0.3)  # buffers of clients and of the file go back
     used, resident = await rig.memory()
     before = await rig.usec("evalsha")
     began = time.perf_counter()
-    for count in _batches(scale.waiting):
-        joined = await _join(rig, room, count, State.WAITING)
-        advance(count)
-        if len(crowd.tickets) < KEPT:
-            crowd.tickets.extend(joined)
+    await let_join(rig, crowd, scale.waiting, advance)
     took = time.perf_counter() - began
     spent = await rig.usec("evalsha") - before
-    crowd = Crowd(room, scale.waiting, crowd.tickets)
     await poll_everybody(rig, crowd, advance)
     await asyncio.sleep(0.3)
     used_after, resident_after = await rig.memory()
     figures["bytes_per_waiter"] = (used_after - used) / scale.waiting
     figures["rss_per_waiter"] = (resident_after - resident) / scale.waiting
     for name in ("waiting", "seen"):
-        size = await rig.admin.memory_usage(f"wr:{{{room}}}:{name}", samples=1000)
+        size = await rig.admin.memory_usage(keys.room_key(crowd.room, name), samples=1000)
         figures[f"{name}_bytes"] = (size or 0) / scale.waiting
     figures["fill_joins_per_s"] = scale.waiting / took
     figures["join_us"] = spent / scale.waiting
@@ -112,34 +104,24 @@ async def fill_measured(rig: Rig, scale: Scale, figures: Figures, advance: Advan
 
 
 async def fill_seed(rig: Rig, waiting: int, advance: Advance) -> SeedLine:
-    """Make the structures of seed 004 as its crowd would leave them: polled in random order."""
+    """Make the structures of seed 004 as its crowd leaves them, with one poll each as well."""
     made = SeedLine("seed:line", "seed:last_polls", [])
-    now_ms = int(time.time() * 1000) - waiting
-    kept: list[tuple[str, int]] = []
-    number = 0
+    sha = await rig.admin.script_load(lua("seed004_join"))
+    first_ms = int(time.time() * 1000) - waiting
     for count in _batches(waiting):
-        some = {secrets.token_urlsafe(12): now_ms + number + i for i in range(count)}
-        number += count
-        await rig.admin.zadd(made.line, some)
-        kept += some.items()
+        tokens = [secrets.token_urlsafe(12) for _ in range(count)]
+        await rig.admin.evalsha(sha, 2, made.line, made.last_polls, str(first_ms), *tokens)
+        first_ms += count
         advance(count)
-        if len(kept) >= KEPT or number == waiting:
-            await _seed_polls(rig, made, kept, advance)
-            kept = []
-    return made
-
-
-async def _seed_polls(
-    rig: Rig, made: SeedLine, arrivals: list[tuple[str, int]], advance: Advance
-) -> None:
-    random.shuffle(arrivals)
-    now_ms = int(time.time() * 1000)
-    for start in range(0, len(arrivals), MEMBERS_PER_SCRIPT):
-        some = arrivals[start : start + MEMBERS_PER_SCRIPT]
-        await rig.admin.zadd(made.last_polls, {token: now_ms + start // 100 for token, _ in some})
+        if len(made.tokens) < KEPT:
+            made.tokens.extend(tokens)
+    random.shuffle(made.tokens)
+    for start in range(0, len(made.tokens), MEMBERS_PER_SCRIPT):
+        some = made.tokens[start : start + MEMBERS_PER_SCRIPT]
+        now_ms = int(time.time() * 1000)
+        await rig.admin.zadd(made.last_polls, dict.fromkeys(some, now_ms))
         advance(len(some))
-    if len(made.tokens) < KEPT:
-        made.tokens.extend(token for token, _ in arrivals)
+    return made
 
 
 async def fill_others(rig: Rig, count: int, advance: Advance) -> None:

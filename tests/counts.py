@@ -16,6 +16,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "state_machine_examples": (25, 200, 2_000),
         "state_machine_steps": (30, 50, 80),
         "hammer_seconds": (3, 10, 60),
+        "hammer_admissions": (150, 1_000, 6_000),
         "hammer_processes": (8, 8, 8),
         "worker_kills": (5, 50, 200),
         "server_kills": (2, 10, 30),

@@ -85,8 +85,10 @@ class Ticker:
         while True:
             self._wake.clear()
             pause = self._start_due()
+            # Not `wait_for`: Python 3.11's loses a cancellation that comes together with the wake.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._wake.wait()
 
     def _start_due(self) -> float:
         """Start a step for each room that is due; return how long nothing else is."""

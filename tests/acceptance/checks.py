@@ -30,17 +30,23 @@ class Event:
 
 @dataclass(slots=True)
 class Replay:
-    """What a replay found: most people called + inside at once, and moves that are not allowed."""
+    """What a replay found: `peak` is the most people called + inside at once, `reserved` the most
+    who are called or went inside within the window, and `wrong` the moves that are not allowed.
+    """
 
     peak: int = 0
+    reserved: int = 0
     wrong: list[str] = field(default_factory=list)
     held: dict[str, str] = field(default_factory=dict)
 
 
-def replay(events: Iterable[Event], session_ms: int, enter_within_ms: int) -> Replay:
+def replay(
+    events: Iterable[Event], session_ms: int, enter_within_ms: int, window_us: int = 0
+) -> Replay:
     """Follow everybody through their states; who is past a deadline is out, swept or not."""
     found, ends = Replay(), dict[str, int]()
     deadlines: list[tuple[int, str]] = []
+    entries: deque[int] = deque()
 
     def hold(one: str, state: str, until_ms: int) -> None:
         found.held[one], ends[one] = state, until_ms
@@ -61,9 +67,14 @@ def replay(events: Iterable[Event], session_ms: int, enter_within_ms: int) -> Re
                 if state != "called":
                     found.wrong.append(f"{one} entered while {state or 'not called'}")
                 hold(one, "inside", event.at_ms + session_ms)
+                entries.append(event.at_us)
             elif event.kind == "ended" and state is not None:
                 del found.held[one], ends[one]
         found.peak = max(found.peak, len(found.held))
+        while entries and entries[0] < event.at_us - window_us:
+            entries.popleft()
+        turns = sum(state == "called" for state in found.held.values())
+        found.reserved = max(found.reserved, len(entries) + turns)
     return found
 
 

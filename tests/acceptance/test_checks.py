@@ -20,6 +20,16 @@ def test_replay_counts_who_is_held_and_lets_deadlines_pass() -> None:
     assert 2 == checks.replay(log, session_ms=20, enter_within_ms=100).peak
 
 
+def test_replay_counts_what_is_reserved_of_a_window() -> None:
+    """Turns and entries of the window add up; an entry leaves it with time, a turn by its end."""
+    log = _log(("called", 0, "a b"), ("entered", 10, "a"), ("called", 15, "c"))
+    assert 3 == checks.replay(log, 100, 100, window_us=5_000).reserved
+    late = [*log, *_log(("called", 16, "d"))]
+    assert 3 == checks.replay(late, 100, 100, window_us=5_000).reserved
+    assert 4 == checks.replay(late, 100, 100, window_us=6_000).reserved
+    assert 3 == checks.replay(late, 100, 16, window_us=6_000).reserved
+
+
 def test_replay_finds_moves_that_are_not_allowed() -> None:
     """A second call, an entry without a turn and an entry after the turn are each found."""
     again = _log(("called", 0, "a"), ("called", 1, "a"))

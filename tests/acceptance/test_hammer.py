@@ -17,17 +17,17 @@ from tests.harness import open_engine
 from tests.servers import start_server
 from waitroom.models import Policy
 
-ENTER_WITHIN_S = 0.5
+ENTER_WITHIN_S = 0.6
 EVERY = Policy(
     capacity=120,
     batch=25,
     every_s=0.2,
     max_entries=220,
-    per_s=2,
+    per_s=1.8,
     session_s=0.4,
     enter_within_s=ENTER_WITHIN_S,
 )
-PACED = Policy(batch=30, every_s=0.25, session_s=0.5, enter_within_s=ENTER_WITHIN_S)
+PACED = Policy(batch=40, every_s=0.25, session_s=0.5, enter_within_s=ENTER_WITHIN_S)
 ONLY_CAPACITY = Policy(capacity=60, session_s=0.4, enter_within_s=ENTER_WITHIN_S)
 
 
@@ -66,7 +66,7 @@ async def test_eight_processes_at_once(policy: Policy, tmp_path: Path) -> None:
             states = await everybody(client, room)
             counters = (await engine.stats(room)).counters
     assert counters["called_total"] == len(checks.called_ids(log.events)), "the log has a gap"
-    _judge(policy, log.events, states, tmp_path, least=100 * seconds)
+    _judge(policy, log.events, states, tmp_path, least=count("hammer_admissions"))
 
 
 def _judge(
@@ -85,7 +85,12 @@ def _judge(
     called = checks.called_ids(events)
     entries = checks.moments(events, "entered")
     assert policy.session_s is not None
-    found = checks.replay(events, round(policy.session_s * 1000), round(ENTER_WITHIN_S * 1000))
+    found = checks.replay(
+        events,
+        round(policy.session_s * 1000),
+        round(ENTER_WITHIN_S * 1000),
+        round((policy.per_s or 0) * 1e6),
+    )
 
     say(
         f"{len(joins)} joined, {len(called)} called ({len(direct)} at once), {len(entries)} "
@@ -103,7 +108,9 @@ def _judge(
         assert policy.capacity == found.peak, "passed, or never reached"
     if policy.max_entries is not None and policy.per_s is not None:
         most = checks.most_in_window(entries, round(policy.per_s * 1e6))
-        assert policy.max_entries == most, "passed, or never reached"
+        assert most <= policy.max_entries
+        # Turns are reserved against it: with them it is used up, though some never come.
+        assert policy.max_entries == found.reserved, "passed, or never reached"
     if policy.batch is not None and policy.every_s is not None:
         most = checks.most_per_slot(events, round(policy.every_s * 1000), direct)
         assert policy.batch == most, "passed, or never reached"

@@ -101,6 +101,23 @@ async def test_it_stops_cleanly(tmp_path: Path) -> None:
             await ticker.stop()  # once more does no harm
 
 
+async def test_it_stops_when_a_change_comes_in_the_same_moment(tmp_path: Path) -> None:
+    """A verb asks for a look in the very moment of `stop()`: it stops all the same."""
+    with start_server("valkey", tmp_path / "s") as server:
+        async with open_engine(server.url) as engine:
+            await engine.create(ROOM, Policy(capacity=1))
+            for _ in range(3):
+                ticker = Ticker(engine)
+                ticker.start()
+                await asyncio.sleep(0.05)  # it sleeps now
+                ticker.touch(ROOM)
+                stopping = asyncio.create_task(ticker.stop())
+                done, _ = await asyncio.wait({stopping}, timeout=2)
+                for task in ticker._loops:
+                    task.cancel()
+                assert done, "stop() hangs"
+
+
 async def test_it_backs_off_while_the_server_is_away(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

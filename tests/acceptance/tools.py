@@ -66,7 +66,8 @@ async def finished(processes: list[BaseProcess], within_s: float) -> None:
     """Wait for processes to end by themselves, without an error."""
     for process in processes:
         await asyncio.to_thread(process.join, within_s)
-    assert [0] * len(processes) == [process.exitcode for process in processes]
+    codes = [process.exitcode for process in processes]
+    assert [0] * len(processes) == codes, f"exit codes {codes}; None still runs"
 
 
 class Notes:

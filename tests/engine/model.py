@@ -52,6 +52,7 @@ class Step:
     verb: str
     targets: frozenset[str] = frozenset()
     forced: bool = False
+    nameless: frozenset[str] = frozenset()  # those of `targets` who came without a ticket
 
 
 @dataclass(slots=True)
@@ -64,6 +65,8 @@ class Person:
     why: str = "new"
     until: int = FOREVER
     seen: int = 0
+    arrived: int = 0
+    drew: bool = False  # the place was drawn, or changed: it is no time of arrival
     places: set[int] = field(default_factory=set)
     lost: bool = False  # waits, but the server forgot: a poll must bring them back
     forgiven: bool = False  # is out, but the server forgot: a poll may bring them back
@@ -83,6 +86,7 @@ class Model:
     version: int = 1
     people: dict[str, Person] = field(default_factory=dict)
     wall: int = 0  # the clock, ms
+    opened: int = 0  # the opening time at which the room was seen open
     now: int = 0  # room time of the last call, ms
     peak: int = 0
     hold_until: int = 0
@@ -101,7 +105,8 @@ class Model:
     @property
     def early(self) -> bool:
         """Whether the room has not opened yet."""
-        return self.policy.opens_at_ms is not None and self.wall < self.policy.opens_at_ms
+        opens = self.policy.opens_at_ms  # once open, a clock set back does not close it again
+        return opens is not None and self.wall < opens and opens != self.opened
 
     @property
     def draws(self) -> bool:
@@ -149,11 +154,10 @@ class Model:
 
     def absent(self, person: Person, slack: int = 0) -> bool:
         """Whether a waiting person has been silent too long, or their ticket is too old."""
-        arrived = person.place // 1000
-        if self.policy.before_open is BeforeOpen.DRAW:
-            arrived = max(arrived, self.policy.opens_at_ms or 0)
         silent = self.now - max(person.seen + slack, self.resumed) > ms(self.policy.presence_s)
-        return silent or self.now - arrived > ms(self.policy.ticket_ttl_s)
+        # Drawn places count from the opening and deferred ones are younger, so `slack` is for all.
+        arrived = FOREVER if slack and person.drew else person.arrived
+        return silent or self.now - arrived > ms(self.policy.ticket_ttl_s) + slack
 
     def room_left(self, *, direct: bool = False, by_hand: bool = False) -> int:
         """Return how many must be callable now: what is left even if the engine counts late."""
@@ -207,11 +211,18 @@ class Model:
             if event.kind == "called":
                 self._called(step, event.ids, dropped, after)
             elif event.kind == "entered":
-                self._entered(step, event.ids[0], after)
+                self._entered(step, event.ids[0])
             elif event.kind == "ended":
                 self._ended(step, event, after)
         for ticket_id, place in after.waiting.items():
             self._in_line(step, self.person(ticket_id), place)
+        for person in self.people.values():  # too late: admission goes on after `recover_s`
+            if person.lost and person.place <= after.meta["watermark"] and self._moves_on(step):
+                person.state, person.why, person.lost = "out", "passed", False
+
+    def _moves_on(self, step: Step) -> bool:
+        """Whether this call may have raised the watermark: it called, or tidied an idle room."""
+        return self.counts["called_total"] > 0 or step.verb == "advance"
 
     def _called(self, step: Step, ids: tuple[str, ...], dropped: set[str], after: Facts) -> None:
         self.counts["called_total"] += len(ids)
@@ -227,9 +238,8 @@ class Model:
             assert not any(self.absent(self.people[i], 1000) for i in ids), (
                 "called an absent person"
             )
-            assert after.meta["watermark"] >= line[len(ids) - 1].place, (
-                "the watermark stayed behind"
-            )
+            passed = self.draws or after.meta["watermark"] >= line[len(ids) - 1].place
+            assert passed, "the watermark stayed behind"
         elif step.verb == "call":
             assert self.people[ids[0]].state == "waiting", "called who did not wait"
         else:
@@ -239,7 +249,10 @@ class Model:
             self.counts["joined"] += 1
         for i in ids:
             person = self.person(i)
-            assert (person.state == "out") == (step.verb == "join"), "called twice"
+            waits = person.state == "waiting" and not person.lost
+            assert waits or (step.verb == "join" and (person.state == "out" or person.lost)), (
+                "twice"
+            )
             person.state, person.why, person.lost = "called", "", False
             within = self.policy.enter_within_s
             person.until = FOREVER if within is None else self.now + ms(within)
@@ -269,10 +282,11 @@ class Model:
         if policy.batch is not None and not direct and not self.bypass:
             assert self.slot_calls <= policy.batch, "more than `batch` in one slot"
 
-    def _entered(self, step: Step, ticket_id: str, after: Facts) -> None:
+    def _entered(self, step: Step, ticket_id: str) -> None:
         person, policy = self.people[ticket_id], self.policy
         self.counts["entered"] += 1
-        assert step.verb in ("enter", "join") and ticket_id in step.targets, "entered unasked"
+        assert step.verb in ("enter", "join"), f"entered by {step.verb}"
+        assert ticket_id in step.targets, "entered unasked"
         assert person.state == "called", "entered without being called"
         assert person.until > self.now, "entered after the deadline"
         self.entries.append(self.now)
@@ -289,14 +303,16 @@ class Model:
             person = self.people[i]
             was, over = person.state, person.until <= self.now
             if reason == "abandoned":
-                assert was == "waiting" and self.policy.mode is not Mode.CLOSED, f"abandoned {was}"
+                assert was == "waiting", f"abandoned {was}"
+                assert self.policy.mode is not Mode.CLOSED, "abandoned in a closed room"
                 served = after.meta.get("rebuilt") and person.place <= after.meta["watermark"]
                 assert served or self.absent(person), "somebody who is there was dropped"
             elif reason in ("no_show", "expired"):
                 assert was == {"no_show": "called", "expired": "inside"}[reason], f"{reason}: {was}"
                 assert over, f"{reason} before the deadline"
             else:
-                assert i in step.targets and was != "out", f"{reason} unasked"
+                assert i in step.targets, f"{reason} unasked"
+                assert was != "out", f"{reason} twice"
                 assert was == "waiting" or not over, f"{reason} after the deadline"
                 assert was == "inside" or reason != "finished", f"finished {was}"
             person.state, person.why, person.forgiven = "out", reason, False
@@ -305,9 +321,11 @@ class Model:
         if person.state != "waiting" or person.lost:
             self._arrive(step, person, place)
         elif person.place != place:
-            assert step.verb == "defer" and person.id in step.targets, "a place changed by itself"
+            assert step.verb == "defer", f"a place was changed by {step.verb}"
+            assert person.id in step.targets, "somebody else's place was changed"
             assert place > person.place, "deferred forward"
             self.counts["deferred"] += 1
+            person.drew = True
         if step.verb in ("join", "poll", "defer", "enter") and person.id in step.targets:
             person.seen = self.now if step.verb != "enter" or person.seen == 0 else person.seen
         person.place = place
@@ -325,8 +343,13 @@ class Model:
         assert person.id in step.targets, "somebody came back unasked"
         assert person.state in ("waiting", "out"), f"in line and {person.state}"
         person.seen = self.now
-        if place in person.places:
-            back = person.lost or person.forgiven or person.why == "abandoned"
+        back = person.lost or person.forgiven or person.why == "abandoned"
+        drawn_again = (
+            self.draws and step.verb == "join" and (person.id in step.nameless or not back)
+        )
+        # In the place of the ticket, or just behind it if that is taken.
+        same = any(had <= place < had + 8 for had in person.places)
+        if same and not drawn_again:
             assert back, f"back in line after {person.why}"
             self.counts["restored"] += 1
             person.reverted = person.reverted or person.forgiven
@@ -335,6 +358,7 @@ class Model:
             assert not self.refuses, "a refused newcomer is in line"
             assert self.draws or place > max(self.highest, self.drawn), "a newcomer overtakes"
             self.counts["joined"] += 1
+            person.arrived, person.drew = self.now, self.draws
         person.state, person.why, person.lost, person.forgiven = "waiting", "", False, False
         person.until, person.place = FOREVER, place
         person.places.add(place)

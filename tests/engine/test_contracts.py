@@ -25,7 +25,10 @@ PARTS = ("KEYS", "ARGV", "Returns")
 FIRST_OWN = 6
 HEAD = ("now", "epoch", "rev", "watermark", "last")
 ONLY_PYTHON = {"eta"}  # an estimate is shown, not enforced
-HANDLED = {"ok", "room_exists", "version_conflict", "lost", "unknown_room", "absent", "enter_later"}
+HANDLED = {
+    *("ok", "room_exists", "version_conflict", "lost", "unknown_room"),
+    *("absent", "enter_later", "redraw"),
+}
 STATES = {"waiting", "called", "inside", "finished", "left"}
 EVERY_VERB = pytest.mark.parametrize("verb", list(Verb))
 

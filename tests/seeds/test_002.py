@@ -112,6 +112,7 @@ async def test_deadline_is_known(engine: Engine, clock: Clock, room: str) -> Non
 
 
 @pytest.mark.seed("002-04")
+@pytest.mark.timeout(30)
 async def test_ticker_wakes(server: Server, room: str) -> None:
     """002-04: the ticker wakes for the deadline, on the server's clock, while no client polls."""
     async with open_engine(server.url) as engine, Ticker(engine):

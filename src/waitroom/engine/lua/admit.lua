@@ -8,7 +8,7 @@ local stop = open_room() or replay()
 if stop then return stop end
 
 if not forced then
-  local word = (R.hold_until > R.now and 'holding') or (not R.by_hand and not R.bypass and 'room_paused')
+  local word = not R.bypass and ((R.hold_until > R.now and 'holding') or (not R.by_hand and 'room_paused'))
   local room = word and 0 or budget(false, true)
   if not word and room == 0 and R.n_waiting > 0 then word = 'no_capacity' end
   if word then

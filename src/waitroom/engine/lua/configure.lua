@@ -75,7 +75,7 @@ end
 -- at; a longer window takes what it cannot know any more as used up to the old limit.
 local function rekey(old_per, old_max)
   local width, old_width = bucket_ms(R.per), R.bucket_ms
-  if width == old_width then return end
+  if R.per == old_per then return end
   local pairs_, known, into = redis.call('HGETALL', K.entries), 0, {}
   for i = 1, #pairs_, 2 do
     local last = tonumber(pairs_[i]) + old_width - 1

@@ -2,7 +2,7 @@
 -- KEYS: as in _common.
 -- ARGV: 6 id   7 claim ('place:epoch' of its ticket)
 -- Returns: inside (ends, sid, new) | enter_later (at) | waiting (position) |
---   no_show, expired, absent, passed, left, cleared, unknown; each with `called` = people called now
+--   no_show, expired, absent, passed, left, cleared, unknown
 local id, claim = ARGV[6], ARGV[7]
 local stop = open_room()
 if stop then return stop end
@@ -31,6 +31,6 @@ if R.max_entries and not R.bypass and entries_in_window() >= R.max_entries then
   return reply('enter_later', 'at', wall(at))
 end
 local ends, sid = go_inside(id)
-local called = admission(100)
+admission(100)
 save(true)
-return reply('inside', 'ends', wall(ends), 'sid', sid, 'new', 1, 'called', called)
+return reply('inside', 'ends', wall(ends), 'sid', sid, 'new', 1)
