@@ -41,25 +41,25 @@ _BUCKET = "string.format('%.0f', R.now - R.now % R.bucket_ms)"
 MUTANTS: dict[str, Mutant] = {
     "admits_one_too_many": _mutant(
         "test_capacity_is_never_passed",
-        ("_common", "R.capacity - live_called()", "R.capacity + 1 - live_called()"),
+        ("_moves", "R.capacity - live_called()", "R.capacity + 1 - live_called()"),
     ),
     "forgets_a_person": _mutant(
         "test_nobody_is_forgotten",
-        ("_common", "mark_called(take)", "take[2] = nil\n    mark_called(take)"),
+        ("_moves", "mark_called(take)", "take[2] = nil\n    mark_called(take)"),
     ),
     "ignores_order": _mutant(
         "test_the_first_are_called_first",
-        ("_common", "seen_n + n - 1, 'WITHSCORES')", "seen_n + n - 1, 'REV', 'WITHSCORES')"),
+        ("_moves", "seen_n + n - 1, 'WITHSCORES')", "seen_n + n - 1, 'REV', 'WITHSCORES')"),
     ),
     "counts_calls_instead_of_entries": _mutant(
         "test_late_enterers_and_new_calls_share_the_window",
-        ("_common", f"redis.call('HINCRBY', K.entries, {_BUCKET}, 1)", "R.n_entries = R.n_entries"),
+        ("_moves", f"redis.call('HINCRBY', K.entries, {_BUCKET}, 1)", "R.n_entries = R.n_entries"),
         (
-            "_common",
+            "_moves",
             "count('called_total', #ids)",
             f"count('called_total', #ids)\n  redis.call('HINCRBY', K.entries, {_BUCKET}, #ids)",
         ),
-        ("_common", "entries_in_window() - live_called())", "entries_in_window())"),
+        ("_moves", "entries_in_window() - live_called())", "entries_in_window())"),
         ("enter", "entries_in_window() >= R.max_entries", "false"),
     ),
     "restores_the_gone": _mutant(

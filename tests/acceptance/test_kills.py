@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import random
 import tempfile
 import time
 from collections.abc import Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,16 @@ async def _judge(engine: Engine, log: Log, folder: Path) -> tuple[int, int]:
     return len(joins), len(called)
 
 
+async def _ready(client: Any, running: list[BaseProcess], workers: int) -> None:
+    """Wait until the newest worker is at work."""
+    for _ in range(3_000):
+        assert running[-1].is_alive(), f"a worker ended with {running[-1].exitcode}"
+        if int(await client.get(READY)) >= workers:
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("a worker did not start")
+
+
 async def test_workers_killed_during_admission(tmp_path: Path) -> None:
     """Worker `kill -9` during admission: 0 lost, 0 twice."""
     kills, hits, in_flight = count("worker_kills"), 0, 0
@@ -96,24 +106,21 @@ async def test_workers_killed_during_admission(tmp_path: Path) -> None:
             client: Any = engine.store.client
             await engine.create(ROOM, POLICY)
             log = Log(client, ROOM)
-            following = asyncio.create_task(log.follow())
             plans = [_plan(server.url, tmp_path, number, 600) for number in range(kills + 2)]
             with workers(visit, (plans[0],), (plans[1],)) as running:
                 await start_signal(client, 2)
-                for kill in range(kills):
-                    running.append(start_worker(visit, plans[kill + 2]))
-                    for _ in range(3_000):
-                        if int(await client.get(READY)) >= kill + 3:
-                            break
-                        await asyncio.sleep(0.01)
-                    await asyncio.sleep(0.05 + 0.2 * draw.random())
-                    running[kill].kill()
-                    running[kill].join()
-                    lost = _in_flight(plans[kill].notes)
-                    hits, in_flight = hits + (lost > 0), in_flight + lost
-            following.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await following
+                async with log.follow():
+                    for kill in range(kills):
+                        running.append(start_worker(visit, plans[kill + 2]))
+                        await _ready(client, running, kill + 3)
+                        await asyncio.sleep(0.05 + 0.2 * draw.random())
+                        running[kill].kill()
+                        running[kill].join()
+                        lost = _in_flight(plans[kill].notes)
+                        hits, in_flight = hits + (lost > 0), in_flight + lost
+                    for process in running:
+                        process.kill()
+                        process.join()
             joined, called = await _judge(engine, log, tmp_path)
     say(f"{kills} kills, {hits} hit {in_flight} calls in flight; {joined} joins, {called} calls")
     assert hits > 0

@@ -7,8 +7,8 @@ import json
 import multiprocessing
 import os
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,7 @@ class Log:
         self._client, self._key = client, room_key(room, "events")
         self.events: list[Event] = []
         self.after = b"0"
+        self._ended = False
 
     async def catch_up(self) -> list[Event]:
         """Read on to the end; return what is new."""
@@ -120,11 +121,21 @@ class Log:
                 self.after = entry_id
                 new.append(event_of(fields))
 
-    async def follow(self, pause_s: float = 0.05) -> None:
-        """Read on until cancelled."""
-        while True:
+    @asynccontextmanager
+    async def follow(self, pause_s: float = 0.05) -> AsyncIterator[None]:
+        """Read on in the background while the block runs, and then to the end."""
+        reading = asyncio.create_task(self._read_on(pause_s))
+        try:
+            yield
+        finally:
+            self._ended = True
+            await reading
+
+    async def _read_on(self, pause_s: float) -> None:
+        while not self._ended:
             await self.catch_up()
             await asyncio.sleep(pause_s)
+        await self.catch_up()
 
 
 async def members(client: Any, room: str, state: str) -> dict[str, int]:

@@ -15,7 +15,7 @@ import pytest
 
 from tests.harness import Clock, crowd
 from waitroom.engine import Engine, keys, policies, replies, scripts
-from waitroom.engine.scripts import READS, WANTS_MEMORY, Verb, lua, script
+from waitroom.engine.scripts import READS, SHARED, Verb, WANTS_MEMORY, lua, script
 from waitroom.models import POLICY_FIELDS, Mode, Policy, State, TicketView
 
 TESTS = Path(__file__).parent
@@ -104,7 +104,7 @@ def table(name: str) -> list[str]:
 
 def test_verbs_are_lua_files() -> None:
     """Every verb has its Lua file, and every Lua file is a verb's."""
-    assert sorted([*Verb, "_common"]) == sorted(path.stem for path in LUA.glob("*.lua"))
+    assert sorted([*Verb, *SHARED]) == sorted(path.stem for path in LUA.glob("*.lua"))
 
 
 @EVERY_VERB
@@ -158,7 +158,7 @@ def test_keys_have_names() -> None:
     assert len(named) == sum(code(path.stem).count("KEYS[") for path in LUA.glob("*.lua"))
 
 
-@pytest.mark.parametrize("name", ["_common", *Verb])
+@pytest.mark.parametrize("name", [*SHARED, *Verb])
 def test_calls_use_named_keys(name: str) -> None:
     """Every command works on a key of K (or a parameter that is given one): no name is built."""
     text = code(name)
@@ -173,7 +173,7 @@ def test_calls_use_named_keys(name: str) -> None:
         assert ["K.seen", "K.sids"] == re.findall(r"K\.\w+", value)
 
 
-@pytest.mark.parametrize("name", ["_common", *Verb])
+@pytest.mark.parametrize("name", [*SHARED, *Verb])
 def test_every_call_is_literal(name: str) -> None:
     """Commands are written out, so that the checks of this file can read them."""
     text = code(name)
@@ -191,7 +191,7 @@ def test_policy_fields() -> None:
 
 def test_policy_fields_are_used() -> None:
     """A field that Lua reads is a field that some script acts by."""
-    text = "".join(code(name) for name in ("_common", *Verb))
+    text = "".join(code(name) for name in (*SHARED, *Verb))
     for name in table("POLICY"):
         used = re.search(rf"(R\.p\.|R\.|\bp\.){name}\b", text)
         assert used, name
@@ -202,7 +202,7 @@ def test_counters() -> None:
     assert list(replies.COUNTERS) == table("COUNTERS")
 
 
-@pytest.mark.parametrize("name", ["_common", *Verb])
+@pytest.mark.parametrize("name", [*SHARED, *Verb])
 def test_fields_of_meta(name: str) -> None:
     """Whatever a script sets or counts in meta is listed."""
     written = re.findall(r"\bset\('(\w+)'", code(name))
@@ -241,7 +241,7 @@ def test_words_are_understood(verb: Verb) -> None:
 
 def test_refusals_are_answered() -> None:
     """No refusal is left in Python that no script answers."""
-    text = "".join(code(name) for name in ("_common", *Verb))
+    text = "".join(code(name) for name in (*SHARED, *Verb))
     assert set() == {word for word in replies._REFUSALS if f"'{word}'" not in text}
 
 
@@ -318,7 +318,10 @@ CALLS: dict[Verb, Callable[[Scene], Awaitable[Any]]] = {
 NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
     Verb.CONFIGURE: lambda _: [("'create', 'update' or", "update"), ("update: the version", 1)],
     Verb.JOIN: lambda _: [("'1' = restore only", 0)],
-    Verb.POLL: lambda _: [],
+    Verb.POLL: lambda s: [
+        ("the ids of all tickets", s.waiting.id + s.last.id),
+        ("their claims", f"{s.claim(s.waiting)} {s.claim(s.last)}"),
+    ],
     Verb.ADVANCE: lambda _: [("most members", 77)],
     Verb.ENTER: lambda s: [("id", s.called.id), ("claim", s.claim(s.called))],
     Verb.RENEW: lambda s: [("id", s.inside.id), ("sid", s.inside.sid), ("wall-clock ms", 99)],
@@ -342,7 +345,6 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
 REPEATED: dict[Verb, tuple[list[str], int]] = {
     Verb.CONFIGURE: (["name", "value"], len(POLICY_FIELDS)),
     Verb.JOIN: (["id", "claim", "draw", "enter"], 1),
-    Verb.POLL: (["id", "claim"], 2),
     Verb.KICK: (["ids"], 2),
 }
 

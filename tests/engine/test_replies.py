@@ -54,10 +54,10 @@ def test_joined() -> None:
     assert [("inside", 5, 60, 8, True), ("room_full", 0, 0, 0, False)] == spots
 
 
-def test_polled() -> None:
-    """Each ticket of a poll is three values."""
-    reply = Reply("ok", {"tickets": [b"waiting", 4, 0, b"inside", 60, 8]})
-    assert [("waiting", 4, 0), ("inside", 60, 8)] == list(replies.polled(reply))
+def test_others() -> None:
+    """Each ticket of a poll that does not wait is three values."""
+    reply = Reply("ok", {"others": [b"called", 4, 0, b"inside", 60, 8]})
+    assert [("called", 4, 0), ("inside", 60, 8)] == list(replies.others(reply))
 
 
 def test_advanced() -> None:

@@ -10,6 +10,10 @@ from waitroom import errors
 from waitroom.models import Advanced, Listed, Mode, Page, Reason, State, Stats
 
 PROTOCOL = b"waitroom/1"
+WRONG_TYPE = (
+    "{} of this room holds another type than ours, so somebody else writes to it; delete that key, "
+    "or give Waitroom a database of its own"
+)
 COUNTERS = (
     "joined",
     "restored",
@@ -69,11 +73,7 @@ def parse(raw: Any) -> Reply:
     word = raw[1].decode()
     fields = {raw[i].decode(): raw[i + 1] for i in range(2, len(raw), 2)}
     if word == "broken_room":
-        key = fields["key"].decode()
-        raise errors.BrokenRoom(
-            f"the key `{key}` of this room holds another type than ours, so somebody else writes "
-            "to it; delete that key, or give Waitroom a database of its own"
-        )
+        raise errors.BrokenRoom(WRONG_TYPE.format(f"the key `{fields['key'].decode()}`"))
     if word == "upgrade_needed":
         raise errors.UpgradeNeeded(
             f"the room has schema {fields['schema']}, newer than this Waitroom; upgrade it"
@@ -89,9 +89,9 @@ def joined(reply: Reply) -> Iterator[Spot]:
         yield Spot(word.decode(), place, number, sid, new == 1)
 
 
-def polled(reply: Reply) -> Iterator[tuple[str, int, int]]:
-    """Yield word, number and sid per ticket of a `poll`: plain, for this is the hot path."""
-    flat = reply.fields["tickets"]
+def others(reply: Reply) -> Iterator[tuple[str, int, int]]:
+    """Yield word, number and sid of each ticket of a `poll` that does not wait."""
+    flat = reply.fields["others"]
     for i in range(0, len(flat), 3):
         yield flat[i].decode(), flat[i + 1], flat[i + 2]
 

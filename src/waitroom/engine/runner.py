@@ -12,12 +12,12 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from waitroom.engine import keys, policies
+from waitroom.engine import keys, policies, replies
 from waitroom.engine.connect import store_error
 from waitroom.engine.memory import RoomMemory
 from waitroom.engine.replies import Reply, parse
 from waitroom.engine.scripts import READS, Verb, run, script
-from waitroom.errors import StoreUnavailable, UnknownRoom
+from waitroom.errors import BrokenRoom, StoreUnavailable, UnknownRoom
 from waitroom.models import Policy
 
 Clock = Callable[[], int]
@@ -116,6 +116,8 @@ class Runner:
                 return await call()
             except (TimeoutError, RedisError, OSError) as error:
                 known = store_error(error)
+                if known is None and "WRONGTYPE" in str(error):
+                    raise BrokenRoom(replies.WRONG_TYPE.format("a key")) from error
                 if known is None:
                     raise
                 if delay is None or not isinstance(known, StoreUnavailable):

@@ -1,7 +1,7 @@
 """The Lua scripts: found, put together, and sent by their hash.
 
-A script is a line of flags, `_common.lua` and `<verb>.lua`. `write_out` writes them whole,
-which is what the linter reads.
+A script is a line of flags, `_common.lua`, `_moves.lua` where people move, and `<verb>.lua`.
+`write_out` writes them whole, which is what the linter reads.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ class Verb(StrEnum):
     DROP = "drop"
 
 
+SHARED = ("_common", "_moves")
+STANDS_STILL = frozenset({Verb.POLL, Verb.LIST})
+"""Verbs that move nobody: they do without `_moves.lua`, which a poll would pay for."""
+
 READS = frozenset({Verb.LIST, Verb.STATS})
 WANTS_MEMORY = frozenset({Verb.CONFIGURE, Verb.JOIN})
 """Verbs that a full server refuses. The others free memory or need next to none, and go on."""
@@ -73,10 +77,11 @@ def lua(name: str) -> str:
 @cache
 def script(verb: Verb, flags: bool) -> Script:
     """Put a verb's script together, for a server that takes `#!lua` flags or for an older one."""
-    return whole(verb, lua("_common"), lua(verb), flags)
+    shared = ("_common",) if verb in STANDS_STILL else SHARED
+    return whole(verb, "\n".join(lua(name) for name in shared), lua(verb), flags)
 
 
-def whole(verb: Verb, common: str, own: str, flags: bool) -> Script:
+def whole(verb: Verb, shared: str, own: str, flags: bool) -> Script:
     """Join the parts of a script."""
     if verb in WANTS_MEMORY:
         first = "#!lua\n" if flags else ""
@@ -84,7 +89,7 @@ def whole(verb: Verb, common: str, own: str, flags: bool) -> Script:
         first = "#!lua flags=no-writes\n" if flags else ""
     else:
         first = "#!lua flags=allow-oom\n" if flags else _GO_ON_WHEN_FULL
-    source = f"{first}{common}\n{own}"
+    source = f"{first}{shared}\n{own}"
     return Script(source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest())
 
 

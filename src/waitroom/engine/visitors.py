@@ -84,14 +84,15 @@ class Visitors:
 
     async def poll(self, room: str, held: Sequence[Held]) -> Answers:
         """Poll tickets in one call, and put back into the line who is missing there."""
-        args: list[Any] = []
-        for one in held:
-            args += (one.ticket.id, one.claim)
-        reply = await self._runner.run(Verb.POLL, room, args)
+        ids = "".join([one.ticket.id for one in held])
+        claims = " ".join([one.claim or "-" for one in held])
+        reply = await self._runner.run(Verb.POLL, room, [ids, claims])
         waiting = reply.number("waiting")
+        others = replies.others(reply)
         found: Answers = []
         absent: list[int] = []
-        for one, (word, number, sid) in zip(held, replies.polled(reply), strict=True):
+        for one, position in zip(held, reply.fields["positions"], strict=True):
+            word, number, sid = ("waiting", position, 0) if position >= 0 else next(others)
             if word == "absent":
                 absent.append(len(found))
                 word = "passed"  # until it is back in its place, below

@@ -1,4 +1,5 @@
--- What every verb shares. `scripts.py` puts this file in front of each verb's own.
+-- What every verb shares: the key map, reading and writing a room, deadlines. `scripts.py` puts this
+-- file in front of each verb's own, with `_moves.lua` in between for all but poll and list.
 --
 -- KEYS, the same for every verb (`keys.py` builds them; all share the hash tag {room}):
 --    1 config   HASH    policy field -> value, '' = no limit; version      written by configure
@@ -45,6 +46,8 @@ local TYPES = {
   config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash', called = 'zset', inside = 'zset',
   sids = 'hash', done = 'zset', gone = 'zset', moved = 'hash', entries = 'hash', events = 'stream',
 }
+-- A verb that writes to these alone need not look at the others: reading a wrong one fails by itself.
+local POLL_TYPES = {config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash'}
 local POLICY = {
   'version', 'mode', 'capacity', 'batch', 'every_s', 'max_entries', 'per_s', 'session_s',
   'renewable', 'enter_within_s', 'presence_s', 'recover_s', 'queue_limit', 'ticket_ttl_s',
@@ -86,8 +89,8 @@ local function ms(seconds)
 end
 
 -- Wrong types are found before the first write: a script that fails half-way leaves people nowhere.
-local function wrong_type()
-  for name, want in pairs(TYPES) do
+local function wrong_type(types)
+  for name, want in pairs(types or TYPES) do
     local is = redis.call('TYPE', K[name]).ok
     if is ~= want and is ~= 'none' then return name end
   end
@@ -196,8 +199,8 @@ local function learn(rev, watermark, last)
 end
 
 -- Read the room. Returns nil, or the reply that ends this call: nothing has been written by then.
-local function open_room()
-  local bad = wrong_type()
+local function open_room(types)
+  local bad = wrong_type(types)
   if bad then return failed('broken_room', 'key', bad) end
   read_policy()
   local values = redis.call('HMGET', K.meta, unpack(META))
@@ -292,223 +295,4 @@ local function judge_absent(id, claim)
   if place <= R.watermark then return 'passed' end
   if redis.call('ZSCORE', K.gone, id) then return 'left' end
   return 'absent', place
-end
-
--- Limits ---------------------------------------------------------------------------------------
-
-local function live_called()
-  R.n_called = R.n_called or redis.call('ZCOUNT', K.called, '(' .. string.format('%.0f', called_cutoff()), '+inf')
-  return R.n_called
-end
-
-local function live_inside()
-  R.n_inside = R.n_inside or redis.call('ZCOUNT', K.inside, '(' .. string.format('%.0f', R.now), '+inf')
-  return R.n_inside
-end
-
--- Entries that may lie in the window ending now, counted by whole buckets: late, never too many.
-local function entries_in_window()
-  if R.n_entries then return R.n_entries end
-  local n, oldest, stale = 0, nil, {}
-  local pairs_ = redis.call('HGETALL', K.entries)
-  for i = 1, #pairs_, 2 do
-    local start = tonumber(pairs_[i])
-    if start + R.bucket_ms <= R.now - (R.per or 60000) then
-      stale[#stale + 1] = pairs_[i]
-    else
-      n = n + tonumber(pairs_[i + 1])
-      oldest = min(oldest or start, start)
-    end
-  end
-  R.n_entries, R.stale_buckets = n, stale
-  R.window_frees_at = oldest and oldest + R.bucket_ms + (R.per or 60000)
-  return n
-end
-
-local function pace_left()
-  if R.now >= R.slot_start + R.every then
-    R.slot_start = R.now - (R.now - R.slot_start) % R.every
-    R.slot_count = 0
-  end
-  return R.batch - R.slot_count
-end
-
--- How many people may be called now. A direct call (nobody waits) is not paced where a rolling
--- limit is set: a quiet minute's visitors go straight in.
-local function budget(direct, by_hand)
-  if R.bypass then return LIMIT end
-  if R.hold_until > R.now or not (by_hand or R.calls) then return 0 end
-  local n = LIMIT
-  if R.capacity then n = min(n, R.capacity - live_called() - live_inside()) end
-  if R.max_entries then n = min(n, R.max_entries - entries_in_window() - live_called()) end
-  if R.batch and not by_hand and not (direct and R.max_entries) then n = min(n, pace_left()) end
-  return max(n, 0)
-end
-
--- Moves ----------------------------------------------------------------------------------------
-
-local function next_place()
-  -- Above `draw_top`: opened early, or by a clock that lags, nobody comes among those who drew.
-  local place = max(R.last + STEP, R.draw_top + STEP, floor(R.now_us))
-  R.last = place
-  set('last', place)
-  return place
-end
-
-local function raise_watermark(place)
-  if place > R.watermark then
-    R.watermark = place
-    set('watermark', place)
-  end
-end
-
-local function mark_called(ids)
-  local until_ms = R.enter_within and R.now + R.enter_within or FOREVER
-  local args = {}
-  for i, id in ipairs(ids) do
-    args[2 * i - 1], args[2 * i] = until_ms, id
-  end
-  redis.call('ZADD', K.called, unpack(args))
-  if R.n_called then R.n_called = R.n_called + #ids end
-  count('called_total', #ids)
-  event('called', ids)
-  return until_ms
-end
-
-local function count_pace(n)
-  if not R.batch then return end
-  pace_left()
-  R.slot_count = R.slot_count + n
-  set('slot_start', R.slot_start)
-  set('slot_count', R.slot_count)
-end
-
-local function go_inside(id)
-  local sid = max(R.last_sid + 1, floor(R.now_us))
-  R.last_sid = sid
-  set('last_sid', sid)
-  local ends = R.session and R.now + R.session or FOREVER
-  entries_in_window()
-  if #R.stale_buckets > 0 then redis.call('HDEL', K.entries, unpack(R.stale_buckets)) end
-  R.stale_buckets = {}
-  redis.call('ZREM', K.called, id)
-  redis.call('ZADD', K.inside, ends, id)
-  redis.call('HSET', K.sids, id, string.format('%.0f', sid))
-  redis.call('HINCRBY', K.entries, string.format('%.0f', R.now - R.now % R.bucket_ms), 1)
-  R.n_entries = R.n_entries + 1
-  if R.n_called then R.n_called = R.n_called - 1 end
-  if R.n_inside then R.n_inside = R.n_inside + 1 end
-  count('entered', 1)
-  event('entered', {id}, 'sid', sid)
-  return ends, sid
-end
-
--- When a place was taken, in ms; a drawn one is no time, so it counts from the opening.
-local function arrival(place)
-  local at = floor(place / 1000)
-  return place <= R.draw_top and max(at, R.draw_until) or at
-end
-
--- Whether a waiting ticket has been silent for too long, or is older than a ticket may be.
-local function is_absent(place, seen_s)
-  if R.p.mode == 'closed' then return false end
-  local arrived = arrival(place)
-  if R.ttl and R.now - arrived > R.ttl then return true end
-  local last = max(seen_s and seen_s * 1000 or arrived, R.resumed_at)
-  return R.presence ~= nil and R.now - last > R.presence
-end
-
-local function drop_waiting(ids)
-  redis.call('ZREM', K.waiting, unpack(ids))
-  redis.call('HDEL', K.seen, unpack(ids))
-  R.n_waiting = R.n_waiting - #ids
-end
-
--- Call up to `want` people from the head who are there, dropping the absent on the way, and look
--- at no more than `allowance` in all. Returns how many were called, dropped.
-local function call_from_head(want, allowance)
-  local take, drop, places, seen_n = {}, {}, {}, 0
-  while #take < want and seen_n < allowance do
-    local n = min(allowance - seen_n, max(want - #take, 50))
-    local page = redis.call('ZRANGE', K.waiting, seen_n, seen_n + n - 1, 'WITHSCORES')
-    if #page == 0 then break end
-    local ids = {}
-    for i = 1, #page, 2 do ids[#ids + 1] = page[i] end
-    local polls = redis.call('HMGET', K.seen, unpack(ids))
-    for i, id in ipairs(ids) do
-      local place = tonumber(page[2 * i])
-      seen_n = seen_n + 1
-      -- In a room rebuilt from our memory, who is not after the watermark was served before: they
-      -- came back through a process that did not know so yet.
-      local served = R.rebuilt == 1 and place <= R.watermark
-      if served or is_absent(place, tonumber(polls[i] or nil)) then
-        drop[#drop + 1] = id
-      else
-        take[#take + 1], places[#places + 1], places[#places + 2] = id, place, id
-        if #take == want then break end
-      end
-    end
-    if #ids < n then break end
-  end
-  if #take > 0 then
-    drop_waiting(take)
-    mark_called(take)
-    redis.call('HDEL', K.moved, unpack(take))
-    if R.draws then -- by hand, before the draw is over: others may still draw a place in front
-      redis.call('ZADD', K.gone, unpack(places))
-    else
-      raise_watermark(places[#places - 1])
-    end
-  end
-  if #drop > 0 then
-    drop_waiting(drop)
-    count('abandoned', #drop)
-    event('ended', drop, 'reason', 'abandoned')
-  end
-  return #take, #drop
-end
-
--- The admission step: give away what the policy has room for. Returns called, dropped.
-local function admission(allowance)
-  if R.n_waiting == 0 then return 0, 0 end
-  local want = min(budget(), allowance)
-  if want == 0 then return 0, 0 end
-  local called, dropped = call_from_head(want, allowance)
-  if called > 0 then count_pace(called) end
-  return called, dropped
-end
-
--- End the sessions or turns of `ids`; those inside by `sid` can be revoked before their time.
-local function end_all(key, ids, reason)
-  if #ids == 0 then return end
-  redis.call('ZREM', key, unpack(ids))
-  if key == K.inside then redis.call('HDEL', K.sids, unpack(ids)) end
-  count(reason, #ids)
-  event('ended', ids, 'reason', reason)
-end
-
--- Take one ticket out of wherever it is. Returns the state it had, or nil.
-local function take_out(id, reason, claim)
-  local state, score = locate(id)
-  if state == 'waiting' then
-    drop_waiting({id})
-    if score > R.watermark then redis.call('ZADD', K.gone, score, id) end
-    redis.call('HDEL', K.moved, id)
-    count(reason, 1)
-    event('ended', {id}, 'reason', reason)
-  elseif state == 'called' then
-    if R.n_called then R.n_called = R.n_called - 1 end
-    end_all(K.called, {id}, reason)
-  elseif state == 'inside' then
-    local sid = redis.call('HGET', K.sids, id)
-    if sid then redis.call('ZADD', K.done, min(score, R.now + SESSION_KEPT_MS), sid) end
-    if R.n_inside then R.n_inside = R.n_inside - 1 end
-    end_all(K.inside, {id}, reason)
-  elseif state then -- its time is over, only no sweep has been here yet
-    end_all(state == 'expired' and K.inside or K.called, {id}, state)
-  elseif claim then
-    local word, place = judge_absent(id, claim)
-    if word == 'absent' then redis.call('ZADD', K.gone, place, id) end
-  end
-  return state
 end

@@ -8,7 +8,6 @@
 --   passed, left, cleared, unknown | room_full, room_closed, room_not_open
 --   or redraw: nothing was done, the caller drew by an old policy or epoch
 local restore_only = ARGV[6] == '1'
-local DRAWS = 4503599627370496 -- 2^52
 local stop = open_room()
 if stop then return stop end
 
@@ -48,25 +47,6 @@ local function restore(id, place)
   end
   count('restored', 1)
   answer('waiting', place, R.draws and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0, 0)
-end
-
--- Before the draw everybody's place is a keyed hash scaled between the last real place and opening.
-local function drawn_place(draw)
-  local span = floor((R.opens_at_ms * 1000 - R.draw_floor) / STEP) - 1
-  local place = R.draw_floor + STEP * (1 + floor(tonumber(draw) / DRAWS * max(span, 1)))
-  for _ = 1, LIMIT do
-    if redis.call('ZCOUNT', K.waiting, string.format('%.0f', place), string.format('%.0f', place)) == 0 then break end
-    place = place + 1
-  end
-  if place > R.draw_top then
-    R.draw_top = place
-    set('draw_top', place)
-  end
-  if R.draw_until ~= R.opens_at_ms then
-    R.draw_until = R.opens_at_ms
-    set('draw_until', R.opens_at_ms)
-  end
-  return place
 end
 
 local function newcomer(id, draw, enters)

@@ -1,34 +1,54 @@
 -- poll: where is each ticket, and a heartbeat for those who wait. Admits and restores nobody, so it
 -- goes on when the server's memory is full; 'absent' tells the caller to restore with join.
 -- KEYS: as in _common.
--- ARGV: for each ticket: 6.. id, claim ('place:epoch' of its ticket)
--- Returns: ok, waiting, tickets = {word, number, sid} of each ticket:
---   waiting position (0 = hidden) | called enter-by | inside session end, sid |
+-- ARGV: 6 the ids of all tickets, 16 characters each   7 their claims ('place:epoch'), by blanks
+-- Returns: ok, waiting, positions of all tickets (0 = hidden, -1 = not waiting), and others =
+--   {word, number, sid} of each that does not wait:
+--   called enter-by | inside session end, sid |
 --   absent, passed, left, cleared, unknown, no_show, expired
-local stop = open_room()
+local ids = ARGV[6]
+local stop = open_room(POLL_TYPES)
 if stop then return stop end
 
-local out, seens, n, s = {}, {}, 0, 0
-local now_s = math.ceil(R.now / 1000)
-for i = 6, #ARGV, 2 do
-  local id = ARGV[i]
+local positions, others, seens, s = {}, {}, {}, 0
+local now_s = string.format('%.0f', math.ceil(R.now / 1000))
+local sub, hidden = string.sub, R.draws
+
+-- Claims stay one string until somebody is not waiting: taking them apart costs as much as a poll.
+local claims
+local function claim_of(n)
+  if not claims then
+    claims = {}
+    for claim in string.gmatch(ARGV[7], '[^ ]+') do claims[#claims + 1] = claim end
+  end
+  return claims[n]
+end
+
+local function elsewhere(n, id)
+  local state, score = locate(id)
+  local word, number, sid = state, 0, 0
+  if state == 'called' then
+    number = wall(enter_by(score))
+  elseif state == 'inside' then
+    number, sid = wall(score), tonumber(redis.call('HGET', K.sids, id) or 0)
+  else
+    word = state or judge_absent(id, claim_of(n))
+  end
+  local o = #others
+  others[o + 1], others[o + 2], others[o + 3] = word, number, sid
+end
+
+for n = 1, #ids / 16 do
+  local id = sub(ids, 16 * n - 15, 16 * n)
   local rank = redis.call('ZRANK', K.waiting, id)
-  local word, number, sid = 'waiting', 0, 0
   if rank then
-    if not R.draws then number = rank + 1 end
+    positions[n] = hidden and 0 or rank + 1
     seens[s + 1], seens[s + 2], s = id, now_s, s + 2
   else
-    local state, score = locate(id)
-    if state == 'called' then
-      word, number = state, wall(enter_by(score))
-    elseif state == 'inside' then
-      word, number, sid = state, wall(score), tonumber(redis.call('HGET', K.sids, id) or 0)
-    else
-      word = state or judge_absent(id, ARGV[i + 1])
-    end
+    positions[n] = -1
+    elsewhere(n, id)
   end
-  out[n + 1], out[n + 2], out[n + 3], n = word, number, sid, n + 3
 end
 if s > 0 then redis.call('HSET', K.seen, unpack(seens)) end
 save(false)
-return reply('ok', 'waiting', R.n_waiting, 'tickets', out)
+return reply('ok', 'waiting', R.n_waiting, 'positions', positions, 'others', others)
