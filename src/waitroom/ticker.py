@@ -27,8 +27,8 @@ LAP_S = 10.0
 SOON_S = 0.1
 """How soon a room that was changed here is looked at; what comes meanwhile shares that look."""
 
-FIRST_LOOK_S = 60.0
-"""Over how long the first look at empty rooms is spread."""
+NEW_PER_LAP = 500
+"""How many rooms that nobody here has asked for are met in one lap, so that a start is quiet."""
 
 AT_ONCE = 16
 _BACK_OFF_S = (0.1, 5.0)
@@ -44,7 +44,7 @@ class Ticker:
         self._due: dict[str, float] = {}
         self._heap: list[tuple[float, str]] = []
         self._failures: dict[str, int] = {}
-        self._looked: set[str] = set()
+        self._met: set[str] = set()
         self._wake = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._loops: list[asyncio.Task[None]] = []
@@ -147,9 +147,11 @@ class Ticker:
     async def _lap(self) -> None:
         rooms = await self._engine.rooms()
         now = time.monotonic()
-        idle = [room for room in rooms if room not in self._due]
+        # What is planned for after the next lap may be overtaken by another process's visitors.
+        idle = [room for room in rooms if self._due.get(room, float("inf")) > now + self._lap_s]
         for room in await self._engine.occupied(idle):
             self._schedule(room, now)
-        for room in set(idle) - self._looked:  # once each, to tidy up after a restart
-            self._schedule(room, now + FIRST_LOOK_S * random.random())  # noqa: S311
-        self._looked = set(rooms)
+        new = [room for room in idle if room not in self._met][:NEW_PER_LAP]
+        for room in await self._engine.meet(new):
+            self._schedule(room, now)
+        self._met = (self._met | set(new)) & set(rooms)

@@ -66,7 +66,8 @@ class Person:
     until: int = FOREVER
     seen: int = 0
     arrived: int = 0
-    drew: bool = False  # the place was drawn, or changed: it is no time of arrival
+    drew: bool = False  # the place was drawn: it is no time of arrival
+    moved: bool = False  # the place was changed
     places: set[int] = field(default_factory=set)
     lost: bool = False  # waits, but the server forgot: a poll must bring them back
     forgiven: bool = False  # is out, but the server forgot: a poll may bring them back
@@ -156,7 +157,7 @@ class Model:
         """Whether a waiting person has been silent too long, or their ticket is too old."""
         silent = self.now - max(person.seen + slack, self.resumed) > ms(self.policy.presence_s)
         # Drawn places count from the opening and deferred ones are younger, so `slack` is for all.
-        arrived = FOREVER if slack and person.drew else person.arrived
+        arrived = FOREVER if slack and (person.drew or person.moved) else person.arrived
         return silent or self.now - arrived > ms(self.policy.ticket_ttl_s) + slack
 
     def room_left(self, *, direct: bool = False, by_hand: bool = False) -> int:
@@ -325,19 +326,19 @@ class Model:
             assert person.id in step.targets, "somebody else's place was changed"
             assert place > person.place, "deferred forward"
             self.counts["deferred"] += 1
-            person.drew = True
+            person.moved = True
         if step.verb in ("join", "poll", "defer", "enter") and person.id in step.targets:
             person.seen = self.now if step.verb != "enter" or person.seen == 0 else person.seen
         person.place = place
         person.places.add(place)
-        self.took(place)
+        self.took(person)
 
-    def took(self, place: int) -> None:
+    def took(self, person: Person) -> None:
         """Remember the highest place that was given; those that were drawn apart."""
-        if self.draws:
-            self.drawn = max(self.drawn, place)
+        if person.drew:
+            self.drawn = max(self.drawn, person.place)
         else:
-            self.highest = max(self.highest, place)
+            self.highest = max(self.highest, person.place)
 
     def _arrive(self, step: Step, person: Person, place: int) -> None:
         assert person.id in step.targets, "somebody came back unasked"

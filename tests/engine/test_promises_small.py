@@ -6,8 +6,9 @@ import pytest
 
 from tests.harness import Clock, advance_all, crowd
 from waitroom.engine import Engine
+from waitroom.engine.keys import ROOM_KEYS, room_key
 from waitroom.errors import EnterLater, TurnPassed
-from waitroom.models import Mode, Policy, Reason, State, TicketView
+from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
 
 
 async def test_capacity_is_never_passed(engine: Engine, room: str, clock: Clock) -> None:
@@ -104,6 +105,57 @@ async def test_a_turn_ends_at_its_deadline_without_a_sweep(
     clock.step(4)
     with pytest.raises(TurnPassed):
         await engine.enter(room, person.ticket)
+
+
+async def test_a_turn_that_is_over_stays_over(engine: Engine, room: str, clock: Clock) -> None:
+    """Our silence gives nobody a turn back whose place was given away before it."""
+    await engine.create(room, Policy(capacity=1, enter_within_s=8))
+    first = await engine.join(room)
+    for seconds in (2, 2, 2, 1.6):
+        clock.step(seconds)
+        await engine.poll(room, first.ticket)
+    clock.step(0.7)  # less than a second later, so `alive_at` is not written again
+    second = await engine.join(room)
+    assert State.CALLED is second.state
+    clock.step(6)  # silence of ours
+    with pytest.raises(TurnPassed):
+        await engine.enter(room, first.ticket)
+    await engine.enter(room, second.ticket)
+    assert 1 == (await engine.stats(room)).inside
+
+
+async def test_who_drew_is_not_too_old_after_a_loss(
+    engine: Engine, room: str, clock: Clock
+) -> None:
+    """A drawn place is no time of arrival, also in a room that was lost and brought back."""
+    opens = clock.now_ms + 5_000
+    policy = Policy(capacity=1, opens_at_ms=opens, before_open=BeforeOpen.DRAW, recover_s=10)
+    await engine.create(room, policy)
+    people = await crowd(engine, room, 3)
+    clock.step(6)
+    names = [room_key(room, name) for name in ROOM_KEYS]
+    await engine.store.client.delete(*names)
+    for _ in range(12):
+        await engine.poll_many(room, [person.ticket for person in people])
+        clock.step(1)
+        assert 0 == (await engine.advance(room)).abandoned
+    stats = await engine.stats(room)
+    assert (2, 1) == (stats.waiting, stats.called)
+
+
+async def test_a_vouched_session_is_not_back_in_line(
+    engine: Engine, room: str, clock: Clock
+) -> None:
+    """Who was taken in again after a loss and has finished does not get a place by a stray poll."""
+    await engine.create(room, Policy(mode=Mode.MANUAL))
+    person = await engine.join(room)
+    await engine.call(room, person.id)
+    inside = await engine.enter(room, person.ticket)
+    await engine.store.client.delete(*(room_key(room, name) for name in ROOM_KEYS))
+    until = clock.now_ms + 60_000
+    await engine.renew(room, person.ticket, sid=inside.sid, vouched_until_ms=until)
+    await engine.finish(room, person.ticket)
+    assert State.GONE is (await engine.poll(room, person.ticket)).state
 
 
 async def test_who_left_stays_gone(engine: Engine, room: str) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -135,11 +135,14 @@ class Engine:
     async def occupied(self, rooms: Sequence[str]) -> builtins.list[str]:
         """Return those rooms that hold anybody; a cheap question, asked of many at once."""
         found: builtins.list[str] = []
-        for start in range(0, len(rooms), _ROOMS_PER_PIPELINE):
-            some = rooms[start : start + _ROOMS_PER_PIPELINE]
+        for some in _pipelines(rooms):
             counts = await self.runner.exists([(r, ("waiting", "called", "inside")) for r in some])
             found += (room for room, count in zip(some, counts, strict=True) if count)
         return found
+
+    async def meet(self, rooms: Sequence[str]) -> builtins.list[str]:
+        """Get to know rooms, so that they survive a loss; return those with something to tidy."""
+        return [room for some in _pipelines(rooms) for room in await self.runner.meet(some)]
 
     def declare(self, room: str, policy: Policy) -> None:
         """Remember a room from a configuration file: it comes back after a loss and our restart."""
@@ -150,11 +153,11 @@ class Engine:
         reply = await self._run(Verb.CLEAR, room, [], op_id or _op_id())
         return reply.number("cleared")
 
-    async def drop(self, room: str) -> bool:
+    async def drop(self, room: str, *, op_id: str | None = None) -> bool:
         """Remove a room with all that it holds; return whether it was there."""
         check_room_name(room)
         try:
-            await self.runner.run(Verb.DROP, room, [])
+            await self.runner.run(Verb.DROP, room, [], op_id=op_id or _op_id())
             found = True
         except UnknownRoom:
             found = False
@@ -321,7 +324,7 @@ class Engine:
     # Inside ---------------------------------------------------------------------------------
 
     async def _run(
-        self, verb: Verb, room: str, args: Sequence[Any], op_id: str = keys.NO_OP
+        self, verb: Verb, room: str, args: Sequence[Any], op_id: str | None = None
     ) -> replies.Reply:
         return await self.runner.run(verb, check_room_name(room), [*args], op_id=op_id)
 
@@ -331,6 +334,11 @@ def _inside(room: str, held: Held, reply: replies.Reply) -> TicketView:
         raise replies.refusal(reply.word)
     sid, ends, new = reply.number("sid"), reply.number("ends"), reply.fields.get("new") == 1
     return views.view(room, held.ticket.id, held.text, "inside", ends, sid, 0, new)
+
+
+def _pipelines(rooms: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(rooms), _ROOMS_PER_PIPELINE):
+        yield rooms[start : start + _ROOMS_PER_PIPELINE]
 
 
 def _op_id() -> str:

@@ -22,16 +22,15 @@ ROOM_KEYS = (
 )
 """In the order in which every script takes them."""
 
-NO_OP = "none"
-
 
 def room_key(room: str, name: str) -> str:
     """Return one key of a room; the braces put all of them into one Cluster slot."""
     return f"wr:{{{room}}}:{name}"
 
 
-def script_keys(room: str, op_id: str = NO_OP) -> list[str]:
-    """Return the KEYS of a script call."""
+def script_keys(room: str, op_id: str | None = None) -> list[str]:
+    """Return the KEYS of a script call; the last one only where a repeat must be known."""
     keys = [room_key(room, name) for name in ROOM_KEYS]
-    keys.append(room_key(room, f"op:{op_id}"))
+    if op_id is not None:
+        keys.append(room_key(room, f"op:{op_id}"))
     return keys

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from waitroom.engine.replies import Reply
 from waitroom.models import Policy
 
+MEMORY_FIELDS = ("epoch", "rev", "watermark", "last")
+"""Fields of `meta` that a process remembers."""
+
 
 @dataclass(slots=True)
 class RoomMemory:

@@ -7,14 +7,14 @@ Repeating is safe for every verb: tickets are named by the caller, and what is c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from redis.exceptions import RedisError
 
 from waitroom.engine import keys, policies, replies
 from waitroom.engine.connect import store_error
-from waitroom.engine.memory import RoomMemory
+from waitroom.engine.memory import MEMORY_FIELDS, RoomMemory
 from waitroom.engine.replies import Reply, parse
 from waitroom.engine.scripts import READS, Verb, run, script
 from waitroom.errors import BrokenRoom, StoreUnavailable, UnknownRoom
@@ -25,6 +25,7 @@ Clock = Callable[[], int]
 
 RETRY_AFTER_S = (0.01, 0.05, 0.2)
 _LOSSES_PER_CALL = 3
+_LEFTOVERS = ("gone", "moved", "entries", "events", "series", "done")
 _QUIET = READS | {Verb.POLL, Verb.ADVANCE}
 """Verbs after which the ticker need not look at the room."""
 
@@ -47,7 +48,7 @@ class Runner:
         return found
 
     async def run(
-        self, verb: Verb, room: str, args: list[Any], *, op_id: str = keys.NO_OP
+        self, verb: Verb, room: str, args: list[Any], *, op_id: str | None = None
     ) -> Reply:
         """Run a verb; bring the room back first if its data was lost."""
         memory = self.memory(room)
@@ -98,13 +99,39 @@ class Runner:
 
         return list(await self._repeat(ask))
 
+    async def meet(self, rooms: Sequence[str]) -> list[str]:
+        """Learn what the server has of rooms that nobody asked for here: one pipeline for all.
+
+        Return those that have something to tidy up.
+        """
+
+        async def ask() -> list[Any]:
+            pipe = self.client.pipeline(transaction=False)
+            for room in rooms:
+                pipe.hgetall(keys.room_key(room, "config"))
+                pipe.hmget(keys.room_key(room, "meta"), MEMORY_FIELDS)
+                pipe.exists(*(keys.room_key(room, name) for name in _LEFTOVERS))
+            return list(await pipe.execute())
+
+        answers = await self._repeat(ask)
+        untidy = []
+        for n, room in enumerate(rooms):
+            config, meta, leftovers = answers[3 * n : 3 * n + 3]
+            if config and all(meta) and not self.knows(room):
+                memory = self.memory(room)
+                memory.policy, memory.version = policies.read(config)
+                memory.epoch, memory.rev, memory.watermark, memory.last = map(int, meta)
+            if leftovers:
+                untidy.append(room)
+        return untidy
+
     async def load_policy(self, room: str, memory: RoomMemory) -> None:
         """Read the policy of a room from the server, if it has one."""
         raw = await self._repeat(lambda: self.client.hgetall(keys.room_key(room, "config")))
         if raw:
             memory.policy, memory.version = policies.read(raw)
 
-    async def _send(self, verb: Verb, room: str, args: list[Any], op_id: str) -> Reply:
+    async def _send(self, verb: Verb, room: str, args: list[Any], op_id: str | None) -> Reply:
         names = keys.script_keys(room, op_id)
         found = script(verb, self.flags)
         head = self.memory(room).args(self.clock() if self.clock else None)
@@ -139,7 +166,7 @@ class Runner:
             raise UnknownRoom(room)
         args = ["restore", memory.version, *policies.write(memory.policy)]
         await self.command("SADD", keys.ROOMS, room)
-        reply = await self._send(Verb.CONFIGURE, room, args, keys.NO_OP)
+        reply = await self._send(Verb.CONFIGURE, room, args, None)
         if reply.word == "unknown_room":
             self.memories.pop(room, None)
             raise UnknownRoom(room)

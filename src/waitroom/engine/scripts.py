@@ -48,7 +48,11 @@ WANTS_MEMORY = frozenset({Verb.CONFIGURE, Verb.JOIN})
 
 # Before flags existed, a script that had begun to write was not stopped for want of memory, so a
 # write that changes nothing has the same effect as `allow-oom`.
-_GO_ON_WHEN_FULL = "redis.call('HDEL', KEYS[2], '')\n"
+_GO_ON_WHEN_FULL = "redis.pcall('HDEL', KEYS[2], '')\n"
+# And one that must not go on has to ask before it writes anything; this writes nothing either.
+_STOP_WHEN_FULL = """local full = redis.pcall('SETRANGE', KEYS[2], 0, '')
+if type(full) == 'table' and string.find(full.err or '', 'OOM', 1, true) then return full end
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ def script(verb: Verb, flags: bool) -> Script:
 def whole(verb: Verb, shared: str, own: str, flags: bool) -> Script:
     """Join the parts of a script."""
     if verb in WANTS_MEMORY:
-        first = "#!lua\n" if flags else ""
+        first = "#!lua\n" if flags else _STOP_WHEN_FULL
     elif verb in READS:
         first = "#!lua flags=no-writes\n" if flags else ""
     else:

@@ -18,7 +18,7 @@
 --   11 entries  HASH    bucket start in ms -> entries in it, at most 61    pruned by enter, configure
 --   12 events   STREAM  kind, at (us), ids, reason                         capped
 --   13 series   STREAM  samples for charts                                 capped
---   14 op       STRING  the packed reply of one op_id                      expires
+--   14 op       STRING  the packed reply of one op_id; only with an op_id   expires
 --
 -- ARGV, the same for every verb; the verb's own begin at ARGV[6]:
 --   1 now in us, or '' for the server's TIME        2 epoch     }
@@ -45,6 +45,7 @@ local K = {
 local TYPES = {
   config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash', called = 'zset', inside = 'zset',
   sids = 'hash', done = 'zset', gone = 'zset', moved = 'hash', entries = 'hash', events = 'stream',
+  op = 'string',
 }
 -- A verb that writes to these alone need not look at the others: reading a wrong one fails by itself.
 local POLL_TYPES = {config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash'}
@@ -56,7 +57,7 @@ local POLICY = {
 local META = {
   'schema', 'epoch', 'rev', 'last', 'watermark', 'slot_start', 'slot_count', 'bucket_ms',
   'alive_at', 'silent_from', 'resumed_at', 'hold_until', 'offset', 'sweep_after', 'sweep_at',
-  'draw_floor', 'draw_top', 'draw_until', 'opened', 'rebuilt', 'last_sid', 'active_at', 'dropped',
+  'draw_floor', 'draw_top', 'draw_until', 'opened', 'rebuilt', 'last_sid', 'history_at', 'active_at', 'dropped',
 }
 local COUNTERS = {
   'joined', 'restored', 'called_total', 'entered', 'finished', 'left', 'kicked', 'expired',
@@ -91,7 +92,7 @@ end
 -- Wrong types are found before the first write: a script that fails half-way leaves people nowhere.
 local function wrong_type(types)
   for name, want in pairs(types or TYPES) do
-    local is = redis.call('TYPE', K[name]).ok
+    local is = K[name] and redis.call('TYPE', K[name]).ok or 'none'
     if is ~= want and is ~= 'none' then return name end
   end
 end
@@ -241,12 +242,12 @@ end
 
 -- A repeated op_id answers what it answered the first time.
 local function replay()
-  local packed = redis.call('GET', K.op)
+  local packed = K.op and redis.call('GET', K.op)
   if packed then return cmsgpack.unpack(packed) end
 end
 
 local function remember(answer, kept_ms)
-  redis.call('SET', K.op, cmsgpack.pack(answer), 'PX', kept_ms or 600000)
+  if K.op then redis.call('SET', K.op, cmsgpack.pack(answer), 'PX', kept_ms or 600000) end
   return answer
 end
 

@@ -1,6 +1,9 @@
 -- How people move: what the limits allow, who is called, and how a ticket ends. `scripts.py` puts
 -- this file between `_common.lua` and the verbs that move anybody.
 
+local HISTORY_MS = 5000 -- between two moments of the history of entries
+local KEPT_MOMENTS = 60
+
 -- Limits ---------------------------------------------------------------------------------------
 
 local function live_called()
@@ -109,7 +112,26 @@ local function count_pace(n)
   set('slot_count', R.slot_count)
 end
 
+-- How many had entered by when: a few dozen moments, fine for the last minutes and coarser with
+-- age, so that a window which is made longer knows what its buckets have forgotten.
+local function note_history()
+  if R.last_sid == 0 or (R.now - R.history_at < HISTORY_MS and R.now >= R.history_at) then return end
+  R.history_at = R.now
+  set('history_at', R.now)
+  local moments = {}
+  for moment in string.gmatch(redis.call('HGET', K.meta, 'history') or '', '[^ ]+') do
+    moments[#moments + 1] = moment
+  end
+  local total = tonumber(redis.call('HGET', K.meta, 'entered') or 0) + (R.counts.entered or 0)
+  moments[#moments + 1] = string.format('%.0f:%.0f', floor(R.last_sid / 1000), total)
+  if #moments > KEPT_MOMENTS then -- drop every second one of the older half
+    for i = KEPT_MOMENTS / 2, 1, -2 do table.remove(moments, i) end
+  end
+  redis.call('HSET', K.meta, 'history', table.concat(moments, ' '))
+end
+
 local function go_inside(id)
+  note_history()
   local sid = max(R.last_sid + 1, floor(R.now_us))
   R.last_sid = sid
   set('last_sid', sid)

@@ -71,9 +71,21 @@ if action == 'update' and version and version ~= R.version then
   return reply('version_conflict', 'version', R.version)
 end
 
--- Entries of the old window go into the new one's buckets by the latest moment they may have been
--- at; a longer window takes what it cannot know any more as used up to the old limit.
-local function rekey(old_per, old_max)
+-- What a longer window must know and the buckets have forgotten, from the history: entries between
+-- two of its moments count at the later one.
+local function add_forgotten(into, width, old_per, known)
+  local total = tonumber(redis.call('HGET', K.meta, 'entered') or 0)
+  local forgotten, edge, before = total - known, R.now - old_per, 0
+  local history = (redis.call('HGET', K.meta, 'history') or '') .. string.format(' %.0f:%.0f', edge, total)
+  for at, upto in string.gmatch(history, '(%d+):(%d+)') do
+    local n = min(tonumber(upto), forgotten) - min(before, forgotten)
+    at, before = min(tonumber(at), edge), tonumber(upto)
+    if n > 0 and at > R.now - R.per then into[at - at % width] = (into[at - at % width] or 0) + n end
+  end
+end
+
+-- Entries of the old window go into the new one's buckets by the latest moment they may have been at.
+local function rekey(old_per)
   local width, old_width = bucket_ms(R.per), R.bucket_ms
   if R.per == old_per then return end
   local pairs_, known, into = redis.call('HGETALL', K.entries), 0, {}
@@ -83,23 +95,18 @@ local function rekey(old_per, old_max)
     into[start] = (into[start] or 0) + n
     known = known + n
   end
-  if old_max and R.per and R.per > old_per then
-    local total = tonumber(redis.call('HGET', K.meta, 'entered') or 0)
-    local unknown = min(total - known, old_max * math.ceil((R.per - old_per) / old_per))
-    local edge = R.now - old_per
-    if unknown > 0 then into[edge - edge % width] = (into[edge - edge % width] or 0) + unknown end
-  end
+  if R.per and R.per > old_per then add_forgotten(into, width, old_per, known) end
   redis.call('UNLINK', K.entries)
   for start, n in pairs(into) do redis.call('HSET', K.entries, string.format('%.0f', start), n) end
   R.bucket_ms = width
   set('bucket_ms', width)
 end
 
-local was_closed, drew, old_per, old_max = R.p.mode == 'closed', R.draws, R.per, R.max_entries
+local was_closed, drew, old_per = R.p.mode == 'closed', R.draws, R.per
 write_policy(action == 'restore' and version or R.version + 1)
 read_policy()
 judge_mode()
-rekey(old_per or 60000, old_max)
+rekey(old_per or 60000)
 if was_closed and R.p.mode ~= 'closed' then -- nobody was swept meanwhile: presence counts from now
   set('resumed_at', R.now)
   set('silent_from', R.now)

@@ -10,6 +10,6 @@ for i = 6, #ARGV do
   local was = take_out(ARGV[i], 'kicked')
   if was == 'waiting' or was == 'called' or was == 'inside' then kicked = kicked + 1 end
 end
-local called = admission(100)
+local called = admission(min(100, LIMIT - (#ARGV - 5)))
 save(true)
 return remember(reply('ok', 'kicked', kicked, 'called', called))
