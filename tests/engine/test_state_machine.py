@@ -871,7 +871,7 @@ async def _awaitable(call: Awaitable[T]) -> T:
 
 
 def _numbers(pairs: Iterable[tuple[bytes, Any]]) -> dict[str, int]:
-    return {name.decode(): int(float(value)) for name, value in pairs}
+    return {name.decode(): int(float(value)) for name, value in pairs if name != b"history"}
 
 
 def _event(fields: dict[bytes, bytes]) -> Event:
