@@ -324,7 +324,12 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
     ],
     Verb.ADVANCE: lambda _: [("most members", 77)],
     Verb.ENTER: lambda s: [("id", s.called.id), ("claim", s.claim(s.called))],
-    Verb.RENEW: lambda s: [("id", s.inside.id), ("sid", s.inside.sid), ("wall-clock ms", 99)],
+    Verb.RENEW: lambda s: [
+        ("id", s.inside.id),
+        ("sid", s.inside.sid),
+        ("wall-clock ms", 99),
+        ("claim", s.claim(s.inside)),
+    ],
     Verb.FINISH: lambda s: [("id", s.inside.id), ("sid", s.inside.sid)],
     Verb.LEAVE: lambda s: [("id", s.waiting.id), ("claim", s.claim(s.waiting))],
     Verb.ADMIT: lambda _: [("how many", 2), ("'1' = forced", 1)],

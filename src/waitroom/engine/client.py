@@ -213,7 +213,7 @@ class Engine:
     ) -> TicketView:
         """Extend a session from now. A gate may vouch for one whose record was lost."""
         held = await self.visitors.read(room, ticket)
-        args = [held.ticket.id, _or_empty(sid), _or_empty(vouched_until_ms)]
+        args = [held.ticket.id, _or_empty(sid), _or_empty(vouched_until_ms), held.claim]
         return _inside(room, held, await self._run(Verb.RENEW, room, args))
 
     async def finish(

@@ -59,7 +59,8 @@ class Runner:
                 raise UnknownRoom(room)
             if reply.word != "lost":
                 memory.saw(reply)
-                await self._follow_policy(room, memory, reply)
+                if verb is not Verb.DROP:
+                    await self._follow_policy(room, memory, reply)
                 if verb not in _QUIET:
                     self.on_change(room)
                 return reply

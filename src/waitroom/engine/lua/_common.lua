@@ -56,7 +56,7 @@ local POLICY = {
 }
 local META = {
   'schema', 'epoch', 'rev', 'last', 'watermark', 'slot_start', 'slot_count', 'bucket_ms',
-  'alive_at', 'silent_from', 'resumed_at', 'hold_until', 'offset', 'sweep_after', 'sweep_at',
+  'alive_at', 'silent_from', 'resumed_at', 'grace_until', 'hold_until', 'offset', 'sweep_after', 'sweep_at',
   'draw_floor', 'draw_top', 'draw_until', 'opened', 'rebuilt', 'last_sid', 'history_at', 'active_at', 'dropped',
 }
 local COUNTERS = {
@@ -167,12 +167,13 @@ local function keep_time(raw_us)
   if gap < 1000 then return end
   local quiet = max(5000, min(R.recover, (R.presence or FOREVER) / 2, (R.enter_within or FOREVER) / 2))
   if gap > quiet and R.alive_at > 0 and (R.n_waiting > 0 or redis.call('EXISTS', K.called) == 1) then
+    -- We may have judged by the clock until a second after `alive_at`: what was over then stays over.
     -- Who had their time again from an earlier silence, and had not used it up, has it once more.
-    local in_grace = R.enter_within and R.alive_at < R.resumed_at + R.enter_within
-    if not in_grace then R.silent_from = R.alive_at end
-    R.resumed_at = R.now
+    if R.alive_at + 1000 >= R.grace_until then R.silent_from = R.alive_at + 1000 end
+    R.resumed_at, R.grace_until = R.now, R.now + (R.enter_within or 0)
     set('silent_from', R.silent_from)
     set('resumed_at', R.resumed_at)
+    set('grace_until', R.grace_until)
     if gap > R.recover then hold() end
   end
   R.alive_at = R.now
@@ -200,7 +201,7 @@ local function learn(rev, watermark, last)
 end
 
 -- Read the room. Returns nil, or the reply that ends this call: nothing has been written by then.
-local function open_room(types)
+local function open_room(types, reads)
   local bad = wrong_type(types)
   if bad then return failed('broken_room', 'key', bad) end
   read_policy()
@@ -220,7 +221,7 @@ local function open_room(types)
   end
   keep_time(raw_us)
   judge_mode()
-  if epoch == R.epoch then learn(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])) end
+  if epoch == R.epoch and not reads then learn(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])) end
 end
 
 -- Write what changed in meta: once per call. `rev` counts the calls that changed anybody's state.
@@ -256,16 +257,12 @@ end
 -- Called tickets with an enter-by up to here have lost their turn. Those whose time ran out while
 -- we were silent get it again, from the moment we were back.
 local function called_cutoff()
-  if R.enter_within and R.now < R.resumed_at + R.enter_within then
-    return min(R.now, R.silent_from - 1)
-  end
+  if R.now < R.grace_until then return min(R.now, R.silent_from - 1) end
   return R.now
 end
 
 local function enter_by(score)
-  if R.enter_within and score >= R.silent_from then
-    return max(score, R.resumed_at + R.enter_within)
-  end
+  if score >= R.silent_from then return max(score, R.grace_until) end
   return score
 end
 
@@ -294,6 +291,8 @@ local function judge_absent(id, claim)
   local moved = redis.call('HGET', K.moved, id)
   if moved then place = max(place, tonumber(string.match(moved, ':(%d+)$'))) end
   if place <= R.watermark then return 'passed' end
-  if redis.call('ZSCORE', K.gone, id) then return 'left' end
+  -- Who left and came again later has a later place, which a failover may have forgotten.
+  local left = tonumber(redis.call('ZSCORE', K.gone, id) or nil)
+  if left and left >= place then return 'left' end
   return 'absent', place
 end

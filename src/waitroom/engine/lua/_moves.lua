@@ -35,6 +35,41 @@ local function entries_in_window()
   return n
 end
 
+local function bucket_ms(per)
+  return math.ceil((per or 60000) / 60)
+end
+
+-- What a longer window must know and the buckets have forgotten, from the history: entries between
+-- two of its moments count at the later one.
+local function add_forgotten(into, width, old_per, known)
+  local total = tonumber(redis.call('HGET', K.meta, 'entered') or 0)
+  local forgotten, edge, before = total - known, R.now - old_per, 0
+  local history = (redis.call('HGET', K.meta, 'history') or '') .. string.format(' %.0f:%.0f', edge, total)
+  for at, upto in string.gmatch(history, '(%d+):(%d+)') do
+    local n = min(tonumber(upto), forgotten) - min(before, forgotten)
+    at, before = min(tonumber(at), edge), tonumber(upto)
+    if n > 0 and at > R.now - R.per then into[at - at % width] = (into[at - at % width] or 0) + n end
+  end
+end
+
+-- Entries of the old window go into the new one's buckets by the latest moment they may have been at.
+local function rekey(old_per)
+  local width, old_width = bucket_ms(R.per), R.bucket_ms
+  if R.per == old_per then return end
+  local pairs_, known, into = redis.call('HGETALL', K.entries), 0, {}
+  for i = 1, #pairs_, 2 do
+    local last = tonumber(pairs_[i]) + old_width - 1
+    local start, n = last - last % width, tonumber(pairs_[i + 1])
+    into[start] = (into[start] or 0) + n
+    known = known + n
+  end
+  if R.per and R.per > old_per then add_forgotten(into, width, old_per, known) end
+  redis.call('UNLINK', K.entries)
+  for start, n in pairs(into) do redis.call('HSET', K.entries, string.format('%.0f', start), n) end
+  R.bucket_ms = width
+  set('bucket_ms', width)
+end
+
 local function pace_left()
   if R.now >= R.slot_start + R.every then
     R.slot_start = R.now - (R.now - R.slot_start) % R.every
@@ -65,14 +100,20 @@ local function next_place()
   return place
 end
 
--- Before the draw everybody's place is a keyed hash scaled between the last real place and opening.
-local function drawn_place(draw)
-  local span = floor((R.opens_at_ms * 1000 - R.draw_floor) / STEP) - 1
-  local place = R.draw_floor + STEP * (1 + floor(tonumber(draw) / 2 ^ 52 * max(span, 1)))
+-- The first place from here on that nobody has.
+local function free_place(place)
   for _ = 1, LIMIT do
-    if redis.call('ZCOUNT', K.waiting, string.format('%.0f', place), string.format('%.0f', place)) == 0 then break end
+    local exact = string.format('%.0f', place)
+    if redis.call('ZCOUNT', K.waiting, exact, exact) == 0 then break end
     place = place + 1
   end
+  return place
+end
+
+-- Before the draw everybody's place is a keyed hash scaled between the last real place and opening.
+local function drawn_place(draw)
+  local span = max(floor((R.opens_at_ms * 1000 - R.draw_floor) / STEP) - 1, 2 ^ 30)
+  local place = free_place(R.draw_floor + STEP * (1 + floor(tonumber(draw) / 2 ^ 52 * span)))
   if place > R.draw_top then
     R.draw_top = place
     set('draw_top', place)

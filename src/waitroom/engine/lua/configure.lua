@@ -15,10 +15,6 @@ local function raw_us()
   return time[1] * 1000000 + time[2]
 end
 
-local function bucket_ms(per)
-  return math.ceil((per or 60000) / 60)
-end
-
 local function write_policy(new_version)
   local fields = {'version', new_version}
   for i = 8, #ARGV do fields[#fields + 1] = ARGV[i] end
@@ -35,7 +31,7 @@ local function make(new_version, rev, restored)
   write_policy(new_version)
   read_policy()
   R.offset, R.alive_at, R.hold_until, R.n_waiting, R.changes, R.counts = 0, 0, 0, 0, {}, {}
-  R.silent_from, R.resumed_at = 0, 0
+  R.silent_from, R.resumed_at, R.grace_until = 0, 0, 0
   keep_time(us)
   if not restored then
     epoch = max(us, epoch + 1, tonumber(old[1] or 0) + 1)
@@ -51,6 +47,10 @@ local function make(new_version, rev, restored)
   set('draw_floor', max(last, R.watermark))
   if restored then
     set('rebuilt', 1)
+    if R.opens_at_ms and R.p.before_open == 'draw' then -- places that were drawn are no times
+      set('draw_top', R.opens_at_ms * 1000)
+      set('draw_until', R.opens_at_ms)
+    end
     hold()
   end
   save(true)
@@ -71,37 +71,6 @@ if action == 'update' and version and version ~= R.version then
   return reply('version_conflict', 'version', R.version)
 end
 
--- What a longer window must know and the buckets have forgotten, from the history: entries between
--- two of its moments count at the later one.
-local function add_forgotten(into, width, old_per, known)
-  local total = tonumber(redis.call('HGET', K.meta, 'entered') or 0)
-  local forgotten, edge, before = total - known, R.now - old_per, 0
-  local history = (redis.call('HGET', K.meta, 'history') or '') .. string.format(' %.0f:%.0f', edge, total)
-  for at, upto in string.gmatch(history, '(%d+):(%d+)') do
-    local n = min(tonumber(upto), forgotten) - min(before, forgotten)
-    at, before = min(tonumber(at), edge), tonumber(upto)
-    if n > 0 and at > R.now - R.per then into[at - at % width] = (into[at - at % width] or 0) + n end
-  end
-end
-
--- Entries of the old window go into the new one's buckets by the latest moment they may have been at.
-local function rekey(old_per)
-  local width, old_width = bucket_ms(R.per), R.bucket_ms
-  if R.per == old_per then return end
-  local pairs_, known, into = redis.call('HGETALL', K.entries), 0, {}
-  for i = 1, #pairs_, 2 do
-    local last = tonumber(pairs_[i]) + old_width - 1
-    local start, n = last - last % width, tonumber(pairs_[i + 1])
-    into[start] = (into[start] or 0) + n
-    known = known + n
-  end
-  if R.per and R.per > old_per then add_forgotten(into, width, old_per, known) end
-  redis.call('UNLINK', K.entries)
-  for start, n in pairs(into) do redis.call('HSET', K.entries, string.format('%.0f', start), n) end
-  R.bucket_ms = width
-  set('bucket_ms', width)
-end
-
 local was_closed, drew, old_per = R.p.mode == 'closed', R.draws, R.per
 write_policy(action == 'restore' and version or R.version + 1)
 read_policy()
@@ -109,7 +78,6 @@ judge_mode()
 rekey(old_per or 60000)
 if was_closed and R.p.mode ~= 'closed' then -- nobody was swept meanwhile: presence counts from now
   set('resumed_at', R.now)
-  set('silent_from', R.now)
 end
 if R.draws and not drew then set('draw_floor', max(R.last, R.watermark, R.draw_top)) end
 set('sweep_at', 0)

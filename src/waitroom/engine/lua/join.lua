@@ -35,6 +35,7 @@ local function is_here(id, state, score)
 end
 
 local function restore(id, place)
+  place = free_place(place) -- a lost state may have let two people draw or defer to the same one
   redis.call('ZADD', K.waiting, place, id)
   redis.call('HSET', K.seen, id, now_s)
   R.n_waiting = R.n_waiting + 1

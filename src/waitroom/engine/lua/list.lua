@@ -4,7 +4,7 @@
 --       10 arrived at or before, us (waiting only; '' = any)
 -- Returns: ok (after = next cursor or '', tickets = {id, place, seen ms, until ms, sid} each)
 local state, cursor, most = ARGV[6], ARGV[7], min(tonumber(ARGV[8]), LIMIT)
-local stop = open_room()
+local stop = open_room(nil, true)
 if stop then return stop end
 
 local out, after = {}, ''

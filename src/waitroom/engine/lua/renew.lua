@@ -2,9 +2,9 @@
 -- a loss, a session that a gate vouches for is taken in again, so that its place is not given twice.
 -- KEYS: as in _common.
 -- ARGV: 6 id   7 sid, or '' = whichever it has   8 wall-clock ms until which a verified pass of this
---       session runs, or ''
+--       session runs, or ''   9 claim ('place:epoch' of its ticket)
 -- Returns: inside (ends, sid) | not_renewable | session_over
-local id, sid, vouched = ARGV[6], ARGV[7], tonumber(ARGV[8])
+local id, sid, vouched, claim = ARGV[6], ARGV[7], tonumber(ARGV[8]), ARGV[9]
 local stop = open_room()
 if stop then return stop end
 
@@ -23,7 +23,13 @@ end
 local ends = vouched and vouched + R.offset_ms
 if ends and ends > R.now and sid ~= '' and state ~= 'inside' and R.hold_until > R.now
   and not redis.call('ZSCORE', K.done, sid) then
-  if state == 'waiting' then drop_waiting({id}) end
+  local _, place = judge_absent(id, claim)
+  if state == 'waiting' then
+    drop_waiting({id})
+    place = score
+  end
+  -- It is served: its place must not come back when the session is over.
+  if place and place > R.watermark then redis.call('ZADD', K.gone, place, id) end
   redis.call('ZREM', K.called, id)
   redis.call('ZADD', K.inside, ends, id)
   redis.call('HSET', K.sids, id, sid)

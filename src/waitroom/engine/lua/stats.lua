@@ -3,7 +3,7 @@
 -- ARGV: none of its own
 -- Returns: ok (mode, waiting, called, inside, entries, hold_until, oldest = longest wait in ms, and
 --   every lifetime counter by its name)
-local stop = open_room()
+local stop = open_room(nil, true)
 if stop then return stop end
 
 local head = redis.call('ZRANGE', K.waiting, 0, 0, 'WITHSCORES')[2]
