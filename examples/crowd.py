@@ -1,4 +1,4 @@
-"""A crowd comes to a room with few places: `make run`.
+"""A crowd comes to a room with few places: `make run`, or `python examples/crowd.py PEOPLE`.
 
 Everything is real: a Valkey server of its own in a temporary folder, the Lua, the ticker, and 300
 visitors as tasks who join, poll, enter, stay a while, finish, or close the tab without a word.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -26,7 +27,7 @@ from waitroom.ticker import Ticker
 from waitroom.tickets import KeyRing
 
 ROOM = "demo"
-PEOPLE = 300
+PEOPLE = int(sys.argv[1]) if len(sys.argv) > 1 else 300
 POLICY = Policy(capacity=20, batch=5, every_s=0.5, session_s=4, enter_within_s=2, presence_s=3)
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from waitroom.engine import Engine
 from waitroom.models import TicketView
@@ -13,6 +14,16 @@ from waitroom.tickets import KeyRing
 
 SECRET = b"a secret of the tests, 32 bytes+"
 START_US = 1_800_000_000_000_000
+
+
+BAD_TICKETS: list[Any] = ["", "x", "x" * 257, "x" * 1_000_000, "\x00\xff", "대기열", b"x", None, 7]
+
+
+class Nobody:
+    """A client that must not be used: what is refused before the server is asked."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"the server was asked: {name}")
 
 
 class Clock:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -12,22 +11,13 @@ import pytest
 from tests.acceptance.tools import dump, say
 from tests.counts import count
 from tests.harness import Clock, crowd, open_engine
-from tests.servers import Server, start_server
+from tests.servers import Server
 from waitroom.engine import Engine
 from waitroom.engine.keys import ROOM_KEYS, room_key
 from waitroom.errors import BrokenRoom, StoreFull
 from waitroom.models import Policy, State, TicketView
 
 POLICY = Policy(capacity=4, renewable=True, max_defers=7)
-
-
-@pytest.fixture(scope="module", params=["valkey", "redis"])
-def apart(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    """Run a server whose memory we may fill."""
-    with start_server(request.param, Path(tmp_path_factory.mktemp("apart"))) as server:
-        yield server
 
 
 @pytest.mark.parametrize("flags", [True, False], ids=["flags", "no flags"])

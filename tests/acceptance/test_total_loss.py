@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
 from tests.acceptance.tools import members, place_of, say
 from tests.counts import count
 from tests.harness import Clock, advance_all, open_engine
-from tests.servers import Server, start_server
+from tests.servers import Server
 from waitroom.engine import Engine, Join
 from waitroom.errors import InvalidTicket
 from waitroom.models import Policy, State, TicketView
@@ -26,15 +24,6 @@ from waitroom.tickets import KeyRing, Ticket
 ROOM = "lost"
 RECOVER_S = 75
 POLICY = Policy(capacity=50, session_s=900, recover_s=RECOVER_S, renewable=True)
-
-
-@pytest.fixture(scope="module", params=["valkey", "redis"])
-def apart(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    """Run a server of our own, which may be flushed."""
-    with start_server(request.param, Path(tmp_path_factory.mktemp("apart"))) as server:
-        yield server
 
 
 @dataclass(slots=True)

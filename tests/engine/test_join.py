@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Clock, crowd, open_engine
+from tests.harness import BAD_TICKETS, Clock, Nobody, crowd, open_engine
 from tests.servers import Server
 from waitroom.engine import Engine, Join, keys
 from waitroom.errors import (
@@ -21,15 +21,6 @@ from waitroom.errors import (
     UpgradeNeeded,
 )
 from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
-
-BAD_TICKETS: list[Any] = ["", "x", "x" * 257, "x" * 1_000_000, "\x00\xff", "대기열", b"x", None, 7]
-
-
-class Nobody:
-    """A client that must not be used."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise AssertionError(f"the server was asked: {name}")
 
 
 async def paused(engine: Engine, room: str, **policy: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Clock, crowd, open_engine
+from tests.harness import BAD_TICKETS, Clock, Nobody, crowd, open_engine
 from tests.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.errors import (
@@ -18,15 +18,6 @@ from waitroom.errors import (
 )
 from waitroom.models import Mode, Policy, Reason, State, TicketView
 from waitroom.tickets import KeyRing
-
-BAD_TICKETS: list[Any] = ["", "x", "x" * 257, "x" * 1_000_000, "\x00\xff", "대기열", b"x", None, 7]
-
-
-class Nobody:
-    """A client that must not be used."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise AssertionError(f"the server was asked: {name}")
 
 
 async def tick(engine: Engine, clock: Clock, room: str, seconds: int) -> None:

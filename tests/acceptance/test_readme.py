@@ -1,0 +1,45 @@
+"""What the README shows works: the example behind `make run`, and the few lines of Python."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+from tests.servers import Server
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*args: str) -> str:
+    """Run Python in a process of its own, as a newcomer would; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, *args], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_crowd_gets_through() -> None:
+    """`make run` with a small crowd: everybody is through, within the room's capacity."""
+    said = run("examples/crowd.py", "30")
+    worst = re.search(r"never more than (\d+) at once", said)
+    assert worst, said
+    assert 1 <= int(worst[1]) <= 20
+
+
+def test_the_lines_of_python(valkey: Server) -> None:
+    """The example of the README runs as it stands, against any server."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    block = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    assert block
+    lines = block[1].replace("redis://localhost", valkey.url)
+    imports = "".join(line for line in lines.splitlines(True) if line.startswith("from "))
+    body = lines.replace(imports, "")
+    room = 'await engine.create("concert", Policy())\n'
+    body = body.replace("async with engine", f"{room}async with engine")
+    program = f"import asyncio\nfrom waitroom.models import Policy\n{imports}\nasync def main():\n"
+    program += textwrap.indent(f"{body}\nprint(view.state)", "    ")
+    assert "inside" == run("-c", f"{program}\nasyncio.run(main())").strip()
