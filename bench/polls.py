@@ -20,7 +20,7 @@ from bench.report import Figures
 from bench.rig import Rig, lua
 
 PER_BATCH = 128
-BATCHES = 5
+BATCHES = 20
 POLLS = PER_BATCH * BATCHES
 
 

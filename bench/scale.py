@@ -12,7 +12,7 @@ class Scale:
 
     waiting: int = 100_000
     small: int = 10_000
-    poll_rounds: int = 30
+    poll_rounds: int = 12
     inside: int = 25_000
     admitted: int = 5_000
     other_keys: int = 100_000
@@ -29,7 +29,7 @@ class Scale:
             return cls()
         return cls(
             waiting=(millions or 1) * 1_000_000,
-            poll_rounds=100,
+            poll_rounds=30,
             inside=250_000,
             admitted=50_000,
             other_keys=1_000_000,
