@@ -155,3 +155,6 @@ class Ticker:
         for room in await self._engine.meet(new):
             self._schedule(room, now)
         self._met = (self._met | set(new)) & set(rooms)
+        # The index lost what we remember: a step brings the room back, or learns of its drop.
+        for room in self._engine.remembered() - set(rooms):
+            self._schedule(room, now)

@@ -180,3 +180,29 @@ async def test_a_killed_process_is_replaced_by_anothers_lap(tmp_path: Path) -> N
                 assert State.WAITING == (await engine.poll(ROOM, next_one.ticket)).state
                 took = await _until(engine, next_one, State.CALLED, 4)
     say(f"1 kill of the process that knew; called by the other one {took:.1f} s later")
+
+
+async def test_rooms_that_nobody_visits_come_back_after_a_loss(tmp_path: Path) -> None:
+    """FLUSHALL of empty rooms: the ticker brings those it remembers back, not a dropped one."""
+    with start_server("valkey", tmp_path) as server:
+        async with open_engine(server.url) as other:
+            await other.create("kept", Policy(capacity=7))
+            await other.create("dropped", Policy())
+            async with open_engine(server.url) as engine, Ticker(engine, lap_s=0.1):
+                for _ in range(300):
+                    if engine.remembered() >= {"kept", "dropped"}:
+                        break
+                    await asyncio.sleep(0.01)
+                await other.drop("dropped")
+                for _ in range(300):
+                    if "dropped" not in engine.remembered():
+                        break
+                    await asyncio.sleep(0.01)
+                server.command("FLUSHALL")
+                for _ in range(300):
+                    if await engine.rooms():
+                        break
+                    await asyncio.sleep(0.01)
+                assert ("kept",) == await engine.rooms()
+                async with open_engine(server.url) as fresh:
+                    assert 7 == (await fresh.room("kept")).policy.capacity

@@ -144,6 +144,10 @@ class Engine:
         """Get to know rooms, so that they survive a loss; return those with something to tidy."""
         return [room for some in _pipelines(rooms) for room in await self.runner.meet(some)]
 
+    def remembered(self) -> set[str]:
+        """Return the rooms that this process could bring back after a loss."""
+        return {room for room in self.runner.memories if self.runner.knows(room)}
+
     def declare(self, room: str, policy: Policy) -> None:
         """Remember a room from a configuration file: it comes back after a loss and our restart."""
         self.runner.declare(check_room_name(room), policy)
