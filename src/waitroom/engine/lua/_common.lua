@@ -47,8 +47,8 @@ local TYPES = {
   sids = 'hash', done = 'zset', gone = 'zset', moved = 'hash', entries = 'hash', events = 'stream',
   op = 'string',
 }
--- Reading a key of a wrong type fails by itself, so poll need only look at what it writes unread.
-local POLL_TYPES = {seen = 'hash'}
+-- A verb that writes to these alone need not look at the others: reading a wrong one fails by itself.
+local POLL_TYPES = {config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash'}
 local POLICY = {
   'version', 'mode', 'capacity', 'batch', 'every_s', 'max_entries', 'per_s', 'session_s',
   'renewable', 'enter_within_s', 'presence_s', 'recover_s', 'queue_limit', 'ticket_ttl_s',
