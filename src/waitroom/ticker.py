@@ -46,19 +46,26 @@ class Ticker:
         self._failures: dict[str, int] = {}
         self._met: set[str] = set()
         self._wake = asyncio.Event()
+        self._stopping = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._loops: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         """Begin to tick, in the background."""
         self._engine.runner.on_change = self.touch
+        self._stopping.clear()
         self._loops = [asyncio.create_task(self._tick()), asyncio.create_task(self._laps())]
 
     async def stop(self) -> None:
         """Stop; steps under way are finished first."""
-        for task in self._loops:
-            task.cancel()
-        await asyncio.gather(*self._loops, *self._tasks, return_exceptions=True)
+        self._stopping.set()
+        self._wake.set()
+        pending = {*self._loops, *self._tasks}
+        while pending:
+            _, pending = await asyncio.wait(pending, timeout=1)
+            # A lap that hangs on the server; again and again, for redis-py can lose a cancellation.
+            for task in pending.intersection(self._loops):
+                task.cancel()
         self._loops = []
 
     async def __aenter__(self) -> Self:
@@ -82,7 +89,7 @@ class Ticker:
             self._wake.set()
 
     async def _tick(self) -> None:
-        while True:
+        while not self._stopping.is_set():
             self._wake.clear()
             pause = self._start_due()
             # Not `wait_for`: Python 3.11's loses a cancellation that comes together with the wake.
@@ -137,12 +144,14 @@ class Ticker:
         self._schedule(room, time.monotonic() + pause)
 
     async def _laps(self) -> None:
-        while True:
+        while not self._stopping.is_set():
             try:
                 await self._lap()
             except Exception as error:
                 log.warning("could not look for rooms, trying again: %s", error)
-            await asyncio.sleep(self._lap_s * random.uniform(0.8, 1.2))  # noqa: S311
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._lap_s * random.uniform(0.8, 1.2)):  # noqa: S311
+                    await self._stopping.wait()
 
     async def _lap(self) -> None:
         rooms = await self._engine.rooms()

@@ -206,3 +206,19 @@ async def test_rooms_that_nobody_visits_come_back_after_a_loss(tmp_path: Path) -
                 assert ("kept",) == await engine.rooms()
                 async with open_engine(server.url) as fresh:
                     assert 7 == (await fresh.room("kept")).policy.capacity
+
+
+async def test_it_stops_in_the_middle_of_a_lap(tmp_path: Path) -> None:
+    """Whatever the lap asks the server just then, stopping takes no longer than the answer."""
+    with start_server("valkey", tmp_path) as server:
+        async with open_engine(server.url) as engine:
+            for number in range(300):
+                await engine.create(f"room-{number}", Policy())
+        for number in range(20):
+            async with open_engine(server.url) as engine:
+                ticker = Ticker(engine, lap_s=0.01)
+                ticker.start()
+                await asyncio.sleep(0.004 * number)
+                began = time.monotonic()
+                await ticker.stop()
+                assert time.monotonic() - began < 5

@@ -15,11 +15,6 @@ ALL = tuple(
 
 NOT_YET_DUE: Mapping[str, str] = MappingProxyType(
     {
-        "000-07": "concurrent users: the planner",
-        "000-08": "activation period: the planner",
-        "000-09": "tokens per period: the planner",
-        "000-10": "the worked example: the planner",
-        "000-11": "wait = ceil(position / M) × N: the estimates, with the server",
         "001-09": "wait predicted from the observed speed: the estimates, with the server",
         "001-12": "ten million waiting: the rehearsal, beside `make bench-engine`",
         "003-01": "stores and waiting types: the desk",

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from tests.harness import Clock, advance_all
 from waitroom.engine import Engine, Join, keys
 from waitroom.errors import InvalidTicket
 from waitroom.models import Mode, Reason, State, TicketView, preset
+from waitroom.planner import Inputs, plan
+from waitroom.planner.formulas import (
+    activation_period_s,
+    concurrent_users,
+    nearest,
+    tokens_per_period,
+    wait_of,
+)
 
 
 async def join(engine: Engine, room: str, people: int) -> list[TicketView]:
@@ -127,6 +137,66 @@ async def test_expiry_needs_no_notifications(engine: Engine, room: str) -> None:
     found = await client.config_get("notify-keyspace-events")
     assert {"": ""} == {value: value for value in found.values()}
     assert -1 == await client.ttl(keys.room_key(room, "inside"))
+
+
+@pytest.mark.seed("000-07")
+def test_concurrent_users() -> None:
+    """000-07: concurrent users = TPS × session / (calls × (1 + failure rate))."""
+    given = Inputs(tps=1_000, session_s=300, calls=6, failure_rate=0.15)
+    assert 43_478 == nearest(concurrent_users(given))
+    assert 50 == concurrent_users(Inputs(tps=10, session_s=30, calls=4, failure_rate=0.5))
+
+
+@pytest.mark.seed("000-08")
+def test_activation_period() -> None:
+    """000-08: activation period = session / (target users / concurrent users)."""
+    assert 375 == activation_period_s(Fraction(300), Fraction(32_000), Fraction(40_000))
+    assert 120 == activation_period_s(Fraction(60), Fraction(50), Fraction(100))
+
+
+@pytest.mark.seed("000-09")
+def test_tokens_per_period() -> None:
+    """000-09: tokens per period = TPS × period / (calls × (1 + failure rate))."""
+    given = Inputs(tps=1_000, calls=6, failure_rate=0.15)
+    assert 54_348 == nearest(tokens_per_period(given, Fraction(375)))
+    assert 5 == tokens_per_period(Inputs(tps=3, calls=4, failure_rate=0.5), Fraction(10))
+
+
+@pytest.mark.seed("000-10")
+def test_worked_example() -> None:
+    """000-10: every number of the document comes out, exact and as it rounded them."""
+    found = plan(Inputs())
+    exact, rounded = found.exact, found.rounded
+    assert (43_478, 375, 54_348) == (
+        round(exact.concurrent),
+        exact.period_s,
+        round(exact.per_period),
+    )
+    assert (40_000, 32_000) == (rounded.concurrent, rounded.target)
+    assert (50_000, 6 * 60) == (rounded.per_period, rounded.period_s)
+    assert (8_334, 1_389) == (rounded.per_minute, rounded.per_slot)
+    assert (1_400, 10) == (found.judged.batch, found.judged.every_s)
+
+
+@pytest.mark.seed("000-10")
+def test_what_the_example_missed() -> None:
+    """000-10: 1,400 puts 42,000 inside, above target and capacity; 1,067 holds the target."""
+    found = plan(Inputs())
+    assert (42_000, 1_067) == (found.judged.inside, found.recommended.batch)
+    # 32,000 / 30 slots is 1,066.67: rounding to the nearest costs 10 people, and the plan says so.
+    assert 32_010 == found.recommended.inside
+    assert "42,000 people inside at once; your target is 32,000 and your capacity 40,000" in (
+        found.verdict
+    )
+    assert any("10 above the target" in note for note in found.notes)
+
+
+@pytest.mark.seed("000-11")
+def test_wait() -> None:
+    """000-11: wait in seconds = ceil(position / M) × N."""
+    waits = [wait_of(position, 1_400, 10) for position in (1, 1_400, 1_401, 100_000)]
+    assert [10, 10, 20, 720] == waits
+    assert 720 == plan(Inputs()).judged.wait_of(100_000)
 
 
 @pytest.mark.seed("000-12")

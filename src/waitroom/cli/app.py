@@ -16,12 +16,13 @@ from waitroom.cli.command import command, option, page, signature_with
 from waitroom.cli.doctor import doctor
 from waitroom.cli.kick import kick
 from waitroom.cli.people import admit, call, list_
+from waitroom.cli.plan import plan
 from waitroom.cli.rooms import rooms
 from waitroom.cli.stats import stats
 from waitroom.errors import WaitroomError
 from waitroom.settings import SETTINGS, load
 
-_ORDER = ("rooms", "room", "list", "stats", "admit", "call", "kick", "doctor")
+_ORDER = ("rooms", "room", "list", "stats", "admit", "call", "kick", "plan", "doctor")
 
 
 class Root(TyperGroup):
@@ -118,4 +119,5 @@ command(app, dashes=True)(call)
 command(app, dashes=True)(kick)
 command(app, "list")(list_)
 command(app)(stats)
+command(app)(plan)
 command(app)(doctor)

@@ -1,0 +1,182 @@
+"""`plan`: settings from the figures of a site. It needs no server."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from waitroom.cli.command import Session
+from waitroom.cli.output import table
+from waitroom.cli.text import number, people, plain, read_span, size, span
+from waitroom.errors import InvalidInput
+from waitroom.planner import Inputs, Plan, Word
+from waitroom.planner import plan as planned
+from waitroom.planner.outcome import BYTES_PER_WAITER, POLL_IN_FRONT_S, POLL_S
+
+_MARKS = {
+    Word.HOLDS: ("✓ ", "bold green"),
+    Word.ABOVE_TARGET: ("! ", "bold yellow"),
+    Word.ABOVE_CAPACITY: ("✗ ", "bold red"),
+    Word.ABOVE_ORIGIN: ("✗ ", "bold red"),
+}
+
+
+def _option(about: str, metavar: str = "NUMBER") -> Any:
+    return typer.Option(metavar=metavar, help=about)
+
+
+Tps = Annotated[float, _option("Most calls per second that the site behind can take.")]
+SessionS = Annotated[str, _option("How long a visit takes on average.", "SECONDS")]
+Calls = Annotated[float, _option("Calls of one visit.")]
+Failure = Annotated[float, _option("Share of calls that fail and are made again.", "SHARE")]
+Target = Annotated[float, _option("Share of the capacity to fill.", "SHARE")]
+Headroom = Annotated[float, _option("Share of the computed capacity to leave unused.", "SHARE")]
+Crowd = Annotated[int, _option("How many people are expected.")]
+ArriveS = Annotated[str, _option("Over how long they come; 0 is all at once.", "SECONDS")]
+EveryS = Annotated[str, _option("How often people are let in.", "SECONDS")]
+Batch = Annotated[int | None, _option("A batch to judge; else the one that the formulas give.")]
+Room = Annotated[str, _option("The room to make the settings for.", "NAME")]
+
+
+async def plan(
+    cli: Session,
+    tps: Tps = 1_000,
+    session_s: SessionS = "300",
+    calls: Calls = 6,
+    failure_rate: Failure = 0.15,
+    target: Target = 0.8,
+    headroom: Headroom = 0.08,
+    crowd: Crowd = 100_000,
+    arrive_s: ArriveS = "60",
+    every_s: EveryS = "10",
+    batch: Batch = None,
+    room: Room = "concert",
+) -> None:
+    """Plan a room: how many people to let in how often, and what that does to the site behind.
+
+    Takes figures of your site, and ends with settings to use. A length of time is a number of
+    seconds, or like 90s, 10m, 2h; a share is like 0.8. With no options it shows an example.
+
+    Example:
+
+      waitroom plan
+      waitroom plan --tps 400 --session-s 4m --calls 9 --crowd 50000 --arrive-s 2m --room sale
+      waitroom plan --tps 400 --batch 600 --json
+    """
+    given = Inputs(
+        tps=tps,
+        session_s=_seconds("session_s", session_s),
+        calls=calls,
+        failure_rate=failure_rate,
+        target=target,
+        headroom=headroom,
+        crowd=crowd,
+        arrive_s=_seconds("arrive_s", arrive_s),
+        every_s=_seconds("every_s", every_s),
+        batch=batch,
+    )
+    found = planned(given, room)
+    cli.out.show(found.as_dict(), *_inputs(given), _chain(found), *_outcomes(found), *_end(found))
+
+
+def _seconds(name: str, text: str) -> float:
+    found = read_span(text)
+    if found is None:
+        raise InvalidInput(
+            name, f"{text!r:.40} is not a length of time; write 90, or like 90s, 10m, 2h"
+        )
+    return found
+
+
+def _inputs(given: Inputs) -> list[str]:
+    come = f"come within {span(given.arrive_s)}" if given.arrive_s else "come all at once"
+    return [
+        f"{_calls(given.tps)} per second at most, visits of {span(given.session_s)} with "
+        f"{_calls(given.calls)}, of which {_percent(given.failure_rate)} fail.",
+        f"{people(given.crowd)} {come}. "
+        f"Headroom {_percent(given.headroom)}, target {_percent(given.target)} of the rest.\n",
+    ]
+
+
+def _chain(found: Plan) -> Table:
+    """Return the numbers of the formulas, exact and rounded."""
+    given, exact, rounded = found.inputs, found.exact, found.rounded
+    less = f", less {_percent(given.headroom)}" if given.headroom else ""
+    visit = "(calls × (1 + failure rate))"
+    every = span(given.every_s)
+    lines = table("by formula", "exact", "rounded", "how", right=("exact", "rounded"), wrap=["how"])
+    rows: list[tuple[str, float, float, str]] = [
+        ("people at once", exact.concurrent, rounded.concurrent, f"TPS × visit / {visit}{less}"),
+        ("target", exact.target, rounded.target, f"{_percent(given.target)} of these"),
+        ("period, s", exact.period_s, rounded.period_s, "visit / (target / at once), whole min"),
+        ("per period", exact.per_period, rounded.per_period, f"TPS × period / {visit}{less}"),
+        ("per minute", exact.per_minute, rounded.per_minute, "rounded up"),
+        (f"per {every}", exact.per_slot, rounded.per_slot, "rounded up"),
+    ]
+    for name, first, second, how in rows:
+        lines.add_row(name, _rounded(first), _rounded(second), Text(how, "dim"))
+    if found.judged.batch != rounded.per_slot:
+        lines.add_row(f"chosen per {every}", "", number(found.judged.batch), "")
+    return lines
+
+
+def _outcomes(found: Plan) -> list[str | Table]:
+    """Return what the judged and the recommended pace lead to, side by side."""
+    every = span(found.inputs.every_s)
+    both = (found.judged, found.recommended)
+    shown = both if found.judged.batch != found.recommended.batch else both[1:]
+    heads = [f"{number(one.batch)} per {every}" for one in shown]
+    lines = table("what comes of it", *heads, "note", right=heads, wrap=["note"])
+    lines.columns[-1].header = ""
+    target, capacity = _rounded(found.rounded.target), _rounded(found.rounded.concurrent)
+    rows: list[tuple[str, list[str], str]] = [
+        (
+            "inside at once",
+            [number(one.inside) for one in shown],
+            f"target {target}, capacity {capacity}",
+        ),
+        (
+            "load, calls per s",
+            [_rounded(one.load_tps) for one in shown],
+            f"of {_number(found.inputs.tps)}",
+        ),
+        ("most people waiting", [number(one.most_waiting) for one in shown], ""),
+        ("wait of the last", [span(one.last_wait_s) for one in shown], "if nobody gives up"),
+        ("the line lives", [span(one.queue_lives_s) for one in shown], "from the first to come"),
+        ("memory", [size(one.memory_bytes) for one in shown], f"{BYTES_PER_WAITER} bytes a person"),
+        ("polls per s", [_rounded(one.polls_per_s) for one in shown], _polling()),
+    ]
+    for name, cells, note in rows:
+        lines.add_row(name, *cells, Text(note, "dim"))
+    return ["", lines, ""]
+
+
+def _end(found: Plan) -> list[str | Text]:
+    """Return the verdict, the notes and the settings."""
+    notes = [f"  {note}" for note in found.notes]
+    verdict = Text.assemble(_MARKS[found.word], (found.verdict, "bold"))
+    return [verdict, *notes, "\nAs TOML:\n", found.toml, "\nAs a command:\n", found.command]
+
+
+def _polling() -> str:
+    return f"next batch every {plain(POLL_IN_FRONT_S)} s, others every {plain(POLL_S)} s"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.3f}".rstrip("0").rstrip(".")
+
+
+def _calls(count: float) -> str:
+    return f"{_number(count)} call" + ("" if count == 1 else "s")
+
+
+def _percent(share: float) -> str:
+    return f"{plain(share * 100)} %"
+
+
+def _rounded(value: float) -> str:
+    """Return the nearest whole number; of small ones two places, for they would vanish."""
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:,.2f}"
