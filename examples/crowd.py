@@ -84,12 +84,14 @@ async def main() -> None:
             worst = 0
             with Live(picture(await engine.stats(ROOM), told), console=console) as live:
                 while not crowd.done():
-                    await asyncio.sleep(0.25)
+                    await asyncio.sleep(0.25 if console.is_terminal else 2)
                     stats = await engine.stats(ROOM)
                     worst = max(worst, stats.called + stats.inside)
                     live.update(picture(stats, told))
+                    if not console.is_terminal:  # where nothing can be drawn over, a line a look
+                        console.print(f"{stats.waiting} waiting, {stats.inside} inside")
             await crowd
-    console.print(f"Everybody is through, in order, and never more than {worst} at once.")
+    console.print(f"\nEverybody is through; whenever we looked, never more than {worst} at once.")
     console.print("Your own room: [bold].venv/bin/waitroom room create NAME --preset slots[/bold]")
     console.print("How it works: [bold]ARCHITECTURE.md[/bold]")
 

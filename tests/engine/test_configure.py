@@ -12,6 +12,7 @@ from waitroom.engine import Engine, keys
 from waitroom.errors import (
     BrokenRoom,
     EnterLater,
+    InvalidInput,
     InvalidPolicy,
     InvalidRoomName,
     RoomExists,
@@ -280,3 +281,40 @@ async def test_change_tells_the_ticker(engine: Engine, room: str) -> None:
     engine.runner.on_change = told.append
     await engine.configure(room, capacity=5)
     assert [room] == told
+
+
+async def test_repeat_with_a_version(engine: Engine, room: str) -> None:
+    """A repeat of the same `op_id` is no conflict, though the version has moved on by the first."""
+    await engine.create(room, Policy())
+    first = await engine.configure(room, version=1, op_id="one", capacity=5)
+    again = await engine.configure(room, version=1, op_id="one", capacity=5)
+    assert (2, 2, 5) == (first.version, again.version, again.policy.capacity)
+    with pytest.raises(VersionConflict):
+        await engine.configure(room, version=1, op_id="two", capacity=6)
+
+
+@pytest.mark.parametrize("op_id", ["", "a b", "{x}", "x" * 65, "대기", "a\n"])
+async def test_bad_op_ids(engine: Engine, room: str, op_id: str) -> None:
+    """An `op_id` becomes part of a key, so only plain short ones are taken."""
+    await engine.create(room, Policy())
+    with pytest.raises(InvalidInput) as caught:
+        await engine.configure(room, op_id=op_id, capacity=5)
+    assert "op_id" == caught.value.field
+    assert 1 == (await engine.room(room)).version
+
+
+async def test_a_spoilt_config(engine: Engine, server: Server, clock: Clock, room: str) -> None:
+    """What somebody else wrote into a policy is a clear error, and keeps no other room from us."""
+    good = f"{room}.good"
+    for name in (room, good):
+        await engine.create(name, Policy())
+    await engine.runner.client.hset(keys.room_key(room, "config"), "capacity", "many")
+    async with open_engine(server.url, clock) as other:
+        with pytest.raises(BrokenRoom, match="config"):
+            await other.join(room)
+        await other.meet([room, good])
+        assert {good} == other.remembered()
+    await engine.runner.client.set(keys.room_key(room, "config"), "not a hash")
+    async with open_engine(server.url, clock) as other:
+        await other.meet([room, good])
+        assert {good} == other.remembered()

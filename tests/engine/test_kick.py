@@ -114,3 +114,10 @@ async def test_newer_schema(engine: Engine, room: str) -> None:
     await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.kick(room, ["A" * 16])
+
+
+async def test_one_string_is_no_list(engine: Engine, room: str) -> None:
+    """A single id given as a string is refused, not taken apart into letters."""
+    await engine.create(room, Policy())
+    with pytest.raises(InvalidInput):
+        await engine.kick(room, "abcdefgh")

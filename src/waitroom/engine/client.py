@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -44,6 +45,7 @@ from waitroom.models import (
 from waitroom.tickets import KeyRing
 
 _ROOMS_PER_PIPELINE = 100
+OP_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 
 
 class Engine:
@@ -96,10 +98,10 @@ class Engine:
         """Change fields of a policy, at once; with `version`, only if it still is that one."""
         while True:
             current = await self.room(room)
-            if version is not None and version != current.version:
-                raise VersionConflict(room, version, current.version)
             policy = current.policy.change(**changes)
-            reply = await self._configure(room, "update", current.version, policy, op_id)
+            # The script compares versions, for it alone knows whether this is a repeat.
+            expected = current.version if version is None else version
+            reply = await self._configure(room, "update", expected, policy, op_id)
             if reply.word == "ok":
                 return await self.room(room)
             if reply.word == "lost":
@@ -111,7 +113,7 @@ class Engine:
         self, room: str, action: str, version: int | str, policy: Policy, op_id: str | None
     ) -> replies.Reply:
         args = [action, version, *policies.write(policy)]
-        reply = await self.runner.run(Verb.CONFIGURE, room, args, op_id=op_id or _op_id())
+        reply = await self.runner.run(Verb.CONFIGURE, room, args, op_id=_op_id(op_id))
         if reply.word == "ok":
             memory = self.runner.memory(room)
             memory.policy, memory.version = policy, reply.number("version")
@@ -154,14 +156,14 @@ class Engine:
 
     async def clear(self, room: str, *, op_id: str | None = None) -> int:
         """Empty a room and refuse all its tickets from now on; return how many it held."""
-        reply = await self._run(Verb.CLEAR, room, [], op_id or _op_id())
+        reply = await self._run(Verb.CLEAR, room, [], _op_id(op_id))
         return reply.number("cleared")
 
     async def drop(self, room: str, *, op_id: str | None = None) -> bool:
         """Remove a room with all that it holds; return whether it was there."""
         check_room_name(room)
         try:
-            await self.runner.run(Verb.DROP, room, [], op_id=op_id or _op_id())
+            await self.runner.run(Verb.DROP, room, [], op_id=_op_id(op_id))
             found = True
         except UnknownRoom:
             found = False
@@ -226,7 +228,7 @@ class Engine:
         """End a session; its place goes to the next one in the same call."""
         held = await self.visitors.read(room, ticket)
         args = [held.ticket.id, _or_empty(sid)]
-        reply = await self._run(Verb.FINISH, room, args, op_id or _op_id())
+        reply = await self._run(Verb.FINISH, room, args, _op_id(op_id))
         if reply.word != "finished":
             raise replies.refusal(reply.word)
         return TicketView(room, held.ticket.id, State.GONE, ticket, reason=replies.GONE["finished"])
@@ -234,7 +236,7 @@ class Engine:
     async def leave(self, room: str, ticket: str, *, op_id: str | None = None) -> TicketView:
         """Give up a place, a turn or a session."""
         held = await self.visitors.read(room, ticket)
-        await self._run(Verb.LEAVE, room, [held.ticket.id, held.claim], op_id or _op_id())
+        await self._run(Verb.LEAVE, room, [held.ticket.id, held.claim], _op_id(op_id))
         return TicketView(room, held.ticket.id, State.GONE, ticket, reason=replies.GONE["left"])
 
     async def defer(
@@ -243,7 +245,7 @@ class Engine:
         """Let `places` people go first; the view has the new ticket string."""
         held = await self.visitors.read(room, ticket)
         _check_count("places", places, 1_000_000)
-        reply = await self._run(Verb.DEFER, room, [held.ticket.id, places], op_id or _op_id())
+        reply = await self._run(Verb.DEFER, room, [held.ticket.id, places], _op_id(op_id))
         if reply.word != "waiting":
             raise replies.refusal(reply.word)
         moved = dataclasses.replace(
@@ -267,7 +269,7 @@ class Engine:
     ) -> int:
         """Call the first `count` people by hand; return how many there were room for."""
         _check_count("count", count, 1_000_000)
-        op_id, total, step = op_id or _op_id(), 0, 0
+        op_id, total, step = _op_id(op_id), 0, 0
         while total < count:
             want = min(count - total, MEMBERS_PER_SCRIPT)
             args = [want, int(force)]
@@ -286,15 +288,17 @@ class Engine:
     ) -> int | None:
         """Call one ticket by hand; return until when it may enter, None for no limit."""
         args = [_check_id(ticket_id), int(force)]
-        reply = await self._run(Verb.CALL, room, args, op_id or _op_id())
+        reply = await self._run(Verb.CALL, room, args, _op_id(op_id))
         if reply.word != "called":
             raise replies.refusal(reply.word)
         return reply.moment("until")
 
     async def kick(self, room: str, ticket_ids: Iterable[str], *, op_id: str | None = None) -> int:
         """Remove tickets wherever they are; return how many were there."""
+        if isinstance(ticket_ids, str):  # or each of its letters would be an id
+            raise InvalidInput("ticket ids", "must be a list of ids, not one string")
         ids = [_check_id(ticket_id) for ticket_id in ticket_ids]
-        op_id, total = op_id or _op_id(), 0
+        op_id, total = _op_id(op_id), 0
         for start in range(0, len(ids), MEMBERS_PER_SCRIPT):
             some = ids[start : start + MEMBERS_PER_SCRIPT]
             reply = await self._run(Verb.KICK, room, some, f"{op_id}.{start}")
@@ -345,8 +349,13 @@ def _pipelines(rooms: Sequence[str]) -> Iterator[Sequence[str]]:
         yield rooms[start : start + _ROOMS_PER_PIPELINE]
 
 
-def _op_id() -> str:
-    return secrets.token_hex(8)
+def _op_id(given: str | None) -> str:
+    """Return the caller's `op_id`, checked because it becomes part of a key, or a new one."""
+    if given is None:
+        return secrets.token_hex(8)
+    if not isinstance(given, str) or not OP_ID.fullmatch(given):
+        raise InvalidInput("op_id", "takes 1 to 64 letters, digits, '-', '_', '.' or ':'")
+    return given
 
 
 def _or_empty(value: int | None) -> int | str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from waitroom.errors import BrokenRoom, InvalidPolicy
 from waitroom.models import POLICY_FIELDS, Policy
 
 _WORDS = {"mode", "before_open", "eta"}
@@ -29,9 +30,15 @@ def _text(value: Any) -> str:
 
 def read(raw: Mapping[bytes, bytes]) -> tuple[Policy, int]:
     """Return policy and version of a `config` hash; fields of a newer Waitroom are passed over."""
-    texts = {name.decode(): value.decode() for name, value in raw.items()}
-    values = {name: _value(name, texts[name]) for name in POLICY_FIELDS if name in texts}
-    return Policy(**values), int(texts["version"])
+    try:
+        texts = {name.decode(): value.decode() for name, value in raw.items()}
+        values = {name: _value(name, texts[name]) for name in POLICY_FIELDS if name in texts}
+        return Policy(**values), int(texts["version"])
+    except (InvalidPolicy, KeyError, ValueError) as error:
+        raise BrokenRoom(
+            f"the key `config` of this room holds what we did not write ({error}): somebody else "
+            "writes to it; delete the room's keys, or give Waitroom a database of its own"
+        ) from error
 
 
 def _value(name: str, text: str) -> Any:

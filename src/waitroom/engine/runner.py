@@ -7,6 +7,7 @@ Repeating is safe for every verb: tickets are named by the caller, and what is c
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -112,18 +113,20 @@ class Runner:
                 pipe.hgetall(keys.room_key(room, "config"))
                 pipe.hmget(keys.room_key(room, "meta"), MEMORY_FIELDS)
                 pipe.exists(*(keys.room_key(room, name) for name in _LEFTOVERS))
-            return list(await pipe.execute())
+            return list(await pipe.execute(raise_on_error=False))
 
         answers = await self._repeat(ask)
         untidy = []
         for n, room in enumerate(rooms):
             config, meta, leftovers = answers[3 * n : 3 * n + 3]
-            if config and all(meta) and not self.knows(room):
-                memory = self.memory(room)
-                memory.policy, memory.version = policies.read(config)
-                memory.epoch, memory.rev, memory.watermark, memory.last = map(int, meta)
             if leftovers:
                 untidy.append(room)
+            # One room that somebody else has spoilt must not keep the others from being met.
+            with contextlib.suppress(BrokenRoom, TypeError, ValueError):
+                if isinstance(config, dict) and config and not self.knows(room):
+                    policy, version = policies.read(config)
+                    epoch, rev, watermark, last = map(int, meta)
+                    self.memories[room] = RoomMemory(policy, version, epoch, rev, watermark, last)
         return untidy
 
     async def load_policy(self, room: str, memory: RoomMemory) -> None:
