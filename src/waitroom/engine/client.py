@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
-import re
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from waitroom.engine import keys, policies, replies, views
+from waitroom.engine import inputs, keys, policies, replies, views
 from waitroom.engine.connect import Store, connect
 from waitroom.engine.runner import Clock, Runner
 from waitroom.engine.scripts import Verb
@@ -45,7 +43,6 @@ from waitroom.models import (
 from waitroom.tickets import KeyRing
 
 _ROOMS_PER_PIPELINE = 100
-OP_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 
 
 class Engine:
@@ -113,7 +110,7 @@ class Engine:
         self, room: str, action: str, version: int | str, policy: Policy, op_id: str | None
     ) -> replies.Reply:
         args = [action, version, *policies.write(policy)]
-        reply = await self.runner.run(Verb.CONFIGURE, room, args, op_id=_op_id(op_id))
+        reply = await self.runner.run(Verb.CONFIGURE, room, args, op_id=inputs.op_id_of(op_id))
         if reply.word == "ok":
             memory = self.runner.memory(room)
             memory.policy, memory.version = policy, reply.number("version")
@@ -156,14 +153,14 @@ class Engine:
 
     async def clear(self, room: str, *, op_id: str | None = None) -> int:
         """Empty a room and refuse all its tickets from now on; return how many it held."""
-        reply = await self._run(Verb.CLEAR, room, [], _op_id(op_id))
+        reply = await self._run(Verb.CLEAR, room, [], inputs.op_id_of(op_id))
         return reply.number("cleared")
 
     async def drop(self, room: str, *, op_id: str | None = None) -> bool:
         """Remove a room with all that it holds; return whether it was there."""
         check_room_name(room)
         try:
-            await self.runner.run(Verb.DROP, room, [], op_id=_op_id(op_id))
+            await self.runner.run(Verb.DROP, room, [], op_id=inputs.op_id_of(op_id))
             found = True
         except UnknownRoom:
             found = False
@@ -192,12 +189,12 @@ class Engine:
 
     async def join_many(self, room: str, joins: Sequence[Join]) -> Answers:
         """Join up to 500 visitors in one call; each gets a view or their own error."""
-        _check_many("joins", joins)
+        inputs.check_many("joins", joins)
         return await self.visitors.join(room, joins)
 
     async def poll_many(self, room: str, tickets: Sequence[str]) -> Answers:
         """Poll up to 500 tickets in one call; each gets a view or its own error."""
-        _check_many("tickets", tickets)
+        inputs.check_many("tickets", tickets)
         return await self.visitors.poll_texts(room, tickets)
 
     async def enter(self, room: str, ticket: str) -> TicketView:
@@ -219,7 +216,7 @@ class Engine:
     ) -> TicketView:
         """Extend a session from now. A gate may vouch for one whose record was lost."""
         held = await self.visitors.read(room, ticket)
-        args = [held.ticket.id, _or_empty(sid), _or_empty(vouched_until_ms), held.claim]
+        args = [held.ticket.id, inputs.or_empty(sid), inputs.or_empty(vouched_until_ms), held.claim]
         return _inside(room, held, await self._run(Verb.RENEW, room, args))
 
     async def finish(
@@ -227,8 +224,8 @@ class Engine:
     ) -> TicketView:
         """End a session; its place goes to the next one in the same call."""
         held = await self.visitors.read(room, ticket)
-        args = [held.ticket.id, _or_empty(sid)]
-        reply = await self._run(Verb.FINISH, room, args, _op_id(op_id))
+        args = [held.ticket.id, inputs.or_empty(sid)]
+        reply = await self._run(Verb.FINISH, room, args, inputs.op_id_of(op_id))
         if reply.word != "finished":
             raise replies.refusal(reply.word)
         return TicketView(room, held.ticket.id, State.GONE, ticket, reason=replies.GONE["finished"])
@@ -236,7 +233,7 @@ class Engine:
     async def leave(self, room: str, ticket: str, *, op_id: str | None = None) -> TicketView:
         """Give up a place, a turn or a session."""
         held = await self.visitors.read(room, ticket)
-        await self._run(Verb.LEAVE, room, [held.ticket.id, held.claim], _op_id(op_id))
+        await self._run(Verb.LEAVE, room, [held.ticket.id, held.claim], inputs.op_id_of(op_id))
         return TicketView(room, held.ticket.id, State.GONE, ticket, reason=replies.GONE["left"])
 
     async def defer(
@@ -244,8 +241,8 @@ class Engine:
     ) -> TicketView:
         """Let `places` people go first; the view has the new ticket string."""
         held = await self.visitors.read(room, ticket)
-        _check_count("places", places, 1_000_000)
-        reply = await self._run(Verb.DEFER, room, [held.ticket.id, places], _op_id(op_id))
+        inputs.check_count("places", places, 1_000_000)
+        reply = await self._run(Verb.DEFER, room, [held.ticket.id, places], inputs.op_id_of(op_id))
         if reply.word != "waiting":
             raise replies.refusal(reply.word)
         moved = dataclasses.replace(
@@ -261,15 +258,15 @@ class Engine:
 
     async def advance(self, room: str, most: int = MEMBERS_PER_SCRIPT) -> Advanced:
         """Do one bounded step of housekeeping and admission."""
-        _check_count("most", most, MEMBERS_PER_SCRIPT)
+        inputs.check_count("most", most, MEMBERS_PER_SCRIPT)
         return replies.advanced(await self._run(Verb.ADVANCE, room, [most]))
 
     async def admit(
         self, room: str, count: int, *, force: bool = False, op_id: str | None = None
     ) -> int:
         """Call the first `count` people by hand; return how many there were room for."""
-        _check_count("count", count, 1_000_000)
-        op_id, total, step = _op_id(op_id), 0, 0
+        inputs.check_count("count", count, 1_000_000)
+        op_id, total, step = inputs.op_id_of(op_id), 0, 0
         while total < count:
             want = min(count - total, MEMBERS_PER_SCRIPT)
             args = [want, int(force)]
@@ -287,8 +284,8 @@ class Engine:
         self, room: str, ticket_id: str, *, force: bool = False, op_id: str | None = None
     ) -> int | None:
         """Call one ticket by hand; return until when it may enter, None for no limit."""
-        args = [_check_id(ticket_id), int(force)]
-        reply = await self._run(Verb.CALL, room, args, _op_id(op_id))
+        args = [inputs.check_ticket_id(ticket_id), int(force)]
+        reply = await self._run(Verb.CALL, room, args, inputs.op_id_of(op_id))
         if reply.word != "called":
             raise replies.refusal(reply.word)
         return reply.moment("until")
@@ -297,8 +294,8 @@ class Engine:
         """Remove tickets wherever they are; return how many were there."""
         if isinstance(ticket_ids, str):  # or each of its letters would be an id
             raise InvalidInput("ticket ids", "must be a list of ids, not one string")
-        ids = [_check_id(ticket_id) for ticket_id in ticket_ids]
-        op_id, total = _op_id(op_id), 0
+        ids = [inputs.check_ticket_id(ticket_id) for ticket_id in ticket_ids]
+        op_id, total = inputs.op_id_of(op_id), 0
         for start in range(0, len(ids), MEMBERS_PER_SCRIPT):
             some = ids[start : start + MEMBERS_PER_SCRIPT]
             reply = await self._run(Verb.KICK, room, some, f"{op_id}.{start}")
@@ -316,12 +313,12 @@ class Engine:
         until_ms: int | None = None,
     ) -> Page:
         """Return a page of tickets in a state; waiting ones also by when they arrived."""
-        _check_count("limit", limit, MEMBERS_PER_SCRIPT)
+        inputs.check_count("limit", limit, MEMBERS_PER_SCRIPT)
         if state is State.GONE:
             raise InvalidInput("state", "must be waiting, called or inside")
         if after is not None and not (after.isascii() and after.isdecimal() and len(after) <= 16):
             raise InvalidInput("after", "must be the cursor of an earlier page")
-        low, high = (_or_empty(t and t * 1000) for t in (since_ms, until_ms))
+        low, high = (inputs.or_empty(t and t * 1000) for t in (since_ms, until_ms))
         args = [state, after or "", limit, low, high]
         return replies.listed(await self._run(Verb.LIST, room, args), state)
 
@@ -347,32 +344,3 @@ def _inside(room: str, held: Held, reply: replies.Reply) -> TicketView:
 def _pipelines(rooms: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(rooms), _ROOMS_PER_PIPELINE):
         yield rooms[start : start + _ROOMS_PER_PIPELINE]
-
-
-def _op_id(given: str | None) -> str:
-    """Return the caller's `op_id`, checked because it becomes part of a key, or a new one."""
-    if given is None:
-        return secrets.token_hex(8)
-    if not isinstance(given, str) or not OP_ID.fullmatch(given):
-        raise InvalidInput("op_id", "takes 1 to 64 letters, digits, '-', '_', '.' or ':'")
-    return given
-
-
-def _or_empty(value: int | None) -> int | str:
-    return "" if value is None else value
-
-
-def _check_count(field: str, value: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise InvalidInput(field, f"{value!r:.40} is not allowed; it takes 1 to {most}")
-
-
-def _check_many(field: str, items: Sequence[Any]) -> None:
-    if not 1 <= len(items) <= MEMBERS_PER_SCRIPT:
-        raise InvalidInput(field, f"one call takes 1 to {MEMBERS_PER_SCRIPT}, not {len(items)}")
-
-
-def _check_id(ticket_id: str) -> str:
-    if not isinstance(ticket_id, str) or not 1 <= len(ticket_id) <= 64 or not ticket_id.isascii():
-        raise InvalidInput("ticket id", "must be the id of a ticket, as `list` shows it")
-    return ticket_id
