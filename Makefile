@@ -7,7 +7,7 @@ STAMP := $(VENV)/.stamp
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format seeds soak bench-engine clean
+.PHONY: help venv run test lint format seeds soak bench-engine bench-http clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -22,8 +22,10 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $(STAMP)
 
-run: $(STAMP) ## show a crowd going through a room, with a real server of its own
-	$(BIN)/python examples/crowd.py
+PORT ?= 8080
+
+run: $(STAMP) ## start the server with a demo room and a crowd, and say where to look (PORT=8080)
+	$(BIN)/waitroom serve --demo --port $(PORT)
 
 test: $(STAMP) ## run the tests with small counts (PYTEST_ARGS="-k join" for some)
 	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
@@ -54,6 +56,9 @@ soak: $(STAMP) ## run the tests with the largest counts: hours, not minutes
 
 bench-engine: $(STAMP) ## measure the engine (FULL=1: a million waiting; MILLIONS=10: ten)
 	FULL="$(FULL)" MILLIONS="$(MILLIONS)" $(BIN)/python -m bench.engine
+
+bench-http: $(STAMP) ## measure the server beside two others, with wrk (FULL=1: a million waiting)
+	FULL="$(FULL)" $(BIN)/python -m bench.http
 
 clean: ## remove what was made, the data folder .waitroom excepted
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

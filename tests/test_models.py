@@ -21,9 +21,10 @@ from waitroom.models import (
 )
 
 SPECS = {spec.name: spec for spec in dataclasses.fields(Policy)}
-WORDS = ("mode", "before_open", "eta")
+WORDS = ("mode", "before_open", "eta", "when_away")
+TEXTS = ("title", "message", "ready", "logo", "colour", "go_to")
 FLAGS = ("renewable",)
-NUMBERS = [name for name in POLICY_FIELDS if name not in (*WORDS, *FLAGS)]
+NUMBERS = [name for name in POLICY_FIELDS if name not in (*WORDS, *FLAGS, *TEXTS)]
 MAY_BE_ZERO = ("recover_s", "max_defers", "opens_at_ms")
 WHOLE = [name for name in NUMBERS if not name.endswith("_s")]
 PARTNER = {"batch": "every_s", "every_s": "batch", "max_entries": "per_s", "per_s": "max_entries"}
@@ -102,6 +103,107 @@ def test_bad_words(name: str, value: object) -> None:
 def test_bad_flag(value: object) -> None:
     """A flag is true or false and nothing that merely looks like it."""
     refused("renewable", value)
+
+
+PNG = "data:image/png;base64,iVBORw0KGgo="
+GOOD_TEXTS = [
+    ("title", "t" * 120),
+    ("title", "대기열 <b>&amp; 'x'"),
+    ("message", "one\ntwo"),
+    ("message", "m" * 1_000),
+    ("ready", "r" * 300),
+    *(("logo", text) for text in ("/", "/logo.svg", "/a/b%20c.png?v=1", PNG)),
+    *(("logo", f"data:image/{kind};base64,AAAA") for kind in ("svg+xml", "jpeg", "webp", "gif")),
+    ("logo", "data:image/png;base64," + "A" * (65_536 - 24)),
+    ("colour", "#0a5bd3"),
+    ("go_to", "https://shop.example/checkout?a=1&b=[2]#c"),
+    *(("go_to", text) for text in ("http://localhost:8000", "https://[::1]:1/", "/checkout")),
+    ("go_to", "/" + "a" * 1_999),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), GOOD_TEXTS, ids=lambda text: f"{text:.30}")
+def test_good_texts(name: str, text: str) -> None:
+    """Texts are kept as given, up to their longest."""
+    assert text == getattr(Policy(**{name: text}), name)  # type: ignore[arg-type]
+
+
+def test_colour_is_lower_case() -> None:
+    """A colour is kept in one form."""
+    assert "#0a5bd3" == Policy(colour="#0A5BD3").colour
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_may_be_missing(name: str) -> None:
+    """No text is the default, and None takes one away."""
+    assert None is getattr(Policy(), name)
+    assert None is getattr(Policy(**{name: None}), name)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("value", ["", " ", "\t\n", 0, 5, True, b"x", [], {}, object()], ids=ascii)
+def test_what_is_no_text(name: str, value: object) -> None:
+    """Emptiness and other types are refused; the remedy for an empty one is none."""
+    words = refused(name, value)
+    assert "use none" in words if isinstance(value, str) else "is not text" in words
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("bad", ["\0", "\r", "\x1b", "\x07", "\x7f", "\x9b", "\u2028", "\ud800"])
+def test_control_characters(name: str, bad: str) -> None:
+    """A character that could end a header or paint a terminal is refused, and shown harmlessly."""
+    words = refused(name, f"/a{bad}b")
+    assert "control character" in words
+    assert words.isprintable()
+
+
+@pytest.mark.parametrize("name", [name for name in TEXTS if name != "message"])
+def test_one_line(name: str) -> None:
+    """Only a message has several lines."""
+    assert "one line" in refused(name, "/a\nb")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_long_texts(name: str) -> None:
+    """What is too long is refused with the length that is allowed, and not repeated whole."""
+    most = SPECS[name].metadata["high"]
+    words = refused(name, "/" + "x" * most)
+    assert f"shorten it to {most}" in words
+    assert len(words) < 200
+
+
+BAD_ADDRESSES = [
+    *("logo.svg", "javascript:alert(1)", "//evil.example/x", "/\\evil.example", "\\\\evil", "/a b"),
+    *('/"onload=x', "/<svg>", "ftp://a/b", "../x", " /x", "/x ", "/한글", "/`x", "file:///etc"),
+]
+BAD_LOGOS = [
+    *("https://cdn.example/x.png", "data:image/png,abc", "data:text/html;base64,AAAA"),
+    *("data:image/png;base64,", "data:image/png;base64,A", "data:image/png;base64,AA AA"),
+    *("data:image/bmp;base64,AAAA", "DATA:image/png;base64,AAAA", "data:image/png;base64,AA==AAAA"),
+    'data:image/png;base64,AAAA"onerror=x',
+]
+BAD_URLS = [
+    *("https://", "https:/a", "https:a", "http://a:x/", "http://a:0/", "http://a:70000/"),
+    *("https://u:p@a/", "https://u@a/", "http://[::1", "HTTPS//a", "data:image/png;base64,AAAA"),
+]
+
+
+@pytest.mark.parametrize("value", BAD_ADDRESSES + BAD_LOGOS, ids=ascii)
+def test_bad_logos(value: str) -> None:
+    """A logo comes from the same host or from the page itself, for pages ask nobody else."""
+    assert "same host" in refused("logo", value)
+
+
+@pytest.mark.parametrize("value", BAD_ADDRESSES + BAD_URLS, ids=ascii)
+def test_bad_destinations(value: str) -> None:
+    """People are sent to a web address or a path, and to nothing that a browser reads otherwise."""
+    assert "use https://" in refused("go_to", value)
+
+
+@pytest.mark.parametrize("value", ["red", "#fff", "#gggggg", "0a5bd3", "#0a5bd", "#a;b{}x"])
+def test_bad_colours(value: str) -> None:
+    """A colour is #rrggbb: anything else could be more than a colour in a style sheet."""
+    assert "#rrggbb" in refused("colour", value)
 
 
 def test_words_become_enums() -> None:

@@ -4,7 +4,8 @@
     ├── InvalidInput            what the caller gave is wrong: `field` and what is allowed
     │   ├── InvalidRoomName
     │   ├── InvalidPolicy
-    │   └── InvalidTicket       empty, too long, not ours, forged, of another room
+    │   ├── InvalidTicket       empty, too long, not ours, forged, of another room
+    │   └── InvalidPass         empty, forged, over, of another room, or not a pass at all
     ├── UnknownRoom             no room of that name
     ├── RoomExists              create, but it is there
     ├── VersionConflict         the policy was changed by somebody else in between
@@ -14,6 +15,12 @@
     │   ├── SessionOver, NotRenewable             renew
     │   ├── DefersUsedUp, NotWaiting              defer, call
     │   └── Holding, RoomPaused, NoCapacity       admit, call
+    ├── Unauthorized            no API key, or one that is not (or no longer) known
+    ├── Forbidden               the key's role does not allow it
+    ├── TooMany                 too many calls from one address; `retry_after_s` says when again
+    ├── UnknownKey              no API key of that id
+    ├── BadRequest              the HTTP request itself: NotFound, MethodNotAllowed,
+    │                           BodyTooLarge, BodyTooSlow
     ├── BrokenRoom              a key of the room holds data of another type
     ├── UpgradeNeeded           the data was written by a newer Waitroom
     └── StoreError              the Redis or Valkey server
@@ -65,6 +72,15 @@ class InvalidTicket(InvalidInput):
 
     def __init__(self, message: str) -> None:
         super().__init__("ticket", message)
+
+
+class InvalidPass(InvalidInput):
+    """A pass that was not made by us, or not for this room, or that is over."""
+
+    code: ClassVar[str] = "invalid_pass"
+
+    def __init__(self, message: str) -> None:
+        super().__init__("pass", message)
 
 
 class UnknownRoom(WaitroomError):
@@ -186,6 +202,67 @@ class NoCapacity(Refused):
     """`capacity` or `max_entries` leaves no room, and the call was not forced."""
 
     code: ClassVar[str] = "no_capacity"
+
+
+class Unauthorized(WaitroomError):
+    """No API key was given, or one that is not known (any more)."""
+
+    code: ClassVar[str] = "unauthorized"
+
+
+class Forbidden(WaitroomError):
+    """The API key is good, but its role does not allow this."""
+
+    code: ClassVar[str] = "forbidden"
+
+
+class TooMany(WaitroomError):
+    """Too many calls from one address within a moment."""
+
+    code: ClassVar[str] = "too_many_requests"
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class UnknownKey(WaitroomError):
+    """No API key of that id."""
+
+    code: ClassVar[str] = "unknown_key"
+
+    def __init__(self, key_id: str) -> None:
+        super().__init__(f"there is no API key {key_id!r:.40}; see `waitroom key list`")
+
+
+class BadRequest(WaitroomError):
+    """The HTTP request itself cannot be served, whatever room it is about."""
+
+    code: ClassVar[str] = "bad_request"
+
+
+class NotFound(BadRequest):
+    """No such path."""
+
+    code: ClassVar[str] = "not_found"
+
+
+class MethodNotAllowed(BadRequest):
+    """The path is there, but not for this method."""
+
+    code: ClassVar[str] = "method_not_allowed"
+
+
+class BodyTooLarge(BadRequest):
+    """The body is longer than any call needs."""
+
+    code: ClassVar[str] = "body_too_large"
+
+
+class BodyTooSlow(BadRequest):
+    """The body did not arrive in time."""
+
+    code: ClassVar[str] = "body_too_slow"
 
 
 class BrokenRoom(WaitroomError):

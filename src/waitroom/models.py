@@ -5,12 +5,17 @@ Times are integers with their unit in the name. `_ms` and `_us` are Unix time.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import dataclasses
 import math
 import re
+import unicodedata
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
 
 from waitroom.errors import InvalidPolicy, InvalidRoomName
 
@@ -49,6 +54,13 @@ class Eta(StrEnum):
     BATCH = "batch"
     RATE = "rate"
     SERVICE = "service"
+
+
+class WhenAway(StrEnum):
+    """What visitors get while Redis cannot be reached."""
+
+    CLOSED = "closed"
+    OPEN = "open"
 
 
 class State(StrEnum):
@@ -96,9 +108,16 @@ def _seconds(default: float | None, about: str, low: float = 0.001) -> Any:
     return _setting(default, "seconds", about, low, _MOST_SECONDS)
 
 
+def _text(about: str, most: int) -> Any:
+    return _setting(None, "text", about, 1, most)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What a room allows. Any mix works; `None` means no limit."""
+    """What a room allows, and what its page says. Any mix works; `None` means no limit, no text.
+
+    Those that scripts read come first: a small hash is searched from its beginning.
+    """
 
     mode: Mode = _setting(Mode.OPEN, "mode", "open, paused, closed, bypass or manual")
     capacity: int | None = _people(None, "most people called + inside at any instant")
@@ -122,6 +141,15 @@ class Policy:
     )
     max_defers: int = _people(0, "how often a ticket may go back some places", 0, _MOST_DEFERS)
     eta: Eta = _setting(Eta.OBSERVED, "eta", "observed, batch, rate or service")
+    when_away: WhenAway = _setting(
+        WhenAway.CLOSED, "when_away", "while Redis is away: closed, or open to everybody"
+    )
+    title: str | None = _text("the page's title, instead of the room's name", 120)
+    message: str | None = _text("a paragraph for those who wait", 1_000)
+    ready: str | None = _text("what to have ready when it is your turn", 300)
+    logo: str | None = _text("a path on the same host, or a data:image/…;base64,… URI", 65_536)
+    colour: str | None = _text("the page's main colour, as #rrggbb", 7)
+    go_to: str | None = _text("where people go on to once inside: a URL or a path", 2_000)
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -148,7 +176,12 @@ class Policy:
 
 
 POLICY_FIELDS = tuple(spec.name for spec in dataclasses.fields(Policy))
-_ENUMS: dict[str, type[StrEnum]] = {"mode": Mode, "before_open": BeforeOpen, "eta": Eta}
+_ENUMS: dict[str, type[StrEnum]] = {
+    "mode": Mode,
+    "before_open": BeforeOpen,
+    "eta": Eta,
+    "when_away": WhenAway,
+}
 
 
 def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:
@@ -168,6 +201,12 @@ def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:
         if spec.default is not None and name in ("recover_s", "max_defers"):
             raise InvalidPolicy(name, "must be a number; 0 turns it off")
         return None
+    if meta["unit"] == "text":
+        return _checked_text(name, value, meta["high"])
+    return _number(name, value, meta)
+
+
+def _number(name: str, value: Any, meta: Mapping[str, Any]) -> int | float:
     whole = meta["unit"] != "seconds"
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidPolicy(name, f"{value!r:.40} is not a number")
@@ -179,6 +218,84 @@ def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:
             name, f"{value} is not allowed; it takes {meta['low']:g} to {meta['high']:.0f}"
         )
     return int(value) if whole else round(float(value), 3)
+
+
+_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
+"""Control characters, halves of a character, and line ends that are none in HTML."""
+
+# Of RFC 3986: no blanks, quotes, or the backslash that browsers take for a slash.
+_URL = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+", re.ASCII)
+_IMAGE = re.compile(r"data:image/(?:png|svg\+xml|jpeg|webp|gif);base64,(.+)", re.ASCII)
+_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}", re.ASCII)
+
+
+def _checked_text(name: str, value: Any, most: int) -> str:
+    """Return a text that is safe to print and to put on a page."""
+    if not isinstance(value, str):
+        raise InvalidPolicy(name, f"{value!r:.40} is not text")
+    if not value.strip():
+        raise InvalidPolicy(name, "is empty; use none to have no such text")
+    if len(value) > most:
+        raise InvalidPolicy(name, f"has {len(value)} characters; shorten it to {most}")
+    for character in value:
+        newline = character == "\n" and name == "message"
+        if not newline and unicodedata.category(character) in _UNSEEN:
+            lines = " or write it in one line" if character == "\n" else ""
+            raise InvalidPolicy(
+                name, f"has the control character {character!a}; leave it out{lines}"
+            )
+    check = _SHAPES.get(name)
+    return check(name, value) if check else value
+
+
+def _is_path(value: str) -> bool:
+    return value.startswith("/") and not value.startswith("//") and bool(_URL.fullmatch(value))
+
+
+def _checked_logo(name: str, value: str) -> str:
+    if _is_path(value):
+        return value
+    try:
+        # Pages ask no other host for anything, so a picture is here or in the page itself.
+        if (found := _IMAGE.fullmatch(value)) and base64.b64decode(found[1], validate=True):
+            return value
+    except binascii.Error:
+        pass
+    raise InvalidPolicy(
+        name,
+        f"{value!r:.40} cannot be shown; use a path on the same host like /static/logo.svg, or "
+        "data:image/png;base64,… (also svg+xml, jpeg, webp, gif)",
+    )
+
+
+def _checked_colour(name: str, value: str) -> str:
+    if not _COLOUR.fullmatch(value):
+        raise InvalidPolicy(name, f"{value!r:.40} is no colour; write it as #rrggbb, like #0a5bd3")
+    return value.lower()
+
+
+def _checked_go_to(name: str, value: str) -> str:
+    if _is_path(value):
+        return value
+    try:
+        parts = urlsplit(value if _URL.fullmatch(value) else "")
+        good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # brackets or a port that are none
+        good = False
+    if not good or "@" in parts.netloc:
+        raise InvalidPolicy(
+            name,
+            f"{value!r:.40} is no address to go to; use https://… without a user, or a path like "
+            "/checkout, with other characters as %XX",
+        )
+    return value
+
+
+_SHAPES: dict[str, Callable[[str, str], str]] = {
+    "logo": _checked_logo,
+    "colour": _checked_colour,
+    "go_to": _checked_go_to,
+}
 
 
 def _both_or_neither(policy: Policy, first: str, second: str) -> None:
@@ -234,9 +351,10 @@ class Room:
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
-class TicketView:
+class TicketView(NamedTuple):
     """What a visitor may know of their ticket; the same from join, poll, enter and the rest.
+
+    A tuple, for one is made for every poll, and a frozen dataclass takes six times as long.
 
     `position` is 1 at the head, and None where it means nothing or is hidden before a draw.
     """
@@ -304,3 +422,40 @@ class Stats:
     oldest_wait_ms: int
     counters: dict[str, int]
     now_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A room at one moment, for charts and estimates; the counters run since the room was made."""
+
+    at_ms: int
+    waiting: int
+    called: int
+    inside: int
+    joined: int
+    called_total: int
+    entered: int
+    finished: int
+    left: int
+    kicked: int
+    expired: int
+    no_show: int
+    abandoned: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What one script did to people: `called`, `entered`, `ended` (with a reason) or `cleared`."""
+
+    kind: str
+    at_us: int
+    ids: tuple[str, ...]
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """Events in their order; `cursor` is where the next page begins."""
+
+    cursor: str
+    events: tuple[Event, ...]

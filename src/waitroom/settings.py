@@ -20,6 +20,8 @@ from waitroom.models import Policy, check_room_name, preset
 
 ENV_PREFIX = "WAITROOM_"
 _LONGEST_S = 3600.0
+_SWITCH = {"true": True, "1": True, "yes": True, "on": True}
+_SWITCH |= dict.fromkeys(("false", "0", "no", "off"), False)
 _PASSWORDS = re.compile(r"(?<=//).*(?=@)|(?<=password=)[^&#]*")
 
 
@@ -28,15 +30,31 @@ class Setting:
     """One line of the table."""
 
     name: str
-    type: type[str] | type[float] | type[Path]
+    type: type[str] | type[float] | type[int] | type[bool] | type[Path]
     default: str | float | Path | None
     about: str
     secret: bool = False
+    serves: bool = False
+    low: float = 0
+    high: float = _LONGEST_S
 
     @property
     def env(self) -> str:
         """Return the name of its environment variable."""
         return ENV_PREFIX + self.name.upper()
+
+
+def _serve(
+    name: str,
+    kind: type[str] | type[float] | type[int] | type[bool] | type[Path],
+    default: str | float | Path | None,
+    about: str,
+    low: float = 0,
+    high: float = _LONGEST_S,
+    *,
+    secret: bool = False,
+) -> Setting:
+    return Setting(name, kind, default, about, secret, True, low, high)
 
 
 SETTINGS = (
@@ -45,6 +63,25 @@ SETTINGS = (
     Setting("secret", str, None, "keys of tickets, newest first, split by commas", secret=True),
     Setting("config", Path, None, "TOML file with settings and rooms"),
     Setting("timeout_s", float, 2.0, "how long a call to the server may take, in seconds"),
+    # What only `waitroom serve` needs.
+    _serve("host", str, "127.0.0.1", "address to listen on; 0.0.0.0 = every one"),
+    _serve("port", int, 8080, "port to listen on", 1, 65_535),
+    _serve("workers", int, 1, "processes that answer; one per core that it may use", 1, 256),
+    _serve("public_url", str, None, "how browsers reach this server, like https://wait.example"),
+    _serve("tls_cert", Path, None, "certificate chain, PEM; with it Waitroom speaks https"),
+    _serve("tls_key", Path, None, "private key of the certificate, PEM"),
+    _serve("drain_s", float, 5.0, "how long a stopping server still takes requests, in seconds"),
+    _serve("proxies", str, None, "networks whose X-Forwarded-For is believed, split by commas"),
+    _serve("admin_key", str, None, "an operator key that always works, `wr_…`", secret=True),
+    _serve("pass_keys", str, None, "keys of passes: PEM, or files of it", secret=True),
+    _serve("pass_algorithm", str, "ES256", "ES256 or EdDSA, for keys made from the secret"),
+    _serve("joins_per_minute", int, 600, "joins per address and minute; 0 = any", 0, 10**9),
+    _serve("streams", int, 20_000, "open event streams per worker", 0, 10**6),
+    _serve("streams_per_address", int, 200, "open event streams per address", 0, 10**6),
+    _serve("connections", int, 25_000, "open connections per worker", 16, 10**6),
+    _serve("log_level", str, "info", "debug, info, warning or error"),
+    _serve("log_json", bool, True, "log as JSON lines rather than as text"),
+    _serve("lane", bool, True, "answer the crowd before the framework does"),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
@@ -58,6 +95,24 @@ class Settings:
     secret: str | None = None
     config: Path | None = None
     timeout_s: float = 2.0
+    host: str = "127.0.0.1"
+    port: int = 8080
+    workers: int = 1
+    public_url: str | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    drain_s: float = 5.0
+    proxies: str | None = None
+    admin_key: str | None = None
+    pass_keys: str | None = None
+    pass_algorithm: str = "ES256"  # noqa: S105 - the name of an algorithm
+    joins_per_minute: int = 600
+    streams: int = 20_000
+    streams_per_address: int = 200
+    connections: int = 25_000
+    log_level: str = "info"
+    log_json: bool = True
+    lane: bool = True
 
     def shown(self) -> dict[str, str | None]:
         """Return every setting as text fit for a screen or a log: secrets and passwords hidden."""
@@ -85,13 +140,19 @@ def load(
         if given is not None:
             values[name] = _parse(_BY_NAME[name], given, "")
     for setting in SETTINGS:
-        if setting.name not in values and env.get(setting.env):
+        if setting.name not in values and _given(setting, env):
             values[setting.name] = _parse(setting, env[setting.env], f" (from {setting.env})")
     if toml is not None:
         values["config"] = toml
     if values.get("config") is not None:
         values = dict(_from_file(values["config"])) | values
     return Settings(**values)
+
+
+def _given(setting: Setting, env: Mapping[str, str]) -> bool:
+    # For a service named `waitroom`, Kubernetes sets WAITROOM_PORT to `tcp://10.0.0.7:8080`.
+    text = env.get(setting.env, "")
+    return bool(text) and not (setting.name == "port" and text.startswith("tcp://"))
 
 
 def declared_rooms(path: Path) -> dict[str, Policy]:
@@ -141,23 +202,43 @@ def _table(path: Path, name: str) -> dict[str, Any]:
     return table
 
 
-def _parse(setting: Setting, value: object, where: str) -> str | float | Path:
+def _parse(setting: Setting, value: object, where: str) -> Any:
     """Return `value` in the setting's type; `where` tells whoever has to correct it."""
-    if setting.type is float:
-        try:
-            number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if not 0 < number <= _LONGEST_S:
-            allowed = f"a number above 0 and up to {_LONGEST_S:.0f}"
-            raise InvalidInput(setting.name, f"{value!r:.40} is not {allowed}{where}")
-        return number
+    if setting.type is bool:
+        return _yes_or_no(setting, value, where)
+    if setting.type in (int, float):
+        return _number(setting, value, where)
     if isinstance(value, Path) and setting.type is Path:
         return value
     if not isinstance(value, str) or not value or "\0" in value:
         # The value stays out of the message: it may be a secret.
         raise InvalidInput(setting.name, f"must be text, and not empty{where}")
     return Path(value) if setting.type is Path else value
+
+
+def _yes_or_no(setting: Setting, value: object, where: str) -> bool:
+    found = _SWITCH.get(str(value).lower())
+    if found is None:
+        raise InvalidInput(setting.name, f"{value!r:.40} is neither true nor false{where}")
+    return found
+
+
+def _number(setting: Setting, value: object, where: str) -> float:
+    whole = setting.type is int
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    above_zero = not whole and setting.low == 0
+    if (
+        not setting.low <= number <= setting.high
+        or (above_zero and number == 0)
+        or (whole and number != int(number))
+    ):
+        low = "above 0 and" if above_zero else f"from {setting.low:.0f}"
+        allowed = f"a {'whole ' if whole else ''}number {low} up to {setting.high:.0f}"
+        raise InvalidInput(setting.name, f"{value!r:.40} is not {allowed}{where}")
+    return int(number) if whole else number
 
 
 def _shown(setting: Setting, value: object) -> str | None:

@@ -3,7 +3,8 @@
 Every `advance` says when the next one is due (a deadline, a pace slot, a bucket of the rolling
 limit); the ticker keeps those moments per room and sleeps until the first. A room that this process
 changes is looked at soon after. A slow lap over all rooms finds those that another process left
-behind, with a cheap question, so that thousands of idle rooms cost next to nothing.
+behind, with a cheap question, so that thousands of idle rooms cost next to nothing. After a look a
+room is sampled for charts and estimates, now and then; that may fail without harm.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ SOON_S = 0.1
 NEW_PER_LAP = 500
 """How many rooms that nobody here has asked for are met in one lap, so that a start is quiet."""
 
+SAMPLE_S = 5.05
+"""How often a process asks for a sample of a room that it looks at: when one is due for sure."""
+
 AT_ONCE = 16
 _BACK_OFF_S = (0.1, 5.0)
 _LONGEST_SLEEP_S = 3600.0
@@ -45,6 +49,7 @@ class Ticker:
         self._heap: list[tuple[float, str]] = []
         self._failures: dict[str, int] = {}
         self._met: set[str] = set()
+        self._sample_at: dict[str, float] = {}
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -123,6 +128,7 @@ class Ticker:
             done = await self._engine.advance(room)
         except UnknownRoom:  # dropped, or only a name in the index
             self._failures.pop(room, None)
+            self._sample_at.pop(room, None)
         except WaitroomError as error:
             self._back_off(room, error)
         except Exception as error:
@@ -134,6 +140,20 @@ class Ticker:
                 pause = max(0.0, (done.due_ms - done.now_ms) / 1000)
                 # Processes need not all come in the same millisecond; a place need not wait for it.
                 self._schedule(room, time.monotonic() + pause + random.uniform(0, 0.005))  # noqa: S311
+            await self._sample(room)
+
+    async def _sample(self, room: str) -> None:
+        """Sample a room, or look at it again when that is due: its last change must be seen."""
+        now = time.monotonic()
+        due = self._sample_at.get(room, now)
+        if now < due:
+            self._schedule(room, due)
+            return
+        self._sample_at[room] = now + SAMPLE_S
+        try:
+            await self._engine.sample(room)
+        except Exception as error:  # a step that fails is what matters, and says so
+            log.debug("no sample of room %s: %s", room, error)
 
     def _back_off(self, room: str, error: Exception) -> None:
         failures = self._failures[room] = self._failures.get(room, 0) + 1
@@ -164,6 +184,7 @@ class Ticker:
         for room in await self._engine.meet(new):
             self._schedule(room, now)
         self._met = (self._met | set(new)) & set(rooms)
+        self._sample_at = {room: at for room, at in self._sample_at.items() if at > now}
         # The index lost what we remember: a step brings the room back, or learns of its drop.
         for room in self._engine.remembered() - set(rooms):
             self._schedule(room, now)

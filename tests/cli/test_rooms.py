@@ -32,6 +32,13 @@ VALUES: dict[str, tuple[list[str], Any]] = {
     "before_open": (["--before-open", "DRAW"], "draw"),
     "max_defers": (["--max-defers", "3"], 3),
     "eta": (["--eta", "rate"], "rate"),
+    "when_away": (["--when-away", "open"], "open"),
+    "title": (["--title", "Concert [bold]2030[/]"], "Concert [bold]2030[/]"),
+    "message": (["--message", "One.\nTwo."], "One.\nTwo."),
+    "ready": (["--ready", "A card"], "A card"),
+    "logo": (["--logo", "/Logo.svg"], "/Logo.svg"),
+    "colour": (["--colour", "#0a5bd3"], "#0a5bd3"),
+    "go_to": (["--go-to", "https://shop.example/In"], "https://shop.example/In"),
 }
 
 
@@ -88,6 +95,11 @@ def test_create_twice(cli: Cli, room: str) -> None:
         ("--opens-at 2030-03-01T20:00", "has no zone; write it as 2030-03-01T20:00:00+09:00"),
         ("--opens-at 1898593200", "opens_at_ms: 1898593200 is too small for ms; multiply it"),
         ("--before-open draw", "before_open: draw needs `opens_at_ms`"),
+        ("--when-away ajar", "when_away: 'ajar' is not one of closed, open"),
+        ("--title=", "title: is empty; use none to have no such text"),
+        ("--colour red", "colour: 'red' is no colour; write it as #rrggbb"),
+        ("--logo //cdn.example/x", "logo: '//cdn.example/x' cannot be shown; use a path on the"),
+        ("--go-to javascript:x", "go_to: 'javascript:x' is no address to go to; use https://"),
     ],
 )
 def test_bad_policies(cli: Cli, room: str, words: str, message: str) -> None:
@@ -105,6 +117,20 @@ def test_set_shows_what_changed(cli: Cli, room: str) -> None:
     lines = [" ".join(line.split()) for line in text.splitlines()]
     expected = ["capacity 50 → 80", "session_s 600 s (10 min) → 300 s (5 min)"]
     assert [f"Room {room} is now at version 2:", "", *expected] == lines
+
+
+def test_texts(cli: Cli, room: str) -> None:
+    """Texts are shown in one short line as they are, and `none` takes one away."""
+    logo = "data:image/png;base64," + "A" * 60_000
+    cli.text("room", "create", room, "--title", "[red]A[/]", "--message", "One.\nTwo.")
+    lines = cli.text("room", "set", room, "--title", "none", "--logo", logo).splitlines()
+    assert ["title", "[red]A[/]", "→", "not", "set"] == lines[2].split()
+    assert ["logo", "not", "set", "→"] == lines[3].split()[:4]
+    assert 60 == len(lines[3].split()[4])
+    shown = cli.text("room", "show", room)
+    assert "One. Two." in shown
+    policy = cli.json("room", "show", room)["policy"]
+    assert (None, "One.\nTwo.", logo) == (policy["title"], policy["message"], policy["logo"])
 
 
 def test_set_as_json(cli: Cli, room: str) -> None:

@@ -11,7 +11,8 @@ import pytest
 from tests.harness import Clock, crowd, open_engine
 from tests.servers import Server
 from waitroom.engine import Engine
-from waitroom.engine.batcher import IN_FLIGHT, Batcher
+from waitroom.engine.batcher import IN_FLIGHT, MOST_PENDING, Batcher
+from waitroom.errors import StoreUnavailable
 from waitroom.models import MEMBERS_PER_SCRIPT, Mode, Policy
 
 
@@ -208,6 +209,76 @@ async def test_drain() -> None:
     futures = [batcher.submit(n) for n in range(5)]
     await batcher.drain()
     assert all(future.done() for future in futures)
+
+
+async def test_fail() -> None:
+    """All who wait get the error now, queued or under way; the calls' own answers are dropped."""
+    send = Sender()
+    batcher = Batcher(send)
+    futures = []
+    for n in range(4):  # two under way, two queued
+        futures.append(batcher.submit(n))
+        await turns()
+    batcher.fail(OSError("away"))
+    assert [True] * 4 == [future.done() for future in futures]
+    assert ["away"] * 4 == [str(future.exception()) for future in futures]
+    assert 2 == send.under_way
+    later = batcher.submit(5)
+    await turns()
+    assert not later.done()
+    send.open.set()
+    assert 50 == await later
+    assert [[0], [1], [5]] == send.batches
+
+
+async def test_fail_leaves_the_answered_alone() -> None:
+    """Who has an answer, or gave up, keeps that."""
+    send = Sender()
+    batcher = Batcher(send)
+    under_way = batcher.submit(1)
+    await turns()
+    under_way.cancel()
+    batcher.fail(OSError("away"))
+    assert under_way.cancelled()
+    send.open.set()
+    assert 20 == await batcher.submit(2)
+    batcher.fail(OSError("away"))
+    await batcher.drain()
+    assert batcher.idle
+
+
+async def test_oldest() -> None:
+    """The age is that of the oldest call under way, and nothing when there is none."""
+    send = Sender()
+    batcher = Batcher(send)
+    assert 0.0 == batcher.oldest_s
+    first = batcher.submit(1)
+    assert 0.0 == batcher.oldest_s, "it is not under way yet"
+    await asyncio.sleep(0.02)
+    second = batcher.submit(2)
+    await turns()
+    assert 0.01 < batcher.oldest_s < 2
+    send.open.set()
+    await asyncio.gather(first, second)
+    await turns()
+    assert 0.0 == batcher.oldest_s
+
+
+async def test_most_pending() -> None:
+    """No more than so many wait for a call; who comes then is refused at once, others are not."""
+    send = Sender()
+    batcher = Batcher(send, most=1, in_flight=1, most_pending=3)
+    under_way = batcher.submit(0)
+    await turns()
+    queued = [batcher.submit(n) for n in (1, 2, 3)]
+    refused = batcher.submit(4)
+    assert refused.done()
+    with pytest.raises(StoreUnavailable, match="3 calls of this room wait"):
+        await refused
+    send.open.set()
+    assert [0, 10, 20, 30] == await asyncio.gather(under_way, *queued)
+    assert 50 == await batcher.submit(5)
+    assert 20_000 == MOST_PENDING
 
 
 async def calls(server: Server) -> int:

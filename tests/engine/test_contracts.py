@@ -24,10 +24,11 @@ COMMON = lua("_common")
 PARTS = ("KEYS", "ARGV", "Returns")
 FIRST_OWN = 6
 HEAD = ("now", "epoch", "rev", "watermark", "last")
-ONLY_PYTHON = {"eta"}  # an estimate is shown, not enforced
+# What is shown to people, or acts while there is no server to act.
+ONLY_PYTHON = {"eta", "when_away", "title", "message", "ready", "logo", "colour", "go_to"}
 HANDLED = {
     *("ok", "room_exists", "version_conflict", "lost", "unknown_room"),
-    *("absent", "enter_later", "redraw"),
+    *("absent", "enter_later", "redraw", "not_due", "upgrade_needed"),
 }
 STATES = {"waiting", "called", "inside", "finished", "left"}
 EVERY_VERB = pytest.mark.parametrize("verb", list(Verb))
@@ -147,8 +148,13 @@ def test_key_types() -> None:
     block = re.search(r"local TYPES = \{(.*?)\}", COMMON, re.DOTALL)
     assert block
     checked = dict(re.findall(r"(\w+) = '(\w+)'", block[1]))
-    described.pop("series")  # written by nobody yet
+    described.pop("series")  # written by `sample` alone, which checks it
     assert described == checked
+    own = re.search(r"open_room\(\{(.*?)\}\)", lua(Verb.SAMPLE), re.DOTALL)
+    assert own
+    sampled = dict(re.findall(r"(\w+) = '(\w+)'", own[1]))
+    assert {**described, "series": "stream"}.items() >= sampled.items()
+    assert {"config", "meta", "waiting", "called", "inside", "series"} == set(sampled)
 
 
 def test_keys_have_names() -> None:
@@ -309,6 +315,10 @@ CALLS: dict[Verb, Callable[[Scene], Awaitable[Any]]] = {
         s.room, State.WAITING, after="5", limit=9, since_ms=1, until_ms=2
     ),
     Verb.STATS: lambda s: s.engine.stats(s.room),
+    Verb.SAMPLE: lambda s: s.engine.sample(s.room),
+    Verb.CHECK: lambda s: s.engine.check_many(
+        s.room, [(s.inside.id, s.inside.sid or 0), (s.last.id, 5)]
+    ),
     Verb.CLEAR: lambda s: s.engine.clear(s.room, op_id="it"),
     Verb.DROP: lambda s: s.engine.drop(s.room),
 }
@@ -344,6 +354,11 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
         ("arrived at or before", 2_000),
     ],
     Verb.STATS: lambda _: [],
+    Verb.SAMPLE: lambda _: [],
+    Verb.CHECK: lambda s: [
+        ("the ids of all tickets", s.inside.id + s.last.id),
+        ("their session ids", f"{s.inside.sid} 5"),
+    ],
     Verb.CLEAR: lambda _: [],
     Verb.DROP: lambda _: [],
 }

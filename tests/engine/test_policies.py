@@ -10,9 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from waitroom.engine import policies
-from waitroom.models import POLICY_FIELDS, PRESETS, BeforeOpen, Eta, Mode, Policy
+from waitroom.models import POLICY_FIELDS, PRESETS, BeforeOpen, Eta, Mode, Policy, WhenAway
 
 SPECS = {spec.name: spec.metadata for spec in dataclasses.fields(Policy)}
+
+LINE = st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"))
+
+
+def lines(most: int, letters: st.SearchStrategy[str] = LINE) -> st.SearchStrategy[str]:
+    """Return any text that is allowed."""
+    return st.text(letters, min_size=1, max_size=most).filter(lambda text: text.strip() != "")
+
+
+TEXTS: dict[str, st.SearchStrategy[str]] = {
+    "title": lines(120),
+    "message": lines(1_000, LINE | st.just("\n")),
+    "ready": lines(300),
+    "logo": st.sampled_from(["/logo.svg", "data:image/gif;base64,AAAA"]),
+    "colour": st.from_regex(r"#[0-9a-f]{6}", fullmatch=True),
+    "go_to": st.sampled_from(["/in", "https://shop.example/in?a=b"]),
+}
 
 
 def stored(policy: Policy, version: int = 1) -> dict[bytes, bytes]:
@@ -42,7 +59,10 @@ def any_policy(draw: st.DrawFn) -> Policy:
             values[one] = values[other] = None
     values["mode"] = draw(st.sampled_from(Mode))
     values["eta"] = draw(st.sampled_from(Eta))
+    values["when_away"] = draw(st.sampled_from(WhenAway))
     values["renewable"] = draw(st.booleans())
+    for name, texts in TEXTS.items():
+        values[name] = draw(st.none() | texts)
     if values["opens_at_ms"] is not None:
         values["before_open"] = draw(st.sampled_from(BeforeOpen))
     return Policy(**values)
@@ -75,7 +95,7 @@ def test_readable() -> None:
 
 def test_fields_of_a_newer_version() -> None:
     """A field that this version does not know is passed over."""
-    raw = stored(Policy(capacity=5)) | {b"colour": b"blue"}
+    raw = stored(Policy(capacity=5)) | {b"perfume": b"rose"}
     assert Policy(capacity=5) == policies.read(raw)[0]
 
 
@@ -84,3 +104,11 @@ def test_fields_of_an_older_version() -> None:
     raw = stored(Policy(capacity=5, presence_s=20))
     del raw[b"presence_s"]
     assert Policy(capacity=5) == policies.read(raw)[0]
+
+
+def test_policies_of_an_older_version() -> None:
+    """A policy that was stored before pages had texts is read with the defaults."""
+    raw = stored(Policy(capacity=5))
+    for name in ("when_away", *TEXTS):
+        del raw[name.encode()]
+    assert (Policy(capacity=5), 1) == policies.read(raw)

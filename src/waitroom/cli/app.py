@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -11,18 +12,23 @@ import typer
 from typer.core import TyperGroup
 
 from waitroom import __version__
-from waitroom.cli import output, room
+from waitroom.cli import key, output, room
+from waitroom.cli.apply import apply
 from waitroom.cli.command import command, option, page, signature_with
 from waitroom.cli.doctor import doctor
 from waitroom.cli.kick import kick
 from waitroom.cli.people import admit, call, list_
 from waitroom.cli.plan import plan
 from waitroom.cli.rooms import rooms
+from waitroom.cli.serve import serve
 from waitroom.cli.stats import stats
 from waitroom.errors import WaitroomError
 from waitroom.settings import SETTINGS, load
 
-_ORDER = ("rooms", "room", "list", "stats", "admit", "call", "kick", "plan", "doctor")
+_ORDER = (
+    *("serve", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
+    *("key", "plan", "doctor"),
+)
 
 
 class Root(TyperGroup):
@@ -59,16 +65,22 @@ class Root(TyperGroup):
 
 app = typer.Typer(name="waitroom", cls=Root, pretty_exceptions_enable=False)
 Version = Annotated[bool, typer.Option("--version", help="Print the version and end.")]
-OPTIONS = [
-    option(
-        setting.name,
-        str,
-        "--" + setting.name.replace("_", "-"),
-        f"{setting.about} ({setting.env})",
-        {"redis_url": "URL", "data_dir": "FOLDER", "config": "FILE"}.get(setting.name, "TEXT"),
-    )
-    for setting in SETTINGS
-]
+_WORDS = {"redis_url": "URL", "data_dir": "FOLDER", "config": "FILE"}
+
+
+def _options(serves: bool) -> list[inspect.Parameter]:
+    """Return an option per setting: those of every command, or those of `serve` alone."""
+    return [
+        option(
+            setting.name,
+            str,
+            "--" + setting.name.replace("_", "-"),
+            f"{setting.about} ({setting.env})",
+            _WORDS.get(setting.name, "TEXT"),
+        )
+        for setting in SETTINGS
+        if setting.serves is serves
+    ]
 
 
 def root(ctx: typer.Context, version: Version = False, **given: Any) -> None:
@@ -90,10 +102,10 @@ def root(ctx: typer.Context, version: Version = False, **given: Any) -> None:
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
         raise typer.Exit
-    ctx.obj = lambda: load(os.environ, given)
+    ctx.obj = lambda more=None: load(os.environ, given | (more or {}))
 
 
-root.__signature__ = signature_with(root, OPTIONS)  # type: ignore[attr-defined]
+root.__signature__ = signature_with(root, _options(False))  # type: ignore[attr-defined]
 app.callback(invoke_without_command=True, help=page(root))(root)
 
 
@@ -112,8 +124,28 @@ def room_root(ctx: typer.Context) -> None:
 
 room.app.callback(invoke_without_command=True, help=page(room_root))(room_root)
 
+
+def key_root(ctx: typer.Context) -> None:
+    """Make, list and revoke API keys, for the operator API and the operator page.
+
+    Example:
+
+      waitroom key create --role operator --name "box office"
+      waitroom key list
+    """
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+key.app.callback(invoke_without_command=True, help=page(key_root))(key_root)
+
+serve.__signature__ = signature_with(serve, _options(True))  # type: ignore[attr-defined]
+app.command("serve", help=page(serve))(serve)
 command(app)(rooms)
 app.add_typer(room.app, name="room")
+app.add_typer(key.app, name="key")
+command(app)(apply)
 command(app, dashes=True)(admit)
 command(app, dashes=True)(call)
 command(app, dashes=True)(kick)

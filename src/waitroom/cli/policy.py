@@ -16,7 +16,13 @@ from waitroom.errors import InvalidPolicy
 from waitroom.models import Policy
 
 _FIELDS = {spec.name: spec for spec in dataclasses.fields(Policy)}
-_METAVARS = {"people": "NUMBER", "seconds": "SECONDS", "Unix time in ms": "TIME"}
+_METAVARS = {
+    "people": "NUMBER",
+    "seconds": "SECONDS",
+    "Unix time in ms": "TIME",
+    "text": "TEXT",
+}
+_SHOWN = 60  # most characters of a text: a logo may have 65,536
 
 
 def _flag(name: str) -> str:
@@ -37,7 +43,7 @@ def _option(spec: dataclasses.Field[Any]) -> inspect.Parameter:
 
 
 OPTIONS = [_option(spec) for spec in _FIELDS.values()]
-"""One option per field; `none` removes a limit."""
+"""One option per field; `none` removes a limit or a text."""
 
 
 def changes(given: dict[str, Any]) -> dict[str, Any]:
@@ -51,6 +57,8 @@ def _read(name: str, value: str | bool) -> Any:
         return value
     if value.lower() == "none":
         return None
+    if meta["unit"] == "text":
+        return value
     if meta["unit"] == "Unix time in ms":
         return read_moment(name, value)
     if meta["unit"] not in ("people", "seconds"):
@@ -82,7 +90,11 @@ def shown(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:
-        return "not set" if name in ("every_s", "per_s", "opens_at_ms") else "no limit"
+        no_limit = unit != "text" and name not in ("every_s", "per_s", "opens_at_ms")
+        return "no limit" if no_limit else "not set"
+    if unit == "text":
+        line = value.replace("\n", " ")
+        return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
     if unit == "seconds":
         long = f" ({span(value)})" if value >= 60 else ""
         return f"{plain(value)} s{long}"

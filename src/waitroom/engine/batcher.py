@@ -7,15 +7,20 @@ sends at once, so a lone caller waits for nothing.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
+from waitroom.errors import StoreUnavailable
 from waitroom.models import MEMBERS_PER_SCRIPT
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
+Batch = list[tuple[Item, "asyncio.Future[Answer]"]]
 
 IN_FLIGHT = 2
+MOST_PENDING = 20_000
+"""Most items that wait for a call: a server that is away must not fill our memory."""
 
 
 class Batcher(Generic[Item, Answer]):
@@ -31,18 +36,28 @@ class Batcher(Generic[Item, Answer]):
         *,
         most: int = MEMBERS_PER_SCRIPT,
         in_flight: int = IN_FLIGHT,
+        most_pending: int = MOST_PENDING,
     ) -> None:
         self._send = send
         self._in_flight = in_flight
         self._most = most
-        self._pending: list[tuple[Item, asyncio.Future[Answer]]] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._most_pending = most_pending
+        self._pending: Batch[Item, Answer] = []
+        self._tasks: dict[asyncio.Task[None], tuple[float, Batch[Item, Answer]]] = {}
         self._starting = False
 
     def submit(self, item: Item) -> asyncio.Future[Answer]:
-        """Queue an item and return the future of its answer."""
+        """Queue an item and return the future of its answer; where too many wait, a failed one."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Answer] = loop.create_future()
+        if len(self._pending) >= self._most_pending:
+            future.set_exception(
+                StoreUnavailable(
+                    f"{self._most_pending} calls of this room wait for the server already; check "
+                    "that it runs and its load, then try again"
+                )
+            )
+            return future
         self._pending.append((item, future))
         if not self._starting and len(self._tasks) < self._in_flight:
             # One turn of the loop later, so that callers which are ready now share the call.
@@ -55,6 +70,21 @@ class Batcher(Generic[Item, Answer]):
         """Whether nothing is queued or under way, so that the batcher may be forgotten."""
         return not self._pending and not self._tasks
 
+    @property
+    def oldest_s(self) -> float:
+        """The age of the oldest call under way; 0.0 if there is none."""
+        if not self._tasks:
+            return 0.0
+        return time.monotonic() - min(began for began, _ in self._tasks.values())
+
+    def fail(self, error: Exception) -> None:
+        """Give the error to all who wait, now. Calls under way go on, for nobody."""
+        pending, self._pending = self._pending, []
+        for batch in (*(batch for _, batch in self._tasks.values()), pending):
+            for _, future in batch:
+                if not future.done():
+                    future.set_exception(error)
+
     async def drain(self) -> None:
         """Wait until everything submitted so far is answered."""
         while self._pending or self._tasks:
@@ -66,14 +96,14 @@ class Batcher(Generic[Item, Answer]):
         while self._pending and len(self._tasks) < self._in_flight:
             batch, self._pending = self._pending[: self._most], self._pending[self._most :]
             task = asyncio.get_running_loop().create_task(self._call(batch))
-            self._tasks.add(task)
+            self._tasks[task] = (time.monotonic(), batch)
             task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
+        del self._tasks[task]
         self._start()
 
-    async def _call(self, batch: list[tuple[Item, asyncio.Future[Answer]]]) -> None:
+    async def _call(self, batch: Batch[Item, Answer]) -> None:
         live = [(item, future) for item, future in batch if not future.done()]
         if not live:
             return

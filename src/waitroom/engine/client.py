@@ -11,17 +11,16 @@ server is asked.
 from __future__ import annotations
 
 import builtins
-import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from waitroom.engine import inputs, keys, policies, replies, views
+from waitroom.engine import inputs, keys, policies, replies, streams, views
 from waitroom.engine.connect import Store, connect
 from waitroom.engine.runner import Clock, Runner
 from waitroom.engine.scripts import Verb
 from waitroom.engine.views import Held
-from waitroom.engine.visitors import Answers, Join, Visitors
+from waitroom.engine.visitors import Answers, Join, Session, Visitors
 from waitroom.errors import (
     EnterLater,
     InvalidInput,
@@ -32,9 +31,11 @@ from waitroom.errors import (
 from waitroom.models import (
     MEMBERS_PER_SCRIPT,
     Advanced,
+    EventPage,
     Page,
     Policy,
     Room,
+    Sample,
     State,
     Stats,
     TicketView,
@@ -43,15 +44,24 @@ from waitroom.models import (
 from waitroom.tickets import KeyRing
 
 _ROOMS_PER_PIPELINE = 100
+_CONNECT_S = 2.0
 
 
 class Engine:
     """All verbs of Waitroom on one server, for any number of rooms and concurrent callers."""
 
-    def __init__(self, store: Store, ring: KeyRing, *, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        ring: KeyRing,
+        *,
+        clock: Clock | None = None,
+        patience_s: float | None = None,
+    ) -> None:
         self.store = store
         self.ring = ring
-        self.runner = Runner(store.client, flags=store.facts.scripts_take_flags, clock=clock)
+        flags = store.facts.scripts_take_flags
+        self.runner = Runner(store.client, flags=flags, clock=clock, patience_s=patience_s)
         self.visitors = Visitors(self.runner, ring)
 
     @classmethod
@@ -62,10 +72,19 @@ class Engine:
         ring: KeyRing,
         *,
         timeout_s: float = 2.0,
+        connect_timeout_s: float | None = None,
+        patience_s: float | None = None,
         clock: Clock | None = None,
     ) -> Self:
-        """Connect to the server of `url`, or start an own one in `data_dir`."""
-        return cls(await connect(url, data_dir, timeout_s), ring, clock=clock)
+        """Connect to the server of `url`, or start an own one in `data_dir`.
+
+        A call gives up after `timeout_s` without an answer, and is tried again, but not once
+        `patience_s` have passed. The first connection may take `connect_timeout_s`, two
+        seconds unless `timeout_s` is longer.
+        """
+        first_s = max(timeout_s, _CONNECT_S) if connect_timeout_s is None else connect_timeout_s
+        store = await connect(url, data_dir, timeout_s, connect_timeout_s=first_s)
+        return cls(store, ring, clock=clock, patience_s=patience_s)
 
     async def aclose(self) -> None:
         """Let calls under way end, then close the connection and an own server."""
@@ -146,6 +165,15 @@ class Engine:
     def remembered(self) -> set[str]:
         """Return the rooms that this process could bring back after a loss."""
         return {room for room in self.runner.memories if self.runner.knows(room)}
+
+    def policy_of(self, room: str) -> Policy | None:
+        """Return the policy that this process knows of a room, without asking the server."""
+        memory = self.runner.memories.get(room)
+        return memory.policy if memory is not None else None
+
+    async def ping(self) -> None:
+        """Ask the server for a sign of life; no retries, so that the caller learns the truth."""
+        await self.runner.client.ping()
 
     def declare(self, room: str, policy: Policy) -> None:
         """Remember a room from a configuration file: it comes back after a loss and our restart."""
@@ -245,14 +273,27 @@ class Engine:
         reply = await self._run(Verb.DEFER, room, [held.ticket.id, places], inputs.op_id_of(op_id))
         if reply.word != "waiting":
             raise replies.refusal(reply.word)
-        moved = dataclasses.replace(
-            held.ticket,
+        moved = held.ticket._replace(
             place=reply.number("place"),
             epoch=reply.number("epoch"),
             generation=reply.number("defers"),
         )
         position = reply.number("position")
         return TicketView(room, moved.id, State.WAITING, self.ring.sign(moved), position)
+
+    async def check(self, room: str, ticket_id: str, sid: int) -> bool:
+        """Tell whether a session is inside now. It is no sign of life, and cheaper than a poll."""
+        check_room_name(room)
+        inputs.check_session((ticket_id, sid))
+        return await self.visitors.checks(room).submit((ticket_id, sid))
+
+    async def check_many(self, room: str, sessions: Sequence[Session]) -> builtins.list[bool]:
+        """Check up to 500 sessions, each the id of a ticket and a `sid`, in one call."""
+        check_room_name(room)
+        inputs.check_many("sessions", sessions)
+        for session in sessions:
+            inputs.check_session(session)
+        return await self.visitors.check(room, sessions)
 
     # Operators and the ticker ---------------------------------------------------------------
 
@@ -325,6 +366,20 @@ class Engine:
     async def stats(self, room: str) -> Stats:
         """Return a room at a glance."""
         return replies.stats(await self._run(Verb.STATS, room, []), room)
+
+    async def sample(self, room: str) -> Sample | None:
+        """Note the room's numbers, and return them; None if that was done a moment ago."""
+        return replies.sample(await self._run(Verb.SAMPLE, room, []))
+
+    async def series(
+        self, room: str, *, since_ms: int | None = None, limit: int = 720
+    ) -> tuple[Sample, ...]:
+        """Return the newest samples, oldest first: `limit` at most, since a moment."""
+        return await streams.series(self.runner, check_room_name(room), since_ms, limit)
+
+    async def events(self, room: str, after: str | None = None, limit: int = 500) -> EventPage:
+        """Return what happened after a cursor; without one, nothing but the newest cursor."""
+        return await streams.events(self.runner, check_room_name(room), after, limit)
 
     # Inside ---------------------------------------------------------------------------------
 

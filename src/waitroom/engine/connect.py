@@ -61,19 +61,32 @@ class Store:
             await self.embedded.stop()
 
 
-async def connect(url: str | None, data_dir: Path, timeout_s: float = 2.0) -> Store:
-    """Connect to `url`, or to the embedded server of `data_dir`, and check that it is fit."""
+async def connect(
+    url: str | None,
+    data_dir: Path,
+    timeout_s: float = 2.0,
+    *,
+    connect_timeout_s: float | None = None,
+) -> Store:
+    """Connect to `url`, or to the embedded server of `data_dir`, and check that it is fit.
+
+    The checks may take `connect_timeout_s`, and every later call `timeout_s`.
+    """
+    first_s = timeout_s if connect_timeout_s is None else connect_timeout_s
     embedded = None
     if not url:
         url, embedded = await _embedded(data_dir)
     try:
         address = parse_url(url)
-        client, sentinels = _client(address, timeout_s)
+        client, sentinels = _client(address, first_s)
         try:
-            facts = await _checked(client, address, timeout_s)
+            facts = await _checked(client, address, first_s)
         except BaseException:
             await _close(client, sentinels)
             raise
+        if first_s != timeout_s:
+            await _close(client, sentinels)
+            client, sentinels = _client(address, timeout_s)
     except BaseException:
         if embedded is not None:
             await embedded.stop()

@@ -11,6 +11,7 @@ from waitroom.errors import InvalidInput
 from waitroom.models import MEMBERS_PER_SCRIPT
 
 OP_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
+STREAM_ID = re.compile(r"([0-9]{1,20})-([0-9]{1,20})", re.ASCII)
 
 
 def op_id_of(given: str | None) -> str:
@@ -33,10 +34,28 @@ def check_count(field: str, value: int, most: int) -> None:
         raise InvalidInput(field, f"{value!r:.40} is not allowed; it takes 1 to {most}")
 
 
+def stream_id(field: str, given: str) -> tuple[int, int]:
+    """Return the two numbers of an entry's id in a stream."""
+    found = STREAM_ID.fullmatch(given) if isinstance(given, str) else None
+    numbers = (int(found[1]), int(found[2])) if found else (-1, -1)
+    if not found or max(numbers) >= 2**64:
+        raise InvalidInput(field, "must be the cursor of an earlier page")
+    return numbers
+
+
 def check_many(field: str, items: Sequence[Any]) -> None:
     """Refuse more items than one script may take."""
     if not 1 <= len(items) <= MEMBERS_PER_SCRIPT:
         raise InvalidInput(field, f"one call takes 1 to {MEMBERS_PER_SCRIPT}, not {len(items)}")
+
+
+def check_session(session: tuple[str, int]) -> None:
+    """Refuse what is not the id of a ticket and the number of a session."""
+    ticket_id, sid = session
+    if not isinstance(ticket_id, str):
+        raise InvalidInput("ticket id", "must be the id of a ticket, as its pass says it")
+    if isinstance(sid, bool) or not isinstance(sid, int) or not 0 <= sid < 2**63:
+        raise InvalidInput("sid", f"{sid!r:.40} is no session; give the number that its pass says")
 
 
 def check_ticket_id(ticket_id: str) -> str:

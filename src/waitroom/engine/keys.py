@@ -5,6 +5,15 @@ from __future__ import annotations
 ROOMS = "wr:rooms"
 """SET of room names: an index for operators and the ticker, not the truth."""
 
+KEYS = "wr:keys"
+"""HASH of API keys: id → JSON with the hash of its secret, role, name and when it was made."""
+
+AUDIT = "wr:audit"
+"""STREAM of what operators did, capped."""
+
+DECLARED = "wr:declared"
+"""HASH of room name → the policy that a file declared for it when a server last started."""
+
 ROOM_KEYS = (
     "config",
     "meta",

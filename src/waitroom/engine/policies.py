@@ -1,4 +1,4 @@
-"""How a policy is stored: one hash field per field, as text; '' stands for no limit."""
+"""How a policy is stored: one hash field per field, as text; '' stands for no limit, no text."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from waitroom.errors import BrokenRoom, InvalidPolicy
 from waitroom.models import POLICY_FIELDS, Policy
 
-_WORDS = {"mode", "before_open", "eta"}
+_WORDS = {"mode", "before_open", "eta", "when_away"}
 _WHOLE = {"capacity", "batch", "max_entries", "queue_limit", "opens_at_ms", "max_defers"}
+_TEXTS = {"title", "message", "ready", "logo", "colour", "go_to"}
 
 
 def write(policy: Policy) -> list[str]:
@@ -48,4 +49,6 @@ def _value(name: str, text: str) -> Any:
         return text == "1"
     if text == "":
         return None
+    if name in _TEXTS:
+        return text
     return int(text) if name in _WHOLE else float(text)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from waitroom import errors
-from waitroom.models import Advanced, Listed, Mode, Page, Reason, State, Stats
+from waitroom.models import Advanced, Event, Listed, Mode, Page, Reason, Sample, State, Stats
 
 PROTOCOL = b"waitroom/1"
 WRONG_TYPE = (
@@ -146,6 +147,35 @@ def stats(reply: Reply, room: str) -> Stats:
         oldest_wait_ms=number("oldest"),
         counters={name: number(name) for name in COUNTERS},
         now_ms=number("now"),
+    )
+
+
+_SAMPLED = tuple(spec.name for spec in dataclasses.fields(Sample) if spec.name != "at_ms")
+
+
+def sample(reply: Reply) -> Sample | None:
+    """Read the reply of `sample`; None if it was not due."""
+    if reply.word == "not_due":
+        return None
+    return Sample(reply.number("at"), **{name: reply.number(name) for name in _SAMPLED})
+
+
+def sampled(entry: Mapping[bytes, bytes]) -> Sample:
+    """Read an entry of the stream of samples."""
+    numbers = {name: int(entry.get(name.encode(), 0)) for name in _SAMPLED}
+    return Sample(int(entry[b"at"]), **numbers)
+
+
+_REASONS = {str(reason): reason for reason in Reason}
+
+
+def event(entry: Mapping[bytes, bytes]) -> Event:
+    """Read an entry of the stream of events; a reason of a newer Waitroom is none to us."""
+    return Event(
+        kind=entry[b"kind"].decode(),
+        at_us=int(entry[b"at"]),
+        ids=tuple(entry[b"ids"].decode().split()),
+        reason=_REASONS.get(entry.get(b"reason", b"").decode()),
     )
 
 

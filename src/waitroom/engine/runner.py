@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,22 +25,34 @@ from waitroom.models import Policy
 Clock = Callable[[], int]
 """Returns the time in µs. None stands for the server's own clock."""
 
+OnCall = Callable[[Verb, float, int], None]
+"""Is told of every script call: its verb, how many seconds it took, and for how many items."""
+
 RETRY_AFTER_S = (0.01, 0.05, 0.2)
 _LOSSES_PER_CALL = 3
 _LEFTOVERS = ("gone", "moved", "entries", "events", "series", "done")
-_QUIET = READS | {Verb.POLL, Verb.ADVANCE}
+_QUIET = READS | {Verb.POLL, Verb.ADVANCE, Verb.SAMPLE}
 """Verbs after which the ticker need not look at the room."""
 
 
 class Runner:
     """Holds the client, and the memory of each room."""
 
-    def __init__(self, client: Any, *, flags: bool, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        client: Any,
+        *,
+        flags: bool,
+        clock: Clock | None = None,
+        patience_s: float | None = None,
+    ) -> None:
         self.client = client
         self.flags = flags
         self.clock = clock
+        self.patience_s = float("inf") if patience_s is None else patience_s
         self.memories: dict[str, RoomMemory] = {}
         self.on_change: Callable[[str], None] = _nothing
+        self.on_call: OnCall | None = None
 
     def memory(self, room: str) -> RoomMemory:
         """Return what is remembered of a room."""
@@ -49,12 +62,12 @@ class Runner:
         return found
 
     async def run(
-        self, verb: Verb, room: str, args: list[Any], *, op_id: str | None = None
+        self, verb: Verb, room: str, args: list[Any], *, op_id: str | None = None, items: int = 1
     ) -> Reply:
-        """Run a verb; bring the room back first if its data was lost."""
+        """Run a verb, for so many items; bring the room back first if its data was lost."""
         memory = self.memory(room)
         for _ in range(_LOSSES_PER_CALL):
-            reply = await self._send(verb, room, args, op_id)
+            reply = await self._send(verb, room, args, op_id, items)
             if reply.word == "unknown_room":
                 self.memories.pop(room, None)
                 raise UnknownRoom(room)
@@ -89,6 +102,28 @@ class Runner:
     async def command(self, *args: Any) -> Any:
         """Run a plain command that may be repeated."""
         return await self._repeat(lambda: self.client.execute_command(*args))
+
+    async def streams(self, room: str, *reads: tuple[str, bool, str, int]) -> list[Any]:
+        """Read streams of a room: (key, newest first, from which id on, how many) each."""
+
+        async def ask() -> list[Any]:
+            pipe = self.client.pipeline(transaction=False)
+            pipe.hmget(keys.room_key(room, "meta"), ("epoch", "dropped"))
+            for name, newest, start, most in reads:
+                key = keys.room_key(room, name)
+                if newest:
+                    pipe.xrevrange(key, "+", start, most)
+                else:
+                    pipe.xrange(key, start, "+", most)
+            return list(await pipe.execute())
+
+        answers: list[Any] = await self._repeat(ask)
+        epoch, dropped = answers[0]
+        # A room that was lost is still one, as long as we can bring it back.
+        if dropped is not None or (epoch is None and not self.knows(room)):
+            self.memories.pop(room, None)
+            raise UnknownRoom(room)
+        return answers[1:]
 
     async def exists(self, wanted: list[tuple[str, tuple[str, ...]]]) -> list[int]:
         """Count, for each room, how many of its named keys exist: one pipeline for all."""
@@ -135,14 +170,22 @@ class Runner:
         if raw:
             memory.policy, memory.version = policies.read(raw)
 
-    async def _send(self, verb: Verb, room: str, args: list[Any], op_id: str | None) -> Reply:
+    async def _send(
+        self, verb: Verb, room: str, args: list[Any], op_id: str | None, items: int = 1
+    ) -> Reply:
         names = keys.script_keys(room, op_id)
         found = script(verb, self.flags)
         head = self.memory(room).args(self.clock() if self.clock else None)
-        return parse(await self._repeat(lambda: run(self.client, found, names, head + args)))
+        began = time.perf_counter()
+        try:
+            return parse(await self._repeat(lambda: run(self.client, found, names, head + args)))
+        finally:
+            if self.on_call is not None:
+                self.on_call(verb, time.perf_counter() - began, items)
 
     async def _repeat(self, call: Callable[[], Any]) -> Any:
-        for delay in (*RETRY_AFTER_S, None):
+        give_up = time.monotonic() + self.patience_s
+        for delay in (*RETRY_AFTER_S, float("inf")):
             try:
                 return await call()
             except (TimeoutError, RedisError, OSError) as error:
@@ -151,7 +194,8 @@ class Runner:
                     raise BrokenRoom(replies.WRONG_TYPE.format("a key")) from error
                 if known is None:
                     raise
-                if delay is None or not isinstance(known, StoreUnavailable):
+                late = time.monotonic() + delay >= give_up
+                if late or not isinstance(known, StoreUnavailable):
                     raise known from error
                 await asyncio.sleep(delay)
         raise AssertionError  # the last round of the loop returns or raises

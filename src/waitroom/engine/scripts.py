@@ -34,15 +34,17 @@ class Verb(StrEnum):
     DEFER = "defer"
     LIST = "list"
     STATS = "stats"
+    SAMPLE = "sample"
+    CHECK = "check"
     CLEAR = "clear"
     DROP = "drop"
 
 
 SHARED = ("_common", "_moves")
-STANDS_STILL = frozenset({Verb.POLL, Verb.LIST})
-"""Verbs that move nobody: they do without `_moves.lua`, which a poll would pay for."""
+STANDS_STILL = frozenset({Verb.POLL, Verb.LIST, Verb.CHECK})
+"""Verbs that move nobody: they do without `_moves.lua`, which a poll or a check would pay for."""
 
-READS = frozenset({Verb.LIST, Verb.STATS})
+READS = frozenset({Verb.LIST, Verb.STATS, Verb.CHECK})
 WANTS_MEMORY = frozenset({Verb.CONFIGURE, Verb.JOIN})
 """Verbs that a full server refuses. The others free memory or need next to none, and go on."""
 

@@ -1,4 +1,4 @@
-"""Where the keys of tickets come from: the settings, or a file that is made on first use."""
+"""Where the keys of tickets and passes come from: the settings, or a file made on first use."""
 
 from __future__ import annotations
 
@@ -6,18 +6,37 @@ import contextlib
 import os
 import secrets
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from waitroom.errors import InvalidInput
 from waitroom.settings import Settings
 from waitroom.tickets import KeyRing
+
+if TYPE_CHECKING:
+    from waitroom.passes import PassKeys
 
 SECRET_FILE = "secret"  # noqa: S105 - the name of a file
 
 
 def load_secret(settings: Settings) -> KeyRing:
     """Return the ring of keys; make and keep a secret where the server is our own."""
+    return _ring(settings)[0]
+
+
+def load_pass_keys(settings: Settings) -> PassKeys:
+    """Return the keys of passes: the ones given, or else made from the secret of tickets."""
+    # Imported when needed: the command line works without the packages that passes take.
+    from waitroom.passes import PassKeys
+
+    if settings.pass_keys is not None:
+        return PassKeys.from_pem(_pems(settings.pass_keys))
+    return PassKeys.derive(_ring(settings)[1], settings.pass_algorithm)
+
+
+def _ring(settings: Settings) -> tuple[KeyRing, str]:
+    """Return the keys of tickets, and the text that they were read from."""
     if settings.secret is not None:
-        return KeyRing.from_text(settings.secret)
+        return KeyRing.from_text(settings.secret), settings.secret
     if settings.redis_url is not None:
         raise InvalidInput(
             "secret",
@@ -33,10 +52,24 @@ def load_secret(settings: Settings) -> KeyRing:
             "data_dir", f"the secret in {path} cannot be kept or read: {error.strerror}"
         ) from None
     try:
-        return KeyRing.from_text(text)
+        return KeyRing.from_text(text), text
     except InvalidInput as error:
         why = str(error).removeprefix("secret: ")
         raise InvalidInput("secret", f"{path} holds no usable keys: {why}") from None
+
+
+def _pems(text: str) -> list[bytes]:
+    """Return the PEM texts of a setting that holds them, or names files of them."""
+    if "-----BEGIN" in text:
+        # A variable of one line can only spell its line ends out.
+        return [text.replace("\\n", "\n").encode(errors="surrogateescape")]
+    paths = [Path(part.strip()) for part in text.split(",") if part.strip()]
+    try:
+        return [path.read_bytes() for path in paths]
+    except OSError as error:
+        raise InvalidInput(
+            "pass_keys", f"{error.filename} cannot be read: {error.strerror}"
+        ) from None
 
 
 def _read(path: Path) -> str:

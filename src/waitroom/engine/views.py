@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from waitroom.engine import replies
 from waitroom.errors import WaitroomError
@@ -10,8 +10,7 @@ from waitroom.models import State, TicketView
 from waitroom.tickets import KeyRing, Ticket
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """A ticket with the string that stood for it; a new one has none yet."""
 
     ticket: Ticket

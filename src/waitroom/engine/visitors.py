@@ -19,7 +19,12 @@ from waitroom.tickets import KeyRing, Ticket
 Answers = list[TicketView | WaitroomError]
 """One per ticket, in the order asked: its view, or its own error."""
 
+Session = tuple[str, int]
+"""The id of a ticket, and the session that it is said to have."""
+
 _MOST_BATCHERS = 4_096
+_NOBODY = "-" * 16
+_INSIDE = ord("1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +44,25 @@ class Visitors:
         self._ring = ring
         self._polls: dict[str, Batcher[Held, TicketView]] = {}
         self._joins: dict[str, Batcher[Join, TicketView]] = {}
+        self._checks: dict[str, Batcher[Session, bool]] = {}
+
+    def _batchers(self) -> list[Batcher[Any, Any]]:
+        return [*self._polls.values(), *self._joins.values(), *self._checks.values()]
+
+    @property
+    def oldest_s(self) -> float:
+        """The age of the oldest call under way, in any room; 0.0 if there is none."""
+        return max((one.oldest_s for one in self._batchers()), default=0.0)
+
+    def fail(self, error: Exception) -> None:
+        """Give the error to all who wait for an answer, now."""
+        for one in self._batchers():
+            one.fail(error)
 
     async def drain(self) -> None:
         """Wait until every call under way has its answer."""
-        for poll in [*self._polls.values()]:
-            await poll.drain()
-        for join in [*self._joins.values()]:
-            await join.drain()
+        for one in self._batchers():
+            await one.drain()
 
     def polls(self, room: str) -> Batcher[Held, TicketView]:
         """Return the batcher of a room's polls."""
@@ -64,12 +81,24 @@ class Visitors:
             _keep(self._joins, room, found)
         return found
 
+    def checks(self, room: str) -> Batcher[Session, bool]:
+        """Return the batcher of a room's checks."""
+        found = self._checks.get(room)
+        if found is None:
+            found = Batcher(lambda sessions: self.check(room, sessions))
+            _keep(self._checks, room, found)
+        return found
+
     async def read(self, room: str, text: str) -> Held:
         """Read a ticket string, or raise why it cannot be used; the server is not asked for it."""
         if not self._runner.knows(room):
             self._ring.read(check_room_name(room), text)  # a forged one must not cost a question
             await self._runner.know(room)
         return self._read(room, text)
+
+    def read_known(self, room: str, text: str) -> Held | None:
+        """Read a ticket string of a room that is known here, without a question; else None."""
+        return self._read(room, text) if self._runner.knows(room) else None
 
     async def poll_texts(self, room: str, texts: Sequence[str]) -> Answers:
         """Poll ticket strings in one call."""
@@ -86,7 +115,7 @@ class Visitors:
         """Poll tickets in one call, and put back into the line who is missing there."""
         ids = "".join([one.ticket.id for one in held])
         claims = " ".join([one.claim or "-" for one in held])
-        reply = await self._runner.run(Verb.POLL, room, [ids, claims])
+        reply = await self._runner.run(Verb.POLL, room, [ids, claims], items=len(held))
         waiting = reply.number("waiting")
         others = replies.others(reply)
         found: Answers = []
@@ -104,6 +133,14 @@ class Visitors:
             for i, view in zip(absent, restored, strict=True):
                 found[i] = view
         return found
+
+    async def check(self, room: str, sessions: Sequence[Session]) -> list[bool]:
+        """Tell in one call which sessions are inside."""
+        # What cannot be an id is nobody's; it must not shift the others.
+        ids = "".join([ticket_id if _is_id(ticket_id) else _NOBODY for ticket_id, _ in sessions])
+        sids = " ".join([str(sid) for _, sid in sessions])
+        reply = await self._runner.run(Verb.CHECK, room, [ids, sids], items=len(sessions))
+        return [one == _INSIDE for one in reply.fields["inside"]]
 
     async def join(self, room: str, joins: Sequence[Join]) -> Answers:
         """Join visitors in one call."""
@@ -124,9 +161,11 @@ class Visitors:
     async def _join(
         self, room: str, held: Sequence[tuple[Held, bool]], *, restore: bool
     ) -> Answers:
-        reply = await self._runner.run(Verb.JOIN, room, self._join_args(room, held, restore))
-        while reply.word == "redraw":  # by now the policy and epoch of that reply are known
-            reply = await self._runner.run(Verb.JOIN, room, self._join_args(room, held, restore))
+        word = "redraw"
+        while word == "redraw":  # after it the policy and epoch of that reply are known
+            args = self._join_args(room, held, restore)
+            reply = await self._runner.run(Verb.JOIN, room, args, items=len(held))
+            word = reply.word
         waiting, epoch = reply.number("waiting"), reply.number("epoch")
         now_s = int(self._now_s())
         return [
@@ -183,6 +222,10 @@ class Visitors:
     def _now_s(self) -> float:
         clock = self._runner.clock
         return clock() / 1e6 if clock else time.time()
+
+
+def _is_id(ticket_id: str) -> bool:
+    return len(ticket_id) == len(_NOBODY) and ticket_id.isascii()
 
 
 def _keep(batchers: dict[str, Batcher[Any, Any]], room: str, batcher: Batcher[Any, Any]) -> None:

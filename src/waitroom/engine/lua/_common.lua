@@ -1,5 +1,5 @@
 -- What every verb shares: the key map, reading and writing a room, deadlines. `scripts.py` puts this
--- file in front of each verb's own, with `_moves.lua` in between for all but poll and list.
+-- file in front of each verb's own, with `_moves.lua` in between for all but poll, list and check.
 --
 -- KEYS, the same for every verb (`keys.py` builds them; all share the hash tag {room}):
 --    1 config   HASH    policy field -> value, '' = no limit; version      written by configure
@@ -17,7 +17,7 @@
 --                       first ticket's                                     pruned by advance
 --   11 entries  HASH    bucket start in ms -> entries in it, at most 61    pruned by enter, configure
 --   12 events   STREAM  kind, at (us), ids, reason                         capped
---   13 series   STREAM  samples for charts                                 capped
+--   13 series   STREAM  at (wall-clock ms), numbers and counters           capped
 --   14 op       STRING  the packed reply of one op_id; only with an op_id   expires
 --
 -- ARGV, the same for every verb; the verb's own begin at ARGV[6]:

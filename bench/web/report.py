@@ -1,0 +1,62 @@
+"""What people see at the end: the table of the figures, and everything as one JSON line."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from rich.table import Table
+
+from bench.report import Figures, Line, Reporter
+
+QUIET = 0.9
+
+LINES = (
+    Line("poll_ratio", "polls/s, ours ÷ hand-written", least=8),
+    Line("poll_of_ceiling", "polls/s, ours ÷ a constant body", least=0.45),
+    Line("join_ratio", "joins/s, ours ÷ hand-written", least=5),
+    Line("poll_p99_ms", "a poll at half of the most", most=20),
+    Line("errors", "of ours, in all that was asked", most=0),
+    Line("sse_kb_each", "worker's memory per open stream", most=30),
+    Line("sse_told_p99_ms", "called → told, over a stream", most=1_500),
+    Line("check_per_s_ratio", "checks of passes ÷ a constant body", least=0.5),
+    Line("polls_per_s", "ours, one core"),
+    Line("handrolled_polls_per_s", "hand-written, one core"),
+    Line("ceiling_per_s", "a constant body, one core"),
+    Line("joins_per_s", "ours, one core"),
+    Line("handrolled_joins_per_s", "hand-written, one core"),
+    Line("checks_per_s", "ours, one core"),
+    Line("poll_cpu_us", "processor µs per poll, ours"),
+    Line("handrolled_poll_cpu_us", "the same, hand-written"),
+    Line("ceiling_cpu_us", "the same, a constant body"),
+    Line("poll_p50_ms", "a poll at half of the most, median"),
+    Line("sse_told_p50_ms", "called → told, median"),
+    Line("sse_streams", "streams that were open"),
+    Line("handrolled_errors", "of the hand-written queue", most=0),
+    Line("core_share", "of its core, for a server alone", least=QUIET),
+)
+
+
+class HttpReporter(Reporter):
+    """The reporter of `make bench-http`."""
+
+    def finish(self, figures: Figures, facts: dict[str, Any]) -> None:
+        """Print the table, then everything as one JSON object on the last line."""
+        table = Table(title=f"the server with {facts['waiting']:,} waiting on {facts['server']}")
+        for name in ("key", "figure", "target", ""):
+            table.add_column(name, justify="right" if name == "figure" else "left", no_wrap=True)
+        table.add_column("meaning")
+        for line in LINES:
+            value = figures[line.key]
+            mark = ("[green]met" if line.met(value) else "[red]missed") if line.target else ""
+            shown = f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:.2f}"
+            table.add_row(line.key, shown, line.target, mark, line.about)
+        self.console.print(table)
+        if figures["core_share"] < QUIET:
+            self.console.print("Something else ran on the servers' core: run this again alone.")
+        if not facts["full"]:
+            self.console.print("Targets are those of a full run: make bench-http FULL=1")
+        facts["seconds"] = round(time.perf_counter() - self._began, 1)
+        rounded = {key: round(value, 3) for key, value in figures.items()}
+        print(json.dumps({**rounded, **facts}), flush=True)

@@ -1,0 +1,91 @@
+"""The load: wrk, with as many connections as a test needs, always full."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+CONNECTIONS = 128
+MISSING = "wrk is not installed, and it makes the load (Debian: apt install wrk)"
+HOST = "Host: 127.0.0.1\r\n"
+
+
+def installed() -> bool:
+    """Tell whether there is a wrk on PATH."""
+    return shutil.which("wrk") is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What to ask for: a request in two halves, and a file whose lines go in between."""
+
+    before: str
+    after: str
+    lines: Path | None = None
+
+    @classmethod
+    def get(cls, path: str, lines: Path) -> Load:
+        """Ask for `path` with a random line at its end."""
+        return cls(f"GET {path}", f" HTTP/1.1\r\n{HOST}\r\n", lines)
+
+    @classmethod
+    def bearer(cls, path: str, lines: Path) -> Load:
+        """Ask for `path`, with a random line as the bearer's token."""
+        return cls(f"GET {path} HTTP/1.1\r\n{HOST}Authorization: Bearer ", "\r\n\r\n", lines)
+
+    @classmethod
+    def post(cls, path: str) -> Load:
+        """Post nothing to `path`."""
+        return cls(f"POST {path} HTTP/1.1\r\n{HOST}Content-Length: 0\r\n\r\n", "")
+
+    def requests(self) -> list[bytes]:
+        """Return all requests, for who sends them without wrk."""
+        lines = self.lines.read_text("utf-8").split() if self.lines else [""]
+        return [f"{self.before}{line}{self.after}".encode() for line in lines]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a load; wrk counts a status of 400 or more as an error."""
+
+    requests: int
+    seconds: float
+    errors: int
+    p99_ms: float
+
+    @property
+    def per_s(self) -> float:
+        """Good answers per second."""
+        return self.requests / self.seconds
+
+
+async def put(load: Load, port: int, seconds: int) -> Outcome:
+    """Load a server for a while."""
+    script = resources.files(__package__) / "lua" / "load.lua"
+    process = await asyncio.create_subprocess_exec(
+        "wrk",
+        "--threads=1",
+        f"--connections={CONNECTIONS}",
+        f"--duration={seconds}s",
+        "--timeout=5s",
+        f"--script={script}",
+        f"http://127.0.0.1:{port}/",
+        "--",
+        load.before,
+        load.after,
+        *([str(load.lines)] if load.lines else []),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output, _ = await process.communicate()
+    said = output.decode(errors="replace").strip()
+    if process.returncode or not said.endswith("}"):
+        raise RuntimeError(f"wrk ended with {process.returncode}: {said[-500:]}")
+    found = json.loads(said.splitlines()[-1])
+    errors = found["status"] + found["socket"] + found["timeout"]
+    good = found["requests"] - found["status"]
+    return Outcome(good, found["us"] / 1e6, errors, found["p99_us"] / 1000)

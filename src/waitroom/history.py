@@ -1,0 +1,366 @@
+"""What the series of a room says about its pace: who is called, who gives up, how sure that is.
+
+Samples are made every few seconds by any process, so they may lie apart, repeat, step back in time
+or begin again from zero; what cannot be true between two of them is left out. Time in which nobody
+could be called (an empty line, a pause, a hold) says nothing about the pace and is left out too.
+Pure, stdlib only.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import pairwise
+from math import ceil, inf, log, sqrt
+from typing import NamedTuple
+
+from waitroom.models import Mode, Policy, Sample, Stats
+
+DRIFT = 0.3
+"""How wrong the share of people who give up may be, as a part of itself."""
+
+_SURE = 0.03  # doubt of a pace that the room itself keeps
+_UNSURE = 0.06  # doubt of a pace that was only seen: it may change meanwhile
+_SHORTEST_S = 60.0  # window that a change of pace has to fill before it is believed in full
+_LONGEST_S = 3600.0
+_BLOCK_S = 15.0
+_MOST_BLOCKS = 60
+_STOPPED_S = 15.0
+_GAP_S = 300.0  # samples further apart than this were made by a room that we know nothing of
+_Z = 2.0
+_FIELDS = tuple(spec.name for spec in fields(Sample))
+
+
+class Flow(NamedTuple):
+    """How the line moves: `free` people at `fast` per second, then the others at `rate`."""
+
+    rate: float
+    hazard: float = 0.0  # share of those waiting who give up per second
+    dispersion: float = 1.0  # variance of a count of calls ÷ its mean; 1 = Poisson
+    doubt: float = _UNSURE  # standard error of `rate`, as a part of it
+    grain_s: float = 0.0  # calls come in steps of this length
+    free: float = 0.0
+    fast: float = inf
+
+
+class _Span(NamedTuple):
+    """What happened between two samples."""
+
+    seconds: float
+    calls: int
+    released: int  # places given back
+    gone: int  # left the line without being called
+    entered: int
+    no_shows: int
+    waiting: float
+    occupied: float
+    busy: bool  # people waited at both ends
+    free: bool  # and there was room for them
+
+
+class _Seen(NamedTuple):
+    """A pace that was seen, in `people` within `seconds`."""
+
+    people: float
+    seconds: float
+    dispersion: float
+
+    @property
+    def rate(self) -> float:
+        return self.people / self.seconds
+
+
+class _Track:
+    """Seconds and people counted back from now, so that any window is two look-ups."""
+
+    def __init__(self, spans: Sequence[tuple[float, int]]) -> None:
+        self._seconds, self._people = [0.0], [0.0]
+        for seconds, people in spans:
+            self._seconds.append(self._seconds[-1] + seconds)
+            self._people.append(self._people[-1] + people)
+        self.seconds, self.people = self._seconds[-1], self._people[-1]
+
+    def within(self, seconds: float) -> float:
+        """Return how many people the last `seconds` saw."""
+        at = bisect_left(self._seconds, seconds)
+        if at >= len(self._seconds):
+            return self.people
+        if at == 0:
+            return 0.0
+        start, end = self._seconds[at - 1], self._seconds[at]
+        part = (seconds - start) / (end - start)
+        return self._people[at - 1] + part * (self._people[at] - self._people[at - 1])
+
+    def time_of(self, people: float) -> float:
+        """Return the seconds within which the last `people` were seen."""
+        at = bisect_left(self._people, people)
+        return self.seconds if at >= len(self._people) else self._seconds[at]
+
+    def dispersion(self, block_s: float) -> float:
+        """Return variance ÷ mean of the people per block.
+
+        Neighbours are compared, so that a pace that changed does not look like a restless one.
+        """
+        number = min(_MOST_BLOCKS, int(self.seconds / block_s))
+        edges = [self.within(block_s * i) for i in range(number + 1)]
+        counts = [b - a for a, b in pairwise(edges)]
+        total = sum(counts)
+        if number < 2 or total <= 0:
+            return 1.0
+        squares = sum((b - a) ** 2 for a, b in pairwise(counts)) / 2
+        found = squares / (number - 1) / (total / number)
+        return (found * (number - 1) + 4) / (number + 3)  # a few blocks prove little
+
+    def pace(self, shortest_s: float, block_s: float) -> _Seen:
+        """Return the pace of the last minute, steadied by every longer window that agrees with it.
+
+        A room that keeps its pace is judged by an hour, one that changed by what it did since. How
+        much a longer window counts falls smoothly with its difference, or answers would jump.
+        """
+        spread = max(self.dispersion(block_s), self.dispersion(4 * block_s), 0.2)
+        seconds = min(shortest_s, self.seconds)
+        rate, weight = self.within(seconds) / seconds, seconds
+        while seconds < self.seconds:
+            seconds = min(1.5 * seconds, self.seconds)
+            longer = self.within(seconds) / seconds
+            error = _Z * sqrt(spread * max(rate * weight, spread)) / weight
+            share = max(0.0, min(1.0, 1.5 - 1.5 * abs(longer - rate) / error))
+            rate += share * (longer - rate)
+            weight += share * (seconds - weight)
+        return _Seen(rate * weight, weight, spread)
+
+
+class History:
+    """The usable past of a room, the newest first, under the policy that it has now."""
+
+    def __init__(self, policy: Policy, stats: Stats, samples: Sequence[Sample]) -> None:
+        self._policy = policy
+        self._occupied = stats.called + stats.inside
+        self._spans = _spans(policy, _points(stats, samples))
+        self._limit, self._step_s, self._step = self._limits()
+        self._strike_out_pauses()
+
+    def flow(self) -> Flow | None:
+        """Return how the line moves, or None if nothing can be said."""
+        policy, hazard = self._policy, self._hazard()
+        if policy.mode is Mode.MANUAL:  # whoever calls by hand is bound by no pace
+            seen = self._seen(_SHORTEST_S, _BLOCK_S)
+            return self._as_seen(seen, hazard) if seen and seen.people else None
+        if policy.capacity is None:
+            return self._paced(hazard) if self._limit < inf else Flow(inf)
+        if self._occupied >= 0.9 * policy.capacity:
+            return self._full(policy.capacity, hazard)
+        return self._filling(policy.capacity, hazard)
+
+    def slot_s(self) -> tuple[float | None, float]:
+        """Return how long a place is held, from call to end, and the doubt of it.
+
+        Little's law: people inside ÷ people leaving per second. Until some have left it is
+        `session_s`, and never more, unless sessions can be renewed.
+        """
+        session_s = self._policy.session_s
+        reach_s = max(900.0, 2 * (session_s or 0))
+        held = released = seconds = 0.0
+        for span in self._spans:
+            seconds += span.seconds
+            held += span.occupied * span.seconds
+            released += span.released
+            if seconds >= reach_s:
+                break
+        if released < 5:
+            return session_s, 0.5
+        slot_s = max(0.001, min(held / released, self._most_s()))
+        # Long sessions end late: before one whole has gone by, short ones are all that was seen.
+        early = 0.4 * max(0.0, 1 - seconds / (2 * slot_s))
+        return slot_s, min(0.5, 1 / sqrt(released) + 0.06 + early)
+
+    def turn_s(self, least: int) -> float | None:
+        """Return the mean time between two calls while people waited, of the last 150 calls."""
+        track = self._track()
+        if track.people < least:
+            return None
+        people = min(track.people, 150.0)
+        return max(0.001, track.time_of(people) / people)
+
+    def _paced(self, hazard: float) -> Flow:
+        """A room with a pace, which may be short of what its policy allows."""
+        limit, step_s = self._limit, self._step_s
+        kept = Flow(limit, hazard, 1.0, _SURE, step_s)
+        seen = self._seen(step_s * ceil(max(_SHORTEST_S, 2 * step_s) / step_s), self._block_s())
+        if seen is None or seen.seconds < 2 * step_s:
+            return kept
+        due = limit * seen.seconds
+        if seen.people >= due - self._step - _Z * sqrt(seen.dispersion * due) - 1:
+            return kept
+        if not seen.people:
+            return kept._replace(doubt=0.5)
+        return self._as_seen(seen, hazard)._replace(grain_s=step_s)
+
+    def _full(self, capacity: int, hazard: float) -> Flow | None:
+        """Every place is taken, so the line moves as they are given back."""
+        slot_s, doubt = self.slot_s()
+        shortest_s = min(1800.0, max(_SHORTEST_S, slot_s or 0.0))
+        track = self._track(full=True)
+        people, seconds = track.within(shortest_s), min(shortest_s, track.seconds)
+        if slot_s is not None and (seconds < shortest_s or not people):
+            # The window is not full yet: what is missing goes by the mean of a place.
+            missing = max(shortest_s - seconds, 0.1 * shortest_s)
+            rate = (people + missing * capacity / slot_s) / (seconds + missing)
+            flow = Flow(rate, hazard, 1.0, doubt)
+        elif people:
+            seen = track.pace(shortest_s, max(_BLOCK_S, shortest_s / 2))
+            flow = self._as_seen(seen, hazard)
+        else:
+            return None
+        # Places taken together may end together: then the line stands still, and moves at once.
+        burst_s = 0.8 * (track.dispersion(_BLOCK_S) - 1) / flow.rate
+        if track.people < 5:
+            burst_s = 0.5 * (slot_s or 0.0)
+        grain_s = max(0.0, min(burst_s, slot_s or inf))
+        return flow._replace(rate=self._bounded(flow.rate, capacity), grain_s=grain_s)
+
+    def _filling(self, capacity: int, hazard: float) -> Flow | None:
+        """Places are free: they go as fast as the pace allows, the rest wait for others to end."""
+        ahead = self._paced(hazard) if self._limit < inf else Flow(inf, hazard)
+        slot_s, doubt = self.slot_s()
+        if slot_s is None:  # nothing is known of sessions, so only the pace counts
+            return ahead if ahead.rate < inf else None
+        free = float(capacity - self._occupied)
+        if ahead.rate < inf:
+            # Until it is full the room holds n with n' = rate - n / slot_s; most = where that ends.
+            most = ahead.rate * slot_s
+            if most <= 1.001 * capacity:
+                return ahead
+            free = most * log((most - self._occupied) / (most - capacity))
+        rate = min(ahead.rate, self._bounded(capacity / slot_s, capacity))
+        return ahead._replace(rate=rate, doubt=max(ahead.doubt, doubt), free=free, fast=ahead.rate)
+
+    def _limits(self) -> tuple[float, float, float]:
+        """Return the most calls per second, and the steps in which they come (length, people)."""
+        policy, found = self._policy, (inf, 0.0, 0.0)
+        if policy.batch is not None and policy.every_s is not None:
+            found = (policy.batch / policy.every_s, policy.every_s, float(policy.batch))
+        if policy.max_entries is not None and policy.per_s is not None:
+            entered = sum(span.entered for span in self._spans)
+            no_shows = sum(span.no_shows for span in self._spans)
+            # Who is called and never enters does not use the limit up, so more are called.
+            extra = min(5.0, 1 + no_shows / entered) if entered >= 20 else 1.0
+            rate = policy.max_entries / policy.per_s * extra
+            if rate < found[0]:
+                step_s = found[1] or policy.per_s
+                found = (rate, step_s, rate * step_s)
+        return found
+
+    def _strike_out_pauses(self) -> None:
+        """Mark runs in which people waited, had room, and nobody was called for several steps."""
+        policy = self._policy
+        if policy.mode is Mode.MANUAL or (self._limit == inf and policy.capacity is None):
+            return
+        longest = max(_STOPPED_S, 3 * self._step_s)
+        start, seconds = 0, 0.0
+        for at, span in enumerate([*self._spans, None]):
+            if span is not None and span.busy and span.free and not span.calls:
+                seconds += span.seconds
+                continue
+            if seconds >= longest:
+                for i in range(start, at):
+                    self._spans[i] = self._spans[i]._replace(busy=False)
+            start, seconds = at + 1, 0.0
+
+    def _hazard(self) -> float:
+        """Return the share of those waiting who give up per second, over a quarter of an hour."""
+        seconds = gone = exposed = 0.0
+        for span in self._spans:
+            seconds += span.seconds
+            gone += span.gone
+            exposed += span.waiting * span.seconds
+            if seconds >= 900:
+                break
+        if not gone or not exposed:
+            return 0.0
+        return gone / (exposed * (1 + 30 / seconds))  # a first few seconds prove little
+
+    def _track(self, full: bool = False) -> _Track:
+        busy = (span for span in self._spans if span.busy)
+        return _Track([(span.seconds, span.released if full else span.calls) for span in busy])
+
+    def _seen(self, shortest_s: float, block_s: float, full: bool = False) -> _Seen | None:
+        track = self._track(full)
+        return track.pace(shortest_s, block_s) if track.seconds >= 1 else None
+
+    def _as_seen(self, seen: _Seen, hazard: float) -> Flow:
+        doubt = sqrt(seen.dispersion / seen.people + _UNSURE * _UNSURE)
+        return Flow(seen.rate, hazard, seen.dispersion, doubt)
+
+    def _bounded(self, rate: float, capacity: int) -> float:
+        """Keep a pace between what sessions that run to their end give and what the policy lets."""
+        most = self._most_s()
+        return min(self._limit, max(rate, 0.0 if most == inf else capacity / most))
+
+    def _most_s(self) -> float:
+        """Return the longest that a place can be held."""
+        policy = self._policy
+        if policy.session_s is None or policy.enter_within_s is None or policy.renewable:
+            return inf
+        return policy.session_s + policy.enter_within_s
+
+    def _block_s(self) -> float:
+        return self._step_s * ceil(_BLOCK_S / self._step_s) if self._step_s else _BLOCK_S
+
+
+def _points(stats: Stats, samples: Sequence[Sample]) -> list[Sample]:
+    """Return the samples up to now, and the room as it is now as the last of them."""
+    live = {"at_ms": stats.now_ms, "waiting": stats.waiting}
+    live |= {"called": stats.called, "inside": stats.inside}
+    now = Sample(**{name: live.get(name, stats.counters.get(name, 0)) for name in _FIELDS})
+    oldest = stats.now_ms - _LONGEST_S * 1000
+    return [one for one in samples if oldest <= one.at_ms < stats.now_ms] + [now]
+
+
+def _spans(policy: Policy, points: Sequence[Sample]) -> list[_Span]:
+    """Return what happened between neighbours, the newest first."""
+    places = inf if policy.capacity is None else policy.capacity
+    found = []
+    for a, b in pairwise(points):
+        seconds = (b.at_ms - a.at_ms) / 1000
+        if 0 < seconds <= _GAP_S and _grew(a, b):
+            found.append(_span(a, b, seconds, places))
+    found.reverse()
+    return found
+
+
+def _grew(a: Sample, b: Sample) -> bool:
+    """Tell whether the counters run on; after a loss they begin again."""
+    return (
+        a.called_total <= b.called_total
+        and a.entered <= b.entered
+        and a.finished <= b.finished
+        and a.left <= b.left
+        and a.kicked <= b.kicked
+        and a.expired <= b.expired
+        and a.no_show <= b.no_show
+        and a.abandoned <= b.abandoned
+    )
+
+
+def _span(a: Sample, b: Sample, seconds: float, places: float) -> _Span:
+    held_a, held_b = a.called + a.inside, b.called + b.inside
+    calls, no_shows = b.called_total - a.called_total, b.no_show - a.no_show
+    released = max(0, calls - (held_b - held_a))
+    walked = b.left - a.left + b.kicked - a.kicked
+    # `left` and `kicked` count people of every state; those that gave a place back did not wait.
+    ended = b.finished - a.finished + b.expired - a.expired + no_shows
+    gone = b.abandoned - a.abandoned + walked - min(walked, max(0, released - ended))
+    return _Span(
+        seconds=seconds,
+        calls=calls,
+        released=released,
+        gone=gone,
+        entered=b.entered - a.entered,
+        no_shows=no_shows,
+        waiting=(a.waiting + b.waiting) / 2,
+        occupied=(held_a + held_b) / 2,
+        busy=a.waiting > 0 and b.waiting > 0,
+        free=held_a < places and held_b < places,
+    )

@@ -1,0 +1,84 @@
+"""The ASGI app: the lane in front of FastAPI, and everything opened and closed around them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import JSONResponse
+
+from waitroom import __version__
+from waitroom.server import admin, apidocs, console, health, metrics, pages, problems, routes
+from waitroom.server.bodies import bounded
+from waitroom.server.lane import Lane
+from waitroom.server.state import Here, Server, open_server
+from waitroom.settings import Settings
+
+ABOUT = """A virtual waiting room: people get in fairly, in order, at a pace you set.
+
+Visitors hold a **ticket**, their place in a room; once inside they get a **pass**, which a gate
+checks. Operators send an API key as `Authorization: Bearer wr_…`.
+"""
+
+keys = APIRouter(tags=["gates"])
+
+
+@keys.get("/.well-known/jwks.json")
+async def jwks(server: Here) -> JSONResponse:
+    """Return the public keys of passes."""
+    return JSONResponse(server.passes.jwks(), headers={"cache-control": "public, max-age=300"})
+
+
+class App(Lane):
+    """The whole server as one ASGI app; `server` is there from start-up to the end."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.framework = _framework(self)
+        super().__init__(bounded(self.framework))
+        self.opened: Server | None = None
+
+    @contextlib.asynccontextmanager
+    async def life(self) -> AsyncIterator[None]:
+        """Open the server, and close it at the end."""
+        async with open_server(self.settings) as server:
+            self.opened = self.framework.state.server = server
+            # Without the lane the framework answers all, which the tests compare.
+            self.server = server if self.settings.lane else None
+            yield
+
+    async def drain(self) -> None:
+        """Say that we are about to stop, and send the event streams elsewhere."""
+        if self.opened is None or self.opened.draining:
+            return
+        self.opened.draining = True
+        await self.opened.hub.drain(self.settings.drain_s * 0.8)
+
+
+def _framework(app: App) -> FastAPI:
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with app.life():
+            yield
+
+    made = FastAPI(
+        title="Waitroom",
+        version=__version__,
+        description=ABOUT,
+        lifespan=lifespan,
+        docs_url=None,  # ours needs nothing from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,  # they would be made of the Host header
+    )
+    made.openapi = lambda: routes.document(made)  # type: ignore[method-assign]
+    problems.install(made)
+    for part in (routes, admin, console, pages, apidocs, health, metrics):
+        made.include_router(part.router)
+    made.include_router(keys)
+    return made
+
+
+def create(settings: Settings) -> App:
+    """Return the ASGI app for these settings."""
+    return App(settings)

@@ -1,0 +1,152 @@
+"""The waiting page `/rooms/{room}`, and its forms for browsers without a script.
+
+A GET only looks. Taking a place, entering, leaving, finishing and going back are POSTs that answer
+303 back to the page; a form on another site cannot send them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
+
+from waitroom.errors import BadRequest, Forbidden, NotFound
+from waitroom.models import check_room_name
+from waitroom.server import statics, visitor
+from waitroom.server.answers import Answer
+from waitroom.server.calls import Call, cookie
+from waitroom.server.page_facts import facts
+from waitroom.server.page_view import PageView, render
+from waitroom.server.seen import SEEN_COOKIE
+from waitroom.server.state import Here, Server
+from waitroom.server.text import LANGUAGES, language, text_of
+
+router = APIRouter(include_in_schema=False)
+router.include_router(statics.router)
+LANG_COOKIE = "waitroom-lang"
+_YEAR_S = 365 * 86_400
+_ACTS: dict[str, visitor.Act] = {
+    "join": visitor.join,
+    "enter": visitor.enter,
+    "leave": visitor.leave,
+    "finish": visitor.finish,
+    "defer": visitor.defer,
+}
+_ENDS = {"leave": "left", "finish": "finished"}
+Word = Annotated[str | None, Query(max_length=20)]
+
+
+@router.api_route("/rooms/{room}", methods=["GET", "HEAD"])
+async def waiting_page(
+    server: Here,
+    request: Request,
+    room: str,
+    lang: Word = None,
+    ended: Word = None,
+    no: Word = None,
+) -> Response:
+    """Show the caller where they are."""
+    call = Call.of(request.scope, room, "me")
+    word = language(lang, call.cookie(LANG_COOKIE), call.header(b"accept-language"))
+    found = await facts(server, call, text_of(word), secrets.token_urlsafe(16), ended, no)
+    cookies = [*found.cookies]
+    if lang in LANGUAGES:
+        safe = visitor.secure(server, call)
+        cookies.append(cookie(LANG_COOKIE, word, secure=safe, max_age_s=_YEAR_S))
+    response = Response(render(found.page), found.status, _headers(found.page))
+    response.raw_headers += cookies
+    return response
+
+
+@router.post("/rooms/{room}/{act}")
+async def act(server: Here, request: Request, room: str, act: str) -> Response:
+    """Do what a form of the page asks, and lead back to it."""
+    if act not in _ACTS:
+        raise NotFound("the page has no such form")
+    check_room_name(room)
+    call = Call.of(request.scope, room, "me")
+    if not _is_ours(server, call):
+        raise Forbidden("this form was sent from another site")
+    # A form comes from a browser, also from one that says nothing about itself, like lynx.
+    call.headers = [*call.headers, (b"sec-fetch-mode", b"navigate")]
+    if act == "defer":
+        call.body = _places(await request.body())
+    answer = await visitor.respond(server, _ACTS[act], call)
+    return _back(server, call, act, answer)
+
+
+def _back(server: Server, call: Call, act: str, answer: Answer) -> Response:
+    """Return to the page with the cookies of the answer; once inside, go on."""
+    page, good = f"/rooms/{call.room}", answer.status < 300
+    if act in _ENDS and answer.status < 500:
+        page += f"?ended={_ENDS[act]}"
+    elif act == "defer" and answer.status == 409:
+        page += "?no=defer"
+    elif act == "enter" and good:
+        policy = server.engine.policy_of(call.room)
+        page = (policy.go_to if policy else None) or page
+    response = Response(status_code=303, headers={"location": page, "cache-control": "no-store"})
+    response.raw_headers += [header for header in answer.headers if header[0] == b"set-cookie"]
+    if good and act in ("join", "defer", "leave"):  # a new place starts anew
+        gone = cookie(SEEN_COOKIE + call.room, "", secure=visitor.secure(server, call), max_age_s=0)
+        response.raw_headers.append(gone)
+    return response
+
+
+def _places(body: bytes) -> bytes:
+    """Turn the form of a defer into the body of the API."""
+    try:
+        given = parse_qs(body.decode("ascii"), max_num_fields=4).get("places", [""])[0]
+        return msgspec.json.encode({"places": int(given[:10])})
+    except ValueError:
+        raise BadRequest("the form needs a whole number `places`") from None
+
+
+def _is_ours(server: Server, call: Call) -> bool:
+    """Tell whether a form was sent by our own page; browsers say where from in these headers."""
+    site = call.header(b"sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = call.header(b"origin")
+    if origin is None:  # no browser of these years; the cookie is SameSite anyway
+        return True
+    ours = {call.header(b"host"), urlsplit(server.settings.public_url or "").netloc}
+    return urlsplit(origin).netloc in ours - {None, ""}
+
+
+def _headers(page: PageView) -> dict[str, str]:
+    return {
+        "content-type": "text/html; charset=utf-8",
+        "content-language": page.text.lang,
+        "content-security-policy": _policy(page),
+        "cache-control": "no-store",
+        "vary": "Accept-Language, Cookie",
+        "referrer-policy": "same-origin",
+        "x-content-type-options": "nosniff",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        **({"retry-after": str(page.refresh_s)} if page.away else {}),
+    }
+
+
+def _policy(page: PageView) -> str:
+    """Only what this page itself brings may run, and nothing is asked of another host."""
+    # Browsers hold the redirect after a form against this too: entering may lead to another site.
+    target = urlsplit(page.go_to or "")
+    on = f" {target.scheme}://{target.netloc}" if target.netloc else ""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src 'nonce-{page.nonce}'",
+            f"style-src 'self' 'nonce-{page.nonce}'",
+            "img-src 'self' data:",
+            "connect-src 'self'",
+            f"form-action 'self'{on}",
+            "base-uri 'none'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+        ]
+    )

@@ -1,0 +1,116 @@
+"""Everything that one process of the server holds, opened and closed in one place."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import Depends, Request
+
+from waitroom.engine import Engine
+from waitroom.engine.apikeys import ApiKeys
+from waitroom.engine.audit import Audit
+from waitroom.engine.secret import load_pass_keys, load_secret
+from waitroom.passes import Pass, PassKeys
+from waitroom.server.boards import Boards
+from waitroom.server.limits import Buckets, Proxies
+from waitroom.server.pulse import Pulse
+from waitroom.server.shares import Shares, folder_of
+from waitroom.server.tally import Tally
+from waitroom.settings import Settings, declared_rooms
+from waitroom.ticker import Ticker
+from waitroom.tickets import KeyRing
+
+if TYPE_CHECKING:
+    from waitroom.server.events import Hub
+
+STORE_S = 0.2
+"""How long one call to the store may take: an answer is promised within 300 ms."""
+
+CONNECT_S = 5.0
+BAD_KEYS_PER_MINUTE = 10
+"""How many wrong API keys an address may show before it is told to wait."""
+
+
+@dataclass(slots=True)
+class Server:
+    """One process: its engine, its ticker, and what the routes need."""
+
+    settings: Settings
+    engine: Engine
+    ring: KeyRing
+    passes: PassKeys
+    keys: ApiKeys
+    audit: Audit
+    boards: Boards
+    pulse: Pulse
+    tally: Tally
+    proxies: Proxies
+    joins: Buckets
+    hub: Hub
+    shares: Shares
+    bad_keys: Buckets = field(default_factory=lambda: Buckets(BAD_KEYS_PER_MINUTE))
+    draining: bool = False
+    made_passes: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    read_passes: dict[str, Pass] = field(default_factory=dict)
+    started_at_ms: int = field(default_factory=lambda: int(time.time() * 1000))
+
+
+@contextlib.asynccontextmanager
+async def open_server(settings: Settings) -> AsyncIterator[Server]:
+    """Connect, apply nothing, and keep the rooms moving until the end."""
+    from waitroom.server.events import Hub  # it needs the class above
+
+    ring = load_secret(settings)
+    timeout_s = min(settings.timeout_s, STORE_S)
+    engine = await Engine.connect(
+        settings.redis_url,
+        settings.data_dir,
+        ring,
+        timeout_s=timeout_s,
+        patience_s=timeout_s,
+        connect_timeout_s=CONNECT_S,
+    )
+    async with engine:
+        if settings.config is not None:
+            for name, policy in declared_rooms(settings.config).items():
+                engine.declare(name, policy)  # so that they come back after a loss
+        tally = Tally()
+        engine.runner.on_call = tally.store_call
+        server = Server(
+            settings=settings,
+            engine=engine,
+            ring=ring,
+            passes=load_pass_keys(settings),
+            keys=ApiKeys(engine.runner, bootstrap=settings.admin_key),
+            audit=Audit(engine.runner),
+            boards=Boards(engine),
+            pulse=Pulse(engine, tally),
+            tally=tally,
+            proxies=Proxies(settings.proxies),
+            joins=Buckets(settings.joins_per_minute),
+            hub=Hub(),
+            shares=Shares(folder_of(settings.data_dir, settings.port), tally),
+        )
+        server.hub.start(server)
+        server.boards.start()
+        server.pulse.start()
+        try:
+            async with Ticker(engine), server.shares:
+                yield server
+        finally:
+            await server.hub.stop()
+            await server.boards.stop()
+            await server.pulse.stop()
+
+
+def server_of(request: Request) -> Server:
+    """Return the server that a request came to."""
+    found: Server = request.app.state.server
+    return found
+
+
+Here = Annotated[Server, Depends(server_of)]

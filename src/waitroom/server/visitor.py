@@ -1,0 +1,265 @@
+"""What the calls of visitors do. The lane and the framework's routes both end here.
+
+Each function takes the server and a `Call` and returns an `Answer`; what it raises, `respond` turns
+into a problem, or, while the store is away, into what the room's policy wants.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import msgspec
+
+from waitroom import errors
+from waitroom.engine.apikeys import Role
+from waitroom.models import Reason, State, TicketView, WhenAway
+from waitroom.server import answers, problems, views
+from waitroom.server.answers import Answer
+from waitroom.server.calls import PASS_COOKIE, TICKET_COOKIE, Call, cookie
+from waitroom.server.state import Server
+
+Act = Callable[[Server, Call], Awaitable[Answer]]
+Found = TypeVar("Found")
+ANSWER_S = 0.28
+"""No answer takes longer, whatever the store does."""
+
+OVER = {Reason.FINISHED, Reason.EXPIRED}
+_SHORTEST_KEY, _LONGEST_KEY = 16, 128
+
+
+class JoinWish(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of a join."""
+
+    visitor: str | None = None
+    enter: bool = False
+
+
+class DeferWish(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of a defer."""
+
+    places: int
+
+
+async def respond(server: Server, act: Act, call: Call) -> Answer:
+    """Do what was called for; whatever goes wrong on purpose becomes a problem."""
+    try:
+        return await act(server, call)
+    except errors.WaitroomError as error:
+        return refused(server, call, act, error)
+
+
+def refused(server: Server, call: Call, act: Act, error: errors.WaitroomError) -> Answer:
+    """Answer for what went wrong."""
+    if isinstance(error, errors.StoreUnavailable):
+        server.pulse.suspect()
+        return _away(server, call, act, error)
+    return problems.answer(error)
+
+
+async def status(server: Server, call: Call) -> Answer:
+    """Tell where a ticket is."""
+    view = await (_polled(server, call) or poll(server, call))
+    if view.state is State.GONE:
+        return gone(view)
+    if call.ticket != "me":
+        return Answer(200, answers.JSON, answers.encode(views.ticket(server, view)))
+    return _told(server, call, view, 200)
+
+
+def _polled(server: Server, call: Call) -> Awaitable[TicketView] | None:
+    """Ask for a ticket of a room that is known here, which is nearly every call there is."""
+    if server.pulse.away or call.room not in server.boards.known:
+        return None
+    visitors = server.engine.visitors
+    held = visitors.read_known(call.room, call.held)
+    return None if held is None else visitors.polls(call.room).submit(held)
+
+
+async def poll(server: Server, call: Call) -> TicketView:
+    """Return the view of the caller's ticket, and note that its holder is there."""
+    server.pulse.check()
+    held = await within(server.engine.visitors.read(call.room, call.held))
+    await within(server.boards.get(call.room))
+    return await server.engine.visitors.polls(call.room).submit(held)
+
+
+async def join(server: Server, call: Call) -> Answer:
+    """Take a place, or keep the one that the caller has."""
+    view = await joined(server, call, call.json(JoinWish))
+    return _told(server, call, view, 201 if view.new else 200)
+
+
+async def joined(server: Server, call: Call, wish: JoinWish) -> TicketView:
+    """Return the view of the caller's place, old or new."""
+    visitor = await _visitor(server, call, wish)
+    server.pulse.check()
+    if call.room not in server.boards.known:
+        await within(server.boards.get(call.room))
+    old = None if visitor is not None else call.cookie(TICKET_COOKIE + call.room)
+    if old is not None:
+        try:
+            view = await server.engine.join(call.room, old, enter=wish.enter)
+        except errors.InvalidTicket:
+            pass  # a cookie of an earlier secret or a lost bet: its holder is new
+        else:
+            if view.state is not State.GONE:
+                return view
+    return await server.engine.join(call.room, visitor=visitor, enter=wish.enter)
+
+
+async def _visitor(server: Server, call: Call, wish: JoinWish) -> str | None:
+    """Return who joins, if they are known; a stranger is counted by their address."""
+    if wish.visitor is not None:
+        key = await server.keys.find(call.bearer or "") if call.bearer else None
+        if key is None:
+            raise errors.Unauthorized("`visitor` may be given only with an API key")
+        if not key.role.allows(Role.OPERATOR):
+            raise errors.Forbidden("`visitor` needs an API key of the role operator")
+        return f"visitor:{wish.visitor}"
+    wait_s = server.joins.take(server.proxies.visitor(call.peer, call.headers))
+    if wait_s > 0:
+        server.tally.limited("joins")
+        raise errors.TooMany("too many people join from this address; try again", wait_s)
+    key_text = call.header(b"idempotency-key")
+    if key_text is None:
+        return None
+    if not _SHORTEST_KEY <= len(key_text) <= _LONGEST_KEY or not key_text.isprintable():
+        # Whoever guesses the key of another gets their place, so a short one is refused.
+        raise errors.InvalidInput(
+            "Idempotency-Key",
+            f"takes {_SHORTEST_KEY} to {_LONGEST_KEY} printable characters; use a random UUID",
+        )
+    return f"key:{key_text}"
+
+
+async def enter(server: Server, call: Call) -> Answer:
+    """Go inside; the answer carries the pass."""
+    server.pulse.check()
+    return _told(server, call, await within(server.engine.enter(call.room, call.held)), 200)
+
+
+async def renew(server: Server, call: Call) -> Answer:
+    """Extend the session."""
+    server.pulse.check()
+    return _told(server, call, await within(server.engine.renew(call.room, call.held)), 200)
+
+
+async def defer(server: Server, call: Call) -> Answer:
+    """Let some people go first."""
+    server.pulse.check()
+    places = call.json(DeferWish).places
+    view = await within(
+        server.engine.defer(call.room, call.held, places, op_id=_op_id(server, call))
+    )
+    return _told(server, call, view, 200)
+
+
+async def finish(server: Server, call: Call) -> Answer:
+    """End the session; its place goes to the next one."""
+    server.pulse.check()
+    await within(server.engine.finish(call.room, call.held))
+    return _forgotten(server, call)
+
+
+async def leave(server: Server, call: Call) -> Answer:
+    """Give up the place, the turn or the session."""
+    server.pulse.check()
+    await within(server.engine.leave(call.room, call.held))
+    return _forgotten(server, call)
+
+
+async def room(server: Server, call: Call) -> Answer:
+    """Show a room to anybody."""
+    board = server.boards.known.get(call.room)
+    if board is None:
+        server.pulse.check()
+        board = await within(server.boards.get(call.room))
+    server.boards.want(call.room)
+    return Answer(200, answers.JSON, answers.encode(views.room(board)))
+
+
+async def within(work: Awaitable[Found]) -> Found:
+    """Wait for the store no longer than an answer may take."""
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            return await work
+    except TimeoutError:
+        raise errors.StoreUnavailable("the store did not answer in time; try again") from None
+
+
+def gone(view: TicketView) -> Answer:
+    """Answer for a ticket that is in no state any more."""
+    reason = view.reason or Reason.PASSED
+    if reason in OVER:
+        return problems.answer(
+            errors.SessionOver("the session has ended; join again"), reason=reason
+        )
+    return problems.answer(
+        errors.TurnPassed(f"the ticket is gone ({reason}); join again for a new place"),
+        reason=reason,
+    )
+
+
+def secure(server: Server, call: Call) -> bool:
+    """Tell whether the visitor's browser speaks https to us, maybe through a proxy."""
+    public = server.settings.public_url
+    if call.scheme == "https" or (public is not None and public.startswith("https:")):
+        return True
+    return call.peer in server.proxies and call.header(b"x-forwarded-proto") == "https"
+
+
+def cookies(server: Server, call: Call, view: TicketView) -> answers.Headers:
+    """Return the cookies that a browser gets with a view: its ticket, and inside its pass."""
+    policy = server.boards.known[view.room].policy if view.room in server.boards.known else None
+    safe = secure(server, call)
+    life_s = policy.ticket_ttl_s if policy else None
+    found = [cookie(TICKET_COOKIE + view.room, view.ticket, secure=safe, max_age_s=life_s)]
+    if view.state is State.INSIDE:
+        made, ends = views.pass_of(server, view), view.session_ends_at_ms
+        left_s = None if ends is None else max(1.0, ends / 1000 - time.time())
+        found.append(cookie(PASS_COOKIE + view.room, made, secure=safe, max_age_s=left_s))
+    return found
+
+
+def _told(server: Server, call: Call, view: TicketView, status: int) -> Answer:
+    if view.state is State.GONE:
+        return gone(view)
+    body = answers.encode(views.ticket(server, view))
+    if not call.is_browser:
+        return Answer(status, answers.JSON, body)
+    known = call.cookie(TICKET_COOKIE + call.room) == view.ticket
+    if known and view.state is not State.INSIDE:
+        return Answer(status, answers.JSON, body)
+    return Answer(status, [*answers.JSON, *cookies(server, call, view)], body)
+
+
+def _forgotten(server: Server, call: Call) -> Answer:
+    if not call.is_browser:
+        return Answer(204, [(b"cache-control", b"no-store")], b"")
+    safe = secure(server, call)
+    names = (TICKET_COOKIE + call.room, PASS_COOKIE + call.room)
+    gone = [cookie(name, "", secure=safe, max_age_s=0) for name in names]
+    return Answer(204, [(b"cache-control", b"no-store"), *gone], b"")
+
+
+def _op_id(server: Server, call: Call) -> str | None:
+    """Return the caller's Idempotency-Key as an id of its own kind; two callers never share one."""
+    text = call.header(b"idempotency-key")
+    if text is None:
+        return None
+    return server.ring.visitor_id(call.room, f"op:{call.held}:{text[:_LONGEST_KEY]}")
+
+
+_LETS_IN = {join, status, enter}
+
+
+def _away(server: Server, call: Call, act: Act, error: errors.StoreUnavailable) -> Answer:
+    """Answer while the store is away, as the room's policy wants it."""
+    policy = server.engine.policy_of(call.room)
+    if policy is None or policy.when_away is not WhenAway.OPEN or act not in _LETS_IN:
+        return problems.answer(error)
+    body = views.let_in_while_away(server, call.room, call.held)
+    return Answer(200, answers.JSON, answers.encode(body))

@@ -1,0 +1,122 @@
+"""What browser tests need beside a browser: rooms, people ahead, an operator's hand."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.async_api import Page
+
+from tests.serving import ADMIN_KEY
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PHONE = {"width": 390, "height": 844}
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+LARGEST_IMAGE = 100_000
+
+
+def chromium_or_skip() -> Path:
+    """Return Debian's Chromium; without it the test is skipped, but fails in CI."""
+    if CHROMIUM.exists():
+        return CHROMIUM
+    if os.environ.get("CI") == "true":
+        pytest.fail("chromium is not installed, and CI must see the pages in a browser")
+    pytest.skip("chromium is not installed: `apt install chromium` to test the pages")
+
+
+class Stage:
+    """A running server and an operator who acts on it."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+        headers = {"authorization": f"Bearer {ADMIN_KEY}"}
+        self._http = httpx.AsyncClient(base_url=base, headers=headers, timeout=10)
+
+    async def aclose(self) -> None:
+        """End the operator's connections."""
+        await self._http.aclose()
+
+    async def room(self, **policy: Any) -> str:
+        """Make a room of its own, in which the operator admits by hand unless `policy` differs."""
+        name = f"t-{secrets.token_hex(6)}"
+        body = {"name": name, "policy": {"mode": "manual", "title": "Aurora Live"} | policy}
+        (await self._http.post("/v1/admin/rooms", json=body)).raise_for_status()
+        return name
+
+    async def change(self, room: str, **policy: Any) -> None:
+        """Change fields of a room's policy."""
+        answer = await self._http.patch(f"/v1/admin/rooms/{room}", json={"policy": policy})
+        answer.raise_for_status()
+
+    async def join(self, room: str, people: int) -> list[str]:
+        """Let people join who have no browser; return their tickets."""
+        found = []
+        for _ in range(people):
+            answer = await self._http.post(f"/v1/rooms/{room}/tickets")
+            answer.raise_for_status()
+            found.append(answer.json()["ticket"])
+        return found
+
+    async def admit(self, room: str, count: int) -> None:
+        """Call the first people."""
+        answer = await self._http.post(f"/v1/admin/rooms/{room}/admit", json={"count": count})
+        answer.raise_for_status()
+
+    async def clear(self, room: str) -> None:
+        """Empty the room."""
+        answer = await self._http.post(f"/v1/admin/rooms/{room}/clear", json={"room": room})
+        answer.raise_for_status()
+
+    async def stats(self, room: str) -> dict[str, Any]:
+        """Return the room's counts."""
+        answer = await self._http.get(f"/v1/admin/rooms/{room}/stats")
+        answer.raise_for_status()
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def page_of(self, room: str) -> str:
+        """Return the address of a room's page."""
+        return f"{self.base}/rooms/{room}"
+
+
+async def until(true: Callable[[], Awaitable[bool]], what: str, within_s: float = 20) -> None:
+    """Wait for a condition that no page tells of."""
+    async with asyncio.timeout(within_s):
+        while not await true():
+            await asyncio.sleep(0.05)
+    del what
+
+
+async def text(page: Page, part: str) -> str:
+    """Return what a part of the waiting page says."""
+    return (await page.text_content(f"[data-x={part}]") or "").strip()
+
+
+async def heading(page: Page) -> str:
+    """Return the heading of the face that is shown."""
+    return (await page.text_content("[data-face]:not([hidden]) h2") or "").strip()
+
+
+async def picture(page: Page, name: str) -> None:
+    """Keep a screenshot for the docs, when they are being made."""
+    if os.environ.get("WAITROOM_SCREENSHOTS") != "1":
+        return
+    IMAGES.mkdir(exist_ok=True)
+    path = IMAGES / f"{name}.png"
+    await page.screenshot(path=path)
+    assert LARGEST_IMAGE >= path.stat().st_size, f"{path} is too large for the docs"

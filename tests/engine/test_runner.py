@@ -1,0 +1,154 @@
+"""The runner: how long it tries, that an answer can be promised in time, and whom it tells."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness import SECRET, crowd
+from tests.servers import Server, fault_proxy, start_server
+from waitroom.engine import Engine
+from waitroom.engine.runner import RETRY_AFTER_S
+from waitroom.engine.scripts import Verb
+from waitroom.errors import StoreUnavailable, UnknownRoom
+from waitroom.models import Mode, Policy
+from waitroom.tickets import KeyRing
+
+TIMEOUT_S = 0.25
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Server]:
+    """Run a server that the test may stop."""
+    with start_server("valkey", tmp_path / "s") as server:
+        yield server
+
+
+@contextmanager
+def hung(server: Server) -> Iterator[None]:
+    """Let a server accept connections and answer nothing."""
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+
+
+@asynccontextmanager
+async def connected(url: str, **options: Any) -> AsyncIterator[Engine]:
+    """Connect an engine."""
+    async with await Engine.connect(url, Path("/nowhere"), KeyRing([SECRET]), **options) as engine:
+        yield engine
+
+
+async def _fails_after(engine: Engine, room: str) -> float:
+    began = time.monotonic()
+    with pytest.raises(StoreUnavailable):
+        await engine.stats(room)
+    return time.monotonic() - began
+
+
+async def test_a_hung_server_fails_in_time(own: Server, room: str) -> None:
+    """With a patience of one timeout a call is tried once, with new connections and with old."""
+    async with connected(own.url, timeout_s=TIMEOUT_S, patience_s=TIMEOUT_S) as engine:
+        await engine.create(room, Policy())
+        with hung(own):
+            took = [await _fails_after(engine, room) for _ in range(3)]
+        assert TIMEOUT_S * 0.9 <= min(took) <= max(took) < 2 * TIMEOUT_S
+        assert 0 == (await engine.stats(room)).waiting
+
+
+async def test_without_patience(own: Server, room: str) -> None:
+    """Without it a call is tried four times."""
+    async with connected(own.url, timeout_s=TIMEOUT_S) as engine:
+        await engine.create(room, Policy())
+        with hung(own):
+            took = await _fails_after(engine, room)
+        assert 4 * TIMEOUT_S + sum(RETRY_AFTER_S) <= took
+
+
+async def test_a_lost_connection_is_still_tried_again(own: Server, room: str) -> None:
+    """A reset comes at once, so that there is time for another attempt, or two."""
+    async with (
+        fault_proxy(own) as proxy,
+        connected(proxy.url, timeout_s=TIMEOUT_S, patience_s=TIMEOUT_S) as engine,
+    ):
+        await engine.create(room, Policy())
+        for _ in range(5):
+            proxy.drop_next_reply(b"EVALSHA")
+            assert 0 == (await engine.stats(room)).waiting
+        assert 5 == proxy.dropped
+
+
+async def test_nobody_listens(own: Server, room: str) -> None:
+    """Attempts end with the patience: those that still begin are those at 10 and 50 ms."""
+    async with connected(own.url, timeout_s=TIMEOUT_S, patience_s=TIMEOUT_S) as engine:
+        await engine.create(room, Policy())
+        own.kill()
+        took = await _fails_after(engine, room)
+        assert sum(RETRY_AFTER_S[:2]) <= took < TIMEOUT_S
+
+
+async def test_the_first_connection_may_take_longer(own: Server, room: str) -> None:
+    """A server that is slow when we start is waited for, two seconds unless told otherwise."""
+    with hung(own), pytest.raises(StoreUnavailable, match="in time"):
+        await Engine.connect(
+            own.url, Path("/nowhere"), KeyRing([SECRET]), timeout_s=0.1, connect_timeout_s=0.2
+        )
+    os.kill(own.pid, signal.SIGSTOP)
+    asyncio.get_running_loop().call_later(0.5, os.kill, own.pid, signal.SIGCONT)
+    async with connected(own.url, timeout_s=TIMEOUT_S, patience_s=TIMEOUT_S) as engine:
+        await engine.create(room, Policy())
+        with hung(own):
+            assert await _fails_after(engine, room) < 2 * TIMEOUT_S
+
+
+async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
+    """While the server hangs everybody who waits can be answered at once, and it goes on after."""
+    async with connected(own.url) as engine:
+        await engine.create(room, Policy(mode=Mode.PAUSED))
+        one, *_ = await crowd(engine, room, 3)
+        visitors = engine.visitors
+        assert 0.0 == visitors.oldest_s
+        with hung(own):
+            waiting = [
+                asyncio.ensure_future(call)
+                for call in (
+                    engine.poll(room, one.ticket),
+                    engine.join(room),
+                    engine.check(room, one.id, 5),
+                )
+            ]
+            await asyncio.sleep(0.05)
+            assert 0.03 < visitors.oldest_s < 1
+            visitors.fail(StoreUnavailable("away"))
+            found = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 0.1)
+            assert ["away"] * 3 == [str(error) for error in found]
+            assert visitors.oldest_s > 0.03, "the calls go on"
+        assert 1 == (await engine.poll(room, one.ticket)).position
+        await visitors.drain()
+        assert 0.0 == visitors.oldest_s
+
+
+async def test_calls_are_told(engine: Engine, room: str) -> None:
+    """Who asks is told of each script call, its length and how many shared it, failed or not."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    told: list[tuple[Verb, float, int]] = []
+    engine.runner.on_call = lambda *call: told.append(call)
+    people = await crowd(engine, room, 7)
+    await asyncio.gather(*(engine.poll(room, one.ticket) for one in people))
+    await asyncio.gather(*(engine.check(room, one.id, 1) for one in people[:3]))
+    await engine.stats(room)
+    with pytest.raises(UnknownRoom):
+        await engine.stats(f"{room}-none")
+    expected = [(Verb.JOIN, 7), (Verb.POLL, 7), (Verb.CHECK, 3), (Verb.STATS, 1), (Verb.STATS, 1)]
+    assert expected == [(verb, items) for verb, _, items in told]
+    assert all(0 < seconds < 5 for _, seconds, _ in told)

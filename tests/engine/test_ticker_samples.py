@@ -1,0 +1,105 @@
+"""The ticker samples the rooms that it looks at: seldom, to the last change, without harm."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tests.harness import Clock, crowd
+from waitroom import ticker
+from waitroom.engine import Engine, keys
+from waitroom.engine.scripts import Verb
+from waitroom.models import Mode, Policy, State
+from waitroom.ticker import Ticker
+
+PAUSED = Policy(mode=Mode.PAUSED, presence_s=None)
+
+
+async def until(true: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until something is true."""
+    async with asyncio.timeout(10):
+        while not await true():  # noqa: ASYNC110 - it is true at the server
+            await asyncio.sleep(0.01)
+
+
+def counted(engine: Engine) -> Counter[Verb]:
+    """Count the script calls of an engine from now on."""
+    calls: Counter[Verb] = Counter()
+    engine.runner.on_call = lambda verb, _seconds, _items: calls.update([verb])
+    return calls
+
+
+async def test_a_visited_room_is_sampled(engine: Engine, room: str) -> None:
+    """A room that people visit is sampled once, however often the ticker looks at it meanwhile."""
+    await engine.create(room, PAUSED)
+    calls = counted(engine)
+    async with Ticker(engine) as ticking:
+        await engine.join(room)
+        await until(lambda: _sampled(engine, room, 1))
+        for wanted in (2, 3):
+            ticking.touch(room)
+            await until(lambda: _advanced(calls, wanted))  # noqa: B023 - awaited here
+        assert 1 == calls[Verb.SAMPLE]
+
+
+async def test_the_last_change_is_seen(
+    engine: Engine, clock: Clock, room: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change between two samples is in the next one, and an idle room costs nothing then."""
+    monkeypatch.setattr(ticker, "SAMPLE_S", 0.3)
+    await engine.create(room, PAUSED)
+    calls = counted(engine)
+    async with Ticker(engine):
+        one = await engine.join(room)
+        await until(lambda: _sampled(engine, room, 1))
+        clock.step(6)
+        await engine.leave(room, one.ticket)
+        await until(lambda: _sampled(engine, room, 2))
+        assert [1, 0] == [sample.waiting for sample in await engine.series(room)]
+        await until(lambda: _asked(calls, 2))
+        before = Counter(calls)
+        await asyncio.sleep(0.8)
+        assert before == calls
+
+
+async def test_samples_that_fail_do_no_harm(engine: Engine, room: str) -> None:
+    """A room whose samples cannot be written goes on: people are called."""
+    await engine.create(room, Policy(capacity=1))
+    first, second = await crowd(engine, room, 2)
+    await engine.runner.client.set(keys.room_key(room, "series"), "x")
+    async with Ticker(engine) as ticking:
+        calls = counted(engine)
+        ticking.touch(room)
+        await until(lambda: _advanced(calls, 1))
+        await engine.runner.client.zrem(keys.room_key(room, "called"), first.id)
+        ticking.touch(room)
+        await until(lambda: _called(engine, room, second.ticket))
+        assert {} == ticking._failures
+
+
+async def test_new_rooms_are_not_sampled(engine: Engine, room: str) -> None:
+    """A room that was made and not visited has no samples, so that there is nothing to tidy."""
+    calls = counted(engine)
+    async with Ticker(engine):
+        await engine.create(room, PAUSED)
+        await until(lambda: _asked(calls, 1))
+        assert not await engine.runner.client.exists(keys.room_key(room, "series"))
+
+
+async def _sampled(engine: Engine, room: str, times: int) -> bool:
+    return times == len(await engine.series(room))
+
+
+async def _advanced(calls: Counter[Verb], times: int) -> bool:
+    return calls[Verb.ADVANCE] >= times
+
+
+async def _asked(calls: Counter[Verb], times: int) -> bool:
+    return calls[Verb.SAMPLE] >= times
+
+
+async def _called(engine: Engine, room: str, ticket: str) -> bool:
+    return (await engine.poll(room, ticket)).state is State.CALLED

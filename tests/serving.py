@@ -1,0 +1,132 @@
+"""Real servers for tests: `waitroom serve` as a child process, on a free port of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ADMIN_KEY = "wr_" + "0123456789abcdef" * 2
+SECRET = "only for tests: " + "s" * 32
+
+
+@dataclass(slots=True)
+class Serving:
+    """A running server: where it is, and what it said."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    data_dir: Path
+    log: Path
+
+    @property
+    def base(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def workers(self) -> list[int]:
+        """The pids of its workers."""
+        return [pid for pid in children(self.process.pid) if "spawn_main" in command_of(pid)]
+
+    def said(self) -> str:
+        """Everything it has logged so far."""
+        return self.log.read_text("utf-8", errors="replace")
+
+    def ready(self) -> bool:
+        """Tell whether it takes visitors."""
+        try:
+            with urllib.request.urlopen(f"{self.base}/readyz", timeout=2) as answer:  # noqa: S310
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def stop(self, timeout_s: float = 30) -> int:
+        """End it as a supervisor would, and return its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout_s)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def children(pid: int) -> list[int]:
+    """Return the pids of a process's children."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            if entry.name.isdigit():
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                if parent == pid:
+                    found.append(int(entry.name))
+    return found
+
+
+def command_of(pid: int) -> str:
+    """Return the command line of a process; empty if it is gone."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    return ""
+
+
+def launch(folder: Path, *flags: str, **settings: object) -> Serving:
+    """Start a server; settings become WAITROOM_ variables. It is ready later."""
+    port = int(str(settings.pop("port", free_port())))
+    given: dict[str, object] = {
+        "data_dir": folder / "data",
+        "admin_key": ADMIN_KEY,
+        "secret": SECRET,
+        "drain_s": 0.2,
+        "joins_per_minute": 0,
+    }
+    given |= settings
+    env = {key: value for key, value in os.environ.items() if not key.startswith("WAITROOM_")}
+    env |= {f"WAITROOM_{name.upper()}": str(value) for name, value in given.items()}
+    log = folder / f"serve-{port}.log"
+    command = [sys.executable, "-m", "waitroom.cli", "serve", "--port", str(port), *flags]
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, env=env, stdout=out, stderr=out, cwd=folder)
+    return Serving(process, port, Path(str(given["data_dir"])), log)
+
+
+@contextlib.contextmanager
+def serving(folder: Path, *flags: str, **settings: object) -> Iterator[Serving]:
+    """Run a server: `with serving(tmp_path, workers=2) as server`."""
+    one = launch(folder, *flags, **settings)
+    try:
+        await_ready(one)
+        yield one
+    finally:
+        end(one)
+
+
+def await_ready(one: Serving, timeout_s: float = 30) -> None:
+    """Wait until a server takes visitors."""
+    deadline = time.monotonic() + timeout_s
+    while not one.ready():
+        if one.process.poll() is not None or time.monotonic() > deadline:
+            raise AssertionError(f"the server did not start:\n{one.said()}")
+        time.sleep(0.05)
+
+
+def end(one: Serving) -> None:
+    """End a server, by force if it must be."""
+    if one.process.poll() is None:
+        try:
+            one.stop(15)
+        except subprocess.TimeoutExpired:
+            one.process.kill()
+            one.process.wait()
