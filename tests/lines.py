@@ -115,7 +115,7 @@ class Line:
 
     def _budget(self) -> int:
         policy = self.policy
-        if policy.mode == "paused":
+        if policy.mode == "paused" or (policy.mode == "manual" and self.pace is None):
             return 0
         left = float(len(self.waiting))
         if policy.capacity is not None:

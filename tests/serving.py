@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ADMIN_KEY = "wr_" + "0123456789abcdef" * 2
-SECRET = "only for tests: " + "s" * 32
+SECRET = "only-for-tests-" + "s" * 32
 
 
 @dataclass(slots=True)

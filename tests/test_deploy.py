@@ -84,7 +84,7 @@ def test_the_toml_is_good(tmp_path: Path) -> None:
     assert 10 == settings.drain_s
     assert {"concert"} == set(declared_rooms(path))
     mount = next(one for one in CONTAINER["volumeMounts"] if one["name"] == "config")
-    assert f"{mount['mountPath']}/waitroom.toml" == CONTAINER["args"][2]
+    assert f"{mount['mountPath']}/waitroom.toml" == CONTAINER["args"][1]
 
 
 # Images --------------------------------------------------------------------------------------
@@ -317,3 +317,23 @@ def test_nginx_keeps_operators_pages_from_the_crowd() -> None:
     """The closed locations stand before the open one, for the first that matches counts."""
     order = [NGINX.index(part) for part in ("^/(admin|v1/admin)", "^/(metrics|", "^/(v1|rooms|")]
     assert sorted(order) == order
+
+
+# TOML in the docs ----------------------------------------------------------------------------
+
+BLOCKS = [
+    pytest.param(block, id=f"{page.name}-{number}")
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    for number, block in enumerate(
+        re.findall(r"^```toml\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
+    )
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_toml_of_the_docs_is_accepted(block: str, tmp_path: Path) -> None:
+    """Every TOML block that a reader might copy is taken, rooms included."""
+    path = tmp_path / "waitroom.toml"
+    path.write_text(block, "utf-8")
+    load({}, toml=path)
+    declared_rooms(path)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
-AT_ONCE = 100
+AT_ONCE = 1_000
 PATIENCE_S = 15.0
 _CALLED = b'"state":"called"'
 

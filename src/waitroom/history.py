@@ -8,7 +8,6 @@ Pure, stdlib only.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import pairwise
@@ -16,19 +15,18 @@ from math import ceil, inf, log, sqrt
 from typing import NamedTuple
 
 from waitroom.models import Mode, Policy, Sample, Stats
+from waitroom.windows import AGREE, Seen, Track
 
 DRIFT = 0.3
 """How wrong the share of people who give up may be, as a part of itself."""
 
 _SURE = 0.03  # doubt of a pace that the room itself keeps
-_UNSURE = 0.06  # doubt of a pace that was only seen: it may change meanwhile
+_UNSURE = 0.08  # doubt of a pace that was only seen: it may change meanwhile
 _SHORTEST_S = 60.0  # window that a change of pace has to fill before it is believed in full
 _LONGEST_S = 3600.0
 _BLOCK_S = 15.0
-_MOST_BLOCKS = 60
 _STOPPED_S = 15.0
 _GAP_S = 300.0  # samples further apart than this were made by a room that we know nothing of
-_Z = 2.0
 _FIELDS = tuple(spec.name for spec in fields(Sample))
 
 
@@ -57,78 +55,6 @@ class _Span(NamedTuple):
     occupied: float
     busy: bool  # people waited at both ends
     free: bool  # and there was room for them
-
-
-class _Seen(NamedTuple):
-    """A pace that was seen, in `people` within `seconds`."""
-
-    people: float
-    seconds: float
-    dispersion: float
-
-    @property
-    def rate(self) -> float:
-        return self.people / self.seconds
-
-
-class _Track:
-    """Seconds and people counted back from now, so that any window is two look-ups."""
-
-    def __init__(self, spans: Sequence[tuple[float, int]]) -> None:
-        self._seconds, self._people = [0.0], [0.0]
-        for seconds, people in spans:
-            self._seconds.append(self._seconds[-1] + seconds)
-            self._people.append(self._people[-1] + people)
-        self.seconds, self.people = self._seconds[-1], self._people[-1]
-
-    def within(self, seconds: float) -> float:
-        """Return how many people the last `seconds` saw."""
-        at = bisect_left(self._seconds, seconds)
-        if at >= len(self._seconds):
-            return self.people
-        if at == 0:
-            return 0.0
-        start, end = self._seconds[at - 1], self._seconds[at]
-        part = (seconds - start) / (end - start)
-        return self._people[at - 1] + part * (self._people[at] - self._people[at - 1])
-
-    def time_of(self, people: float) -> float:
-        """Return the seconds within which the last `people` were seen."""
-        at = bisect_left(self._people, people)
-        return self.seconds if at >= len(self._people) else self._seconds[at]
-
-    def dispersion(self, block_s: float) -> float:
-        """Return variance ÷ mean of the people per block.
-
-        Neighbours are compared, so that a pace that changed does not look like a restless one.
-        """
-        number = min(_MOST_BLOCKS, int(self.seconds / block_s))
-        edges = [self.within(block_s * i) for i in range(number + 1)]
-        counts = [b - a for a, b in pairwise(edges)]
-        total = sum(counts)
-        if number < 2 or total <= 0:
-            return 1.0
-        squares = sum((b - a) ** 2 for a, b in pairwise(counts)) / 2
-        found = squares / (number - 1) / (total / number)
-        return (found * (number - 1) + 4) / (number + 3)  # a few blocks prove little
-
-    def pace(self, shortest_s: float, block_s: float) -> _Seen:
-        """Return the pace of the last minute, steadied by every longer window that agrees with it.
-
-        A room that keeps its pace is judged by an hour, one that changed by what it did since. How
-        much a longer window counts falls smoothly with its difference, or answers would jump.
-        """
-        spread = max(self.dispersion(block_s), self.dispersion(4 * block_s), 0.2)
-        seconds = min(shortest_s, self.seconds)
-        rate, weight = self.within(seconds) / seconds, seconds
-        while seconds < self.seconds:
-            seconds = min(1.5 * seconds, self.seconds)
-            longer = self.within(seconds) / seconds
-            error = _Z * sqrt(spread * max(rate * weight, spread)) / weight
-            share = max(0.0, min(1.0, 1.5 - 1.5 * abs(longer - rate) / error))
-            rate += share * (longer - rate)
-            weight += share * (seconds - weight)
-        return _Seen(rate * weight, weight, spread)
 
 
 class History:
@@ -169,11 +95,11 @@ class History:
             if seconds >= reach_s:
                 break
         if released < 5:
-            return session_s, 0.5
+            return session_s, 0.6
         slot_s = max(0.001, min(held / released, self._most_s()))
         # Long sessions end late: before one whole has gone by, short ones are all that was seen.
-        early = 0.4 * max(0.0, 1 - seconds / (2 * slot_s))
-        return slot_s, min(0.5, 1 / sqrt(released) + 0.06 + early)
+        early = 0.5 * max(0.0, 1 - seconds / (2 * slot_s))
+        return slot_s, min(0.6, 1 / sqrt(released) + 0.05 + early)
 
     def turn_s(self, least: int) -> float | None:
         """Return the mean time between two calls while people waited, of the last 150 calls."""
@@ -181,7 +107,8 @@ class History:
         if track.people < least:
             return None
         people = min(track.people, 150.0)
-        return max(0.001, track.time_of(people) / people)
+        seconds = track.seconds if track.people == people else track.time_of(people)
+        return max(0.001, seconds / people)
 
     def _paced(self, hazard: float) -> Flow:
         """A room with a pace, which may be short of what its policy allows."""
@@ -191,7 +118,7 @@ class History:
         if seen is None or seen.seconds < 2 * step_s:
             return kept
         due = limit * seen.seconds
-        if seen.people >= due - self._step - _Z * sqrt(seen.dispersion * due) - 1:
+        if seen.people >= due - self._step - AGREE * sqrt(seen.dispersion * due) - 1:
             return kept
         if not seen.people:
             return kept._replace(doubt=0.5)
@@ -200,25 +127,25 @@ class History:
     def _full(self, capacity: int, hazard: float) -> Flow | None:
         """Every place is taken, so the line moves as they are given back."""
         slot_s, doubt = self.slot_s()
-        shortest_s = min(1800.0, max(_SHORTEST_S, slot_s or 0.0))
         track = self._track(full=True)
-        people, seconds = track.within(shortest_s), min(shortest_s, track.seconds)
-        if slot_s is not None and (seconds < shortest_s or not people):
-            # The window is not full yet: what is missing goes by the mean of a place.
-            missing = max(shortest_s - seconds, 0.1 * shortest_s)
-            rate = (people + missing * capacity / slot_s) / (seconds + missing)
-            flow = Flow(rate, hazard, 1.0, doubt)
-        elif people:
-            seen = track.pace(shortest_s, max(_BLOCK_S, shortest_s / 2))
-            flow = self._as_seen(seen, hazard)
-        else:
+        # Places taken together end together: then the line stands still, and moves at once.
+        uneven = track.dispersion(_BLOCK_S)
+        shortest_s = max(_SHORTEST_S, slot_s or 0.0) if uneven > 3 else _SHORTEST_S
+        block_s = max(_BLOCK_S, min(shortest_s, _LONGEST_S / 4) / 2)
+        seen = Seen(0, 0, 1)
+        if track.seconds >= 1:
+            seen = track.pace(min(1800.0, shortest_s), block_s)
+        if slot_s is not None:  # until some have left, they count like a few who left on time
+            seen = Seen(seen.people + 3, seen.seconds + 3 * slot_s / capacity, seen.dispersion)
+        if not seen.people:
             return None
-        # Places taken together may end together: then the line stands still, and moves at once.
-        burst_s = 0.8 * (track.dispersion(_BLOCK_S) - 1) / flow.rate
+        rate = self._bounded(seen.rate, capacity)
         if track.people < 5:
-            burst_s = 0.5 * (slot_s or 0.0)
-        grain_s = max(0.0, min(burst_s, slot_s or inf))
-        return flow._replace(rate=self._bounded(flow.rate, capacity), grain_s=grain_s)
+            return Flow(rate, hazard, 1.0, doubt, 0.5 * (slot_s or 0.0))
+        burst_s = max(0.0, 0.8 * (uneven - 1) / rate)
+        flow = self._as_seen(seen, hazard)
+        grain_s = min(burst_s, slot_s or inf)
+        return flow._replace(rate=rate, grain_s=grain_s, doubt=max(flow.doubt, doubt))
 
     def _filling(self, capacity: int, hazard: float) -> Flow | None:
         """Places are free: they go as fast as the pace allows, the rest wait for others to end."""
@@ -281,15 +208,15 @@ class History:
             return 0.0
         return gone / (exposed * (1 + 30 / seconds))  # a first few seconds prove little
 
-    def _track(self, full: bool = False) -> _Track:
+    def _track(self, full: bool = False) -> Track:
         busy = (span for span in self._spans if span.busy)
-        return _Track([(span.seconds, span.released if full else span.calls) for span in busy])
+        return Track([(span.seconds, span.released if full else span.calls) for span in busy])
 
-    def _seen(self, shortest_s: float, block_s: float, full: bool = False) -> _Seen | None:
+    def _seen(self, shortest_s: float, block_s: float, full: bool = False) -> Seen | None:
         track = self._track(full)
         return track.pace(shortest_s, block_s) if track.seconds >= 1 else None
 
-    def _as_seen(self, seen: _Seen, hazard: float) -> Flow:
+    def _as_seen(self, seen: Seen, hazard: float) -> Flow:
         doubt = sqrt(seen.dispersion / seen.people + _UNSURE * _UNSURE)
         return Flow(seen.rate, hazard, seen.dispersion, doubt)
 
@@ -315,7 +242,13 @@ def _points(stats: Stats, samples: Sequence[Sample]) -> list[Sample]:
     live |= {"called": stats.called, "inside": stats.inside}
     now = Sample(**{name: live.get(name, stats.counters.get(name, 0)) for name in _FIELDS})
     oldest = stats.now_ms - _LONGEST_S * 1000
-    return [one for one in samples if oldest <= one.at_ms < stats.now_ms] + [now]
+    found: list[Sample] = []
+    for one in (*samples, now):
+        if found and found[-1].at_ms == one.at_ms:
+            found[-1] = one  # of two in one moment the later one has counted more
+        elif oldest <= one.at_ms <= stats.now_ms:
+            found.append(one)
+    return found
 
 
 def _spans(policy: Policy, points: Sequence[Sample]) -> list[_Span]:

@@ -144,6 +144,17 @@ async def _stats(scene: Scene) -> Any:
     return (await scene.engine.stats(scene.room)).counters
 
 
+async def _sample(scene: Scene) -> Any:
+    await scene.engine.sample(scene.room)  # a repeat says that it is not due any more
+    return await scene.engine.series(scene.room)
+
+
+async def _check(scene: Scene) -> Any:
+    lines = (await scene.engine.list(scene.room, State.INSIDE)).tickets
+    sessions = [(line.id, (line.sid or 0) + n) for n, line in enumerate(lines)]
+    return await scene.engine.check_many(scene.room, sessions)
+
+
 async def _clear(scene: Scene) -> Any:
     return await scene.engine.clear(scene.room)
 
@@ -191,6 +202,8 @@ ACTS: dict[str, tuple[Verb, Act]] = {
     "defer": (Verb.DEFER, _visit("defer", "p12", 5)),
     "list": (Verb.LIST, _list),
     "stats": (Verb.STATS, _stats),
+    "sample": (Verb.SAMPLE, _sample),
+    "check": (Verb.CHECK, _check),
     "clear": (Verb.CLEAR, _clear),
     "drop": (Verb.DROP, _drop),
 }

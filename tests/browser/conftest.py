@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, Request, async_playwright
 
 from tests.browser.stage import FLAGS, PHONE, Stage, chromium_or_skip
 from tests.serving import Serving, serving
@@ -55,7 +55,7 @@ async def open_page(browser: Browser) -> AsyncIterator[Open]:
     async def opened(url: str, **context: Any) -> Page:
         context = {"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce"} | context
         page = await (await browser.new_context(**context)).new_page()
-        page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
+        page.on("request", lambda request: hosts.add(_host(request)))
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
         await page.goto(url)
@@ -64,3 +64,8 @@ async def open_page(browser: Browser) -> AsyncIterator[Open]:
     yield opened
     assert len(hosts - {""}) <= 1, f"pages asked other hosts: {hosts}"
     assert [] == [fault for fault in faults if not fault.startswith(_HARMLESS)]
+
+
+def _host(request: Request) -> str:
+    """Return whom a page asks for something; where it leads to is another matter."""
+    return "" if request.is_navigation_request() else urlsplit(request.url).netloc

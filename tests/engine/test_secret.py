@@ -129,7 +129,7 @@ def test_pass_algorithm() -> None:
 
 
 def test_pass_keys_as_text() -> None:
-    """Keys may stand in a variable, also in one line, the newest first; no secret is needed then."""
+    """Keys may stand in a variable, also in one line, the newest first, and need no secret."""
     pems = [generate_pem(), generate_pem("EdDSA")]
     expected = public(PassKeys.from_pem(pems))
     text = b"".join(pems).decode()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
-from tests.harness import Clock, crowd
+from tests.harness import Clock, crowd, open_engine
+from tests.servers import start_server
 from waitroom import ticker
 from waitroom.engine import Engine, keys
 from waitroom.engine.scripts import Verb
@@ -16,6 +18,14 @@ from waitroom.models import Mode, Policy, State
 from waitroom.ticker import Ticker
 
 PAUSED = Policy(mode=Mode.PAUSED, presence_s=None)
+
+
+@pytest.fixture
+async def engine(tmp_path: Path, clock: Clock) -> AsyncIterator[Engine]:
+    """Connect to a server without the rooms of other tests, at which a ticker would look too."""
+    with start_server("valkey", tmp_path / "s") as server:
+        async with open_engine(server.url, clock) as engine:
+            yield engine
 
 
 async def until(true: Callable[[], Awaitable[bool]]) -> None:

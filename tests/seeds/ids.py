@@ -15,7 +15,6 @@ ALL = tuple(
 
 NOT_YET_DUE: Mapping[str, str] = MappingProxyType(
     {
-        "001-09": "wait predicted from the observed speed: the estimates, with the server",
         "001-12": "ten million waiting: the rehearsal, beside `make bench-engine`",
         "003-01": "stores and waiting types: the desk",
         "003-02": "daily numbers: the desk",
@@ -25,8 +24,6 @@ NOT_YET_DUE: Mapping[str, str] = MappingProxyType(
         "003-09": "position and expected wait in one answer: the desk",
         "003-10": "the record, and Redis rebuilt from it: the desk's database",
         "003-11": "guests and hosts: the desk",
-        "004-04": "wait by rate, at least 3 s: the estimates, with the server",
-        "004-07": "poll period by distance: the server",
     }
 )
 """Id → what it waits for. Work that brings one of them takes it out of here."""

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import multiprocessing
 import os
 import re
+import secrets
 import signal
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import httpx
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from tests.harness import Clock, crowd, open_engine
 from tests.servers import Server as Store
+from tests.serving import ADMIN_KEY, Serving, serving
 from waitroom.engine import replies
 from waitroom.models import preset
 from waitroom.server import families
 from waitroom.server.families import METRICS, Facts, RoomFigures, render
-from waitroom.server.shares import Shares, Sum, folder_of
+from waitroom.server.shares import WRITE_EVERY_S, Shares, Sum, folder_of
 from waitroom.server.tally import ITEMS, LATENCY_S, MOST_LABELS, Tally
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -229,8 +233,9 @@ def test_two_servers_in_one_folder_do_not_mix() -> None:
 # Rooms and formats ---------------------------------------------------------------------------
 
 
-async def test_rooms_are_shown(valkey: Store, clock: Clock, room: str, tmp_path: Path) -> None:
+async def test_rooms_are_shown(valkey: Store, clock: Clock, tmp_path: Path) -> None:
     """People by state, counters, hold and the estimate of a real room."""
+    room = f"t-{secrets.token_hex(6)}"
     async with open_engine(valkey.url, clock) as engine:
         await engine.create(room, preset("slots", capacity=2))
         people = await crowd(engine, room, 5)
@@ -260,10 +265,9 @@ def test_every_counter_of_a_room_is_shown() -> None:
     assert set(replies.COUNTERS) == set(families._COUNTERS)
 
 
-async def test_both_formats_are_well_formed(
-    valkey: Store, clock: Clock, room: str, tmp_path: Path
-) -> None:
+async def test_both_formats_are_well_formed(valkey: Store, clock: Clock, tmp_path: Path) -> None:
     """The text format and OpenMetrics parse, and hold every metric of the table."""
+    room = f"t-{secrets.token_hex(6)}"
     async with open_engine(valkey.url, clock) as engine:
         policy = preset("batch", capacity=9, opens_at_ms=1_900_000_000_000)
         await engine.create(room, policy)
@@ -299,3 +303,75 @@ def test_names_follow_the_conventions() -> None:
         assert re.fullmatch(r"waitroom_[a-z_]+", family.name)
         assert not family.name.endswith(("_total", "_ms", "_seconds_count"))
         assert not family.about.endswith(".")
+
+
+# As served -----------------------------------------------------------------------------------
+
+
+def test_a_scrape_shows_rooms_and_requests(tmp_path: Path) -> None:
+    """Whichever of three workers is asked, the answer holds what all of them did."""
+    name, people = "concert", 30
+    key = {"authorization": f"Bearer {ADMIN_KEY}"}
+    with serving(tmp_path, workers=3) as server:
+        body = {"name": name, "policy": {"capacity": 2}}
+        httpx.post(f"{server.base}/v1/admin/rooms", json=body, headers=key).raise_for_status()
+        tickets = []
+        for _ in range(people):  # a connection each, so that every worker gets some
+            answer = httpx.post(f"{server.base}/v1/rooms/{name}/tickets")
+            assert 201 == answer.status_code
+            tickets.append(answer.json()["ticket"])
+        for _ in range(5):
+            text = _until(server, ("POST /v1/rooms/{room}/tickets", "201"), people)
+            assert {(): 3} == values(text, "waitroom_workers")
+        assert {(name,): people} == values(text, "waitroom_room_joins_total")
+        assert {(name,): people - 2} == values(text, "waitroom_room_waiting")
+        assert {(): 3} == values(text, "waitroom_workers_wanted")
+        assert {(): 1} == values(text, "waitroom_store_up")
+        assert {(name,): 2} == values(text, "waitroom_room_capacity")
+        waits = values(text, "waitroom_room_estimated_wait_seconds")
+        assert set(waits) <= {(bound, name) for bound in ("low", "likely", "high")}
+        assert values(text, "waitroom_store_call_seconds_count")[("join",)] >= 1
+        assert not [ticket for ticket in tickets if ticket[24:40] in text]
+
+
+def _until(server: Serving, labels: tuple[str, ...], wanted: float) -> str:
+    """Scrape until so many requests are counted: other workers write once a second."""
+    deadline = time.monotonic() + 10
+    while True:
+        text = httpx.get(f"{server.base}/metrics").text
+        if values(text, "waitroom_requests_total").get(labels) == wanted:
+            return text
+        assert time.monotonic() < deadline, text
+        time.sleep(0.05)
+
+
+def test_killed_workers_take_no_counts_along(tmp_path: Path) -> None:
+    """A worker is killed, Granian starts another, and no counter has gone back."""
+    with serving(tmp_path, workers=2) as server:
+        for _ in range(20):
+            httpx.get(f"{server.base}/v1/rooms/nobody")
+        time.sleep(2 * WRITE_EVERY_S)  # what was counted in the last second is lost with a kill
+        before = sum(_scraped(server, "waitroom_requests_total").values())
+        assert before >= 20
+        os.kill(server.workers[0], signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while {(): 2} != _scraped(server, "waitroom_workers"):
+            assert before <= sum(_scraped(server, "waitroom_requests_total").values())
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert before <= sum(_scraped(server, "waitroom_requests_total").values())
+
+
+def _scraped(server: Serving, name: str) -> dict[tuple[str, ...], float]:
+    for _ in range(20):  # the kernel may have given the connection to the worker that died
+        with contextlib.suppress(httpx.TransportError):
+            return values(httpx.get(f"{server.base}/metrics").text, name)
+    raise AssertionError("nobody answers")
+
+
+def test_openmetrics_is_given_to_who_asks(http: httpx.Client, room: str) -> None:
+    """Prometheus asks for OpenMetrics, and gets it well formed."""
+    answer = http.get("/metrics", headers={"accept": "application/openmetrics-text;version=1.0.0"})
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    families = {one.name: one for one in parse_open(answer.text)}  # type: ignore[no-untyped-call]
+    assert room in {sample.labels["room"] for sample in families["waitroom_room_waiting"].samples}

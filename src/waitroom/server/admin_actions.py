@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from dataclasses import dataclass
 from typing import Any
@@ -75,8 +74,8 @@ async def record(
         detail=detail,
         address=who.address,
     )
-    said = json.dumps({"by": who.key.id, "action": action, "room": room, "detail": detail})
-    _LOG.info("audit %s", said)
+    facts = {"by": who.key.id, "action": action, "room": room, "detail": detail}
+    _LOG.info("audit", extra=facts)
     try:
         return await server.audit.append(entry)
     except StoreError:

@@ -60,10 +60,10 @@ def _bounded(body: bytes, most: int) -> bytes:
     return body
 
 
-async def send_answer(send: Send, answer: Answer) -> None:
-    """Send a whole answer."""
-    start = {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
-    await send(start)
+async def send_answer(send: Send, answer: Answer, *, last: bool = False) -> None:
+    """Send a whole answer; after the `last` the connection is closed."""
+    headers = [*answer.headers, (b"connection", b"close")] if last else answer.headers
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})
 
 

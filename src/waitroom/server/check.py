@@ -14,6 +14,7 @@ from waitroom.server import problems
 from waitroom.server.answers import Answer
 from waitroom.server.calls import PASS_COOKIE, Call
 from waitroom.server.state import Server
+from waitroom.server.visitor import within
 
 _MOST_READ = 50_000
 _GOOD = [(b"cache-control", b"no-store")]
@@ -23,21 +24,30 @@ GOOD = Answer(204, _GOOD, b"")
 async def check(server: Server, call: Call) -> Answer:
     """Answer 204 for a good pass, else 401; `call.room` is the room asked for, '' for any."""
     try:
-        found = read(server, call)
-        try:
-            if found.sid and not server.pulse.away:
-                inside = await server.engine.check(found.room, found.ticket_id, found.sid)
-                if not inside:
-                    raise InvalidPass("the session is over; join again")
-            elif not found.sid and not server.pulse.away:
-                raise InvalidPass("it was given while the store was away, and has served; join")
-        except UnknownRoom:
-            raise InvalidPass("its room is no more") from None
-        except StoreError:
-            server.pulse.suspect()  # signature and end are good: that is all that can be known
+        if not await _goes_on(server, read(server, call)):
+            raise InvalidPass("the session is over; join again")
     except InvalidPass as error:
         return problems.answer(error)
     return GOOD
+
+
+async def _goes_on(server: Server, found: Pass) -> bool:
+    """Tell whether the session of a pass, whose signature and end are good, is inside now."""
+    if server.pulse.away:
+        return True  # that is all that can be known
+    if not found.sid:
+        return False  # it was given while the store was away, and has served
+    try:
+        if await server.engine.check(found.room, found.ticket_id, found.sid):
+            return True
+        # After a loss nobody is inside until gates have vouched for them, in `recover_s`.
+        board = await within(server.boards.get(found.room))
+    except UnknownRoom:
+        return False
+    except StoreError:
+        server.pulse.suspect()
+        return True
+    return board.stats.hold_until_ms is not None
 
 
 def read(server: Server, call: Call) -> Pass:

@@ -42,7 +42,11 @@ def about(text: Text, seconds: float | None) -> str:
         return text("wait_short")
     minutes = seconds / 60
     step = 1 if minutes < 30 else 5 if minutes < 120 else 10
-    return text("wait_about", span=span(text, round(minutes / step) * step * 60 or 60))
+    hours, left = divmod(max(1, round(minutes / step) * step), 60)
+    if not hours:
+        return text("wait_about", span=text("span_m", n=left))
+    shown = text("span_hm", h=hours, m=left) if left else text("span_h", h=hours)
+    return text("wait_about", span=shown)
 
 
 def waits(text: Text, wait: Wait | None) -> str:

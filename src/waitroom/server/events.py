@@ -21,7 +21,7 @@ import msgspec
 from waitroom.engine.views import Held
 from waitroom.errors import StoreUnavailable, TooMany, UnknownRoom, WaitroomError
 from waitroom.models import MEMBERS_PER_SCRIPT, State, TicketView
-from waitroom.server import answers, problems, views, visitor
+from waitroom.server import answers, bodies, problems, views, visitor
 from waitroom.server.answers import Answer
 from waitroom.server.calls import Call
 from waitroom.server.state import Server
@@ -41,6 +41,8 @@ HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
+    # A stream may end when this process does: a connection that lives on would end under a request.
+    (b"connection", b"close"),
 ]
 _HEARTBEAT = b": \n\n"
 
@@ -94,10 +96,11 @@ class Hub:
         """Tell every client to come back, spread over a while so that they do not come at once."""
         streams = [one for channel in self._channels.values() for one in channel.streams]
         random.shuffle(streams)
-        for n, stream in enumerate(streams):
-            if n % 50 == 0:
-                await asyncio.sleep(seconds * 50 / max(50, len(streams)))
-            stream.tell(_reconnect(), last=True)
+        some = max(1, len(streams) // 100)
+        for start in range(0, len(streams), some):
+            for stream in streams[start : start + some]:
+                stream.tell(_reconnect(), last=True)
+            await asyncio.sleep(seconds * some / len(streams))
 
     def open(self, server: Server, room: str, held: Held, address: str) -> Stream:
         """Add a stream, unless there are too many."""
@@ -273,9 +276,7 @@ async def serve(server: Server, call: Call, receive: Receive, send: Send) -> int
         stream = server.hub.open(server, call.room, held, address)
     except WaitroomError as error:
         answer = problems.answer(error)
-        start = {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
-        await send(start)
-        await send({"type": "http.response.body", "body": answer.body})
+        await bodies.send_answer(send, answer, last=server.draining)
         return answer.status
     try:
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})

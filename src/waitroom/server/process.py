@@ -1,8 +1,9 @@
 """`waitroom serve`: the parent process. It owns the embedded store and the Granian workers.
 
 Granian stops listening as soon as it is told to end, while a proxy still sends requests and open
-event streams keep it alive. So the parent takes the signal first: workers drain (they say so at
-`/readyz`, still answer, and send their streams elsewhere), and only then Granian ends them.
+event streams keep it alive. So the parent takes the signal first. Workers drain: they say so at
+`/readyz`, still answer, and send their streams elsewhere. Then they hush (`worker.py`): no more
+connections, no more streams. Only then Granian ends them.
 """
 
 from __future__ import annotations
@@ -13,175 +14,194 @@ import logging
 import multiprocessing
 import os
 import signal
+import ssl
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from multiprocessing import resource_tracker
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from granian.constants import HTTPModes, Interfaces, Loops
+from granian.constants import HTTPModes, Interfaces, Loops, SSLProtocols
 from granian.http import HTTP1Settings
-from granian.server import Server as Granian
+from granian.log import LogLevels
+from granian.server.mp import MPServer as Granian
 
 from waitroom.engine import Engine
+from waitroom.engine.apikeys import ApiKeys
 from waitroom.engine.declared import apply_declared
 from waitroom.engine.embedded import EmbeddedServer
 from waitroom.engine.secret import load_pass_keys, load_secret
-from waitroom.errors import InvalidInput, WaitroomError
-from waitroom.server import logs
-from waitroom.server.app import App
+from waitroom.errors import InvalidInput
+from waitroom.models import Policy
+from waitroom.server import listening, logs
 from waitroom.server.limits import Proxies
+from waitroom.server.worker import DRAIN, HUSH, held, load_worker
 from waitroom.settings import Settings, declared_rooms
 
 log = logging.getLogger("waitroom.serve")
 
 HEADER_S = 8
-"""A request's head must be whole by then."""
+"""A request's head must be whole by then. Granian counts from the answer before, so a connection
+on which nothing comes is closed then as well: a proxy must drop its idle ones earlier."""
 
 KILL_S = 8
 """Workers that have not ended so long after the drain are killed."""
 
-ORPHAN_LOOK_S = 1.0
-ORPHAN_S = 2.0
-DRAIN = signal.SIGUSR1
-
-
-class Worker(App):
-    """The app as a worker of Granian runs it: it hears the parent, and notices its death."""
-
-    @contextlib.asynccontextmanager
-    async def life(self) -> AsyncIterator[None]:
-        """Open the server, with the signals of a worker."""
-        loop, tasks = asyncio.get_running_loop(), set[asyncio.Task[None]]()
-
-        def drain() -> None:
-            tasks.add(loop.create_task(self.drain()))
-
-        loop.add_signal_handler(DRAIN, drain)
-        # A Ctrl-C in a terminal reaches the whole group; the parent alone decides what follows.
-        loop.remove_signal_handler(signal.SIGINT)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        tasks.add(loop.create_task(self._watch_parent(os.getppid())))
-        try:
-            async with super().life():
-                yield
-        except WaitroomError as error:
-            log.error("cannot start: %s", error)
-            raise
-        except Exception:  # Granian's own words for it are "lifespan errored"
-            log.exception("cannot start")
-            raise
-        finally:
-            for task in tasks:
-                task.cancel()
-
-    async def _watch_parent(self, parent: int) -> None:
-        """End soon after the parent was killed: nobody else would tell us to."""
-        while os.getppid() == parent:  # noqa: ASYNC110 - no event tells of it
-            await asyncio.sleep(ORPHAN_LOOK_S)
-        log.error("the parent process is gone; stopping")
-        threading.Timer(ORPHAN_S, os._exit, (1,)).start()
-        if self.opened is not None:
-            self.opened.draining = True
-            await self.opened.hub.drain(0)
-        os.kill(os.getpid(), signal.SIGTERM)
+KEYBOARD_S = 0.5
+"""Somebody at a keyboard has no proxy in front, and does not want to wait."""
 
 
 class Parent(Granian):
     """Granian, with a drain before its end."""
 
     drain_s: float = 0.0
+    signals: int = 0
 
     def signal_handler_interrupt(self, *args: Any, **kwargs: Any) -> None:
-        """Drain on the first signal, end on the second."""
+        """Drain on the first signal, end at once on the second."""
         del kwargs
-        if getattr(self, "_draining", False):
-            super().signal_handler_interrupt()
+        self.signals += 1
+        if self.signals > 1:
+            for worker in self.wrks:
+                worker.kill()  # type: ignore[no-untyped-call]
+            super().signal_handler_interrupt()  # type: ignore[no-untyped-call]
             return
-        self._draining = True
-        # Somebody at a keyboard has no proxy in front, and does not want to wait.
-        wait_s = min(0.5, self.drain_s) if args[:1] == (signal.SIGINT,) else self.drain_s
+        at_keyboard = args[:1] == (signal.SIGINT,)
+        wait_s = min(KEYBOARD_S, self.drain_s) if at_keyboard else self.drain_s
         log.info("draining for %.1f s", wait_s)
-        for worker in self.wrks:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(worker.inner.pid, DRAIN)
+        self._tell(DRAIN)
         # A timer, for a signal handler must not wait.
         timer = threading.Timer(wait_s, super().signal_handler_interrupt)
         timer.daemon = True
         timer.start()
 
+    # Granian would start new workers, which read no setting anew. To us it is a closed terminal.
+    signal_handler_reload = signal_handler_interrupt
 
-def load_worker(settings: Settings, _target: str) -> Worker:
-    """Make the app, in a worker process."""
-    logs.configure(settings.log_level, settings.log_json)
-    return Worker(settings)
+    def _tell(self, what: signal.Signals) -> None:
+        for worker in self.wrks:
+            if worker.is_alive():  # type: ignore[no-untyped-call]
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker.inner.pid, what)
+
+    def _spawn_workers(self, *args: Any) -> None:
+        with held():
+            super()._spawn_workers(*args)  # type: ignore[no-untyped-call]
+
+    def _respawn_workers(self, *args: Any, **kwargs: Any) -> None:
+        if self.signals:  # one that died while draining is not missed
+            return
+        log.error("a worker died and is started again")
+        with held():
+            super()._respawn_workers(*args, **kwargs)
+
+    def _stop_workers(self) -> None:
+        self._tell(HUSH)
+        super()._stop_workers()  # type: ignore[no-untyped-call]
 
 
 def serve(settings: Settings, *, on_ready: Callable[[], None] | None = None) -> None:
     """Run the server until a signal ends it. `on_ready` is called before the workers start."""
-    check(settings)
-    logs.configure(settings.log_level, settings.log_json)
+    address = check(settings)
+    rooms = {} if settings.config is None else declared_rooms(settings.config)
+    try:
+        logs.configure(settings.log_level, settings.log_json)
+    except ValueError as error:
+        raise InvalidInput("log_level", str(error)) from None
     # The embedded store runs in a thread, and a forked copy of that would be half a thread.
     multiprocessing.set_start_method("spawn", force=True)
+    # Started by hand, for it unblocks signals where it is started, and `held()` blocks them.
+    resource_tracker.ensure_running()
     with _own_store(settings):
-        asyncio.run(prepare(settings))
-        parent = Parent(
-            "waitroom",
-            address=settings.host,
-            port=settings.port,
-            interface=Interfaces.ASGI,
-            workers=settings.workers,
-            runtime_threads=1,
-            loop=Loops.uvloop,
-            http=HTTPModes.http1,
-            websockets=False,
-            backlog=4096,
-            backpressure=settings.connections,
-            http1_settings=HTTP1Settings(
-                header_read_timeout=HEADER_S * 1000, keep_alive=True, max_buffer_size=65_536
-            ),
-            log_enabled=False,
-            ssl_cert=settings.tls_cert,
-            ssl_key=settings.tls_key,
-            workers_kill_timeout=KILL_S,
-            respawn_failed_workers=True,
-        )
-        parent.drain_s = settings.drain_s
+        asyncio.run(prepare(settings, rooms))
+        parent = _parent(settings, address)
         if on_ready is not None:
             parent.on_startup(on_ready)
-        parent.serve(target_loader=partial(load_worker, settings))
+        parent.serve(target_loader=partial(load_worker, settings, os.getpid()))
 
 
-def check(settings: Settings) -> None:
-    """Refuse settings that cannot work before anything is started."""
+def _parent(settings: Settings, address: str) -> Parent:
+    connections = listening.allow_files(settings.connections)
+    if connections < settings.connections:
+        why = "the limit of open files (`ulimit -n`) allows %d connections per worker, not %d"
+        log.warning(why, connections, settings.connections)
+    made = Parent(
+        "waitroom",
+        address=address,
+        port=settings.port,
+        interface=Interfaces.ASGI,
+        workers=settings.workers,
+        runtime_threads=1,
+        loop=Loops.uvloop,
+        http=HTTPModes.http1,
+        websockets=False,
+        backlog=4096,
+        backpressure=connections,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=HEADER_S * 1000, keep_alive=True, max_buffer_size=65_536
+        ),
+        log_level=LogLevels.error,
+        log_dictconfig=logs.granian_config(),
+        ssl_cert=settings.tls_cert,
+        ssl_key=settings.tls_key,
+        ssl_protocol_min=SSLProtocols.tls12,
+        workers_kill_timeout=KILL_S,
+        respawn_failed_workers=True,
+    )
+    made.log_enabled = False  # in the workers: the app has said it already, and better
+    made.drain_s = settings.drain_s
+    return made
+
+
+def check(settings: Settings) -> str:
+    """Refuse settings that cannot work before anything is started; return where to listen."""
     load_secret(settings)
     load_pass_keys(settings)
     Proxies(settings.proxies)
-    if (settings.tls_cert is None) != (settings.tls_key is None):
-        missing = "tls_key" if settings.tls_key is None else "tls_cert"
+    public = urlsplit(settings.public_url or "http://unset")
+    if public.scheme not in ("http", "https") or not public.netloc:
+        raise InvalidInput("public_url", "must be like https://wait.example")
+    _check_tls(settings.tls_cert, settings.tls_key)
+    return listening.resolve(settings.host, settings.port)
+
+
+def _check_tls(cert: Path | None, key: Path | None) -> None:
+    if cert is None and key is None:
+        return
+    if cert is None or key is None:
+        missing = "tls_key" if key is None else "tls_cert"
         raise InvalidInput(missing, "must be given together with the other one")
-    for name in ("tls_cert", "tls_key"):
-        path = getattr(settings, name)
-        if path is not None and not path.is_file():
-            raise InvalidInput(name, f"{path} is no file that can be read")
+    for name, path in (("tls_cert", cert), ("tls_key", key)):
+        try:
+            path.read_bytes()
+        except OSError as error:
+            raise InvalidInput(name, f"{path} cannot be read: {error.strerror}") from None
+    try:
+        # An empty password, or OpenSSL would ask for one on the terminal.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password="")
+    except (ssl.SSLError, ValueError) as error:
+        why = getattr(error, "reason", None) or error
+        raise InvalidInput(
+            "tls_cert", f"{cert} and {key} are no certificate with its key, in PEM ({why})"
+        ) from None
 
 
-async def prepare(settings: Settings) -> None:
+async def prepare(settings: Settings, rooms: Mapping[str, Policy]) -> None:
     """Check the store, and make the rooms that the file declares."""
     ring = load_secret(settings)
     engine = await Engine.connect(
         settings.redis_url, settings.data_dir, ring, timeout_s=settings.timeout_s
     )
     async with engine:
-        if settings.config is None:
-            return
-        for name, changes in (
-            await apply_declared(engine, declared_rooms(settings.config))
-        ).items():
-            log.info("room %s was made as %s declares it", name, settings.config, extra=changes)
+        ApiKeys(engine.runner, bootstrap=settings.admin_key)  # says what is wrong with the key
+        for name, changes in (await apply_declared(engine, rooms)).items():
+            log.info("room %s is now as the file declares it", name, extra={"changes": changes})
 
 
 @contextlib.contextmanager
-def _own_store(settings: Settings) -> Any:
+def _own_store(settings: Settings) -> Iterator[None]:
     """Run the embedded store in a thread of this process, if it is wanted."""
     if settings.redis_url is not None:
         yield

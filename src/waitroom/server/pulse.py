@@ -7,6 +7,7 @@ of a second finds out when it is back.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 
@@ -32,18 +33,19 @@ class Pulse:
         self.away_since = 0.0
         self._engine = engine
         self._tally = tally
-        self._suspect = False
-        self._loop: asyncio.Task[None] | None = None
+        self._asked = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         """Begin to watch."""
-        self._loop = asyncio.create_task(self._watch())
+        self._tasks = [asyncio.create_task(one) for one in (self._watch(), self._ask())]
 
     async def stop(self) -> None:
         """Stop."""
-        if self._loop is not None:
-            self._loop.cancel()
-            await asyncio.wait([self._loop], timeout=1)
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1)
 
     def check(self) -> None:
         """Raise at once if the store is away."""
@@ -52,22 +54,31 @@ class Pulse:
 
     def suspect(self) -> None:
         """Look now: a call has just failed."""
-        self._suspect = True
+        self._asked.set()
 
     async def _watch(self) -> None:
-        ping_at = 0.0
+        """Notice calls that take too long; beside the pings, for those may hang as well."""
         while True:
             began = time.monotonic()
             await asyncio.sleep(LOOK_S)
             now = time.monotonic()
             # If we ourselves were late, replies may lie unread: that is no fault of the store.
             hung = now - began < 2 * LOOK_S and self._engine.visitors.oldest_s > HUNG_S
-            if hung and not self.away:
+            if hung:
                 self._set(True)
-            if self._suspect or now >= ping_at:
-                self._suspect = False
-                self._set(not await self._ping())
-                ping_at = time.monotonic() + (PING_AWAY_S if self.away else PING_EVERY_S)
+                self._asked.set()
+
+    async def _ask(self) -> None:
+        """Ping the store now and then, and at once when a call has failed."""
+        while True:
+            self._asked.clear()
+            self._set(not await self._ping())
+            if self.away:
+                await asyncio.sleep(PING_AWAY_S)
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PING_EVERY_S):
+                    await self._asked.wait()
 
     async def _ping(self) -> bool:
         """Ask once, with the patience that a visitor has."""

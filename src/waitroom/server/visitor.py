@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
 from waitroom import errors
 from waitroom.engine.apikeys import Role
-from waitroom.models import Reason, State, TicketView, WhenAway
+from waitroom.models import BeforeOpen, Mode, Reason, State, TicketView, WhenAway
 from waitroom.server import answers, problems, views
 from waitroom.server.answers import Answer
 from waitroom.server.calls import PASS_COOKIE, TICKET_COOKIE, Call, cookie
@@ -26,14 +26,16 @@ Found = TypeVar("Found")
 ANSWER_S = 0.28
 """No answer takes longer, whatever the store does."""
 
+_LONGEST_HELD = 256
 OVER = {Reason.FINISHED, Reason.EXPIRED}
+LONGEST_VISITOR = 1_000
 _SHORTEST_KEY, _LONGEST_KEY = 16, 128
 
 
 class JoinWish(msgspec.Struct, forbid_unknown_fields=True):
     """The body of a join."""
 
-    visitor: str | None = None
+    visitor: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_VISITOR)] | None = None
     enter: bool = False
 
 
@@ -113,7 +115,8 @@ async def joined(server: Server, call: Call, wish: JoinWish) -> TicketView:
 async def _visitor(server: Server, call: Call, wish: JoinWish) -> str | None:
     """Return who joins, if they are known; a stranger is counted by their address."""
     if wish.visitor is not None:
-        key = await server.keys.find(call.bearer or "") if call.bearer else None
+        server.pulse.check()
+        key = await within(server.keys.find(call.bearer)) if call.bearer else None
         if key is None:
             raise errors.Unauthorized("`visitor` may be given only with an API key")
         if not key.role.allows(Role.OPERATOR):
@@ -123,16 +126,23 @@ async def _visitor(server: Server, call: Call, wish: JoinWish) -> str | None:
     if wait_s > 0:
         server.tally.limited("joins")
         raise errors.TooMany("too many people join from this address; try again", wait_s)
-    key_text = call.header(b"idempotency-key")
-    if key_text is None:
+    text = _key(call)
+    return None if text is None else f"key:{text}"
+
+
+def _key(call: Call) -> str | None:
+    """Return the Idempotency-Key, if there is a good one."""
+    text = call.header(b"idempotency-key")
+    if text is None:
         return None
-    if not _SHORTEST_KEY <= len(key_text) <= _LONGEST_KEY or not key_text.isprintable():
+    good = text.isascii() and text.isprintable() and _SHORTEST_KEY <= len(text) <= _LONGEST_KEY
+    if not good:
         # Whoever guesses the key of another gets their place, so a short one is refused.
         raise errors.InvalidInput(
             "Idempotency-Key",
             f"takes {_SHORTEST_KEY} to {_LONGEST_KEY} printable characters; use a random UUID",
         )
-    return f"key:{key_text}"
+    return text
 
 
 async def enter(server: Server, call: Call) -> Answer:
@@ -247,19 +257,48 @@ def _forgotten(server: Server, call: Call) -> Answer:
 
 def _op_id(server: Server, call: Call) -> str | None:
     """Return the caller's Idempotency-Key as an id of its own kind; two callers never share one."""
-    text = call.header(b"idempotency-key")
+    text = _key(call)
     if text is None:
         return None
-    return server.ring.visitor_id(call.room, f"op:{call.held}:{text[:_LONGEST_KEY]}")
+    return server.ring.visitor_id(call.room, f"op:{call.held[:_LONGEST_HELD]}:{text}")
 
 
 _LETS_IN = {join, status, enter}
+_LETS_IN_MODES = {Mode.OPEN, Mode.BYPASS}
 
 
 def _away(server: Server, call: Call, act: Act, error: errors.StoreUnavailable) -> Answer:
     """Answer while the store is away, as the room's policy wants it."""
-    policy = server.engine.policy_of(call.room)
-    if policy is None or policy.when_away is not WhenAway.OPEN or act not in _LETS_IN:
+    if act not in _LETS_IN or not open_while_away(server, call.room):
         return problems.answer(error)
-    body = views.let_in_while_away(server, call.room, call.held)
-    return Answer(200, answers.JSON, answers.encode(body))
+    held = call.held
+    try:
+        server.ring.read(call.room, held)
+    except errors.InvalidTicket as invalid:
+        if act is not join:
+            return problems.answer(invalid)
+        held = ""
+    server.tally.let_in_while_away()
+    body = views.let_in_while_away(server, call.room, held)
+    if not call.is_browser or body.pass_ is None:
+        return Answer(200, answers.JSON, answers.encode(body))
+    made = cookie(
+        PASS_COOKIE + call.room,
+        body.pass_,
+        secure=secure(server, call),
+        max_age_s=views.AWAY_PASS_S,
+    )
+    return Answer(200, [*answers.JSON, made], answers.encode(body))
+
+
+def open_while_away(server: Server, room: str) -> bool:
+    """Tell whether a room lets everybody in while the store is away.
+
+    It does not where nobody would be let in anyway: closed, paused, by hand, or not open yet.
+    """
+    policy = server.engine.policy_of(room)
+    if policy is None or policy.when_away is not WhenAway.OPEN:
+        return False
+    early = policy.opens_at_ms is not None and time.time() * 1000 < policy.opens_at_ms
+    waits = early and policy.before_open is not BeforeOpen.PASS
+    return policy.mode in _LETS_IN_MODES and not waits

@@ -1,0 +1,103 @@
+"""The address that we listen on: is it ours to have, and how to stop taking connections.
+
+Granian opens the sockets itself, one per worker with `SO_REUSEPORT`. That lets two servers share a
+port by accident, so we look first. And a socket that is closed resets every connection that the
+kernel has taken but nobody has accepted yet; a proxy has sent its request by then and cannot send a
+POST twice. So a worker that is about to end first refuses new connections, then takes what waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import resource
+import socket
+import struct
+import sys
+from pathlib import Path
+
+from waitroom.errors import InvalidInput
+
+_SO_ATTACH_FILTER = 26
+# A program of the kernel's packet filter: drop what has SYN and not ACK, keep the rest. Loads
+# byte 13 of the TCP header, its flags. (code, jump if true, jump if false, operand)
+_NO_SYN = (
+    (0x30, 0, 0, 13),
+    (0x54, 0, 0, 0x12),
+    (0x15, 0, 1, 0x02),
+    (0x06, 0, 0, 0),
+    (0x06, 0, 0, 0xFFFFFFFF),
+)
+_OTHER_FILES = 256
+"""Open files that are not visitors' connections: the store, logs, libraries, and some spare."""
+
+
+def resolve(host: str, port: int) -> str:
+    """Return the address of `host` that a server can listen on now, or say why there is none."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        raise InvalidInput(
+            "host", f"{host!r:.80} is no address; use 127.0.0.1 for this machine alone or 0.0.0.0"
+        ) from None
+    # `localhost` may be both; IPv4 is what people type.
+    family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError as error:
+            raise _refused(error, host, port) from None
+    return str(address[0])
+
+
+def _refused(error: OSError, host: str, port: int) -> InvalidInput:
+    if error.errno == errno.EADDRINUSE:
+        why = f"{port} is in use by another program; stop that one or choose another with --port"
+        return InvalidInput("port", why)
+    if error.errno in (errno.EACCES, errno.EPERM):
+        why = f"{port} may be used by root only; choose one from 1024 on, like 8080, with --port"
+        return InvalidInput("port", why)
+    if error.errno == errno.EADDRNOTAVAIL:
+        why = f"{host} is no address of this machine; use 127.0.0.1, or 0.0.0.0 for all of them"
+        return InvalidInput("host", why)
+    return InvalidInput("host", f"{host} port {port} cannot be listened on: {error.strerror}")
+
+
+def allow_files(wanted: int) -> int:
+    """Raise the limit of open files for so many connections; return for how many it suffices."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    need = wanted + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < need:
+        most = need if hard == resource.RLIM_INFINITY else min(need, hard)
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return wanted if soft == resource.RLIM_INFINITY else max(16, min(wanted, soft - _OTHER_FILES))
+
+
+def refuse(port: int) -> int:
+    """Let the kernel drop new connections to our listening sockets; return to how many of them.
+
+    Who is dropped asks again after a second, and then finds the port closed, or us restarted.
+    """
+    if not sys.platform.startswith("linux"):
+        return 0
+    steps = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in _NO_SYN))
+    program = struct.pack("HP", len(_NO_SYN), ctypes.addressof(steps))
+    done = 0
+    for entry in list(Path("/proc/self/fd").iterdir()):
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(int(entry.name))) as one:
+            if _listens(one, port):
+                one.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
+                done += 1
+    return done
+
+
+def _listens(one: socket.socket, port: int) -> bool:
+    internet = one.family in (socket.AF_INET, socket.AF_INET6)
+    if not internet or not one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        return False
+    return bool(one.getsockname()[1] == port)

@@ -1,0 +1,94 @@
+"""Counts of people over windows of time, and the pace that can be told from them. Pure.
+
+The pace is that of a minute, steadied by longer windows as far as these agree with it (in the manner
+of Belomestny and Spokoiny's stagewise aggregation). It needs no model of when a pace changes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import pairwise
+from math import sqrt
+from typing import NamedTuple
+
+AGREE = 2.5
+"""Two paces agree if they lie apart by less than so many standard errors."""
+
+_MOST_BLOCKS = 60
+_FEWEST = 20  # people that a window should hold
+
+
+class Seen(NamedTuple):
+    """A pace that was seen, in `people` within `seconds`."""
+
+    people: float
+    seconds: float
+    dispersion: float
+
+    @property
+    def rate(self) -> float:
+        """Return people per second."""
+        return self.people / self.seconds
+
+
+class Track:
+    """Seconds and people counted back from now, so that any window is two look-ups."""
+
+    def __init__(self, spans: Sequence[tuple[float, int]]) -> None:
+        self._seconds, self._people = [0.0], [0.0]
+        for seconds, people in spans:
+            self._seconds.append(self._seconds[-1] + seconds)
+            self._people.append(self._people[-1] + people)
+        self.seconds, self.people = self._seconds[-1], self._people[-1]
+
+    def within(self, seconds: float) -> float:
+        """Return how many people the last `seconds` saw."""
+        at = bisect_left(self._seconds, seconds)
+        if at >= len(self._seconds):
+            return self.people
+        if at == 0:
+            return 0.0
+        start, end = self._seconds[at - 1], self._seconds[at]
+        part = (seconds - start) / (end - start)
+        return self._people[at - 1] + part * (self._people[at] - self._people[at - 1])
+
+    def time_of(self, people: float) -> float:
+        """Return the seconds within which the last `people` were seen."""
+        at = bisect_left(self._people, people)
+        return self.seconds if at >= len(self._people) else self._seconds[at]
+
+    def dispersion(self, block_s: float) -> float:
+        """Return variance ÷ mean of the people per block.
+
+        Neighbours are compared, so that a pace that changed does not look like a restless one.
+        """
+        number = min(_MOST_BLOCKS, int(self.seconds / block_s))
+        edges = [self.within(block_s * i) for i in range(number + 1)]
+        counts = [b - a for a, b in pairwise(edges)]
+        total = sum(counts)
+        if number < 2 or total <= 0:
+            return 1.0
+        squares = sum((b - a) ** 2 for a, b in pairwise(counts)) / 2
+        found = squares / (number - 1) / (total / number)
+        return (found * (number - 1) + 4) / (number + 3)  # a few blocks prove little
+
+    def pace(self, shortest_s: float, block_s: float) -> Seen:
+        """Return the pace of the last minute, steadied by every longer window that agrees with it.
+
+        A room that keeps its pace is judged by an hour, one that changed by what it did since. How
+        much a longer window counts falls smoothly with its difference, or answers would jump.
+        """
+        spread = max(self.dispersion(block_s), self.dispersion(4 * block_s), 0.2)
+        # In a slow room a minute holds too few to tell anything.
+        seconds = max(shortest_s, min(self.time_of(_FEWEST), 10 * shortest_s))
+        seconds = min(seconds, self.seconds)
+        rate, weight = self.within(seconds) / seconds, seconds
+        while seconds < self.seconds:
+            seconds = min(1.5 * seconds, self.seconds)
+            longer = self.within(seconds) / seconds
+            error = AGREE * sqrt(spread * max(rate * weight, spread)) / weight
+            share = max(0.0, min(1.0, 1.5 - 1.5 * abs(longer - rate) / error))
+            rate += share * (longer - rate)
+            weight += share * (seconds - weight)
+        return Seen(rate * weight, weight, spread)

@@ -1,0 +1,116 @@
+"""Every face of the waiting page: for everyone, in both colour schemes, small, and well worded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.faces import POLICY, faces, waiting
+from tests.browser.stage import Stage, heading, text
+from waitroom.estimate import Wait
+from waitroom.server.page_view import PageView, render
+from waitroom.server.text import LANGUAGES, text_of, wait_words
+
+SERIOUS = ("serious", "critical")
+WAITS = (
+    None,
+    Wait(0, 10, 59),
+    Wait(0, 50, 60),
+    Wait(30, 90, 150),
+    Wait(120, 120, 120),
+    Wait(480, 540, 660),
+    Wait(480, 1_000, 6_000),
+    Wait(3_000, 5_000, 7_300),
+    Wait(36_000, 40_000, 50_001),
+)
+
+
+async def put(page: Page, stage: Stage, view: PageView) -> None:
+    """Show a page that was made here; its style and script come from the server."""
+    address = stage.page_of(f"made-{view.face}")
+    await page.unroute_all()
+    await page.route(
+        address, lambda route: route.fulfill(body=render(view), content_type="text/html")
+    )
+    await page.goto(address)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_everyone_can_use_every_face(
+    stage: Stage, open_page: Open, scheme: str, lang: str
+) -> None:
+    """axe-core finds nothing serious, and each face has its heading and fits a phone at 200 %."""
+    page = await open_page("about:blank", color_scheme=scheme)
+    wrong: dict[str, list[str]] = {}
+    for name, view in faces(lang):
+        await page.set_viewport_size({"width": 390, "height": 844})
+        await put(page, stage, view)
+        found = (await Axe().run(page)).response["violations"]
+        wrong[name] = [one["id"] for one in found if one["impact"] in SERIOUS]
+        assert await heading(page)
+        await page.set_viewport_size({"width": 195, "height": 422})
+        if 195 < await page.evaluate("document.documentElement.scrollWidth"):
+            wrong[name].append("too wide at 200 %")
+    assert {} == {name: found for name, found in wrong.items() if found}
+
+
+@pytest.mark.parametrize("colour", ["#ffffff", "#000000", "#ffff00", "#777777", "#1a1e24"])
+async def test_any_colour_can_be_read(stage: Stage, open_page: Open, colour: str) -> None:
+    """The room's colour never costs contrast: it is for accents, and black or white on top."""
+    for scheme in ("light", "dark"):
+        page = await open_page("about:blank", color_scheme=scheme)
+        view = dict(faces())["called"]
+        await put(page, stage, replace(view, policy=POLICY.change(colour=colour)))
+        found = (await Axe().run(page)).response["violations"]
+        assert [] == [one["id"] for one in found if one["impact"] in SERIOUS]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_the_script_words_waits_as_the_server_does(
+    stage: Stage, open_page: Open, lang: str
+) -> None:
+    """What the server wrote before the script ran and what the script writes are the same."""
+    page = await open_page("about:blank")
+    base = dict(faces(lang))["join"]
+    for wait in WAITS:
+        view = waiting(base, eta=wait)
+        await put(page, stage, view)
+        assert wait_words(text_of(lang), wait) == await text(page, "wait")
+        assert view.place == await text(page, "place")
+        assert view.behind == await text(page, "behind")
+        assert view.ahead == await text(page, "ahead")
+
+
+async def test_a_sound_and_a_notice_are_asked_for(stage: Stage, open_page: Open) -> None:
+    """Nothing asks for permission by itself; a choice of sound is kept."""
+    page = await open_page("about:blank")
+    await page.add_init_script("Notification.requestPermission = async () => { window.asked = 1; }")
+    view = dict(faces())["waiting"]
+    await put(page, stage, view)
+    assert await page.evaluate("window.asked === undefined")
+    await page.get_by_role("button", name="Notify me").click()
+    await page.wait_for_function("window.asked === 1")
+    await page.get_by_label("Play a sound").check()
+    await put(page, stage, view)
+    await expect(page.get_by_label("Play a sound")).to_be_checked()
+
+
+async def test_a_longer_wait_is_explained(stage: Stage, open_page: Open) -> None:
+    """When the wait grows after the operator changed the room, the page says so."""
+    page = await open_page("about:blank")
+    base = dict(faces())["join"]
+    await put(page, stage, waiting(base))
+    await expect(page.locator("[data-x=note]")).to_be_hidden()
+    slower = waiting(base, eta=Wait(1_400, 1_500, 1_700))
+    await put(page, stage, slower)
+    await expect(page.locator("[data-x=note]")).to_have_text(
+        "The line is moving more slowly than before, so the wait has grown."
+    )
+    view = {**(slower.view or {}), "changed_at": "2999-01-01T00:00:00.000Z"}
+    await put(page, stage, replace(slower, view=view))
+    assert "The organiser changed admission at " in await text(page, "note")

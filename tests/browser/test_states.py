@@ -1,0 +1,136 @@
+"""What the page says when there is no waiting to be done, and what one can do then."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.conftest import Open
+from tests.browser.stage import Stage, heading, picture, text
+
+MOST_BYTES = 30_000
+SOON_MS = 15_000
+
+
+async def test_the_page_is_small(stage: Stage, open_page: Open) -> None:
+    """HTML, style and script together are at most 30 KB, uncompressed, in each language."""
+    room = await stage.room(max_defers=1)
+    for locale in ("en-GB", "ko-KR"):
+        page = await open_page("about:blank", locale=locale)
+        sizes: list[int] = []
+        for _ in range(2):  # before and after joining
+            sizes.clear()
+            answer = await page.goto(stage.page_of(room))
+            assert answer is not None
+            sizes.append(len(await answer.body()))
+            for url in await page.eval_on_selector_all(
+                "link[rel=stylesheet], script[src]", "all => all.map(one => one.href || one.src)"
+            ):
+                sizes.append(len(await (await page.request.get(url)).body()))
+            assert 3 == len(sizes)
+            assert MOST_BYTES >= sum(sizes), sizes
+            await expect(page.locator("[data-x=place]")).not_to_be_empty()
+
+
+async def test_before_opening(stage: Stage, open_page: Open) -> None:
+    """The countdown runs, and at opening the page goes on by itself."""
+    opens_ms = int(time.time() * 1000) + 7_000
+    room = await stage.room(mode="open", capacity=1, opens_at_ms=opens_ms)
+    await stage.join(room, 1)
+    page = await open_page(stage.page_of(room))
+    await expect(page.get_by_role("heading", name="It opens soon")).to_be_visible()
+    await expect(page.locator("[data-x=opens]")).to_have_text(re.compile(r"0:0\d"))
+    await expect(page.locator("[data-x=early]")).to_have_text(
+        "You are in line already, as number 2."
+    )
+    await expect(page.locator("[data-x=place]")).to_have_text("You are next", timeout=SOON_MS)
+
+
+async def test_before_opening_nobody_may_join(stage: Stage, open_page: Open) -> None:
+    """Where a room refuses until it opens, the page waits and joins then."""
+    opens_ms = int(time.time() * 1000) + 5_000
+    room = await stage.room(opens_at_ms=opens_ms, before_open="refuse")
+    page = await open_page(stage.page_of(room))
+    assert "You can join from then on." == await text(page, "early")
+    await expect(page.get_by_text("Leave the line")).to_be_hidden()
+    await expect(page.locator("[data-x=ahead]")).to_have_text("0", timeout=SOON_MS)
+
+
+async def test_full(stage: Stage, open_page: Open) -> None:
+    """A full line says so and takes no place."""
+    room = await stage.room(queue_limit=1)
+    await stage.join(room, 1)
+    page = await open_page(stage.page_of(room))
+    assert "The line is full" == await heading(page)
+    assert 1 == (await stage.stats(room))["waiting"]
+
+
+async def test_closed(stage: Stage, open_page: Open) -> None:
+    """A closed line says so to newcomers; who waits keeps their place and reads why it stands."""
+    room = await stage.room()
+    page = await open_page(stage.page_of(room))
+    await expect(page.locator("[data-x=ahead]")).to_have_text("0")
+    await stage.change(room, mode="closed")
+    await expect(page.locator("[data-x=note]")).to_have_text(
+        "The line is closed to newcomers. Your place is kept.", timeout=SOON_MS
+    )
+    other = await open_page(stage.page_of(room))
+    assert "This line is closed" == await heading(other)
+
+
+async def test_a_turn_that_passed(stage: Stage, open_page: Open) -> None:
+    """Whoever was called and did not come may join again."""
+    room = await stage.room(enter_within_s=1)
+    page = await open_page(stage.page_of(room), java_script_enabled=False)
+    await page.get_by_role("button", name="Join the line").click()
+    await expect(page.locator("[data-x=ahead]")).to_have_text("0")
+    await stage.admit(room, 1)
+    for _ in range(40):
+        if await heading(page) == "Your turn has passed":
+            break
+        await page.wait_for_timeout(200)
+        await page.reload()
+    await page.get_by_role("button", name="Join the line again").click()
+    await expect(page.get_by_role("heading", name="You are in line")).to_have_count(1)
+
+
+async def test_a_session_that_is_over(stage: Stage, open_page: Open) -> None:
+    """Inside, the time left is shown; when it is up the page says so and offers the line again."""
+    room = await stage.room(mode="open", session_s=4)
+    page = await open_page(stage.page_of(room))
+    await expect(page.get_by_role("heading", name="You are inside")).to_be_visible(timeout=SOON_MS)
+    await expect(page.locator("[data-x=session]")).to_have_text(re.compile(r"0:0\d"))
+    over = page.get_by_role("heading", name="Your session is over")
+    await expect(over).to_be_visible(timeout=SOON_MS)
+    await expect(page.get_by_role("button", name="Join the line again")).to_be_visible()
+
+
+async def test_a_cleared_room(stage: Stage, open_page: Open) -> None:
+    """An open page learns within seconds that the line was started anew."""
+    room = await stage.room()
+    page = await open_page(stage.page_of(room))
+    await expect(page.locator("[data-x=ahead]")).to_have_text("0")
+    await stage.clear(room)
+    await expect(page.get_by_role("heading", name="The line starts anew")).to_be_visible(
+        timeout=SOON_MS
+    )
+
+
+@pytest.mark.parametrize("name", ["no-such-room", "%20", "a%00b"])
+async def test_no_such_room(stage: Stage, open_page: Open, name: str) -> None:
+    """A wrong link gets a page with words, not a bare error."""
+    page = await open_page(stage.page_of(name))
+    assert "Nothing to wait for here" == await heading(page)
+
+
+async def test_the_page_in_dark_on_a_desk(stage: Stage, open_page: Open) -> None:
+    """On a large dark screen it is the same calm card."""
+    room = await stage.room(mode="open", capacity=1, session_s=120, colour="#0b8f6a")
+    await stage.join(room, 4)
+    size = {"width": 1_280, "height": 860}
+    page = await open_page(stage.page_of(room), viewport=size, color_scheme="dark")
+    await expect(page.locator("[data-x=ahead]")).to_have_text("3")
+    await picture(page, "waiting-dark")

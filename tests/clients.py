@@ -1,0 +1,308 @@
+"""Clients for tests of the server: HTTP over a plain socket, live events, and a slow link.
+
+Nothing between the test and the wire: what a client library would correct, hide or refuse to send
+is just what some of these tests are about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+HOST = "127.0.0.1"
+SECRET = "only-for-tests-" + "s" * 32
+"""One key: a secret is split at blanks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An HTTP answer as it came: headers in lower case, in order; `took_s` at the client."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    took_s: float = 0.0
+
+    def header(self, name: str) -> str | None:
+        """Return the first header of a name."""
+        return next((value for key, value in self.headers if key == name), None)
+
+    def all(self, name: str) -> list[str]:
+        """Return all headers of a name."""
+        return [value for key, value in self.headers if key == name]
+
+    def json(self) -> Any:
+        """Return the body, decoded."""
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        """The code of a problem."""
+        assert "application/problem+json" == self.header("content-type"), self
+        found = self.json()
+        assert (self.status, f"/docs/errors#{found['code']}") == (found["status"], found["type"])
+        return str(found["code"])
+
+
+def request(
+    method: str,
+    path: str | bytes,
+    headers: Mapping[str, str | bytes] | None = None,
+    body: bytes | None = None,
+    *,
+    close: bool = True,
+) -> bytes:
+    """Return a request as bytes; nothing is checked or quoted."""
+    lines = [method.encode() + b" " + _raw(path) + b" HTTP/1.1", b"Host: waitroom.test"]
+    lines += [name.encode() + b": " + _raw(value) for name, value in (headers or {}).items()]
+    if close:
+        lines.append(b"Connection: close")
+    if body is not None:
+        lines.append(b"Content-Length: %d" % len(body))
+    return b"\r\n".join(lines) + b"\r\n\r\n" + (body or b"")
+
+
+def ask(port: int, data: bytes, timeout_s: float = 8.0) -> Reply:
+    """Send bytes on a connection of their own, and read the answer until the server closes."""
+    began = time.monotonic()
+    with socket.create_connection((HOST, port), timeout_s) as one:
+        with contextlib.suppress(ConnectionError):  # it may refuse before all is sent
+            one.sendall(data)
+        got = bytearray()
+        with contextlib.suppress(ConnectionError):
+            while more := one.recv(65_536):
+                got += more
+    return parse(bytes(got), time.monotonic() - began)
+
+
+def parse(data: bytes, took_s: float = 0.0) -> Reply:
+    """Read one whole answer."""
+    head, found, body = data.partition(b"\r\n\r\n")
+    assert found, f"no answer: {data[:200]!r}"
+    status, headers = _head(head)
+    if ("transfer-encoding", "chunked") in headers:
+        body = _unchunked(body)
+    return Reply(status, headers, body, took_s)
+
+
+class Wire:
+    """One connection that is kept: the fastest honest client in Python."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str | bytes] | None = None,
+        body: bytes | None = None,
+    ) -> Reply:
+        """Send a request and return its answer; the connection is made again where it was cut."""
+        began = time.monotonic()
+        if self._streams is None:
+            self._streams = await asyncio.open_connection(HOST, self.port)
+        reader, writer = self._streams
+        writer.write(request(method, path, headers, body, close=False))
+        status, found = _head((await reader.readuntil(b"\r\n\r\n"))[:-4])
+        length = int(next((value for key, value in found if key == "content-length"), "0"))
+        content = await reader.readexactly(length) if length and method != "HEAD" else b""
+        if ("connection", "close") in found:
+            await self.aclose()
+        return Reply(status, found, content, time.monotonic() - began)
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        if self._streams is not None:
+            self._streams[1].close()
+            with contextlib.suppress(ConnectionError):
+                await self._streams[1].wait_closed()
+            self._streams = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a stream, and when it came."""
+
+    kind: str
+    data: Any
+    at: float
+    retry_ms: int | None = None
+
+
+@dataclass(slots=True)
+class Live:
+    """An open event stream, read in the background."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    comments: int = 0
+    ended: bool = False
+    _events: asyncio.Queue[Event | None] = field(default_factory=asyncio.Queue)
+
+    async def next(self, within_s: float = 8.0) -> Event | None:
+        """Return the next event; None at the end of the stream."""
+        async with asyncio.timeout(within_s):
+            return await self._events.get()
+
+    async def until(self, kind: str, within_s: float = 8.0, **fields: Any) -> Event:
+        """Return the next event of a kind whose data has these fields; others are passed over."""
+        async with asyncio.timeout(within_s):
+            while (found := await self._events.get()) is not None:
+                if found.kind == kind and fields.items() <= dict(found.data).items():
+                    return found
+        raise AssertionError(f"the stream ended before {kind} {fields}")
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        text = b""
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while size := int(await reader.readuntil(b"\r\n"), 16):
+                text += (await reader.readexactly(size + 2))[:-2]
+                *whole, text = text.split(b"\n\n")
+                for one in whole:
+                    self._take(one.decode())
+        self.ended = True
+        self._events.put_nowait(None)
+
+    def _take(self, block: str) -> None:
+        fields = dict(line.partition(": ")[::2] for line in block.split("\n"))
+        if "event" in fields:
+            retry = int(fields["retry"]) if "retry" in fields else None
+            data = json.loads(fields["data"])
+            self._events.put_nowait(Event(fields["event"], data, time.monotonic(), retry))
+        elif block.startswith(":"):
+            self.comments += 1
+
+
+@contextlib.asynccontextmanager
+async def live(
+    port: int, path: str, headers: Mapping[str, str | bytes] | None = None
+) -> AsyncIterator[Live]:
+    """Open an event stream."""
+    reader, writer = await asyncio.open_connection(HOST, port)
+    task = None
+    try:
+        writer.write(request("GET", path, headers, close=False))
+        status, found = _head((await reader.readuntil(b"\r\n\r\n"))[:-4])
+        stream = Live(status, found)
+        if status == 200:
+            task = asyncio.create_task(stream._read(reader))
+        yield stream
+    finally:
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+@dataclass(slots=True)
+class SlowLink:
+    """A TCP link to a server whose replies come `delay_s` late; it runs in a thread of its own."""
+
+    target: int
+    port: int = 0
+    delay_s: float = 0.0
+
+    async def carry(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+        """Carry one connection."""
+        try:
+            upstream, ahead = await asyncio.open_connection(HOST, self.target)
+        except OSError:
+            back.transport.abort()
+            return
+        ways = [self._copy(client, ahead, late=False), self._copy(upstream, back, late=True)]
+        tasks = [asyncio.create_task(way) for way in ways]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+        for writer in (back, ahead):
+            writer.transport.abort()
+
+    async def _copy(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, late: bool
+    ) -> None:
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65_536):
+                if late and self.delay_s:
+                    await asyncio.sleep(self.delay_s)
+                writer.write(data)
+                await writer.drain()
+
+
+@contextlib.contextmanager
+def slow_link(target: int) -> Iterator[SlowLink]:
+    """Run a link to a port; set its `delay_s` at any time."""
+    link, loop, ready = SlowLink(target), asyncio.new_event_loop(), threading.Event()
+    stopping = asyncio.Event()
+
+    async def run() -> None:
+        listener = await asyncio.start_server(link.carry, HOST, 0)
+        link.port = int(listener.sockets[0].getsockname()[1])
+        ready.set()
+        await stopping.wait()
+        listener.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(run(),), daemon=True)
+    thread.start()
+    assert ready.wait(5)
+    try:
+        yield link
+    finally:
+        loop.call_soon_threadsafe(stopping.set)
+        thread.join(5)
+        loop.close()
+
+
+def metric(port: int, name: str, **labels: str) -> float:
+    """Return the sum of the samples of a metric that have these labels; 0 if there is none."""
+    text = ask(port, request("GET", "/metrics"), 15).body.decode()
+    wanted = [f'{key}="{value}"' for key, value in labels.items()]
+    found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.M)
+    return sum(float(value) for given, value in found if all(one in given for one in wanted))
+
+
+def rss_bytes(pid: int) -> int:
+    """Return the resident memory of a process."""
+    match = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert match is not None
+    return int(match[1]) * 1024
+
+
+def _raw(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("latin-1")
+
+
+def _head(head: bytes) -> tuple[int, tuple[tuple[str, str], ...]]:
+    first, *lines = head.decode("latin-1").split("\r\n")
+    pairs = (line.partition(":")[::2] for line in lines)
+    return int(first.split()[1]), tuple((name.lower(), value.strip()) for name, value in pairs)
+
+
+def _unchunked(data: bytes) -> bytes:
+    body = b""
+    while data:
+        size, _, data = data.partition(b"\r\n")
+        body, data = body + data[: int(size, 16)], data[int(size, 16) + 2 :]
+    return body
