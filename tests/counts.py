@@ -31,6 +31,16 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "outage_people": (500, 5_000, 20_000),
         "lost_second_people": (500, 5_000, 20_000),
         "live_change_seeds": (3, 30, 300),
+        "slow_connections": (40, 1_000, 1_000),
+        "rolling_streams": (24, 200, 1_000),
+        "rolling_servers": (2, 3, 3),
+        "rolling_restarts": (1, 3, 15),
+        "demo_called": (0, 1, 1),  # whether to wait until a newcomer is let in
+        "strict_times": (0, 1, 1),  # whether the machine is ours alone
+        "patience": (4, 1, 1),  # and if not, how much longer a start may take
+        "away_seconds": (2, 10, 60),
+        "joins_from_one": (800, 5_000, 5_000),
+        "api_examples": (6, 40, 400),
     }
 )
 

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import hmac
 import json
+import string
 from typing import Any
 
 import jwt
@@ -205,6 +206,8 @@ def test_every_changed_character_is_noticed() -> None:
     for at, old in enumerate(GOOD):
         for new in {"A", "B", chr(ord(old) ^ 1), chr(ord(old) ^ 2)} - {old}:
             refusal(GOOD[:at] + new + GOOD[at + 1 :])
+    for new in set(string.ascii_letters + string.digits + "-_") - {GOOD[-1]}:
+        refusal(GOOD[:-1] + new)
 
 
 @settings(deadline=None)

@@ -75,6 +75,64 @@ def test_bad_number(value: Any) -> None:
     assert "timeout_s" == caught.value.field
 
 
+@pytest.mark.parametrize("value", ["0", "65536", "-1", "80.5", "http", "", "nan", "inf", True, []])
+def test_bad_whole_number(value: Any) -> None:
+    """A port that is none is refused by name, with the range that is allowed."""
+    with pytest.raises(InvalidInput, match="a whole number from 1 up to 65535") as caught:
+        load({}, {"port": value})
+    assert "port" == caught.value.field
+
+
+@pytest.mark.parametrize("value", ["8081", "8081.0", 8081, 8081.0])
+def test_whole_number(value: Any) -> None:
+    """A whole number comes as an int, from a flag as well as from a file."""
+    found = load({}, {"port": value}).port
+    assert (8081, int) == (found, type(found))
+
+
+def test_zero_where_it_means_none() -> None:
+    """Limits that 0 turns off take it; lengths of time do not."""
+    assert 0 == load({"WAITROOM_JOINS_PER_MINUTE": "0"}).joins_per_minute
+    with pytest.raises(InvalidInput, match=r"above 0.*WAITROOM_DRAIN_S"):
+        load({"WAITROOM_DRAIN_S": "0"})
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *[("true", True), ("1", True), ("YES", True), ("on", True), (True, True)],
+        *[("false", False), ("0", False), ("No", False), ("off", False), (False, False)],
+    ],
+)
+def test_switch(value: object, expected: bool) -> None:
+    """Yes and no may be written as people write them."""
+    assert expected is load({}, {"log_json": value}).log_json
+
+
+@pytest.mark.parametrize("value", ["", "maybe", "2", 2, [], "t" * 1000])
+def test_bad_switch(value: object) -> None:
+    """Anything else is refused by name and not repeated at length."""
+    with pytest.raises(InvalidInput, match="neither true nor false") as caught:
+        load({}, {"lane": value})
+    assert ("lane", True) == (caught.value.field, len(str(caught.value)) < 100)
+
+
+def test_numbers_and_switches_of_a_file(tmp_path: Path) -> None:
+    """TOML has types of its own for both; a number is no switch and a switch no number."""
+    path = write(tmp_path, "[waitroom]\nport = 81\nlane = false\ndrain_s = 0.5\n")
+    found = load({}, {}, path)
+    assert (81, False, 0.5) == (found.port, found.lane, found.drain_s)
+    with pytest.raises(InvalidInput, match=r"port.*waitroom\.toml"):
+        load({}, {}, write(tmp_path, "[waitroom]\nport = true\n"))
+
+
+def test_port_of_kubernetes() -> None:
+    """For a service named `waitroom` Kubernetes sets WAITROOM_PORT itself: that is not ours."""
+    assert 8080 == load({"WAITROOM_PORT": "tcp://10.0.0.7:8080"}).port
+    assert 81 == load({"WAITROOM_PORT": "tcp://10.0.0.7:8080"}, {"port": "81"}).port
+    assert 81 == load({"WAITROOM_PORT": "81"}).port
+
+
 def test_bad_value_says_where(tmp_path: Path) -> None:
     """An error names the variable or the file that has to be corrected."""
     with pytest.raises(InvalidInput, match="WAITROOM_TIMEOUT_S"):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from bench.web.ask import ask
 from bench.web.ground import BIG, Ground
 from bench.web.peers import Peer, serving
 
@@ -84,7 +85,8 @@ async def ceiling(on: Ground, core: int, body: str) -> AsyncIterator[Peer]:
 
 async def _view(port: int, ticket: str) -> str:
     async with httpx.AsyncClient(trust_env=False) as client:
-        answer = await client.get(f"http://127.0.0.1:{port}/v1/rooms/{BIG}/tickets/{ticket}")
+        url = f"http://127.0.0.1:{port}/v1/rooms/{BIG}/tickets/{ticket}"
+        answer = await ask(client, "GET", url)
     assert answer.status_code == 200, answer.text
     assert answer.json()["state"] == "waiting", answer.text
     return answer.text

@@ -11,6 +11,7 @@ import httpx
 
 from bench.fill import Advance
 from bench.report import Figures, percentile
+from bench.web.ask import ask
 from bench.web.ground import BIG, INSIDE, JOINS, Ground
 from bench.web.line_up import LineUp
 from bench.web.paced import run_paced
@@ -107,7 +108,7 @@ async def let_inside(on: Ground, peer: Peer, people: int, advance: Advance) -> P
     async with httpx.AsyncClient(trust_env=False) as client:
         for _ in range(people):
             url = f"http://127.0.0.1:{peer.port}/v1/rooms/{INSIDE}/tickets"
-            answer = await client.post(url, json={"enter": True})
+            answer = await ask(client, "POST", url, json={"enter": True})
             assert answer.json().get("state") == "inside", answer.text
             passes.append(answer.json()["pass"])
             advance(1)

@@ -13,6 +13,7 @@
     │   ├── RoomClosed, RoomNotOpen, RoomFull     join
     │   ├── NotYourTurn, TurnPassed, EnterLater   enter
     │   ├── SessionOver, NotRenewable             renew
+    │   ├── CodeUsed                              redeem
     │   ├── DefersUsedUp, NotWaiting              defer, call
     │   └── Holding, RoomPaused, NoCapacity       admit, call
     ├── Unauthorized            no API key, or one that is not (or no longer) known
@@ -166,6 +167,12 @@ class SessionOver(Refused):
     """The session has ended, so it can be neither renewed nor finished."""
 
     code: ClassVar[str] = "session_over"
+
+
+class CodeUsed(Refused):
+    """A one-time code that was redeemed before, is too old, or never was."""
+
+    code: ClassVar[str] = "code_used"
 
 
 class NotRenewable(Refused):

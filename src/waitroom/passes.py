@@ -113,6 +113,12 @@ class PassKeys:
         parts = (part.encode(errors="surrogateescape") for part in re.split(r"[,\s]+", secret))
         return cls([_derive(part, algorithm) for part in parts if part])
 
+    def and_then(self, others: PassKeys) -> Self:
+        """Return a ring that signs with this one's first key and verifies with all of both."""
+        made = type(self).__new__(type(self))
+        made._first, made._keys = self._first, self._keys | others._keys  # noqa: SLF001
+        return made
+
     def __repr__(self) -> str:
         return f"PassKeys({len(self._keys)} keys, {self._first.algorithm})"
 

@@ -1,7 +1,7 @@
 """Counts of people over windows of time, and the pace that can be told from them. Pure.
 
-The pace is that of a minute, steadied by longer windows as far as these agree with it (in the manner
-of Belomestny and Spokoiny's stagewise aggregation). It needs no model of when a pace changes.
+The pace is that of a minute, steadied by longer windows as far as these agree with it, in the
+manner of Belomestny and Spokoiny's stagewise aggregation. It needs no model of how a pace changes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """A real server and Debian's Chromium; a page that talks to another host or throws fails its test.
 
 The browser is driven by Playwright's asynchronous side: the synchronous one would leave its event
-loop running in this thread, and every other asynchronous test would fail after it.
+loop running in this thread, and every other asynchronous test would fail after it. One browser
+serves all tests, each in a context of its own, so they share one event loop: a test module here
+begins with `pytestmark = pytest.mark.asyncio(loop_scope="session")`.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Browser, Page, Request, async_playwright
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright
 
 from tests.browser.stage import FLAGS, PHONE, Stage, chromium_or_skip
 from tests.serving import Serving, serving
@@ -20,15 +23,15 @@ Open = Callable[..., Awaitable[Page]]
 _HARMLESS = ("Failed to load resource",)  # an answer of 4xx or 5xx, which tests look at themselves
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server for the tests of one module."""
+    """Run a server for all browser tests."""
     chromium_or_skip()
-    with serving(tmp_path_factory.mktemp("served"), secret="s" * 44) as one:
+    with serving(tmp_path_factory.mktemp("served")) as one:
         yield one
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def stage(served: Serving) -> AsyncIterator[Stage]:
     """Return the operator of that server."""
     made = Stage(served.base)
@@ -36,7 +39,7 @@ async def stage(served: Serving) -> AsyncIterator[Stage]:
     await made.aclose()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     """Run a Chromium with a profile of its own, which goes with it."""
     binary = chromium_or_skip()
@@ -46,15 +49,17 @@ async def browser() -> AsyncIterator[Browser]:
         await found.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def open_page(browser: Browser) -> AsyncIterator[Open]:
     """Open pages as different people: `await open_page(url, locale="ko-KR")`."""
     hosts: set[str] = set()
     faults: list[str] = []
+    contexts: list[BrowserContext] = []
 
     async def opened(url: str, **context: Any) -> Page:
         context = {"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce"} | context
-        page = await (await browser.new_context(**context)).new_page()
+        contexts.append(await browser.new_context(**context))
+        page = await contexts[-1].new_page()
         page.on("request", lambda request: hosts.add(_host(request)))
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
@@ -62,6 +67,8 @@ async def open_page(browser: Browser) -> AsyncIterator[Open]:
         return page
 
     yield opened
+    for one in contexts:
+        await one.close()
     assert len(hosts - {""}) <= 1, f"pages asked other hosts: {hosts}"
     assert [] == [fault for fault in faults if not fault.startswith(_HARMLESS)]
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +77,7 @@ class Stage:
 
     async def clear(self, room: str) -> None:
         """Empty the room."""
-        answer = await self._http.post(f"/v1/admin/rooms/{room}/clear", json={"room": room})
+        answer = await self._http.post(f"/v1/admin/rooms/{room}/clear", json={"confirm": room})
         answer.raise_for_status()
 
     async def stats(self, room: str) -> dict[str, Any]:
@@ -92,14 +90,6 @@ class Stage:
     def page_of(self, room: str) -> str:
         """Return the address of a room's page."""
         return f"{self.base}/rooms/{room}"
-
-
-async def until(true: Callable[[], Awaitable[bool]], what: str, within_s: float = 20) -> None:
-    """Wait for a condition that no page tells of."""
-    async with asyncio.timeout(within_s):
-        while not await true():
-            await asyncio.sleep(0.05)
-    del what
 
 
 async def text(page: Page, part: str) -> str:

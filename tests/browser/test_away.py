@@ -14,6 +14,7 @@ from tests.browser.stage import Stage, chromium_or_skip, heading
 from tests.servers import Server, start_server
 from tests.serving import Serving, serving
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 PROMISED_S = 0.3
 LOST = "Reconnecting, your place is kept"
 BACK_MS = 30_000
@@ -32,7 +33,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, store: Server) -> Iterator[
     """Run a server on that Valkey."""
     chromium_or_skip()
     folder = tmp_path_factory.mktemp("served")
-    with serving(folder, redis_url=store.url, secret="s" * 44) as one:
+    with serving(folder, redis_url=store.url) as one:
         yield one
 
 

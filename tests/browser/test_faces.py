@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from axe_playwright_python.async_playwright import Axe
+from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import Open
@@ -15,6 +15,7 @@ from waitroom.estimate import Wait
 from waitroom.server.page_view import PageView, render
 from waitroom.server.text import LANGUAGES, text_of, wait_words
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 SERIOUS = ("serious", "critical")
 WAITS = (
     None,

@@ -11,6 +11,7 @@ from playwright.async_api import expect
 from tests.browser.conftest import Open
 from tests.browser.stage import Stage, heading, picture, text
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 MOST_BYTES = 30_000
 SOON_MS = 15_000
 
@@ -55,7 +56,7 @@ async def test_before_opening_nobody_may_join(stage: Stage, open_page: Open) -> 
     room = await stage.room(opens_at_ms=opens_ms, before_open="refuse")
     page = await open_page(stage.page_of(room))
     assert "You can join from then on." == await text(page, "early")
-    await expect(page.get_by_text("Leave the line")).to_be_hidden()
+    await expect(page.get_by_text("Leave the line", exact=True)).to_be_hidden()
     await expect(page.locator("[data-x=ahead]")).to_have_text("0", timeout=SOON_MS)
 
 
@@ -64,7 +65,7 @@ async def test_full(stage: Stage, open_page: Open) -> None:
     room = await stage.room(queue_limit=1)
     await stage.join(room, 1)
     page = await open_page(stage.page_of(room))
-    assert "The line is full" == await heading(page)
+    await expect(page.get_by_role("heading", name="The line is full")).to_be_visible()
     assert 1 == (await stage.stats(room))["waiting"]
 
 

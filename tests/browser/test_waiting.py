@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.async_api import Page, Route, expect
 
 from tests.browser.conftest import Open
 from tests.browser.stage import Stage, heading, picture, text
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 CALLED_S = 8_000
 HOSTILE = '<script>window.hacked=1</script>"><img src=x onerror=window.hacked=1>'
 
@@ -111,7 +113,7 @@ async def test_in_korean_on_a_phone(stage: Stage, open_page: Open) -> None:
     page = await open_page(stage.page_of(room), locale="ko-KR", color_scheme="dark")
     await expect(page.locator("[data-x=ahead]")).to_have_text("3")
     assert "ko" == await page.get_attribute("html", "lang")
-    await expect(page.locator("[data-x=place]")).to_have_text("대기 순서 4번째 · 전체 4명")
+    await expect(page.locator("[data-x=place]")).to_have_text("대기 순서 4번째 (전체 4명)")
     await expect(page).to_have_title("내 앞 3명 · 오로라 콘서트")
     for part in ("ahead", "place", "bar", "wait", "link"):
         box = await page.locator(f"[data-x={part}]").bounding_box()

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from waitroom.engine.secret import load_pass_keys, load_secret
+from waitroom.engine.secret import load_secret
 from waitroom.errors import InvalidInput
-from waitroom.passes import PassKeys, generate_pem
 from waitroom.settings import Settings
 from waitroom.tickets import Ticket
 
@@ -103,65 +102,3 @@ def test_folder_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="File exists") as caught:
         signed(tmp_path / "file")
     assert "data_dir" == caught.value.field
-
-
-def public(keys: PassKeys) -> list[dict[str, str]]:
-    """Return the public keys of a ring."""
-    return keys.jwks()["keys"]
-
-
-def test_pass_keys_follow_the_secret(tmp_path: Path) -> None:
-    """Without keys of their own, passes hang on the secret of tickets: given, or kept in a file."""
-    given = load_pass_keys(Settings(secret=SECRET, redis_url="redis://host"))
-    assert PassKeys.derive(SECRET).jwks() == given.jwks()
-    first = load_pass_keys(Settings(data_dir=tmp_path))
-    assert first.jwks() == load_pass_keys(Settings(data_dir=tmp_path)).jwks()
-    assert PassKeys.derive((tmp_path / "secret").read_text()).jwks() == first.jwks()
-
-
-def test_pass_algorithm() -> None:
-    """The algorithm of derived keys can be chosen, among those that can be derived."""
-    keys = load_pass_keys(Settings(secret=SECRET, pass_algorithm="EdDSA"))
-    assert ["EdDSA"] == [key["alg"] for key in public(keys)]
-    with pytest.raises(InvalidInput, match="pass_keys") as caught:
-        load_pass_keys(Settings(secret=SECRET, pass_algorithm="RS256"))
-    assert "pass_algorithm" == caught.value.field
-
-
-def test_pass_keys_as_text() -> None:
-    """Keys may stand in a variable, also in one line, the newest first, and need no secret."""
-    pems = [generate_pem(), generate_pem("EdDSA")]
-    expected = public(PassKeys.from_pem(pems))
-    text = b"".join(pems).decode()
-    for spelled in (text, text.replace("\n", "\\n"), text.replace("\n", "\r\n")):
-        keys = load_pass_keys(Settings(pass_keys=spelled, redis_url="redis://host"))
-        assert expected == public(keys)
-
-
-def test_pass_keys_in_files(tmp_path: Path) -> None:
-    """Keys may stand in files, named in the order in which they count."""
-    pems = [generate_pem(), generate_pem("EdDSA")]
-    paths = [tmp_path / "new.pem", tmp_path / "old.pem"]
-    for path, pem in zip(paths, pems, strict=True):
-        path.write_bytes(pem)
-    keys = load_pass_keys(Settings(pass_keys=f"{paths[0]}, {paths[1]}"))
-    assert PassKeys.from_pem(pems).jwks() == keys.jwks()
-
-
-def test_pass_keys_that_cannot_be_read(tmp_path: Path) -> None:
-    """A missing file is named; a file without a key, or no file at all, says so."""
-    with pytest.raises(
-        InvalidInput, match=r"pass_keys: .*nothing\.pem cannot be read: No such file"
-    ):
-        load_pass_keys(Settings(pass_keys=str(tmp_path / "nothing.pem")))
-    (tmp_path / "empty.pem").touch()
-    with pytest.raises(InvalidInput, match="holds no key in PEM"):
-        load_pass_keys(Settings(pass_keys=str(tmp_path / "empty.pem")))
-    with pytest.raises(InvalidInput, match="holds no key"):
-        load_pass_keys(Settings(pass_keys=" , "))
-
-
-def test_pass_keys_need_a_shared_secret_too(tmp_path: Path) -> None:
-    """Several servers with a secret each would refuse each other's passes, so it must be given."""
-    with pytest.raises(InvalidInput, match="WAITROOM_SECRET"):
-        load_pass_keys(Settings(redis_url="redis://host", data_dir=tmp_path))

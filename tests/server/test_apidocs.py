@@ -125,3 +125,11 @@ def test_every_route_has_its_heading(document: dict[str, Any]) -> None:
     text = (DOCS / "http.md").read_text("utf-8")
     headings = re.findall(r"^### `([A-Z]+) (\S+)`$", text, re.M)
     assert sorted(operations(document)) == sorted(headings)
+
+
+def test_codes_in_the_docs_exist() -> None:
+    """Every code that docs/http.md names behind a status is the code of an error."""
+    text = (DOCS / "http.md").read_text("utf-8")
+    named = set(re.findall(r"\b[45]\d\d\s+`([a-z_]+)`", text))
+    assert len(named) > 5
+    assert set() == named - {kind.code for kind in every_error()}

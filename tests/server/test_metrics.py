@@ -354,7 +354,7 @@ def test_killed_workers_take_no_counts_along(tmp_path: Path) -> None:
         before = sum(_scraped(server, "waitroom_requests_total").values())
         assert before >= 20
         os.kill(server.workers[0], signal.SIGKILL)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while {(): 2} != _scraped(server, "waitroom_workers"):
             assert before <= sum(_scraped(server, "waitroom_requests_total").values())
             assert time.monotonic() < deadline
@@ -367,6 +367,22 @@ def _scraped(server: Serving, name: str) -> dict[tuple[str, ...], float]:
         with contextlib.suppress(httpx.TransportError):
             return values(httpx.get(f"{server.base}/metrics").text, name)
     raise AssertionError("nobody answers")
+
+
+async def test_scraping_hard_costs_little(served: Serving) -> None:
+    """Scrapes that come together share one question to the store, and all are answered."""
+    async with httpx.AsyncClient(base_url=served.base, timeout=30) as client:
+        answers = await asyncio.gather(*(client.get("/metrics") for _ in range(40)))
+        assert {200} == {answer.status_code for answer in answers}
+        before = _stats_calls(answers[-1].text)
+        await asyncio.gather(*(client.get("/metrics") for _ in range(40)))
+        await asyncio.sleep(1)
+        after = _stats_calls((await client.get("/metrics")).text)
+    assert after - before < 40
+
+
+def _stats_calls(text: str) -> float:
+    return values(text, "waitroom_store_call_seconds_count").get(("stats",), 0)
 
 
 def test_openmetrics_is_given_to_who_asks(http: httpx.Client, room: str) -> None:

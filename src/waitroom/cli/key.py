@@ -1,16 +1,17 @@
-"""API keys: make, list and revoke them."""
+"""Keys: those of operators are made, listed and revoked; those of passes are rotated."""
 
 from __future__ import annotations
 
 import getpass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from waitroom.cli.command import Session, Yes, command
 from waitroom.cli.output import table
-from waitroom.cli.text import moment
-from waitroom.engine import Engine
+from waitroom.cli.text import moment, read_age
+from waitroom.engine import Engine, passkeys
 from waitroom.engine.apikeys import ApiKey, ApiKeys, Role
 from waitroom.engine.audit import Audit, Entry
 from waitroom.errors import InvalidInput
@@ -20,6 +21,10 @@ RoleWord = Annotated[str, typer.Option("--role", metavar="WORD", help=f"One of {
 KeyName = Annotated[
     str, typer.Option("--name", metavar="TEXT", help="Who or what uses it, for the audit log.")
 ]
+Algorithm = Annotated[
+    str | None, typer.Option(metavar="WORD", help="ES256, EdDSA or RS256; else `pass_algorithm`.")
+]
+OlderThan = Annotated[str, typer.Option(metavar="TIME", help="Like 90s, 10m or 2h.")]
 KeyId = Annotated[str, typer.Argument(metavar="ID", help="The id, as `key list` shows it.")]
 
 
@@ -81,6 +86,55 @@ async def revoke(cli: Session, key_id: KeyId, yes: Yes = False) -> None:
         gone = await keys.revoke(key_id)
         await record(engine, "key.revoke", detail={"id": gone.id, "name": gone.name})
     cli.out.show({"revoked": document(gone)}, f"Revoked key {gone.id} of {gone.name}.")
+
+
+@command(app)
+async def rotate(cli: Session, algorithm: Algorithm = None) -> None:
+    """Add a new key for passes. It signs a few seconds later; the old ones still verify.
+
+    The key goes to the folder that `pass_keys` names, or to `pass-keys` in the data folder. Running
+    servers notice it by themselves. Remove old keys with `waitroom key prune` when no pass of
+    theirs can be in use any more.
+
+    Example:
+
+      waitroom key rotate
+      waitroom --data-dir /var/lib/waitroom key rotate --algorithm EdDSA
+    """
+    folder = _folder(cli)
+    made = passkeys.rotate(folder, algorithm or cli.settings.pass_algorithm)
+    cli.out.show(
+        {"key": made.name, "folder": str(folder), "signs_after_s": passkeys.SIGNS_AFTER_S},
+        f"Made {made}.\nIt signs from {passkeys.SIGNS_AFTER_S:g} s on. Other servers need it too: "
+        "share the folder, or copy the file.",
+    )
+
+
+@command(app)
+async def prune(cli: Session, older_than: OlderThan = "24h", yes: Yes = False) -> None:
+    """Remove keys of passes that stopped to sign long ago; the newest always stays.
+
+    Give the longest session of your rooms: a pass of a removed key is refused at once.
+
+    Example:
+
+      waitroom key prune --older-than 2h
+    """
+    folder = _folder(cli)
+    age_ms = read_age("older-than", older_than) or 0
+    cli.confirm(f"Remove the keys in {folder} that signed no pass for {older_than}?", yes)
+    gone = passkeys.prune(folder, age_ms / 1000)
+    names = [path.name for path in gone]
+    cli.out.show({"removed": names}, "\n".join(f"Removed {name}." for name in names) or "None.")
+
+
+def _folder(cli: Session) -> Path:
+    folder = passkeys.folder_of(cli.settings)
+    if folder is None:
+        raise InvalidInput(
+            "pass_keys", "names files or holds the keys themselves; let it name a folder to rotate"
+        )
+    return folder
 
 
 def read_role(word: str) -> Role:

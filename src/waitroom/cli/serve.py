@@ -17,7 +17,7 @@ def serve(ctx: typer.Context, demo: Demo = False, **given: Any) -> None:
     """Run the server: visitor API, waiting pages, operator API and page, metrics.
 
     Rooms that the TOML file declares are made on start. SIGTERM drains: the server still answers
-    for `drain_s`, sends event streams elsewhere, and ends.
+    for `drain_s`, sends event streams elsewhere, and ends. A second signal ends it at once.
 
     Example:
 

@@ -41,7 +41,7 @@ from waitroom.models import (
     TicketView,
     check_room_name,
 )
-from waitroom.tickets import KeyRing
+from waitroom.tickets import KeyRing, Ticket
 
 _ROOMS_PER_PIPELINE = 100
 _CONNECT_S = 2.0
@@ -257,6 +257,21 @@ class Engine:
         if reply.word != "finished":
             raise replies.refusal(reply.word)
         return TicketView(room, held.ticket.id, State.GONE, ticket, reason=replies.GONE["finished"])
+
+    async def renew_session(
+        self, room: str, ticket_id: str, sid: int, *, vouched_until_ms: int | None = None
+    ) -> TicketView:
+        """Extend a session for a gate, which knows it by a pass that it has verified."""
+        held = Held(Ticket(check_room_name(room), inputs.check_ticket_id(ticket_id), 0, 0, 0))
+        args = [ticket_id, sid, inputs.or_empty(vouched_until_ms), held.claim]
+        return _inside(room, held, await self._run(Verb.RENEW, room, args))
+
+    async def finish_session(self, room: str, ticket_id: str, sid: int) -> None:
+        """End a session for a gate; one that has ended already is no error of theirs."""
+        args = [inputs.check_ticket_id(ticket_id), sid]
+        reply = await self._run(Verb.FINISH, room, args, inputs.op_id_of(None))
+        if reply.word != "finished":
+            raise replies.refusal(reply.word)
 
     async def leave(self, room: str, ticket: str, *, op_id: str | None = None) -> TicketView:
         """Give up a place, a turn or a session."""

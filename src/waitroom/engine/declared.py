@@ -12,7 +12,7 @@ from typing import Any
 
 from waitroom.engine import keys
 from waitroom.engine.client import Engine
-from waitroom.errors import RoomExists, UnknownRoom
+from waitroom.errors import InvalidPolicy, RoomExists, UnknownRoom
 from waitroom.models import POLICY_FIELDS, Policy
 
 
@@ -40,14 +40,18 @@ async def _apply(
             return await _apply(engine, name, wanted, last)
         return wanted.as_dict()
     have, want = current.as_dict(), wanted.as_dict()
-    changes = {
-        field: want[field]
-        for field in POLICY_FIELDS
-        if want[field] != have[field] and (last is None or last.get(field) != want[field])
+    differs = {field: want[field] for field in POLICY_FIELDS if want[field] != have[field]}
+    told = {
+        field: value for field, value in differs.items() if last is None or last.get(field) != value
     }
-    if changes:
-        await engine.configure(name, **changes)
-    return changes
+    if not told:
+        return {}
+    try:
+        await engine.configure(name, **told)
+    except InvalidPolicy:  # it does not go with what was changed by hand: the file wins as a whole
+        await engine.configure(name, **differs)
+        return differs
+    return told
 
 
 async def _last(engine: Engine, name: str) -> dict[str, Any] | None:

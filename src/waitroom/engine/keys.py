@@ -11,6 +11,9 @@ KEYS = "wr:keys"
 AUDIT = "wr:audit"
 """STREAM of what operators did, capped."""
 
+HANDOFF = "wr:handoff:"
+"""STRING, by the hash of a one-time code: the session that it hands to another host; expires."""
+
 DECLARED = "wr:declared"
 """HASH of room name → the policy that a file declared for it when a server last started."""
 

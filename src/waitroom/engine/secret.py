@@ -1,4 +1,4 @@
-"""Where the keys of tickets and passes come from: the settings, or a file made on first use."""
+"""Where the keys of tickets come from: the settings, or a file that is made on first use."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import contextlib
 import os
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from waitroom.errors import InvalidInput
 from waitroom.settings import Settings
 from waitroom.tickets import KeyRing
-
-if TYPE_CHECKING:
-    from waitroom.passes import PassKeys
 
 SECRET_FILE = "secret"  # noqa: S105 - the name of a file
 
@@ -23,14 +19,9 @@ def load_secret(settings: Settings) -> KeyRing:
     return _ring(settings)[0]
 
 
-def load_pass_keys(settings: Settings) -> PassKeys:
-    """Return the keys of passes: the ones given, or else made from the secret of tickets."""
-    # Imported when needed: the command line works without the packages that passes take.
-    from waitroom.passes import PassKeys
-
-    if settings.pass_keys is not None:
-        return PassKeys.from_pem(_pems(settings.pass_keys))
-    return PassKeys.derive(_ring(settings)[1], settings.pass_algorithm)
+def secret_text(settings: Settings) -> str:
+    """Return the text of that ring, from which other keys may be made."""
+    return _ring(settings)[1]
 
 
 def _ring(settings: Settings) -> tuple[KeyRing, str]:
@@ -56,20 +47,6 @@ def _ring(settings: Settings) -> tuple[KeyRing, str]:
     except InvalidInput as error:
         why = str(error).removeprefix("secret: ")
         raise InvalidInput("secret", f"{path} holds no usable keys: {why}") from None
-
-
-def _pems(text: str) -> list[bytes]:
-    """Return the PEM texts of a setting that holds them, or names files of them."""
-    if "-----BEGIN" in text:
-        # A variable of one line can only spell its line ends out.
-        return [text.replace("\\n", "\n").encode(errors="surrogateescape")]
-    paths = [Path(part.strip()) for part in text.split(",") if part.strip()]
-    try:
-        return [path.read_bytes() for path in paths]
-    except OSError as error:
-        raise InvalidInput(
-            "pass_keys", f"{error.filename} cannot be read: {error.strerror}"
-        ) from None
 
 
 def _read(path: Path) -> str:

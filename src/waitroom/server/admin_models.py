@@ -294,8 +294,9 @@ class AuditBody(BaseModel):
 class NewKey(Strict):
     """An API key to make."""
 
-    model_config = ConfigDict(extra="forbid")
-    name: str = Field(min_length=1, max_length=80)
+    # JSON has no enums, so a role is read from its word.
+    model_config = ConfigDict(extra="forbid", strict=False)
+    name: str = Field(min_length=1, max_length=80, strict=True)
     role: Role = Role.VIEWER
 
 

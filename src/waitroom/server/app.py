@@ -9,7 +9,17 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse
 
 from waitroom import __version__
-from waitroom.server import admin, apidocs, console, health, metrics, pages, problems, routes
+from waitroom.server import (
+    admin,
+    apidocs,
+    console,
+    health,
+    metrics,
+    pages,
+    problems,
+    routes,
+    sessions,
+)
 from waitroom.server.bodies import bounded
 from waitroom.server.lane import Lane
 from waitroom.server.state import Here, Server, open_server
@@ -73,7 +83,7 @@ def _framework(app: App) -> FastAPI:
     )
     made.openapi = lambda: routes.document(made)  # type: ignore[method-assign]
     problems.install(made)
-    for part in (routes, admin, console, pages, apidocs, health, metrics):
+    for part in (routes, sessions, admin, console, pages, apidocs, health, metrics):
         made.include_router(part.router)
     made.include_router(keys)
     return made

@@ -26,7 +26,7 @@ FORGET_S = 60.0
 """A board that nobody asked for in this time is renewed no more."""
 
 SAMPLE_MS = 5_000
-KEPT_SAMPLES = 240  # twenty minutes: more than any estimate looks back
+KEPT_SAMPLES = 720  # an hour: a desk calls a few people in that time
 _MOST_BOARDS = 2_000
 _FULL_LAG_S = 0.5
 

@@ -40,14 +40,15 @@ async def _goes_on(server: Server, found: Pass) -> bool:
     try:
         if await server.engine.check(found.room, found.ticket_id, found.sid):
             return True
-        # After a loss nobody is inside until gates have vouched for them, in `recover_s`.
-        board = await within(server.boards.get(found.room))
+        # After a loss nobody is inside until gates have vouched for them, in `recover_s`. Asked
+        # of the store: a board may be a second old.
+        stats = await within(server.engine.stats(found.room))
     except UnknownRoom:
         return False
     except StoreError:
         server.pulse.suspect()
         return True
-    return board.stats.hold_until_ms is not None
+    return stats.hold_until_ms is not None
 
 
 def read(server: Server, call: Call) -> Pass:

@@ -130,7 +130,7 @@ def rows(found: Sequence[Point]) -> list[Point]:
 def spark(samples: Sequence[Sample], now_ms: int, span_ms: int) -> str:
     """Return a small line of how many waited lately, for the list of rooms."""
     thin = list({one.at_ms // _BUCKET_MS: one for one in samples}.values())
-    if len(thin) < 2:
+    if len(thin) < 4:
         return ""
     top = max(max(one.waiting for one in thin), 4)
     scale = SPAN_MS / span_ms

@@ -12,9 +12,8 @@ import dataclasses
 import logging
 import random
 import secrets
+import socket
 import threading
-import urllib.error
-import urllib.request
 from typing import Final
 
 import typer
@@ -44,6 +43,8 @@ POLICY: Final = Policy(
 LINE: Final = 40
 """How many of the crowd wait at a time: a newcomer is let in after about half a minute."""
 
+LONGEST_START_S: Final = 60
+
 
 def serve_demo(settings: Settings) -> None:
     """Run the server with a demonstration."""
@@ -64,15 +65,19 @@ def serve_demo(settings: Settings) -> None:
 
 def _greet(settings: Settings, key: str) -> None:
     """Say where to look, once there is something to see."""
-    base = f"http://127.0.0.1:{settings.port}"
-    for _ in range(150):
-        try:
-            with urllib.request.urlopen(f"{base}/readyz", timeout=2):  # noqa: S310 - our own
-                break
-        except (urllib.error.URLError, OSError):
+    anywhere = settings.host in ("0.0.0.0", "::")  # noqa: S104 - asked, not bound
+    host = "127.0.0.1" if anywhere else settings.host
+    for _ in range(LONGEST_START_S * 5):
+        try:  # a worker listens once it can answer
+            socket.create_connection((host, settings.port), timeout=2).close()
+            break
+        except OSError:
             threading.Event().wait(0.2)
     else:
         return
+    shown = f"[{host}]" if ":" in host else host
+    base = f"{'https' if settings.tls_cert else 'http'}://{shown}:{settings.port}"
+    base = (settings.public_url or base).rstrip("/")
     typer.echo(
         f"""
   Waitroom is running, with a crowd in the room "{ROOM}".

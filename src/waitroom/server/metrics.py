@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 
 from fastapi import APIRouter, Request, Response
+from starlette.datastructures import State
 
 from waitroom.errors import StoreError, WaitroomError
 from waitroom.server.boards import REFRESH_S
@@ -22,6 +23,7 @@ GATHER_S = 5.0
 """Longest time to ask for rooms; Prometheus gives up after ten seconds unless told otherwise."""
 
 AT_ONCE = 16
+KEEP_S = 0.5
 FRESH_S = 2 * REFRESH_S
 
 
@@ -37,9 +39,21 @@ async def metrics(server: Here, request: Request) -> Response:
     OpenMetrics for who asks for it. Open to everybody who reaches the port, so keep it from the
     outside at your proxy; it holds names of rooms and numbers, no tickets.
     """
-    body, content_type = render(await gather(server), request.headers.get("accept", ""))
+    facts = await _shared(request.app.state, server)
+    # With a thousand rooms it takes long enough to be felt by visitors, so not on the loop.
+    accept = request.headers.get("accept", "")
+    body, content_type = await asyncio.to_thread(render, facts, accept)
     headers = {"content-type": content_type, "cache-control": "no-store"}
     return Response(body, headers=headers)
+
+
+async def _shared(kept: State, server: Server) -> Facts:
+    """Return facts that are at most a moment old, so that scraping hard costs no more than once."""
+    task: asyncio.Task[Facts] | None = getattr(kept, "scrape", None)
+    if task is None or (task.done() and time.monotonic() - kept.scraped_at >= KEEP_S):
+        task = kept.scrape = asyncio.create_task(gather(server))
+        kept.scraped_at = time.monotonic()
+    return await asyncio.shield(task)  # somebody who gives up must not end it for the others
 
 
 async def gather(server: Server) -> Facts:

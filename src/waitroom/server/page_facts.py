@@ -14,7 +14,7 @@ import msgspec
 
 from waitroom import errors
 from waitroom.estimate import Wait
-from waitroom.models import BeforeOpen, Mode, Policy, State, TicketView, WhenAway
+from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView, WhenAway
 from waitroom.server import views, visitor
 from waitroom.server.boards import Board
 from waitroom.server.calls import PASS_COOKIE, TICKET_COOKIE, Call, cookie
@@ -26,6 +26,8 @@ from waitroom.server.text import Text
 Cookies = list[tuple[bytes, bytes]]
 ENDED = {"left": Face.LEFT, "finished": Face.FINISHED}
 _STATUS = {Face.AWAY: 503, Face.UNKNOWN: 404}
+INSIDE_COOKIE = "waitroom-inside-"
+_TAIL = 8  # characters of a ticket that tell it from another of the same browser
 _SECRETS = ("ticket", "pass")
 
 
@@ -115,8 +117,7 @@ def _early(policy: Policy, now_ms: int) -> bool:
 
 def _held(server: Server, call: Call, page: PageView, view: TicketView) -> Facts:
     if view.state is State.GONE:
-        face = FACE_OF[view.reason] if view.reason else Face.PASSED
-        return Facts(replace(page, face=face), [])
+        return Facts(replace(page, face=_gone(call, view)), [])
     body = _plain(views.ticket(server, view))
     eta = body["eta_s"]
     page = replace(
@@ -134,7 +135,24 @@ def _held(server: Server, call: Call, page: PageView, view: TicketView) -> Facts
     cookies: Cookies = []
     if view.ticket != call.cookie(TICKET_COOKIE + call.room) or view.state is State.INSIDE:
         cookies += visitor.cookies(server, call, view)
+    if view.state is State.INSIDE:
+        cookies.append(inside(server, call, view.ticket))
     return _remembered(server, call, page, view, cookies)
+
+
+def inside(server: Server, call: Call, ticket: str) -> tuple[bytes, bytes]:
+    """Return the cookie which says that this ticket was inside: the store soon forgets it."""
+    safe = visitor.secure(server, call)
+    return cookie(INSIDE_COOKIE + call.room, ticket[-_TAIL:], secure=safe, max_age_s=86_400)
+
+
+def _gone(call: Call, view: TicketView) -> Face:
+    if (
+        view.reason is Reason.PASSED
+        and call.cookie(INSIDE_COOKIE + call.room) == call.held[-_TAIL:]
+    ):
+        return Face.OVER
+    return FACE_OF[view.reason] if view.reason else Face.PASSED
 
 
 def _face(page: PageView, view: TicketView) -> Face:

@@ -13,12 +13,12 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
-from waitroom.errors import BadRequest, Forbidden, NotFound
+from waitroom.errors import BadRequest, DefersUsedUp, Forbidden, NotFound
 from waitroom.models import check_room_name
 from waitroom.server import statics, visitor
 from waitroom.server.answers import Answer
 from waitroom.server.calls import Call, cookie
-from waitroom.server.page_facts import facts
+from waitroom.server.page_facts import facts, inside
 from waitroom.server.page_view import PageView, render
 from waitroom.server.seen import SEEN_COOKIE
 from waitroom.server.state import Here, Server
@@ -83,13 +83,15 @@ def _back(server: Server, call: Call, act: str, answer: Answer) -> Response:
     page, good = f"/rooms/{call.room}", answer.status < 300
     if act in _ENDS and answer.status < 500:
         page += f"?ended={_ENDS[act]}"
-    elif act == "defer" and answer.status == 409:
+    elif act == "defer" and DefersUsedUp.code.encode() in answer.body:
         page += "?no=defer"
     elif act == "enter" and good:
         policy = server.engine.policy_of(call.room)
         page = (policy.go_to if policy else None) or page
     response = Response(status_code=303, headers={"location": page, "cache-control": "no-store"})
     response.raw_headers += [header for header in answer.headers if header[0] == b"set-cookie"]
+    if good and act == "enter":
+        response.raw_headers.append(inside(server, call, call.held))
     if good and act in ("join", "defer", "leave"):  # a new place starts anew
         gone = cookie(SEEN_COOKIE + call.room, "", secure=visitor.secure(server, call), max_age_s=0)
         response.raw_headers.append(gone)

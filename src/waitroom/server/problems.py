@@ -12,6 +12,7 @@ import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from waitroom import errors
 from waitroom.server.answers import Answer, moment
@@ -38,6 +39,7 @@ STATUS: dict[type[errors.WaitroomError], int] = {
     errors.RoomFull: 429,
     errors.TurnPassed: 410,
     errors.SessionOver: 410,
+    errors.CodeUsed: 410,
     errors.EnterLater: 409,
     errors.UnknownKey: 404,
     errors.Unauthorized: 401,
@@ -128,12 +130,14 @@ def install(app: FastAPI) -> None:
         field = ".".join(str(part) for part in first["loc"][1:]) or "body"
         return answer(errors.InvalidInput(field, str(first["msg"]))).response()
 
-    async def plain(_: Request, error: Exception) -> Response:
+    async def plain(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101 - as registered
         kind = _BY_STATUS.get(error.status_code, errors.BadRequest)
         made = answer(kind(str(error.detail)))
-        allow = [(b"allow", v.encode()) for k, v in (error.headers or {}).items() if k == "Allow"]
-        return Answer(made.status, [*made.headers, *allow], made.body).response()
+        if error.status_code != 405:
+            return made.response()
+        allow = (b"allow", ", ".join(_methods(app, request)).encode())
+        return Answer(made.status, [*made.headers, allow], made.body).response()
 
     async def unforeseen(request: Request, error: Exception) -> Response:
         route = getattr(request.scope.get("route"), "path", "")
@@ -144,3 +148,12 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, plain)
     app.add_exception_handler(Exception, unforeseen)
+
+
+def _methods(app: FastAPI, request: Request) -> list[str]:
+    """Return all methods of a path; Starlette names those of the first route that has it."""
+    found: set[str] = set()
+    for route in app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            found |= set(getattr(route, "methods", None) or ())
+    return sorted(found)

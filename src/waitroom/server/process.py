@@ -32,7 +32,8 @@ from waitroom.engine import Engine
 from waitroom.engine.apikeys import ApiKeys
 from waitroom.engine.declared import apply_declared
 from waitroom.engine.embedded import EmbeddedServer
-from waitroom.engine.secret import load_pass_keys, load_secret
+from waitroom.engine.passkeys import load_pass_keys
+from waitroom.engine.secret import load_secret
 from waitroom.errors import InvalidInput
 from waitroom.models import Policy
 from waitroom.server import listening, logs

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -13,7 +15,10 @@ from fastapi import Depends, Request
 from waitroom.engine import Engine
 from waitroom.engine.apikeys import ApiKeys
 from waitroom.engine.audit import Audit
-from waitroom.engine.secret import load_pass_keys, load_secret
+from waitroom.engine.handoffs import Handoffs
+from waitroom.engine.passkeys import fingerprint, load_pass_keys
+from waitroom.engine.secret import load_secret
+from waitroom.errors import InvalidInput
 from waitroom.passes import Pass, PassKeys
 from waitroom.server.boards import Boards
 from waitroom.server.limits import Buckets, Proxies
@@ -27,10 +32,13 @@ from waitroom.tickets import KeyRing
 if TYPE_CHECKING:
     from waitroom.server.events import Hub
 
+log = logging.getLogger("waitroom.state")
+
 STORE_S = 0.2
 """How long one call to the store may take: an answer is promised within 300 ms."""
 
 CONNECT_S = 5.0
+KEYS_EVERY_S = 1.0
 BAD_KEYS_PER_MINUTE = 10
 """How many wrong API keys an address may show before it is told to wait."""
 
@@ -45,6 +53,7 @@ class Server:
     passes: PassKeys
     keys: ApiKeys
     audit: Audit
+    handoffs: Handoffs
     boards: Boards
     pulse: Pulse
     tally: Tally
@@ -61,7 +70,7 @@ class Server:
 
 @contextlib.asynccontextmanager
 async def open_server(settings: Settings) -> AsyncIterator[Server]:
-    """Connect, apply nothing, and keep the rooms moving until the end."""
+    """Connect, and keep the rooms moving until the end."""
     from waitroom.server.events import Hub  # it needs the class above
 
     ring = load_secret(settings)
@@ -87,6 +96,7 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
             passes=load_pass_keys(settings),
             keys=ApiKeys(engine.runner, bootstrap=settings.admin_key),
             audit=Audit(engine.runner),
+            handoffs=Handoffs(engine.runner),
             boards=Boards(engine),
             pulse=Pulse(engine, tally),
             tally=tally,
@@ -99,12 +109,38 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
         server.boards.start()
         server.pulse.start()
         try:
-            async with Ticker(engine), server.shares:
+            async with Ticker(engine), server.shares, _following_keys(server):
                 yield server
         finally:
             await server.hub.stop()
             await server.boards.stop()
             await server.pulse.stop()
+
+
+@contextlib.asynccontextmanager
+async def _following_keys(server: Server) -> AsyncIterator[None]:
+    """Load the keys of passes again whenever their folder changes."""
+
+    async def follow() -> None:
+        known = await asyncio.to_thread(fingerprint, server.settings)
+        while True:
+            await asyncio.sleep(KEYS_EVERY_S)
+            try:
+                found = await asyncio.to_thread(fingerprint, server.settings)
+                if found != known:
+                    server.passes = await asyncio.to_thread(load_pass_keys, server.settings)
+                    server.made_passes.clear()
+                    server.read_passes.clear()  # a removed key must be refused soon
+                    known = found
+            except (InvalidInput, OSError) as error:  # somebody is at it: the old keys go on
+                log.warning("the keys of passes were not loaded again: %s", error)
+
+    task = asyncio.create_task(follow())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task], timeout=1)
 
 
 def server_of(request: Request) -> Server:

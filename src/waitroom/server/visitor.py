@@ -7,6 +7,7 @@ into a problem, or, while the store is away, into what the room's policy wants.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeVar
@@ -42,7 +43,7 @@ class JoinWish(msgspec.Struct, forbid_unknown_fields=True):
 class DeferWish(msgspec.Struct, forbid_unknown_fields=True):
     """The body of a defer."""
 
-    places: int
+    places: float  # a whole one, but `3.0` is whole in JSON
 
 
 async def respond(server: Server, act: Act, call: Call) -> Answer:
@@ -125,7 +126,7 @@ async def _visitor(server: Server, call: Call, wish: JoinWish) -> str | None:
     wait_s = server.joins.take(server.proxies.visitor(call.peer, call.headers))
     if wait_s > 0:
         server.tally.limited("joins")
-        raise errors.TooMany("too many people join from this address; try again", wait_s)
+        raise errors.TooMany("too many people join from this address; try again", math.ceil(wait_s))
     text = _key(call)
     return None if text is None else f"key:{text}"
 
@@ -161,8 +162,10 @@ async def defer(server: Server, call: Call) -> Answer:
     """Let some people go first."""
     server.pulse.check()
     places = call.json(DeferWish).places
+    if not places.is_integer():
+        raise errors.InvalidInput("places", "must be a whole number")
     view = await within(
-        server.engine.defer(call.room, call.held, places, op_id=_op_id(server, call))
+        server.engine.defer(call.room, call.held, int(places), op_id=_op_id(server, call))
     )
     return _told(server, call, view, 200)
 
@@ -202,15 +205,15 @@ async def within(work: Awaitable[Found]) -> Found:
 
 def gone(view: TicketView) -> Answer:
     """Answer for a ticket that is in no state any more."""
+    return problems.answer(gone_error(view), reason=view.reason or Reason.PASSED)
+
+
+def gone_error(view: TicketView) -> errors.Refused:
+    """Return what to say of a ticket that is in no state any more."""
     reason = view.reason or Reason.PASSED
     if reason in OVER:
-        return problems.answer(
-            errors.SessionOver("the session has ended; join again"), reason=reason
-        )
-    return problems.answer(
-        errors.TurnPassed(f"the ticket is gone ({reason}); join again for a new place"),
-        reason=reason,
-    )
+        return errors.SessionOver("the session has ended; join again")
+    return errors.TurnPassed(f"the ticket is gone ({reason}); join again for a new place")
 
 
 def secure(server: Server, call: Call) -> bool:
@@ -269,15 +272,16 @@ _LETS_IN_MODES = {Mode.OPEN, Mode.BYPASS}
 
 def _away(server: Server, call: Call, act: Act, error: errors.StoreUnavailable) -> Answer:
     """Answer while the store is away, as the room's policy wants it."""
-    if act not in _LETS_IN or not open_while_away(server, call.room):
-        return problems.answer(error)
     held = call.held
     try:
-        server.ring.read(call.room, held)
-    except errors.InvalidTicket as invalid:
-        if act is not join:
+        if held or call.ticket is not None:
+            server.ring.read(call.room, held)
+    except errors.InvalidTicket as invalid:  # for that the store need not be asked
+        if call.ticket is not None:
             return problems.answer(invalid)
         held = ""
+    if act not in _LETS_IN or not open_while_away(server, call.room):
+        return problems.answer(error)
     server.tally.let_in_while_away()
     body = views.let_in_while_away(server, call.room, held)
     if not call.is_browser or body.pass_ is None:

@@ -300,7 +300,7 @@
     const { ok, body } = await call("POST", `${api}/tickets`, JOIN_KEY);
     freshMs = now();
     if (ok) return () => { forget(); heard(body); };
-    askAtMs = now() + 10_000 + some(20_000); // full, closed or not open: we try again
+    askAtMs = now() + (face === "soon" ? some(3_000) : 10_000 + some(20_000)); // we try again
     alive();
     const next = { room_full: "full", room_closed: "closed", room_not_open: "soon" }[body.code];
     return face !== next ? reload : null;
@@ -320,7 +320,11 @@
 
   const enter = () => once(async () => {
     const { ok, body } = await call("POST", `${mine}/enter`);
-    if (ok) return goOn;
+    if (ok) {
+      // So that the page can tell later that the session is over, rather than the turn.
+      document.cookie = `waitroom-inside-${page.room}=${body.ticket.slice(-8)}; path=/; max-age=86400; samesite=lax`;
+      return goOn;
+    }
     if (body.code !== "enter_later") return reload;
     enterAtMs = at(body.retry_at) + some(500);
     return null;
@@ -330,6 +334,7 @@
     stream = new EventSource(`${mine}/events`);
     const on = (name, act) => stream.addEventListener(name, act);
     const again = (ms) => { stream.close(); stream = null; listenAtMs = now() + ms + some(ms); };
+    on("open", () => askRoom().then(paint, () => {})); // it may have changed since this page was made
     on("ticket", (event) => heard(JSON.parse(event.data)));
     on("room", (event) => heardRoom(JSON.parse(event.data)));
     on("gone", reload);
@@ -391,9 +396,12 @@
     const waits = face === "waiting" || face === "soon" || face === "called";
     if (ticket && waits) {
       if (!stream && window.EventSource && now() > listenAtMs && !lost) listen();
-      const open = stream?.readyState === 1;
-      if (now() > (open && !lost ? Math.max(askAtMs, freshMs + SILENCE_MS) : askAtMs)) ask();
-      if (face === "soon" && !early()) { show("waiting"); askAtMs = now() + some(3_000); }
+      if (face === "soon" && !early()) {
+        show("waiting");
+        askAtMs = now() + some(Math.min(15_000, 2_000 + ticket.waiting / 20)); // all at once would hurt
+      }
+      const told = stream?.readyState === 1 && !lost && (face !== "waiting" || ticket.position);
+      if (now() > (told ? Math.max(askAtMs, freshMs + SILENCE_MS) : askAtMs)) ask();
     } else if (face === "away") {
       if (now() > askAtMs) ask();
     } else if (face === "soon" ? !early() : face === "join" || face === "full" || face === "closed") {
@@ -414,6 +422,7 @@
       parts.joining.parentNode.querySelector("form").hidden = true;
     }
     if (face !== "join") askAtMs = now() + pause(ticket?.poll_after_ms ?? 10_000 + some(10_000));
+    if (face === "soon" && !ticket) askAtMs = at(room.opens_at) + some(2_000);
     if (face === "away") askAtMs = now() + 2_000 + some(2_000);
     if (ticket && face === "waiting" && ticket.position) learn(ticket);
     if (face === "called") turn("waiting");

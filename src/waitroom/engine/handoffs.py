@@ -1,0 +1,57 @@
+"""One-time codes that hand a session from the waiting page to a site on another host.
+
+A cookie does not go there, and a pass in an address would end up in logs and histories. So the
+address carries a code that is worth nothing once it was used. Only its hash is stored.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+
+from waitroom.engine import keys
+from waitroom.engine.runner import Runner
+from waitroom.errors import CodeUsed
+
+LIFE_S = 60
+_LONGEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """The session that a code stands for."""
+
+    room: str
+    ticket_id: str
+    sid: int
+    ends_at_ms: int | None
+
+
+class Handoffs:
+    """Makes codes and redeems them, each once, whichever server is asked."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    async def make(self, handoff: Handoff) -> str:
+        """Return a new code."""
+        code = secrets.token_urlsafe(24)
+        value = json.dumps(asdict(handoff))
+        await self._runner.command("SET", _key(code), value, "PX", LIFE_S * 1000)
+        return code
+
+    async def redeem(self, code: str) -> Handoff:
+        """Return what a code stands for; nobody gets it a second time."""
+        # GETDEL is atomic. If its reply is lost the code is gone, and the page gives a new one.
+        raw = (
+            await self._runner.command("GETDEL", _key(code)) if 0 < len(code) <= _LONGEST else None
+        )
+        if raw is None:
+            raise CodeUsed("the code was used before, is too old, or never was; go back and enter")
+        return Handoff(**json.loads(raw))
+
+
+def _key(code: str) -> str:
+    return keys.HANDOFF + sha256(code.encode(errors="surrogateescape")).hexdigest()[:40]

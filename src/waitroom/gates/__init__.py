@@ -1,0 +1,10 @@
+"""Gates: what a protected site installs. One pure decision, and an adapter for each framework.
+
+`asgi` (FastAPI, Starlette, Litestar), `wsgi`, `django` and `flask` take the same `Options`.
+"""
+
+from __future__ import annotations
+
+from waitroom.gates.decision import Options, Rule
+
+__all__ = ["Options", "Rule"]

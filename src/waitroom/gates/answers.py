@@ -1,0 +1,87 @@
+"""What a gate itself answers: a redirect, a problem document, or a word that all is busy. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+RETRY_AFTER_S = 5
+_TITLES = {400: "The request cannot be read", 429: "Please wait", 503: "Not available for a moment"}
+_AWAY = f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="{RETRY_AFTER_S}">
+<title>One moment, please</title>
+<body style="font:1.1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem">
+<h1>One moment, please</h1>
+<p>The waiting room cannot be reached. This page tries again by itself.</p>
+"""
+
+
+class Cookie(NamedTuple):
+    """A cookie for this host alone that no script can read; an age of 0 removes it."""
+
+    name: str
+    value: str
+    max_age_s: int
+    secure: bool
+
+    def header(self) -> str:
+        """Return the value of Set-Cookie."""
+        text = f"{self.name}={self.value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={self.max_age_s}"
+        return text + "; Secure" if self.secure else text
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer in place of the site's."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    cookies: Sequence[Cookie] = ()
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return all headers, those of the cookies too."""
+        return [
+            ("cache-control", "no-store"),
+            ("content-length", str(len(self.body))),
+            *self.headers,
+            *(("set-cookie", one.header()) for one in self.cookies),
+        ]
+
+
+def redirect(url: str, *cookies: Cookie) -> Answer:
+    """Send a browser elsewhere; it asks there with GET."""
+    return Answer(303, (("location", url),), cookies=cookies)
+
+
+def problem(
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    retry_after_s: int | None = None,
+    headers: tuple[tuple[str, str], ...] = (),
+    cookies: Sequence[Cookie] = (),
+    **extra: Any,
+) -> Answer:
+    """Answer a program, as RFC 9457 has it."""
+    title = _TITLES.get(status, "Not possible")
+    found = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    lines = (("content-type", "application/problem+json"), *headers)
+    if retry_after_s is not None:
+        lines = (*lines, ("retry-after", str(retry_after_s)))
+    return Answer(status, lines, json.dumps({**found, "code": code, **extra}).encode(), cookies)
+
+
+def away(*, api: bool) -> Answer:
+    """Say that Waitroom cannot be reached."""
+    if api:
+        detail = "the waiting room cannot be reached; try again"
+        return problem(503, "waitroom_away", detail, retry_after_s=RETRY_AFTER_S)
+    lines = ("content-type", "text/html; charset=utf-8"), ("retry-after", str(RETRY_AFTER_S))
+    return Answer(503, lines, _AWAY.encode())

@@ -1,0 +1,54 @@
+"""The gate for Flask; its options may stand in the app's configuration as `WAITROOM`.
+
+    gate = WaitroomGate(app, url="http://waitroom:8080", rules={"/concert": "concert"})
+
+It stands in front of the whole app, static files and error pages included. `gate.finish()` ends
+the visitor's session from within a view.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask, has_request_context
+from flask import request as current
+
+from waitroom.gates import wsgi
+from waitroom.gates.decision import Options
+from waitroom.gates.gate import Gate
+
+
+class WaitroomGate:
+    """A Flask extension; takes `Options`, or their fields as keywords."""
+
+    def __init__(
+        self, app: Flask | None = None, options: Options | None = None, **fields: Any
+    ) -> None:
+        self._options = options
+        self._fields = fields
+        if app is not None:
+            self.init_app(app)
+
+    def init_app(self, app: Flask) -> None:
+        """Stand in front of an app."""
+        fields = self._fields or app.config.get("WAITROOM") or {}
+        middle = wsgi.WaitroomGate(app.wsgi_app, self._options or Options(**fields))
+        app.wsgi_app = middle  # type: ignore[method-assign]
+        app.extensions["waitroom"] = middle.gate
+
+    @staticmethod
+    def finish(request: Any = None) -> None:
+        """End the session of the visitor who sent a request, by default the current one."""
+        finish(request)
+
+
+def finish(request: Any = None) -> None:
+    """End the session of the visitor who sent a request, by default the current one."""
+    if request is not None or has_request_context():
+        wsgi.finish(current if request is None else request)
+
+
+def gate_of(app: Flask) -> Gate:
+    """Return the gate that stands in front of an app."""
+    found: Gate = app.extensions["waitroom"]
+    return found

@@ -1,0 +1,297 @@
+"""A gate without its framework: does what `decide` says, and keeps what it must know.
+
+`judge` is a generator that yields calls under way and is sent their answers, so that async and
+sync frameworks run the same code: `settled` waits on a thread, `settled_async` on the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from waitroom.gates import answers
+from waitroom.gates.answers import Answer, Cookie
+from waitroom.gates.decision import (
+    PASS_COOKIE,
+    PASS_HEADER,
+    TICKET_COOKIE,
+    TICKET_HEADER,
+    Facts,
+    Held,
+    Join,
+    Options,
+    PassOn,
+    Redeem,
+    Refuse,
+    address_of,
+    decide,
+    is_api,
+    seen_as,
+)
+from waitroom.gates.keys import Verifier
+from waitroom.gates.remote import Remote, Reply
+from waitroom.gates.sessions import Sessions, bearer
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+Steps: TypeAlias = "Generator[Future[Reply | None], Reply | None, Visit | Answer]"
+FRESH_S, STALE_S = 2.0, 4.0
+"""Keys older than the first are fetched beside the request, older than the second before it."""
+
+_NEVER = -math.inf
+_GRACE_S = 0.05  # a call ends by its own deadline; this is for one that hangs in spite of it
+
+
+class Visit:
+    """A request that goes on to the site: with its pass, or with none where none was needed."""
+
+    __slots__ = ("_facts", "_gate", "ended", "ends", "fresh", "held")
+
+    def __init__(
+        self, gate: Gate, facts: Facts, held: Held | None = None, *, ends: bool = False
+    ) -> None:
+        self._gate = gate
+        self._facts = facts
+        self.held = held
+        self.ends = ends
+        self.ended = False
+        self.fresh: Held | None = None
+
+    def finish(self) -> None:
+        """End the session: its place goes to the next one. Nobody waits for the call."""
+        if self.held is not None and not self.ended:
+            self.ended = True
+            self._gate.sessions.finish(self.held)
+
+    def leaving(self, status: int) -> list[Cookie]:
+        """Return the cookies that go with the site's answer."""
+        held = self.held
+        if held is None:
+            return []
+        if self.ends and status < 400:
+            self.finish()
+        if self.ended:
+            names = PASS_COOKIE + held.room, TICKET_COOKIE + held.room
+            return [self._gate.cookie(self._facts, name, "", 0) for name in names]
+        fresh = self.fresh or self._gate.sessions.renewed(held)
+        return [] if fresh is None else [self._gate.pass_cookie(self._facts, fresh)]
+
+
+class Gate:
+    """All that a gate holds in a process. `inline` waits for a renewal, else it runs beside."""
+
+    def __init__(self, options: Options, *, inline: bool = False) -> None:
+        self.options = options
+        self.remote = Remote(options.base, options.deadline_s)
+        self.verifier = Verifier(options.keys)
+        self.sessions = Sessions(options, self.remote, self.verifier)
+        self._inline = inline
+        self._tidy_at = self._stale_at = _NEVER
+        self._fetching: Future[Reply | None] | None = None
+        self._fetched_at = _NEVER
+
+    def judge(self, facts: Facts) -> Steps:
+        """Decide, and do what that takes."""
+        now = time.monotonic()
+        if now >= self._tidy_at or now >= self._stale_at:
+            waits = self._tidy(now)
+            if waits is not None:
+                yield waits
+        decision = decide(self.options, facts, self._read, time.time())
+        if self.verifier.unknown:
+            self.verifier.unknown = False
+            if now - self._fetched_at > 1 and not self.verifier.fixed:
+                yield self._fetch()
+                decision = decide(self.options, facts, self._read, time.time())
+        if self.options.strict and isinstance(decision, PassOn) and decision.held is not None:
+            good = yield from self.sessions.still_inside(decision.held)
+            if not good:
+                decision = decide(self.options, facts, _nobody, 0)
+        if isinstance(decision, PassOn):
+            visit = Visit(self, facts, decision.held, ends=decision.finish)
+            if decision.renew and decision.held is not None:
+                renewing = self.sessions.renew(decision.held)
+                if renewing is not None and self._inline:
+                    yield renewing
+            return visit
+        if isinstance(decision, Refuse):
+            return answers.problem(decision.status, decision.code, decision.detail)
+        if isinstance(decision, Redeem):
+            return (yield from self._redeem(facts, decision))
+        if isinstance(decision, Join):
+            return (yield from self._join(facts, decision))
+        there = yield from self._is_there()
+        return answers.redirect(decision.url) if there else self._away(facts)
+
+    def cookie(self, facts: Facts, name: str, value: str, age_s: float) -> Cookie:
+        """Return a cookie of ours."""
+        given = self.options.cookie_secure
+        safe = seen_as(self.options, facts)[1] == "https" if given is None else given
+        return Cookie(name, value, int(age_s), safe)
+
+    def pass_cookie(self, facts: Facts, held: Held) -> Cookie:
+        """Return the cookie of a pass."""
+        left_s = max(1, held.expires_s - time.time())
+        return self.cookie(facts, PASS_COOKIE + held.room, held.text, left_s)
+
+    def close(self) -> None:
+        """Let go of threads and connections."""
+        self.remote.close()
+
+    def _read(self, room: str, text: str) -> Held | None:
+        return self.verifier.read(room, text, time.time())
+
+    def _tidy(self, now: float) -> Future[Reply | None] | None:
+        """Do what is due; return the call that the request must wait for, if any."""
+        if now >= self._tidy_at:
+            self._tidy_at = now + 1
+            self.sessions.tidy(now)
+        if self.verifier.fixed:
+            self._stale_at = math.inf
+            return None
+        if now - self._fetched_at < FRESH_S:
+            return None
+        must_wait = now >= self._stale_at and not (self.remote.down and self.verifier.ready)
+        call = self._fetch()
+        return call if must_wait else None
+
+    def _fetch(self) -> Future[Reply | None]:
+        """Fetch the keys, unless that is under way."""
+        running = self._fetching
+        if running is None or running.done():
+            self._fetched_at = time.monotonic()
+            running = self.remote.ask("GET", "/.well-known/jwks.json", then=self._fetched)
+            self._fetching = running
+        return running
+
+    def _fetched(self, reply: Reply | None) -> None:
+        if reply is not None and reply.status == 200 and self.verifier.load(reply.json()):
+            self._stale_at = time.monotonic() + STALE_S
+
+    def _is_there(self) -> Generator[Future[Reply | None], Reply | None, bool]:
+        """Tell whether the waiting page can be reached, as far as is known; ask if it is not."""
+        if not self.remote.down and time.monotonic() - self.remote.heard_at < FRESH_S:
+            return True
+        return (yield self._fetch()) is not None
+
+    def _away(self, facts: Facts) -> Visit | Answer:
+        if self.options.when_away == "open":
+            return Visit(self, facts)
+        return answers.away(api=is_api(facts))
+
+    def _redeem(self, facts: Facts, wish: Redeem) -> Steps:
+        """Change a code for a pass; without luck the clean address leads to the waiting page."""
+        reply = yield self.remote.ask("POST", "/v1/redeem", body={"code": wish.code}, once=True)
+        held = None
+        if reply is not None and reply.status == 200:
+            found = reply.json()
+            held = self._read(str(found.get("room")), str(found.get("pass")))
+        if held is None:
+            return answers.redirect(wish.clean_url)
+        return answers.redirect(wish.clean_url, self.pass_cookie(facts, held))
+
+    def _join(self, facts: Facts, wish: Join) -> Steps:
+        """Take a place for a program, and let it in when it is its turn."""
+        headers = {"x-forwarded-for": address_of(self.options, facts)}
+        if wish.ticket is not None:
+            headers["cookie"] = f"{TICKET_COOKIE}{wish.room}={wish.ticket}"
+        elif wish.key is not None:
+            headers["idempotency-key"] = wish.key
+        path = f"/v1/rooms/{wish.room}/tickets"
+        reply = yield self.remote.ask("POST", path, headers=headers, body={"enter": True})
+        view = reply.json() if reply is not None else {}
+        if view.get("state") == "called":
+            ticket = bearer(str(view.get("ticket")))
+            entered = yield self.remote.ask("POST", f"{path}/me/enter", headers=ticket)
+            if entered is not None and entered.status == 200:
+                view = entered.json()
+        held = self._read(wish.room, str(view.get("pass"))) if view.get("pass") else None
+        if held is not None:
+            visit = Visit(self, facts, held)
+            visit.fresh = held
+            return visit
+        if reply is None:
+            return self._away(facts)
+        return self._told(facts, wish, reply, view)
+
+    def _told(self, facts: Facts, wish: Join, reply: Reply, view: dict[str, Any]) -> Answer:
+        """Tell a program how long to wait."""
+        if reply.status >= 300:
+            status = 429 if reply.status == 429 else 503
+            after_s = int(reply.headers.get("retry-after") or answers.RETRY_AFTER_S)
+            detail = str(view.get("detail") or "the waiting room refuses; try again")
+            code = str(view.get("code") or "refused")
+            return answers.problem(
+                status, code, detail, retry_after_s=after_s, room=wish.room, url=wish.url
+            )
+        ticket = str(view.pop("ticket", ""))
+        after_s = max(1, math.ceil(int(view.get("poll_after_ms") or 3_000) / 1000))
+        return answers.problem(
+            429,
+            "waiting",
+            f"wait for your turn, then send this again with the ticket as `{TICKET_HEADER}`",
+            retry_after_s=after_s,
+            headers=((TICKET_HEADER, ticket),),
+            cookies=[self.cookie(facts, TICKET_COOKIE + wish.room, ticket, 86_400)],
+            **{"room": wish.room, **view, "ticket": ticket, "url": wish.url},
+        )
+
+
+def _nobody(_: str, __: str) -> None:
+    return None
+
+
+def settled(gate: Gate, steps: Steps) -> Visit | Answer:
+    """Run the steps on this thread."""
+    reply: Reply | None = None
+    started = False
+    while True:
+        try:
+            call = steps.send(reply) if started else next(steps)
+        except StopIteration as done:
+            found: Visit | Answer = done.value
+            return found
+        started = True
+        try:
+            reply = call.result(gate.remote.deadline_s + _GRACE_S)
+        except Exception:  # late, or ended while the gate was closed: the same for the visitor
+            gate.remote.late()
+            reply = None
+
+
+async def settled_async(gate: Gate, steps: Steps) -> Visit | Answer:
+    """Run the steps on the event loop."""
+    try:
+        call = next(steps)
+        while True:
+            call = steps.send(await _waited(gate, call))
+    except StopIteration as done:
+        found: Visit | Answer = done.value
+        return found
+
+
+async def _waited(gate: Gate, call: Future[Reply | None]) -> Reply | None:
+    if not call.done():
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+
+        def tell(_: Future[Reply | None]) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(ready.set)
+
+        call.add_done_callback(tell)
+        try:
+            async with asyncio.timeout(gate.remote.deadline_s + _GRACE_S):
+                await ready.wait()
+        except TimeoutError:
+            gate.remote.late()
+            return None
+    return None if call.cancelled() or call.exception() is not None else call.result()
+
+
+__all__ = ["PASS_HEADER", "Answer", "Gate", "Visit", "settled", "settled_async"]

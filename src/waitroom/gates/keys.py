@@ -1,0 +1,156 @@
+"""Which passes are good: the public keys, and a bounded memory of passes that were verified.
+
+Keys come from Waitroom's JWKS, or are given in PEM. A pass is verified once and then remembered
+until it ends, its key is removed, or its session is finished here. Nothing here raises for what a
+visitor sends, and nothing waits: fetching is the gate's.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode
+from json import loads
+from typing import TYPE_CHECKING, Any
+
+from waitroom.errors import InvalidInput, InvalidPass
+from waitroom.gates.decision import Held
+
+if TYPE_CHECKING:
+    from waitroom.passes import PassKeys
+
+_MOST_REMEMBERED = 50_000
+
+
+class Verifier:
+    """Reads passes. `unknown` is set when one was signed with a key that is not known here."""
+
+    def __init__(self, pem: str | bytes | None) -> None:
+        # Loading these takes longer than the rest of a gate; when an app starts is the time for it.
+        from waitroom.passes import LEEWAY_S, TYPE, PassKeys
+
+        self._type, self._leeway_s = TYPE, LEEWAY_S
+        self._keys: PassKeys | None = None
+        self._kids: frozenset[str] = frozenset()
+        self.fixed = pem is not None
+        self.unknown = False
+        self._seen: dict[str, Held] = {}
+        self._ended: dict[tuple[str, int], float] = {}
+        if pem is not None:
+            self._take(PassKeys.from_pem([pem.encode() if isinstance(pem, str) else pem]))
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is any key."""
+        return self._keys is not None
+
+    @property
+    def has_seen(self) -> bool:
+        """Whether any good pass was shown here."""
+        return bool(self._seen)
+
+    def load(self, document: dict[str, Any]) -> bool:
+        """Take the keys of a JWKS document; one without a usable key changes nothing."""
+        from waitroom.passes import PassKeys
+
+        keys = document.get("keys")
+        made = [_public(one) for one in keys if isinstance(one, dict)] if _is_list(keys) else []
+        try:
+            self._take(PassKeys([one for one in made if one is not None]))
+        except InvalidInput:
+            return False
+        return True
+
+    def read(self, room: str, text: str, now_s: float) -> Held | None:
+        """Return the pass that a text is, if it is good for a room now."""
+        found = self._seen.get(text)
+        if found is None:
+            found = self._verify(text, now_s)
+            if found is None:
+                return None
+        if found.room != room or now_s >= found.expires_s + self._leeway_s:
+            return None
+        if self._ended and (room, found.sid) in self._ended:
+            return None
+        return found
+
+    def end(self, held: Held) -> None:
+        """Refuse the passes of a session from now on."""
+        if len(self._ended) >= _MOST_REMEMBERED:
+            self._ended = dict(list(self._ended.items())[_MOST_REMEMBERED // 2 :])
+        self._ended[held.room, held.sid] = held.expires_s
+        self._seen.pop(held.text, None)
+
+    def live(self, room: str, now_s: float) -> list[str]:
+        """Return the newest pass of each session of a room that this gate has seen."""
+        newest: dict[int, Held] = {}
+        for one in list(self._seen.values()):
+            if one.room == room and one.sid and one.expires_s > now_s:
+                old = newest.get(one.sid)
+                if old is None or old.expires_s < one.expires_s:
+                    newest[one.sid] = one
+        return [one.text for sid, one in newest.items() if (room, sid) not in self._ended]
+
+    def _take(self, keys: PassKeys) -> None:
+        kids = frozenset(one["kid"] for one in keys.jwks()["keys"])
+        if kids == self._kids:
+            return
+        self._keys, self._kids = keys, kids
+        self._seen = {text: one for text, one in list(self._seen.items()) if one.kid in kids}
+
+    def _verify(self, text: str, now_s: float) -> Held | None:
+        kid = self._kid(text)
+        if kid is None or self._keys is None:
+            self.unknown = self.unknown or kid is not None
+            return None
+        if kid not in self._kids:
+            self.unknown = True
+            return None
+        try:
+            good = self._keys.verify(text, now_s=now_s)
+        except InvalidPass:
+            return None
+        issued_s = _object(text.split(".")[1])["iat"]
+        held = Held(good.room, good.ticket_id, good.sid, issued_s, good.expires_s, kid, text)
+        self._remember(held, now_s)
+        return held
+
+    def _remember(self, held: Held, now_s: float) -> None:
+        if len(self._seen) >= _MOST_REMEMBERED:
+            kept = [one for one in list(self._seen.values()) if one.expires_s > now_s]
+            self._seen = {one.text: one for one in kept[-_MOST_REMEMBERED // 2 :]}
+        self._seen[held.text] = held
+
+    def _kid(self, text: str) -> str | None:
+        """Return the key that a text names, if it looks like a pass; a site's own JWT does not."""
+        if len(text) > 2_048 or text.count(".") != 2 or not text.isascii():
+            return None
+        head = _object(text.partition(".")[0])
+        kid = head.get("kid")
+        return kid if head.get("typ") == self._type and isinstance(kid, str) else None
+
+
+def _object(part: str) -> dict[str, Any]:
+    try:
+        found = loads(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, list) and len(given) <= 100
+
+
+def _public(jwk: dict[str, Any]) -> Any:
+    """Return the public key of a JWK; None for what no pass is signed with."""
+    from jwt.algorithms import get_default_algorithms
+    from jwt.exceptions import PyJWTError
+
+    from waitroom.passes import ALGORITHMS
+
+    method: Any = get_default_algorithms().get(str(jwk.get("alg")))
+    if jwk.get("alg") not in ALGORITHMS or method is None or "d" in jwk:
+        return None
+    try:
+        return method.from_jwk(jwk)
+    except (PyJWTError, ValueError, TypeError, KeyError):
+        return None

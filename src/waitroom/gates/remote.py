@@ -1,0 +1,209 @@
+"""Calls to Waitroom: each runs on a thread of a small pool, within a deadline, and never raises.
+
+One way for async and sync frameworks: `ask` returns a `Future`, which either can wait for. While
+Waitroom cannot be reached, calls are answered with None at once, and one a second tries again.
+The HTTP client is the standard library's, loaded with the first call.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+    from http.client import HTTPConnection
+
+log = logging.getLogger("waitroom.gates")
+PAUSE_S = 1.0
+"""How long nobody asks after a call has failed."""
+
+_THREADS = 8
+_MOST_READ = 1_000_000
+_NOT_THERE = (502, 504)
+"""What a proxy says for a Waitroom that is away; a 503 is Waitroom's own word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer of Waitroom; header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> dict[str, Any]:
+        """Return the body as an object; empty if it is none."""
+        try:
+            found = json.loads(self.body)
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+class Remote:
+    """Waitroom, as a gate reaches it."""
+
+    def __init__(self, base: str, deadline_s: float) -> None:
+        parts = urlsplit(base)
+        self._host, self._prefix = parts.netloc, parts.path
+        self._tls = parts.scheme == "https"
+        self.deadline_s = deadline_s
+        self.calls = 0
+        self.heard_at = 0.0
+        self.down = False
+        self._retry_at = 0.0
+        self._idle: deque[HTTPConnection] = deque(maxlen=_THREADS)
+        self._pool: ThreadPoolExecutor | None = None
+        self._pid = 0
+
+    @property
+    def resting(self) -> bool:
+        """Whether nobody asks now, because a call has just failed."""
+        return self.down and time.monotonic() < self._retry_at
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: object = None,
+        deadline_s: float | None = None,
+        once: bool = False,
+        then: Callable[[Reply | None], None] = lambda _: None,
+    ) -> Future[Reply | None]:
+        """Send a request; the result is None if Waitroom is away. `once` forbids a second try.
+
+        `then` sees the answer first, on the thread that got it.
+        """
+        if self.resting:
+            then(None)
+            return _nothing()
+        self._retry_at = time.monotonic() + PAUSE_S  # while it is down, one call at a time
+        self.calls += 1
+        data = None if body is None else json.dumps(body).encode()
+        sent = {"connection": "keep-alive", "cache-control": "no-cache", **(headers or {})}
+        if data is not None:
+            sent["content-type"] = "application/json"
+        until = time.monotonic() + (deadline_s or self.deadline_s)
+
+        def run() -> Reply | None:
+            reply = self._call(method, path, sent, data, until, once)
+            try:
+                then(reply)
+            except Exception:
+                log.exception("an answer of Waitroom could not be used: %s %s", method, path)
+            return reply
+
+        return self._threads().submit(run)
+
+    def close(self) -> None:
+        """Close the connections and end the threads; a later call opens them again."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+        while self._idle:
+            self._idle.pop().close()
+
+    def late(self) -> None:
+        """Note that a call did not come back in time."""
+        self.down, self._retry_at = True, time.monotonic() + PAUSE_S
+
+    def _threads(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor
+
+        if self._pool is None or self._pid != os.getpid():  # a server may fork after we were made
+            self._idle.clear()
+            self._pid = os.getpid()
+            self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="waitroom-gate")
+        return self._pool
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        until: float,
+        once: bool,
+    ) -> Reply | None:
+        from http.client import HTTPException
+
+        try:
+            try:
+                kept = None if once else self._idle.pop()
+            except IndexError:
+                kept = None
+            try:
+                found = self._exchange(kept, method, path, headers, body, until)
+            except (OSError, HTTPException):
+                if kept is None:
+                    raise
+                # The server closes a connection that was idle for long: that is no outage.
+                found = self._exchange(None, method, path, headers, body, until)
+        except (OSError, HTTPException, ValueError):
+            self.late()
+            return None
+        if found.status in _NOT_THERE:
+            self.late()
+            return None
+        self.down, self.heard_at = False, time.monotonic()
+        return found
+
+    def _exchange(
+        self,
+        kept: HTTPConnection | None,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        until: float,
+    ) -> Reply:
+        connection = kept or self._connection(_left(until))
+        try:
+            connection.timeout = _left(until)
+            if connection.sock is None:
+                connection.connect()
+            connection.sock.settimeout(_left(until))
+            connection.request(method, self._prefix + path, body, dict(headers))
+            connection.sock.settimeout(_left(until))
+            answer = connection.getresponse()
+            data = answer.read(_MOST_READ)
+            found = Reply(answer.status, {k.lower(): v for k, v in answer.getheaders()}, data)
+        except BaseException:
+            connection.close()
+            raise
+        if answer.will_close or not answer.isclosed() or len(self._idle) >= _THREADS:
+            connection.close()
+        else:
+            self._idle.append(connection)
+        return found
+
+    def _connection(self, timeout_s: float) -> HTTPConnection:
+        from http.client import HTTPConnection, HTTPSConnection
+
+        return (HTTPSConnection if self._tls else HTTPConnection)(self._host, timeout=timeout_s)
+
+
+def _nothing() -> Future[Reply | None]:
+    from concurrent.futures import Future
+
+    found: Future[Reply | None] = Future()
+    found.set_result(None)
+    return found
+
+
+def _left(until: float) -> float:
+    """Return how long a call may still take."""
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left

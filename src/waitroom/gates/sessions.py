@@ -1,0 +1,161 @@
+"""The sessions that a gate has seen: check, renew, finish, and announce them after a loss.
+
+Everything goes to Waitroom on threads of the pool; only a strict check keeps a request waiting.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from waitroom.gates.decision import Held, Options
+from waitroom.gates.keys import Verifier
+from waitroom.gates.remote import Remote, Reply
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+CHECKED_S = 1.0
+"""How long a strict gate believes an answer."""
+
+WATCH_S = 5.0
+"""How often a gate looks whether a room has lost its state."""
+
+_AGAIN_S = 15.0  # while a room holds, for those who came to this gate after the first time
+_RETRY_S = 5.0
+_MOST = 20_000
+_BATCH = 500
+_BATCHES_S = 5.0
+_OWED_AT_ONCE = 20
+
+
+class Renewal(NamedTuple):
+    """What came of renewing a pass: the new one, or when to try again."""
+
+    again_at: float
+    fresh: Held | None = None
+
+
+class Sessions:
+    """What a gate knows of sessions beyond their passes."""
+
+    def __init__(self, options: Options, remote: Remote, verifier: Verifier) -> None:
+        self._rooms = options.rooms
+        self._remote = remote
+        self._verifier = verifier
+        self._checked: dict[str, tuple[float, bool]] = {}
+        self._renewals: dict[str, Renewal] = {}
+        self._owed: dict[str, Held] = {}
+        self._watch_at = 0.0
+        self._epochs: dict[str, str] = {}
+        self._announced_at: dict[str, float] = {}
+
+    def still_inside(self, held: Held) -> Generator[Future[Reply | None], Reply | None, bool]:
+        """Ask whether a session goes on; while Waitroom is away its signature and end must do."""
+        until, good = self._checked.get(held.text, (0.0, False))
+        now = time.monotonic()
+        if now < until:
+            return good
+        reply = yield self._remote.ask(
+            "GET", f"/v1/check?room={held.room}", headers=bearer(held.text)
+        )
+        if reply is None or reply.status >= 500:
+            return True
+        good = reply.status == 204
+        self._note(held.room, reply)
+        if not good:  # finished, or its record was lost: announcing tells the two apart
+            self._announce([held.text])
+        if len(self._checked) >= _MOST:
+            self._checked.clear()
+        self._checked[held.text] = (now + CHECKED_S, good)
+        return good
+
+    def renew(self, held: Held) -> Future[Reply | None] | None:
+        """Begin to renew a session, unless that was tried just now or cannot be."""
+        known, now = self._renewals.get(held.text), time.monotonic()
+        if known is not None and now < known.again_at:
+            return None
+        if len(self._renewals) >= _MOST:
+            self._renewals.clear()
+        self._renewals[held.text] = Renewal(now + _RETRY_S)
+        then = partial(self._renewed, held)
+        return self._remote.ask("POST", "/v1/passes/renew", headers=bearer(held.text), then=then)
+
+    def renewed(self, held: Held) -> Held | None:
+        """Return the pass that has taken the place of another."""
+        if not self._renewals:
+            return None
+        known = self._renewals.get(held.text)
+        return None if known is None else known.fresh
+
+    def finish(self, held: Held) -> None:
+        """End a session; it is tried again until Waitroom has heard it."""
+        self._verifier.end(held)
+        if len(self._owed) < _MOST:
+            self._owed[held.text] = held
+        self._tell_finished(held)
+
+    def tidy(self, now: float) -> None:
+        """Do what is due, about once a second while requests come."""
+        for held in list(self._owed.values())[:_OWED_AT_ONCE]:
+            self._tell_finished(held)
+        if now >= self._watch_at and self._verifier.has_seen:
+            self._watch_at = now + WATCH_S
+            for room in self._rooms:
+                self._remote.ask("GET", f"/v1/rooms/{room}", then=partial(self._watched, room))
+
+    def _tell_finished(self, held: Held) -> None:
+        def then(reply: Reply | None) -> None:
+            if reply is not None and reply.status < 500:
+                self._owed.pop(held.text, None)
+
+        self._remote.ask("POST", "/v1/passes/finish", headers=bearer(held.text), then=then)
+
+    def _renewed(self, held: Held, reply: Reply | None) -> None:
+        if reply is None or reply.status >= 500:
+            return
+        self._note(held.room, reply)
+        text = str(reply.json().get("pass") or "")
+        fresh = self._verifier.read(held.room, text, time.time()) if text else None
+        if fresh is not None and (fresh.sid != held.sid or fresh.text == held.text):
+            fresh = None
+        self._renewals[held.text] = Renewal(math.inf, fresh)
+
+    def _watched(self, room: str, reply: Reply | None) -> None:
+        if reply is None or reply.status != 200:
+            return
+        self._note(room, reply)
+        if reply.json().get("holding") is True:
+            self._announce_all(room)
+
+    def _note(self, room: str, reply: Reply) -> None:
+        """Notice that a room has begun anew."""
+        epoch = reply.headers.get("waitroom-epoch")
+        if epoch is None:
+            return
+        old = self._epochs.get(room)
+        self._epochs[room] = epoch
+        if old is not None and old != epoch:
+            self._announced_at.pop(room, None)
+            self._announce_all(room)
+
+    def _announce_all(self, room: str) -> None:
+        now = time.monotonic()
+        if now - self._announced_at.get(room, -math.inf) < _AGAIN_S:
+            return
+        self._announced_at[room] = now
+        live = self._verifier.live(room, time.time())
+        for start in range(0, len(live), _BATCH):
+            self._announce(live[start : start + _BATCH])
+
+    def _announce(self, passes: list[str]) -> None:
+        body = {"passes": passes}
+        self._remote.ask("POST", "/v1/passes/announce", body=body, deadline_s=_BATCHES_S)
+
+
+def bearer(token: str) -> dict[str, str]:
+    """Return the header that shows a pass or a ticket."""
+    return {"authorization": f"Bearer {token}"}

@@ -1,0 +1,72 @@
+"""The gate for WSGI: any framework, under any server.
+
+    application = WaitroomGate(application, url="http://waitroom:8080", rules={"/concert": "concert"})
+
+`finish(environ)` ends the visitor's session from within the app.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from typing import Any
+
+from waitroom.gates.answers import Answer
+from waitroom.gates.decision import Facts, Options
+from waitroom.gates.gate import Gate, settled
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+App = Callable[[Environ, StartResponse], Iterable[bytes]]
+KEY = "waitroom.gate"
+
+
+class WaitroomGate:
+    """WSGI middleware; takes `Options`, or their fields as keywords."""
+
+    def __init__(self, app: App, options: Options | None = None, **fields: Any) -> None:
+        self.app = app
+        self.gate = Gate(options or Options(**fields), inline=True)
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Pass a request on, or answer it."""
+        found = settled(self.gate, self.gate.judge(facts_of(environ)))
+        if isinstance(found, Answer):
+            phrase = f"{found.status} {HTTPStatus(found.status).phrase}"
+            start_response(phrase, found.lines())
+            return [b"" if environ["REQUEST_METHOD"] == "HEAD" else found.body]
+        environ[KEY] = found
+
+        def leave(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+            cookies = found.leaving(int(status[:3]))
+            headers = [*headers, *(("Set-Cookie", one.header()) for one in cookies)]
+            return start_response(status, headers, *more)
+
+        return self.app(environ, start_response if found.held is None else leave)
+
+
+def finish(request: Any) -> None:
+    """End the session of the visitor who sent a request; takes the environ, or what has one."""
+    visit = (request if isinstance(request, dict) else request.environ).get(KEY)
+    if visit is not None:
+        visit.finish()
+
+
+def facts_of(environ: Environ) -> Facts:
+    """Return what is known of a request."""
+
+    def header(name: str) -> str | None:
+        found = environ.get("HTTP_" + name.upper().replace("-", "_"))
+        return None if found is None else str(found)
+
+    # Bytes travel as latin-1 here, whatever they are; Python's frameworks read them as UTF-8.
+    raw = (environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")) or "/"
+    path = raw if raw.isascii() else raw.encode("latin-1", "replace").decode("utf-8", "replace")
+    return Facts(
+        environ["REQUEST_METHOD"],
+        path,
+        environ.get("QUERY_STRING", ""),
+        environ.get("wsgi.url_scheme", "http"),
+        environ.get("REMOTE_ADDR", ""),
+        header,
+    )

@@ -1,0 +1,215 @@
+"""Servers behind a real nginx are restarted one after the other, and no visitor notices."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.clients import HOST, Wire, ask, live, metric, request
+from tests.counts import count
+from tests.servers import start_server, wait_for
+from tests.serving import ADMIN_KEY, Serving, await_ready, end, free_port, launch
+
+CONFIG = Path(__file__).parents[2] / "deploy" / "nginx.conf"
+DRAIN_S = 4.0
+ROOM = "hall"
+TICKETS = f"/v1/rooms/{ROOM}/tickets"
+POLICY = b'{"name": "hall", "policy": {"capacity": 5, "presence_s": 600}}'
+OPERATOR = {"authorization": f"Bearer {ADMIN_KEY}", "content-type": "application/json"}
+
+
+def nginx_or_skip() -> str:
+    """Return nginx; without one the test is skipped, but fails in CI."""
+    found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+    if found is None and os.environ.get("CI") == "true":
+        pytest.fail("nginx is not installed, and CI must restart servers behind it")
+    if found is None:
+        pytest.skip("nginx is not installed: `apt install nginx` to restart servers behind it")
+    return found
+
+
+@contextlib.contextmanager
+def nginx(folder: Path, upstreams: list[int]) -> Iterator[int]:
+    """Run nginx with the file that we give to others, on a free port, before these servers."""
+    binary, port = nginx_or_skip(), free_port()
+    servers = "".join(
+        f"        server {HOST}:{one} max_fails=1 fail_timeout=2s;\n" for one in upstreams
+    )
+    text = CONFIG.read_text("utf-8")
+    text = re.sub(r"        server 127\.0\.0\.1:8080 .*\n", servers, text, count=1)
+    text = text.replace("listen 80;", f"listen {HOST}:{port};")
+    text = text.replace("worker_processes auto;", "worker_processes 1;")
+    text = re.sub(r"access_log .*;", "access_log off;", text)
+    paths = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    temp = "".join(f"    {name}_temp_path {folder}/{name};\n" for name in paths)
+    (folder / "nginx.conf").write_text(text.replace("http {\n", "http {\n" + temp, 1))
+    command = [binary, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", "daemon off;"]
+    with (folder / "nginx.log").open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out)
+    try:
+        wait_for(lambda: process.poll() is not None or _answers(port), "nginx")
+        yield port
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(10)
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError, AssertionError):
+        return ask(port, request("GET", "/healthz")).status == 200
+    return False
+
+
+@dataclass(slots=True)
+class Crowd:
+    """Visitors behind the proxy: what failed them, and how often they had to come back."""
+
+    port: int
+    failed: list[str] = field(default_factory=list)
+    asked: int = 0
+    slowest_s: float = 0.0
+    reconnects: int = 0
+    done: bool = False
+
+    def note(self, what: str, status: int, took_s: float) -> None:
+        """Count an answer; whatever is not a success failed somebody."""
+        self.asked += 1
+        self.slowest_s = max(self.slowest_s, took_s)
+        if not 200 <= status < 300:
+            self.failed.append(f"{what}: {status}")
+
+    async def ask_on(self) -> None:
+        """Join, poll, look at the page and the room, again and again, on one connection."""
+        async with Wire(self.port) as wire:
+            while not self.done:
+                joined = await self._ask(wire, "POST", TICKETS, None, b"")
+                ticket = f"{TICKETS}/{joined['ticket']}" if joined else f"/v1/rooms/{ROOM}"
+                await self._ask(wire, "GET", ticket)
+                await self._ask(wire, "GET", f"/v1/rooms/{ROOM}")
+                await self._ask(wire, "GET", "/.well-known/jwks.json")
+                await self._ask(wire, "DELETE", ticket)
+                await asyncio.sleep(0.02)
+
+    async def operate(self) -> None:
+        """Send what only the framework answers, and a proxy must not send twice."""
+        async with Wire(self.port) as wire:
+            while not self.done:
+                change = b'{"policy": {"capacity": 5}}'
+                await self._ask(wire, "PATCH", f"/v1/admin/rooms/{ROOM}", OPERATOR, change)
+                await asyncio.sleep(0.05)
+
+    async def _ask(
+        self,
+        wire: Wire,
+        method: str,
+        path: str,
+        headers: dict[str, str] | None = None,
+        body: bytes | None = None,
+    ) -> dict[str, str]:
+        try:
+            answer = await wire.ask(method, path, headers, body)
+        except (OSError, asyncio.IncompleteReadError) as error:
+            self.failed.append(f"{method} {path}: {error!r}")
+            await wire.aclose()
+            return {}
+        self.note(f"{method} {path} {answer.body[-200:]!r}", answer.status, answer.took_s)
+        return dict(answer.json()) if answer.body.startswith(b"{") else {}
+
+    async def watch(self, ticket: str) -> int:
+        """Follow live events as a browser does; return how often the place was told."""
+        told, headers = 0, {"authorization": f"Bearer {ticket}"}
+        while not self.done:
+            began = time.monotonic()
+            async with live(self.port, f"{TICKETS}/me/events", headers) as stream:
+                self.note("GET events", stream.status, time.monotonic() - began)
+                retry_s = 0.0
+                while not self.done:
+                    try:
+                        event = await stream.next(1)
+                    except TimeoutError:
+                        continue
+                    if event is None:
+                        break
+                    told += event.kind == "ticket"
+                    retry_s = (event.retry_ms or 0) / 1000
+                if not self.done and not retry_s:
+                    self.failed.append("a stream ended without a word")
+            if not self.done:
+                self.reconnects += 1
+                await asyncio.sleep(retry_s)
+        return told
+
+
+async def restart(one: Serving, start: float) -> Serving:
+    """End a server and start it again where it was; it has the proxy's trust when this returns."""
+    one.process.send_signal(signal.SIGTERM)
+    assert 0 == await asyncio.to_thread(one.process.wait, DRAIN_S + 10)
+    assert time.monotonic() - start < DRAIN_S + 10
+    again = relaunch(one)
+    await asyncio.to_thread(await_ready, again, 60)
+    name = "waitroom_lane_requests_total"
+    seen = await asyncio.to_thread(metric, again.port, name)
+    more = lambda: metric(again.port, name) > seen + 10  # noqa: E731
+    await asyncio.to_thread(wait_for, more, "requests by nginx", 15)
+    return again
+
+
+def relaunch(one: Serving) -> Serving:
+    """Start a server with the settings of another."""
+    folder = one.log.parent
+    url = (folder / "url").read_text()
+    return launch(folder, redis_url=url, port=one.port, drain_s=DRAIN_S, proxies=HOST)
+
+
+@contextlib.contextmanager
+def fleet(folder: Path) -> Iterator[list[Serving]]:
+    """Run servers that share a store and a secret."""
+    nginx_or_skip()
+    with start_server("valkey", folder / "store") as store:
+        (folder / "url").write_text(store.url)
+        settings = {"redis_url": store.url, "drain_s": DRAIN_S, "proxies": HOST}
+        servers = [launch(folder, **settings) for _ in range(count("rolling_servers"))]
+        try:
+            for one in servers:
+                await_ready(one, 60)
+            yield servers
+        finally:
+            for one in servers:
+                one.process.terminate()
+            for one in servers:
+                end(one)
+
+
+async def test_rolling_restart(tmp_path: Path) -> None:
+    """No request fails, every stream comes back and goes on, each server ends in time."""
+    with fleet(tmp_path) as servers, nginx(tmp_path, [one.port for one in servers]) as port:
+        made = ask(servers[0].port, request("POST", "/v1/admin/rooms", OPERATOR, POLICY))
+        assert 201 == made.status
+        crowd, streams = Crowd(port), count("rolling_streams")
+        joined = [ask(port, request("POST", TICKETS, body=b"")).json() for _ in range(streams)]
+        watchers = [asyncio.create_task(crowd.watch(one["ticket"])) for one in joined]
+        askers = [asyncio.create_task(crowd.ask_on()) for _ in range(6)]
+        askers.append(asyncio.create_task(crowd.operate()))
+        for restarted in range(count("rolling_restarts")):
+            number = restarted % len(servers)
+            servers[number] = await restart(servers[number], time.monotonic())
+        crowd.done = True
+        told = await asyncio.gather(*watchers)
+        await asyncio.gather(*askers)
+    assert [] == crowd.failed[:20]
+    assert crowd.asked > 500
+    # Each restart sends that server's share away; none who has to come back is lost.
+    assert crowd.reconnects >= streams * count("rolling_restarts") // (2 * len(servers))
+    assert min(told) >= 1
+    assert crowd.slowest_s < 4

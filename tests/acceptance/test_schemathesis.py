@@ -1,0 +1,111 @@
+"""What the OpenAPI document promises, the server keeps: schemathesis tries to prove otherwise."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients import SECRET, ask, request
+from tests.counts import count
+from tests.serving import ADMIN_KEY, Serving, serving
+
+KEY = {"Authorization": f"Bearer {ADMIN_KEY}"}
+# What fits the document may still meet a room that says no, or a ticket that is gone.
+CONFIG = """
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", "401", "403", "404", "409", "410", "429"]
+"""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run a server with the room that the document gives as an example."""
+    with serving(tmp_path_factory.mktemp("api"), secret=SECRET) as one:
+        headers = KEY | {"Content-Type": "application/json"}
+        body = json.dumps({"name": "concert", "policy": {"max_defers": 3}}).encode()
+        made = ask(one.port, request("POST", "/v1/admin/rooms", headers, body))
+        assert 201 == made.status
+        yield one
+
+
+@pytest.fixture(scope="module")
+def document(served: Serving) -> dict[str, Any]:
+    """Return the OpenAPI document."""
+    found: dict[str, Any] = ask(served.port, request("GET", "/openapi.json"), 20).json()
+    return found
+
+
+def run(served: Serving, folder: Path, *options: str) -> None:
+    """Run schemathesis on the server; every check is on unless an option takes it out."""
+    (folder / "st.toml").write_text(CONFIG)
+    command = [sys.executable, "-m", "schemathesis.cli", "--config-file", "st.toml", "run"]
+    command += [f"{served.base}/openapi.json", "--no-color", "--phases=coverage,fuzzing"]
+    command += [f"--max-examples={count('api_examples')}", "--generation-database=none"]
+    done = subprocess.run(
+        [*command, *options],
+        cwd=folder,
+        env=os.environ | {"HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert 0 == done.returncode, f"{done.stdout[-6_000:]}\n{done.stderr[-2_000:]}"
+    assert "Tested: 0" not in done.stdout
+
+
+def test_visitors_calls(served: Serving, tmp_path: Path) -> None:
+    """No 5xx, no status or body that is not documented, nothing invalid accepted."""
+    # An open event stream has no end that a client could wait for.
+    run(served, tmp_path, "--include-path-regex=^/v1/(rooms|check)", "--exclude-path-regex=events")
+    assert "error" not in served.said()
+
+
+def test_operators_calls(served: Serving, tmp_path: Path) -> None:
+    """The same with an admin's key, for everything else that the document has."""
+    # Policies may contradict themselves in ways that no schema tells, and bad keys are limited.
+    without = "--exclude-checks=positive_data_acceptance,ignored_auth"
+    key = f"--header=Authorization: {KEY['Authorization']}"
+    run(served, tmp_path, without, key, "--exclude-path-regex=^/v1/(rooms|check)|^/metrics")
+    assert '"level": "error"' not in served.said()
+
+
+def test_no_operator_call_is_open(served: Serving, document: dict[str, Any]) -> None:
+    """Without a key every operator call is 401, before anything else of it is looked at."""
+    calls = [
+        (method, path.replace("{room}", "concert").replace("{key_id}", "x"))
+        for path, methods in document["paths"].items()
+        if path.startswith("/v1/admin")
+        for method in methods
+    ]
+    assert len(calls) >= 15
+    for method, path in calls:
+        for headers in ({}, {"Authorization": "Basic d3I6d3I="}, {"Authorization": "Bearer"}):
+            reply = ask(served.port, request(method.upper(), path, headers, b"{"))
+            assert (401, "unauthorized") == (reply.status, reply.code), f"{method} {path}"
+            assert "Bearer" in (reply.header("www-authenticate") or "")
+
+
+def test_every_operator_call_is_declared_so(document: dict[str, Any]) -> None:
+    """The document says of every operator call that it needs a key, and of no visitor's."""
+    for path, methods in document["paths"].items():
+        for method, spec in methods.items():
+            needs = bool(spec.get("security"))
+            assert path.startswith("/v1/admin") == needs, f"{method} {path}"
+
+
+def test_problems_are_documented_as_such(document: dict[str, Any]) -> None:
+    """Every documented error of the API is problem+json, with our fields."""
+    schema = document["components"]["schemas"]["Problem"]
+    assert {"type", "title", "status", "detail", "code"} == set(schema["required"])
+    for path, methods in document["paths"].items():
+        for spec in methods.values() if path.startswith("/v1/") else ():
+            for status, one in spec["responses"].items():
+                if status >= "400":
+                    assert ["application/problem+json"] == list(one["content"]), (path, status)

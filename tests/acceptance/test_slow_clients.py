@@ -1,0 +1,124 @@
+"""Connections that take their time: cut within 10 s, bounded in number, and in nobody's way."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients import HOST, ask, request
+from tests.counts import count
+from tests.serving import Serving, serving
+
+CUT_S = 10.0
+HEALTH_S = 0.2
+LIMIT = 32
+HEAD = b"POST /v1/rooms/hall/tickets HTTP/1.1\r\nHost: x\r\n"
+ADMIN = b"POST /v1/admin/rooms HTTP/1.1\r\nHost: x\r\n"
+BODY = b"Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
+CHUNKED = b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"
+# What each sends at once, and then byte by byte, as if over a very bad line.
+KINDS = {
+    "silent": (b"", b""),
+    "slow header": (HEAD + b"X-A: ", b"a"),
+    "slow body": (HEAD + BODY, b" "),
+    "slow body of an operator": (ADMIN + BODY, b" "),
+    "slow chunks": (HEAD + CHUNKED, b"1\r\n \r\n"),
+    "idle after an answer": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", b""),
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run a server with room for all of them."""
+    with serving(tmp_path_factory.mktemp("slow")) as one:
+        yield one
+
+
+async def linger(port: int, first: bytes, more: bytes) -> float:
+    """Be slow until the server has enough; return how long it took it."""
+    reader, writer = await asyncio.open_connection(HOST, port)
+    began = time.monotonic()
+    with contextlib.suppress(ConnectionError):
+        writer.write(first)
+        while time.monotonic() - began < 3 * CUT_S:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    if not await reader.read(4096):
+                        break
+            if more:
+                writer.write(more)
+    took = time.monotonic() - began
+    writer.transport.abort()
+    return took
+
+
+async def health(port: int, stop: asyncio.Event) -> list[float]:
+    """Ask for health again and again, each time on a new connection; return the times."""
+    took = []
+    while not stop.is_set():
+        answer = await asyncio.to_thread(ask, port, request("GET", "/healthz"))
+        assert 200 == answer.status
+        took.append(answer.took_s)
+        await asyncio.sleep(0.02)
+    return took
+
+
+async def test_slow_ones_are_cut_and_harm_nobody(served: Serving) -> None:
+    """Every kind of slowness ends within 10 s, while `/healthz` answers within 200 ms (p99)."""
+    each, stop = count("slow_connections"), asyncio.Event()
+    asking = asyncio.create_task(health(served.port, stop))
+    kinds = {
+        kind: asyncio.gather(*(linger(served.port, *sent) for _ in range(each)))
+        for kind, sent in KINDS.items()
+    }
+    try:
+        for kind, done in kinds.items():
+            assert max(await done) < CUT_S + 1, kind  # our own looks are a second apart
+    finally:
+        stop.set()
+    took = await asking
+    assert len(took) > 50
+    if count("strict_times"):
+        assert statistics.quantiles(took, n=100)[98] < HEALTH_S
+    assert statistics.median(took) < HEALTH_S
+
+
+async def test_silent_ones_are_bounded(tmp_path: Path) -> None:
+    """With `connections` open, no more are taken; the next is served as soon as one is cut."""
+    with serving(tmp_path, connections=LIMIT) as one:
+        worker = one.workers[0]
+        before = sockets(worker)
+        open_ones = [await asyncio.open_connection(HOST, one.port) for _ in range(2 * LIMIT)]
+        try:
+            writer_of_last = open_ones[-1][1]
+            writer_of_last.write(request("GET", "/healthz"))
+            began = time.monotonic()
+            while sockets(worker) < before + LIMIT:
+                assert time.monotonic() - began < 5
+                await asyncio.sleep(0.02)
+            async with asyncio.timeout(3 * CUT_S):
+                most, reading = 0, asyncio.create_task(open_ones[-1][0].read(12))
+                while not reading.done():
+                    most = max(most, sockets(worker) - before)
+                    await asyncio.sleep(0.02)
+            assert b"HTTP/1.1 200" == reading.result()
+            assert most <= LIMIT
+            assert 1 < time.monotonic() - began < 3 * CUT_S
+        finally:
+            for _, writer in open_ones:
+                writer.transport.abort()
+
+
+def sockets(pid: int) -> int:
+    """Return how many sockets a process has open."""
+    found = 0
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found += str(entry.readlink()).startswith("socket:")
+    return found

@@ -1,0 +1,181 @@
+"""The operator page in a real browser: sign in, see numbers move, pause, admit, undo."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+
+import pytest
+from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
+from playwright.async_api import Page, expect
+from redis.asyncio import Redis
+
+from tests.browser.conftest import Open
+from tests.browser.stage import PHONE, Stage, picture
+from tests.serving import ADMIN_KEY, Serving
+from waitroom.engine.keys import room_key
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+DESK = {"width": 1280, "height": 900}
+SOON_MS = 8_000
+SLOTS = {"mode": "open", "capacity": 3, "session_s": 300}
+
+
+async def signed_in(stage: Stage, open_page: Open, **context: object) -> Page:
+    """Return a page of somebody who has signed in."""
+    page = await open_page(f"{stage.base}/admin", **{"viewport": DESK} | context)
+    await page.fill("#key", ADMIN_KEY)
+    await page.locator("form button.main").click()
+    await expect(page).to_have_url(f"{stage.base}/admin")
+    return page
+
+
+async def remember(served: Serving, room: str) -> None:
+    """Give a room an hour of the past, as the samples that charts are drawn from."""
+    socket = served.data_dir / "valkey.sock"
+    async with Redis(unix_socket_path=str(socket)) as redis:
+        now_ms, calls = int(time.time() * 1000), 0
+        pipe = redis.pipeline(transaction=False)
+        for step in range(700):
+            at_ms, share = now_ms - 3_590_000 + step * 5_000, step / 700
+            waiting = int(130 * (share * (2.1 - share)) + 3 * math.sin(step / 7))
+            calls += step % 3 == 0 and not 0.6 < share < 0.65
+            counts = {"at": at_ms, "waiting": waiting, "called": 2 + step // 9 % 3}
+            inside, more = min(8, step // 5), {"called_total": calls, "entered": calls}
+            fields = {**counts, "inside": inside, **more}
+            pipe.xadd(room_key(room, "series"), fields, id=f"{at_ms}-0")  # type: ignore[arg-type]
+        await pipe.execute()
+
+
+async def test_sign_in_pause_undo_admit(stage: Stage, open_page: Open) -> None:
+    """An operator signs in, pauses a room, takes it back, calls people, and sees numbers change."""
+    room = await stage.room(**SLOTS)
+    await stage.join(room, 10)
+    page = await signed_in(stage, open_page)
+    await page.goto(f"{stage.base}/admin/rooms/{room}")
+    await expect(page.locator("#n-waiting")).to_have_text("7")
+
+    await page.get_by_role("button", name="Pause").click()
+    await expect(page.get_by_role("heading", level=1)).to_contain_text(room)
+    await expect(page.locator(".effect")).to_contain_text("Nobody is called until you resume")
+    await page.get_by_role("button", name=f"Change {room}").click()
+    await expect(page.locator(".done")).to_contain_text("Mode: Open → Paused")
+    await expect(page.locator("#signs")).to_contain_text("Paused: people may join")
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.locator(".done")).to_contain_text("Mode: Paused → Open")
+
+    await page.fill("input[name=count]", "2")
+    await page.check("input[name=force]")
+    await page.locator("form:has(input[name=count]) button").click()
+    await expect(page.locator(".lead")).to_have_text("Call the first 2 in line.")
+    await expect(page.locator(".effect")).to_contain_text("The wait of the last in line goes from")
+    await page.get_by_role("button", name=f"Call them in {room}").click()
+    await expect(page.locator(".done")).to_contain_text("Called 2 of 2 asked for")
+    await expect(page.locator("#n-waiting")).to_have_text("5")
+    await expect(page.locator("#n-called")).to_have_text("5")
+    assert 5 == (await stage.stats(room))["waiting"]
+
+
+async def test_it_is_live(stage: Stage, open_page: Open) -> None:
+    """Numbers, signs and buttons follow what others do, and a half-filled form stays."""
+    room = await stage.room(**SLOTS)
+    page = await signed_in(stage, open_page)
+    overview = page.locator(".room", has_text=room)
+    await expect(overview).to_be_visible()
+    await stage.join(room, 5)
+    await expect(overview.locator("dd").first).to_have_text("2", timeout=SOON_MS)
+    await overview.get_by_role("link").first.click()
+    await page.fill("input[name=capacity]", "44")
+    await page.locator("details:has(table) summary").click()
+    await stage.join(room, 4)
+    await expect(page.locator("#n-waiting")).to_have_text("6", timeout=SOON_MS)
+    await stage.change(room, mode="paused")
+    await expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=SOON_MS)
+    assert "44" == await page.input_value("input[name=capacity]")
+    assert await page.locator("details:has(table)").get_attribute("open") is not None
+
+
+async def test_capacity_says_what_it_does(served: Serving, stage: Stage, open_page: Open) -> None:
+    """Before a change the page tells from what to what the wait goes, and a number is a link."""
+    room = await stage.room(**SLOTS | {"capacity": 10, "title": "Aurora Live"})
+    await remember(served, room)
+    await stage.join(room, 130)
+    page = await signed_in(stage, open_page)
+    await page.goto(f"{stage.base}/admin/rooms/{room}")
+    await expect(page.locator("#charts path.line")).to_have_count(4)
+    await page.locator("details:has(table) summary").click()
+    await expect(page.locator("#rows tr").nth(11)).to_be_visible()
+    await page.locator("details:has(table) summary").click()
+    await picture(page, "operator-room")
+    await page.fill("input[name=capacity]", "40")
+    await page.locator("form:has(input[name=capacity]) button").click()
+    effect = page.locator(".effect")
+    await expect(effect).to_contain_text(re.compile(r"goes from about .+ to about \d+ min"))
+    await picture(page, "operator-confirm")
+    await page.get_by_role("link", name="Cancel").click()
+    await page.locator("#n-called").click()
+    await expect(page.locator("tbody tr")).to_have_count(10)
+
+
+async def test_times_are_in_the_operators_zone(stage: Stage, open_page: Open) -> None:
+    """The log shows the same moment as 09:00 in Seoul and as 00:00 in UTC."""
+    await stage.room()
+    shown = []
+    for zone in ("UTC", "Asia/Seoul"):
+        page = await signed_in(stage, open_page, timezone_id=zone)
+        await page.goto(f"{stage.base}/admin/audit")
+        first = page.locator("td time").last
+        moment = await first.get_attribute("datetime")
+        shown.append((moment, await first.text_content()))
+    assert shown[0][0] == shown[1][0]
+    assert shown[0][1] != shown[1][1]
+
+
+async def test_without_a_script(stage: Stage, open_page: Open) -> None:
+    """Everything works without JavaScript: sign in, look, preview, confirm."""
+    room = await stage.room(**SLOTS)
+    await stage.join(room, 5)
+    page = await signed_in(stage, open_page, java_script_enabled=False)
+    await page.goto(f"{stage.base}/admin/rooms/{room}")
+    await expect(page.locator("#n-waiting")).to_have_text("2")
+    await expect(page.get_by_role("link", name="Refresh the numbers")).to_be_visible()
+    await page.get_by_role("button", name="Pause").click()
+    await page.get_by_role("button", name=f"Change {room}").click()
+    await expect(page.locator("#signs .chip")).to_have_text("Paused")
+
+
+@pytest.mark.parametrize(
+    ("locale", "size", "scheme"),
+    [("en-GB", DESK, "light"), ("ko-KR", PHONE, "dark"), ("ko-KR", DESK, "light")],
+)
+async def test_everybody_can_use_it(
+    stage: Stage, open_page: Open, locale: str, size: dict[str, int], scheme: str
+) -> None:
+    """Every page has no serious violation of axe-core and fits its screen, in both languages."""
+    room = await stage.room(**SLOTS)
+    await stage.join(room, 5)
+    page = await open_page(
+        f"{stage.base}/admin/sign-in", viewport=size, locale=locale, color_scheme=scheme
+    )
+    await check(page, locale)
+    await page.fill("#key", ADMIN_KEY)
+    await page.locator("form button.main").click()
+    await expect(page.locator(".room").first).to_be_visible()
+    await check(page, locale)
+    at = f"{stage.base}/admin/rooms/{room}"
+    for path in ("", "/tickets", "/tickets?state=called", "/confirm?do=capacity&capacity=9"):
+        await page.goto(at + path)
+        await check(page, locale)
+    for path in ("/admin/audit", "/admin/rooms/none"):
+        await page.goto(stage.base + path)
+        await check(page, locale)
+
+
+async def check(page: Page, locale: str) -> None:
+    """Refuse serious violations, a page wider than its screen, and the wrong language."""
+    found = (await Axe().run(page)).response["violations"]
+    assert [] == [one["id"] for one in found if one["impact"] in ("serious", "critical")], page.url
+    width = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert width <= 0, f"{page.url} is {width} px too wide"
+    assert locale[:2] == await page.get_attribute("html", "lang")
