@@ -97,8 +97,9 @@ def parse(data: bytes, took_s: float = 0.0) -> Reply:
 class Wire:
     """One connection that is kept: the fastest honest client in Python."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, source: str = HOST) -> None:
         self.port = port
+        self._source = source
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(
@@ -111,7 +112,8 @@ class Wire:
         """Send a request and return its answer; the connection is made again where it was cut."""
         began = time.monotonic()
         if self._streams is None:
-            self._streams = await asyncio.open_connection(HOST, self.port)
+            source = (self._source, 0)
+            self._streams = await asyncio.open_connection(HOST, self.port, local_addr=source)
         reader, writer = self._streams
         writer.write(request(method, path, headers, body, close=False))
         status, found = _head((await reader.readuntil(b"\r\n\r\n"))[:-4])

@@ -39,7 +39,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "strict_times": (0, 1, 1),  # whether the machine is ours alone
         "patience": (4, 1, 1),  # and if not, how much longer a start may take
         "away_seconds": (2, 10, 60),
-        "joins_from_one": (800, 5_000, 5_000),
+        "joins_from_one": (500, 5_000, 5_000),
         "api_examples": (6, 40, 400),
     }
 )

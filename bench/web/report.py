@@ -11,6 +11,7 @@ from rich.table import Table
 from bench.report import Figures, Line, Reporter
 
 QUIET = 0.9
+"""A bare server under full load that gets less of its core than this was disturbed."""
 
 LINES = (
     Line("poll_ratio", "polls/s, ours ÷ hand-written", least=8),
@@ -54,7 +55,9 @@ class HttpReporter(Reporter):
             table.add_row(line.key, shown, line.target, mark, line.about)
         self.console.print(table)
         if figures["core_share"] < QUIET:
-            self.console.print("Something else ran on the servers' core: run this again alone.")
+            self.console.print(
+                "Something else used these cores, so no figure counts: run this again alone."
+            )
         if not facts["full"]:
             self.console.print("Targets are those of a full run: make bench-http FULL=1")
         facts["seconds"] = round(time.perf_counter() - self._began, 1)

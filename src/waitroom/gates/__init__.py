@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from waitroom.gates.decision import Options, Rule
+from waitroom.gates.options import Options, Rule
 
 __all__ = ["Options", "Rule"]

@@ -1,8 +1,6 @@
-"""The gate for ASGI: FastAPI, Starlette, Litestar and every other.
+"""The gate for ASGI: FastAPI, Starlette, Litestar and every other. `finish` is for views.
 
-    app.add_middleware(WaitroomGate, url="http://waitroom:8080", rules={"/concert": "concert"})
-
-`finish(request)` ends the visitor's session from within a view.
+app.add_middleware(WaitroomGate, url="http://waitroom:8080", rules={"/concert": "concert"})
 """
 
 from __future__ import annotations
@@ -11,14 +9,15 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from waitroom.gates.answers import Answer
-from waitroom.gates.decision import Facts, Options
+from waitroom.gates.decision import Facts
 from waitroom.gates.gate import Gate, settled_async
+from waitroom.gates.options import Options
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
-KEY = "waitroom"
+_STARTS = ("http.response.start", "websocket.accept")
 
 
 class WaitroomGate:
@@ -31,23 +30,22 @@ class WaitroomGate:
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it."""
         if scope["type"] not in ("http", "websocket"):
-            try:
-                await self.app(scope, receive, send)
-            finally:  # the lifespan is over
-                self.gate.close()
+            await self.app(scope, receive, send)  # the lifespan of the app
+            self.gate.close()
             return
-        found = await settled_async(self.gate, self.gate.judge(facts_of(scope)))
+        facts = facts_of(scope)
+        found = self.gate.quick(facts) or await settled_async(self.gate, facts)
         if isinstance(found, Answer):
             await _answer(found, scope, send)
             return
-        scope[KEY] = found
+        scope["waitroom"] = found
 
         def leave(message: Message) -> Awaitable[None]:
-            if message["type"] in ("http.response.start", "websocket.accept"):
-                cookies = found.leaving(message.get("status", 200))
-                if cookies:
-                    more = [(b"set-cookie", one.header().encode("latin-1")) for one in cookies]
-                    message["headers"] = [*message.get("headers", ()), *more]
+            if message["type"] in _STARTS and (
+                cookies := found.leaving(message.get("status", 200))
+            ):
+                lines = [(b"set-cookie", one.header().encode("latin-1")) for one in cookies]
+                message["headers"] = [*message.get("headers", ()), *lines]
             return send(message)
 
         await self.app(scope, receive, send if found.held is None else leave)
@@ -55,26 +53,23 @@ class WaitroomGate:
 
 def finish(request: Any) -> None:
     """End the session of the visitor who sent a request; their place goes to the next one."""
-    visit = (request if isinstance(request, MutableMapping) else request.scope).get(KEY)
-    if visit is not None:
+    if visit := (request if isinstance(request, MutableMapping) else request.scope).get("waitroom"):
         visit.finish()
 
 
 def facts_of(scope: Message) -> Facts:
     """Return what is known of a request."""
-    headers = scope["headers"]
+    headers, client = scope["headers"], scope.get("client")
 
     def header(name: str) -> str | None:
         wanted = name.encode("latin-1")
         found = [value for key, value in headers if key == wanted]
-        if len(found) > 1:  # HTTP/2 may send cookies one by one
-            return (b"; " if wanted == b"cookie" else b", ").join(found).decode("latin-1")
-        return found[0].decode("latin-1") if found else None
+        # HTTP/2 may send cookies one by one.
+        text = (b"; " if wanted == b"cookie" else b", ").join(found)
+        return text.decode("latin-1") if found else None
 
-    client = scope.get("client")
-    scheme = {"ws": "http", "wss": "https"}.get(scope["scheme"], scope["scheme"])
-    query = scope["query_string"].decode("latin-1")
-    method = scope.get("method", "GET")
+    scheme = "https" if scope["scheme"] in ("https", "wss") else "http"
+    method, query = scope.get("method", "GET"), scope["query_string"].decode("latin-1")
     return Facts(method, scope["path"], query, scheme, client[0] if client else "", header)
 
 

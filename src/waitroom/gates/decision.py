@@ -8,32 +8,22 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import NamedTuple
 
-from waitroom.errors import InvalidInput
 from waitroom.gates import returns
-from waitroom.gates.paths import Place, Table
-from waitroom.models import WhenAway, check_room_name
+from waitroom.gates.options import Network, Options
+from waitroom.gates.paths import Match, Place
 
 PASS_COOKIE = "waitroom-pass-"  # noqa: S105 - the name of a cookie
 TICKET_COOKIE = "waitroom-ticket-"
 PASS_HEADER, TICKET_HEADER, KEY_HEADER = "waitroom-pass", "waitroom-ticket", "waitroom-key"
 _MOST_TRIED = 4  # passes that one request may show
-_SHORTEST_SECRET = 16
-_LONGEST_CODE = 256
+_SHORTEST_SECRET, _LONGEST_SECRET = 16, 128
 _TOKEN = re.compile(r"[A-Za-z0-9._~-]{1,1024}", re.ASCII)
 _SAFE_METHODS = ("GET", "HEAD")
-
-
-class Rule(NamedTuple):
-    """This path and everything below it belongs to a room; `methods` None means all."""
-
-    path: str
-    room: str
-    methods: Sequence[str] | None = None
 
 
 class Held(NamedTuple):
@@ -51,75 +41,6 @@ class Held(NamedTuple):
     def half_s(self) -> float:
         """When half of the session is over."""
         return (self.issued_s + self.expires_s) / 2
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a site is protected: the same for every framework.
-
-    `rules` may be a mapping of paths to rooms; a path of `bypass_paths` and `finish` may begin with
-    a method: `"POST /pay"`.
-    """
-
-    url: str
-    rules: Sequence[Rule] | Mapping[str, str]
-    public_url: str | None = None
-    hosts: Sequence[str] = ()
-    strict: bool = False
-    when_away: str = "closed"
-    renew: bool = True
-    finish: Sequence[str] = ()
-    bypass_paths: Sequence[str] = ()
-    bypass_addresses: Sequence[str] = ()
-    bypass_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    proxies: Sequence[str] = ()
-    keys: str | bytes | None = None
-    cookie_secure: bool | None = None
-    deadline_s: float = 0.2
-    base: str = field(init=False, repr=False)
-    page: str = field(init=False, repr=False)
-    rooms: tuple[str, ...] = field(init=False, repr=False)
-    table: Table = field(init=False, repr=False, compare=False)
-    ends: Table | None = field(init=False, repr=False, compare=False)
-    returns_to: dict[str, str | None] = field(init=False, repr=False)
-    believed: tuple[IPv4Network | IPv6Network, ...] = field(init=False, repr=False)
-    let_by: tuple[IPv4Network | IPv6Network, ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        given = self.rules
-        pairs = given.items() if isinstance(given, Mapping) else given
-        rules = [Rule(*one) for one in pairs]
-        if not rules:
-            raise InvalidInput(
-                "rules", "is empty; give the path of a room, {'/concert': 'concert'}"
-            )
-        places = [_place(f"{one.path}", one.methods, check_room_name(one.room)) for one in rules]
-        free = [_worded(text, None) for text in _several(self.bypass_paths, "bypass_paths")]
-        ends = [_worded(text, "finish") for text in _several(self.finish, "finish")]
-        page = returns.origin(self.public_url or self.url, "public_url")
-        self._check()
-        made: dict[str, Any] = {
-            "base": returns.origin(self.url, "url"),
-            "page": page,
-            "rooms": tuple(dict.fromkeys(one.room for one in rules)),
-            "table": Table([*places, *free]),
-            "ends": Table(ends) if ends else None,
-            # Where site and waiting page share a host, going back to it is safe in any case.
-            "returns_to": returns.listed((*_several(self.hosts, "hosts"), _host(page))),
-            "believed": _networks(self.proxies, "proxies"),
-            "let_by": _networks(self.bypass_addresses, "bypass_addresses"),
-            "bypass_headers": {name.lower(): text for name, text in self.bypass_headers.items()},
-        }
-        for name, value in made.items():
-            object.__setattr__(self, name, value)
-
-    def _check(self) -> None:
-        if self.when_away not in tuple(WhenAway):
-            raise InvalidInput("when_away", f"{self.when_away!r:.40} is not 'open' or 'closed'")
-        if any(len(text) < _SHORTEST_SECRET for text in self.bypass_headers.values()):
-            raise InvalidInput("bypass_headers", f"needs {_SHORTEST_SECRET} characters or more")
-        if not 0 < self.deadline_s <= 5:
-            raise InvalidInput("deadline_s", "is more than 0 and at most 5 seconds")
 
 
 class Facts:
@@ -148,6 +69,10 @@ class Facts:
         text = self.header("cookie")
         if text is None or name not in text:
             return []
+        before, _, after = text.partition(name + "=")
+        if name not in after and (not before or before.endswith("; ")):
+            value = after.partition(";")[0]  # the one cookie of that name, as nearly always
+            return [value] if value and '"' not in value else []
         found = []
         for part in text.split(";"):
             key, _, value = part.strip().partition("=")
@@ -212,7 +137,7 @@ _UNREADABLE = Refuse(400, "unreadable_path", "the path can be read in more ways 
 
 
 def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Decision:
-    """Say what happens to a request. `passes(room, text)` is the good pass of that text, or None."""
+    """Say what happens to a request. `passes(room, text)` is the pass of a text, if it is good."""
     method = facts.method
     found = options.table.match(method, facts.path)
     if options.table.by_method and found.place is None and found.safe:
@@ -251,7 +176,9 @@ def _outside(options: Options, facts: Facts, place: Place) -> Decision:
     tickets = [*facts.cookies(TICKET_COOKIE + room), facts.header(TICKET_HEADER)]
     ticket = next((one for one in tickets if one and _is_token(one)), None)
     key = facts.header(KEY_HEADER)
-    return Join(room, url, ticket, key if key and _is_token(key) and len(key) >= 16 else None)
+    return Join(
+        room, url, ticket, key if key and _is_token(key) and len(key) >= _SHORTEST_SECRET else None
+    )
 
 
 def is_api(facts: Facts) -> bool:
@@ -283,12 +210,11 @@ def address_of(options: Options, facts: Facts) -> str:
     return facts.address
 
 
-def _shown(facts: Facts, room: str) -> list[str]:
-    """Return the texts that may be passes, the likeliest first."""
-    found = facts.cookies(PASS_COOKIE + room)
-    if len(found) < _MOST_TRIED:
-        found += [one for one in (facts.header(PASS_HEADER), facts.bearer()) if one]
-    return found[:_MOST_TRIED]
+def _shown(facts: Facts, room: str) -> Iterator[str]:
+    """Yield the texts that may be passes, the likeliest first."""
+    yield from facts.cookies(PASS_COOKIE + room)[:_MOST_TRIED]
+    yield facts.header(PASS_HEADER) or ""
+    yield facts.bearer() or ""
 
 
 def _goes_by(options: Options, facts: Facts) -> bool:
@@ -304,7 +230,7 @@ def _goes_by(options: Options, facts: Facts) -> bool:
     return facts.method == "OPTIONS" and bool(asks and facts.header("origin"))
 
 
-def _as_another(options: Options, facts: Facts) -> Any:
+def _as_another(options: Options, facts: Facts) -> Match | None:
     """Match the method that a framework might take the request for."""
     told = facts.header("x-http-method-override") or facts.header("x-method-override")
     method = "GET" if facts.method == "HEAD" else (told or "").strip().upper()
@@ -316,7 +242,7 @@ def _code(facts: Facts) -> str | None:
         return None
     for part in facts.query.split("&"):
         name, _, value = part.partition("=")
-        if name == returns.CODE and _is_token(value) and 16 <= len(value) <= _LONGEST_CODE:
+        if name == returns.CODE and _is_secret(value):
             return value
     return None
 
@@ -326,35 +252,12 @@ def _is_token(text: str) -> bool:
     return _TOKEN.fullmatch(text) is not None
 
 
-def _place(path: str, methods: Sequence[str] | None, room: str | None) -> Place:
-    words = None if methods is None else frozenset(one.upper() for one in methods)
-    return Place(path, room, words)
+def _is_secret(text: str) -> bool:
+    """Tell whether a text may be something that nobody can guess."""
+    return _is_token(text) and _SHORTEST_SECRET <= len(text) <= _LONGEST_SECRET
 
 
-def _worded(text: str, room: str | None) -> Place:
-    """Read `"POST /pay"` or `"/thanks"`."""
-    method, blank, path = text.partition(" ")
-    return _place(path.strip(), (method,), room) if blank else _place(text, None, room)
-
-
-def _several(given: Sequence[str], name: str) -> tuple[str, ...]:
-    if isinstance(given, str):
-        raise InvalidInput(name, f"is a list; write [{given!r:.60}]")
-    return tuple(given)
-
-
-def _host(url: str) -> str:
-    return url.partition("://")[2].partition("/")[0]
-
-
-def _networks(given: Sequence[str], name: str) -> tuple[IPv4Network | IPv6Network, ...]:
-    try:
-        return tuple(ip_network(one, strict=False) for one in _several(given, name))
-    except ValueError:
-        raise InvalidInput(name, "takes networks like 10.0.0.0/8, or addresses") from None
-
-
-def _within(networks: Sequence[IPv4Network | IPv6Network], address: str) -> bool:
+def _within(networks: Sequence[Network], address: str) -> bool:
     if not networks:
         return False
     try:

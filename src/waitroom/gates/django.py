@@ -1,35 +1,34 @@
-"""The gate for Django, sync and async; its options are the setting `WAITROOM`.
+"""The gate for Django, sync and async; put it first. `finish` is for views.
 
-    MIDDLEWARE = ["waitroom.gates.django.WaitroomGate", ...]
-    WAITROOM = {"url": "http://waitroom:8080", "rules": {"/concert": "concert"}}
-
-`finish(request)` ends the visitor's session from within a view.
+MIDDLEWARE = ["waitroom.gates.django.WaitroomGate", ...]
+WAITROOM = {"url": "http://waitroom:8080", "rules": {"/concert": "concert"}}
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings  # type: ignore[import-untyped]
 from django.http import HttpResponse  # type: ignore[import-untyped]
 
-from waitroom.gates.answers import Answer
-from waitroom.gates.decision import Facts, Options
-from waitroom.gates.gate import Gate, Visit, settled, settled_async
+from waitroom.gates.answers import Answer, Cookie
+from waitroom.gates.decision import Facts
+from waitroom.gates.gate import Gate, settled, settled_async
+from waitroom.gates.options import Options
 
 
 class WaitroomGate:
-    """Django middleware; put it first."""
+    """Django middleware; its options are the setting `WAITROOM`."""
 
     sync_capable = async_capable = True
 
     def __init__(self, get_response: Callable[[Any], Any]) -> None:
         given = settings.WAITROOM
-        options = given if isinstance(given, Options) else Options(**given)
-        self._get_response = get_response
+        self._next = get_response
         self._is_async = iscoroutinefunction(get_response)
+        options = given if isinstance(given, Options) else Options(**given)
         self.gate = Gate(options, inline=not self._is_async)
         if self._is_async:
             markcoroutinefunction(self)
@@ -37,62 +36,49 @@ class WaitroomGate:
     def __call__(self, request: Any) -> Any:
         """Pass a request on, or answer it."""
         if self._is_async:
-            return self._later(request)
-        found = settled(self.gate, self.gate.judge(facts_of(request)))
+            return self._async(request)
+        facts = facts_of(request)
+        found = request.waitroom = self.gate.quick(facts) or settled(self.gate, facts)
         if isinstance(found, Answer):
             return _response(found)
-        request.waitroom = found
-        return _leaving(found, self._get_response(request))
+        response = self._next(request)
+        return _with(response, found.leaving(response.status_code))
 
-    async def _later(self, request: Any) -> Any:
-        found = await settled_async(self.gate, self.gate.judge(facts_of(request)))
+    async def _async(self, request: Any) -> Any:
+        facts = facts_of(request)
+        found = self.gate.quick(facts) or await settled_async(self.gate, facts)
         if isinstance(found, Answer):
             return _response(found)
         request.waitroom = found
-        answer: Awaitable[Any] = self._get_response(request)
-        return _leaving(found, await answer)
+        response = await self._next(request)
+        return _with(response, found.leaving(response.status_code))
 
 
 def finish(request: Any) -> None:
     """End the session of the visitor who sent a request; their place goes to the next one."""
-    visit = getattr(request, "waitroom", None)
-    if visit is not None:
-        visit.finish()
+    request.waitroom.finish()
 
 
 def facts_of(request: Any) -> Facts:
     """Return what is known of a request."""
-    meta = request.META
+    meta, method = request.META, request.method or "GET"
 
     def header(name: str) -> str | None:
-        found = meta.get("HTTP_" + name.upper().replace("-", "_"))
-        return None if found is None else str(found)
+        return meta.get("HTTP_" + name.upper().replace("-", "_"))  # type: ignore[no-any-return]
 
     query, address = meta.get("QUERY_STRING", ""), meta.get("REMOTE_ADDR") or ""
-    return Facts(request.method or "GET", request.path, query, request.scheme, address, header)
+    return Facts(method, request.path, query, request.scheme, address, header)
 
 
 def _response(answer: Answer) -> Any:
-    made = HttpResponse(answer.body, status=answer.status)
-    del made["Content-Type"]
-    for name, value in answer.lines():
-        if name != "set-cookie":  # a header of Django's may stand there once only
-            made[name] = value
-    return _with_cookies(made, answer.cookies)
+    lines = {name: value for name, value in answer.lines() if name != "set-cookie"}
+    kind = lines.pop("content-type", "text/plain")
+    made = HttpResponse(answer.body, status=answer.status, content_type=kind, headers=lines)
+    return _with(made, answer.cookies)
 
 
-def _leaving(visit: Visit, response: Any) -> Any:
-    return _with_cookies(response, visit.leaving(response.status_code))
-
-
-def _with_cookies(response: Any, cookies: Any) -> Any:
-    for one in cookies:
-        response.set_cookie(
-            one.name,
-            one.value,
-            max_age=one.max_age_s,
-            secure=one.secure,
-            httponly=True,
-            samesite="Lax",
-        )
+def _with(response: Any, cookies: Sequence[Cookie]) -> Any:
+    for name, value, age_s, secure in cookies:
+        more = {"secure": secure, "httponly": True, "samesite": "Lax"}
+        response.set_cookie(name, value, max_age=age_s, **more)
     return response

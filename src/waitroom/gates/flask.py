@@ -14,8 +14,8 @@ from flask import Flask, has_request_context
 from flask import request as current
 
 from waitroom.gates import wsgi
-from waitroom.gates.decision import Options
 from waitroom.gates.gate import Gate
+from waitroom.gates.options import Options
 
 
 class WaitroomGate:

@@ -6,7 +6,6 @@ sync frameworks run the same code: `settled` waits on a thread, `settled_async` 
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import math
 import time
@@ -23,7 +22,6 @@ from waitroom.gates.decision import (
     Facts,
     Held,
     Join,
-    Options,
     PassOn,
     Redeem,
     Refuse,
@@ -33,6 +31,7 @@ from waitroom.gates.decision import (
     seen_as,
 )
 from waitroom.gates.keys import Verifier
+from waitroom.gates.options import Options
 from waitroom.gates.remote import Remote, Reply
 from waitroom.gates.sessions import Sessions, bearer
 
@@ -40,9 +39,13 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 Steps: TypeAlias = "Generator[Future[Reply | None], Reply | None, Visit | Answer]"
-FRESH_S, STALE_S = 2.0, 4.0
+FRESH_S, STALE_S = 1.5, 3.0
 """Keys older than the first are fetched beside the request, older than the second before it."""
 
+HEARD_S = 3.0
+"""Waitroom is believed to be there for so long after its last word."""
+
+_MOST_WISHES, _WISHES_PER_S = 10.0, 2.0
 _NEVER = -math.inf
 _GRACE_S = 0.05  # a call ends by its own deadline; this is for one that hangs in spite of it
 
@@ -53,7 +56,7 @@ class Visit:
     __slots__ = ("_facts", "_gate", "ended", "ends", "fresh", "held")
 
     def __init__(
-        self, gate: Gate, facts: Facts, held: Held | None = None, *, ends: bool = False
+        self, gate: Gate, facts: Facts, held: Held | None = None, ends: bool = False
     ) -> None:
         self._gate = gate
         self._facts = facts
@@ -94,6 +97,17 @@ class Gate:
         self._tidy_at = self._stale_at = _NEVER
         self._fetching: Future[Reply | None] | None = None
         self._fetched_at = _NEVER
+        self._wishes, self._wished_at = _MOST_WISHES, 0.0
+
+    def quick(self, facts: Facts) -> Visit | None:
+        """Return the visit of a request that nothing has to be asked for, which nearly all are."""
+        now = time.monotonic()
+        if now >= self._tidy_at or now >= self._stale_at or self.options.strict:
+            return None
+        decision = decide(self.options, facts, self._read, time.time())
+        if decision.__class__ is not PassOn or decision.renew:
+            return None
+        return Visit(self, facts, decision.held, decision.finish)
 
     def judge(self, facts: Facts) -> Steps:
         """Decide, and do what that takes."""
@@ -103,17 +117,18 @@ class Gate:
             if waits is not None:
                 yield waits
         decision = decide(self.options, facts, self._read, time.time())
-        if self.verifier.unknown:
+        for _ in range(2):  # a fetch under way may have begun before the key was there
+            if not self.verifier.unknown or not self._may_fetch():
+                break
+            yield self._fetch()
             self.verifier.unknown = False
-            if now - self._fetched_at > 1 and not self.verifier.fixed:
-                yield self._fetch()
-                decision = decide(self.options, facts, self._read, time.time())
+            decision = decide(self.options, facts, self._read, time.time())
         if self.options.strict and isinstance(decision, PassOn) and decision.held is not None:
             good = yield from self.sessions.still_inside(decision.held)
             if not good:
                 decision = decide(self.options, facts, _nobody, 0)
         if isinstance(decision, PassOn):
-            visit = Visit(self, facts, decision.held, ends=decision.finish)
+            visit = Visit(self, facts, decision.held, decision.finish)
             if decision.renew and decision.held is not None:
                 renewing = self.sessions.renew(decision.held)
                 if renewing is not None and self._inline:
@@ -154,11 +169,25 @@ class Gate:
         if self.verifier.fixed:
             self._stale_at = math.inf
             return None
-        if now - self._fetched_at < FRESH_S:
+        running = self._fetching is not None and not self._fetching.done()
+        if not running and now - self._fetched_at < FRESH_S:
             return None
         must_wait = now >= self._stale_at and not (self.remote.down and self.verifier.ready)
         call = self._fetch()
         return call if must_wait else None
+
+    def _may_fetch(self) -> bool:
+        """Tell whether a pass with an unknown key is worth a call: forgers make many of them."""
+        self.verifier.unknown = False
+        if self.verifier.fixed:
+            return False
+        now = time.monotonic()
+        self._wishes = min(_MOST_WISHES, self._wishes + (now - self._wished_at) * _WISHES_PER_S)
+        self._wished_at = now
+        if self._wishes < 1:
+            return False
+        self._wishes -= 1
+        return True
 
     def _fetch(self) -> Future[Reply | None]:
         """Fetch the keys, unless that is under way."""
@@ -175,7 +204,7 @@ class Gate:
 
     def _is_there(self) -> Generator[Future[Reply | None], Reply | None, bool]:
         """Tell whether the waiting page can be reached, as far as is known; ask if it is not."""
-        if not self.remote.down and time.monotonic() - self.remote.heard_at < FRESH_S:
+        if not self.remote.down and time.monotonic() - self.remote.heard_at < HEARD_S:
             return True
         return (yield self._fetch()) is not None
 
@@ -246,8 +275,9 @@ def _nobody(_: str, __: str) -> None:
     return None
 
 
-def settled(gate: Gate, steps: Steps) -> Visit | Answer:
-    """Run the steps on this thread."""
+def settled(gate: Gate, facts: Facts) -> Visit | Answer:
+    """Judge on this thread."""
+    steps = gate.judge(facts)
     reply: Reply | None = None
     started = False
     while True:
@@ -264,8 +294,9 @@ def settled(gate: Gate, steps: Steps) -> Visit | Answer:
             reply = None
 
 
-async def settled_async(gate: Gate, steps: Steps) -> Visit | Answer:
-    """Run the steps on the event loop."""
+async def settled_async(gate: Gate, facts: Facts) -> Visit | Answer:
+    """Judge on the event loop."""
+    steps = gate.judge(facts)
     try:
         call = next(steps)
         while True:
@@ -277,6 +308,8 @@ async def settled_async(gate: Gate, steps: Steps) -> Visit | Answer:
 
 async def _waited(gate: Gate, call: Future[Reply | None]) -> Reply | None:
     if not call.done():
+        import asyncio  # a gate for WSGI does without
+
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from waitroom.passes import PassKeys
 
 _MOST_REMEMBERED = 50_000
+_MOST_KEYS = 100
 
 
 class Verifier:
@@ -52,7 +53,8 @@ class Verifier:
         from waitroom.passes import PassKeys
 
         keys = document.get("keys")
-        made = [_public(one) for one in keys if isinstance(one, dict)] if _is_list(keys) else []
+        listed = keys[:_MOST_KEYS] if isinstance(keys, list) else []
+        made = [_public(one) for one in listed if isinstance(one, dict)]
         try:
             self._take(PassKeys([one for one in made if one is not None]))
         except InvalidInput:
@@ -134,10 +136,6 @@ def _object(part: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _is_list(given: object) -> bool:
-    return isinstance(given, list) and len(given) <= 100
 
 
 def _public(jwk: dict[str, Any]) -> Any:

@@ -1,8 +1,8 @@
 """Which rule a path falls under, however it is spelled. Pure.
 
-Servers and frameworks differ in how they read `%2e%2e`, `//`, `;x`, `\\`, capitals and wide letters.
-So a path is read in every way that any of them might, and is protected if one reading is. Where
-two readings lead to different rooms, or a path cannot be read at all, it is refused.
+Servers and frameworks differ in how they read `%2e%2e`, `//`, `;x`, `\\`, capitals and wide
+letters. So a path is read in every way that any of them might, and is protected if one reading
+is. Where two readings lead to different rooms, or it cannot be read at all, it is refused.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Place:
     methods: frozenset[str] | None = None
 
 
-class Unreadable(Exception):  # noqa: N818 - it never leaves this module
+class Unreadable(Exception):
     """A path that no two servers would read alike."""
 
 

@@ -59,6 +59,7 @@ class Remote:
         self.calls = 0
         self.heard_at = 0.0
         self.down = False
+        self._late = 0
         self._retry_at = 0.0
         self._idle: deque[HTTPConnection] = deque(maxlen=_THREADS)
         self._pool: ThreadPoolExecutor | None = None
@@ -114,7 +115,12 @@ class Remote:
             self._idle.pop().close()
 
     def late(self) -> None:
-        """Note that a call did not come back in time."""
+        """Note that a call did not come back in time: a second in a row is an outage."""
+        self._late += 1
+        if self._late > 1:
+            self._failed()
+
+    def _failed(self) -> None:
         self.down, self._retry_at = True, time.monotonic() + PAUSE_S
 
     def _threads(self) -> ThreadPoolExecutor:
@@ -149,13 +155,16 @@ class Remote:
                     raise
                 # The server closes a connection that was idle for long: that is no outage.
                 found = self._exchange(None, method, path, headers, body, until)
-        except (OSError, HTTPException, ValueError):
+        except TimeoutError:
             self.late()
+            return None
+        except (OSError, HTTPException, ValueError):
+            self._failed()
             return None
         if found.status in _NOT_THERE:
-            self.late()
+            self._failed()
             return None
-        self.down, self.heard_at = False, time.monotonic()
+        self.down, self._late, self.heard_at = False, 0, time.monotonic()
         return found
 
     def _exchange(

@@ -11,8 +11,9 @@ from collections.abc import Generator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from waitroom.gates.decision import Held, Options
+from waitroom.gates.decision import Held
 from waitroom.gates.keys import Verifier
+from waitroom.gates.options import Options
 from waitroom.gates.remote import Remote, Reply
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The gate for WSGI: any framework, under any server.
 
-    application = WaitroomGate(application, url="http://waitroom:8080", rules={"/concert": "concert"})
+    app = WaitroomGate(app, url="http://waitroom:8080", rules={"/concert": "concert"})
 
 `finish(environ)` ends the visitor's session from within the app.
 """
@@ -12,8 +12,9 @@ from http import HTTPStatus
 from typing import Any
 
 from waitroom.gates.answers import Answer
-from waitroom.gates.decision import Facts, Options
+from waitroom.gates.decision import Facts
 from waitroom.gates.gate import Gate, settled
+from waitroom.gates.options import Options
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -30,7 +31,8 @@ class WaitroomGate:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pass a request on, or answer it."""
-        found = settled(self.gate, self.gate.judge(facts_of(environ)))
+        facts = facts_of(environ)
+        found = self.gate.quick(facts) or settled(self.gate, facts)
         if isinstance(found, Answer):
             phrase = f"{found.status} {HTTPStatus(found.status).phrase}"
             start_response(phrase, found.lines())

@@ -41,7 +41,12 @@ router = APIRouter(
 IfMatch = Annotated[str | None, Header(description="The ETag of the room as it was read.")]
 Repeat = Annotated[
     str | None,
-    Header(alias="Idempotency-Key", description="Repeating the call with it does nothing twice."),
+    Header(
+        alias="Idempotency-Key",
+        description="Repeating the call with it does nothing twice.",
+        min_length=1,
+        max_length=128,
+    ),
 ]
 
 

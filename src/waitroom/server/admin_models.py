@@ -6,6 +6,7 @@ Fields of a policy come from `Policy` itself, so that one which is added there i
 from __future__ import annotations
 
 import dataclasses
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -13,7 +14,19 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from waitroom.engine.apikeys import ApiKey, Role
 from waitroom.engine.audit import Entry
 from waitroom.estimate import Wait
-from waitroom.models import Listed, Policy, Room, Sample, State, Stats
+from waitroom.models import (
+    ROOM_NAME,
+    BeforeOpen,
+    Eta,
+    Listed,
+    Mode,
+    Policy,
+    Room,
+    Sample,
+    State,
+    Stats,
+    WhenAway,
+)
 
 OpId = Annotated[
     str | None,
@@ -27,15 +40,44 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+_TYPES = {"people": int, "seconds": float, "Unix time in ms": int, "yes or no": bool}
+_ENUMS: dict[str, type[StrEnum]] = {
+    "mode": Mode,
+    "before_open": BeforeOpen,
+    "eta": Eta,
+    "when_away": WhenAway,
+}
+_NEVER_NULL = {*_ENUMS, "renewable", "recover_s", "max_defers"}
+
+
 def _fields(*, optional: bool) -> dict[str, Any]:
-    types = {"people": int, "seconds": float, "Unix time in ms": int, "yes or no": bool}
+    """Return the fields of a policy with their documentation.
+
+    `Policy` itself checks the ranges, because it says better what is allowed.
+    """
     found: dict[str, Any] = {}
     for spec in dataclasses.fields(Policy):
-        kind: Any = types.get(spec.metadata["unit"], str)
-        # `Policy` itself checks ranges, and says better what is allowed.
-        default = None if optional else ...
-        found[spec.name] = (kind | None, Field(default, description=spec.metadata["about"]))
+        kind: Any = _TYPES.get(spec.metadata["unit"], str)
+        kind = kind if spec.name in _NEVER_NULL else kind | None
+        told = Field(
+            None if optional else ...,
+            description=spec.metadata["about"],
+            json_schema_extra=_allowed(spec) if optional else None,
+        )
+        found[spec.name] = (kind, told)
     return found
+
+
+def _allowed(spec: dataclasses.Field[Any]) -> dict[str, Any]:
+    """Return what a field takes, in the words of JSON Schema; null is as the type says."""
+    if spec.name in _ENUMS:
+        return {"enum": [str(word) for word in _ENUMS[spec.name]]}
+    if spec.metadata["unit"] == "yes or no":
+        return {}
+    low, high = spec.metadata["low"], spec.metadata["high"]
+    if spec.metadata["unit"] == "text":
+        return {"minLength": low, "maxLength": high}
+    return {"minimum": low, "maximum": high}
 
 
 PolicyBody: type[BaseModel] = create_model(
@@ -126,7 +168,7 @@ class RoomsBody(BaseModel):
 class NewRoom(Strict):
     """A room to make."""
 
-    name: str = Field(min_length=1, max_length=64)
+    name: str = Field(json_schema_extra={"pattern": f"^{ROOM_NAME.pattern}$"})
     preset: str | None = Field(None, description="batch, manual, slots, desk or per-minute")
     policy: PolicyChanges | None = None  # type: ignore[valid-type]
 

@@ -21,6 +21,7 @@ from waitroom.server import (
     sessions,
 )
 from waitroom.server.bodies import bounded
+from waitroom.server.counting import counted
 from waitroom.server.lane import Lane
 from waitroom.server.state import Here, Server, open_server
 from waitroom.settings import Settings
@@ -46,8 +47,10 @@ class App(Lane):
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.framework = _framework(self)
-        super().__init__(bounded(self.framework))
         self.opened: Server | None = None
+        super().__init__(
+            counted(bounded(self.framework), lambda: self.opened and self.opened.tally)
+        )
 
     @contextlib.asynccontextmanager
     async def life(self) -> AsyncIterator[None]:

@@ -22,6 +22,7 @@ from waitroom.models import Policy, Sample, Stats
 log = logging.getLogger("waitroom.boards")
 
 REFRESH_S = 1.0
+JUST_NOW_S = 0.2
 FORGET_S = 60.0
 """A board that nobody asked for in this time is renewed no more."""
 
@@ -107,15 +108,23 @@ class Boards:
 
     async def get(self, room: str) -> Board:
         """Return the board of a room, made on first use; many callers share the making."""
-        board = self.known.get(room)
-        if board is None:
-            task = self._loading.get(room)
-            if task is None:
-                task = self._loading[room] = asyncio.create_task(self._load(room))
-                task.add_done_callback(lambda _: self._loading.pop(room, None))
-            board = await asyncio.shield(task)
+        board = self.known.get(room) or await self._loaded(room)
         board.wanted_at = time.monotonic()
         return board
+
+    async def renew(self, room: str) -> Board:
+        """Return the board of a room as it is now, or was just now; many callers share it."""
+        board = await self.get(room)
+        if time.monotonic() - board.fresh_at < JUST_NOW_S:
+            return board
+        return await self._loaded(room)
+
+    async def _loaded(self, room: str) -> Board:
+        task = self._loading.get(room)
+        if task is None:
+            task = self._loading[room] = asyncio.create_task(self._load(room))
+            task.add_done_callback(lambda _: self._loading.pop(room, None))
+        return await asyncio.shield(task)
 
     def want(self, room: str) -> None:
         """Keep a board renewed for a while."""
@@ -129,6 +138,10 @@ class Boards:
 
     async def _load(self, room: str) -> Board:
         stats = await self._engine.stats(room)
+        known = self.known.get(room)
+        if known is not None:
+            known.renew(self._engine.policy_of(room) or known.policy, stats)
+            return known
         history = await self._engine.series(room, limit=KEPT_SAMPLES)
         policy = self._engine.policy_of(room)
         if policy is None:

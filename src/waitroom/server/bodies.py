@@ -11,7 +11,7 @@ from typing import Any
 
 from waitroom.errors import BodyTooLarge, BodyTooSlow
 from waitroom.server import problems
-from waitroom.server.answers import Answer
+from waitroom.server.answers import Answer, Headers
 
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -25,6 +25,16 @@ TOO_LARGE = "the body takes at most {} bytes"
 
 class Disconnected(Exception):
     """The caller has gone before the body was whole."""
+
+
+def expected(headers: Headers) -> bool:
+    """Tell whether a request has a body; most joins have none, and need not wait for it."""
+    for name, value in headers:
+        if name == b"content-length":
+            return value != b"0"
+        if name == b"transfer-encoding":
+            return True
+    return False
 
 
 async def read(receive: Receive, most: int) -> bytes:

@@ -56,7 +56,7 @@ METRICS = (
     Family("waitroom_store_up", "gauge", "1 while Redis or Valkey answers, else 0"),
     Family("waitroom_store_call_seconds", "histogram", "Time of a call to the store", ("verb",)),
     Family("waitroom_store_call_items", "histogram", "Tickets per call to the store", ("verb",)),
-    Family("waitroom_store_errors", "counter", "Calls to the store that failed"),
+    Family("waitroom_store_errors", "counter", "Outages of the store that this server noticed"),
     Family("waitroom_away_entries", "counter", "People let in unseen while the store was away"),
     Family("waitroom_draining", "gauge", "1 once this process was told to stop, else 0"),
     Family("waitroom_workers", "gauge", "Worker processes alive"),

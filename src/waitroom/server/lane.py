@@ -90,7 +90,7 @@ class Lane:
             if method != "GET":
                 return self._app(scope, receive, send)
             return _stream(server, call, receive, send)
-        if method == "POST":
+        if method == "POST" and bodies.expected(call.headers):
             return _with_body(server, route, call, receive, send)
         return _answer(server, route, call, send)
 

@@ -92,6 +92,10 @@ async def poll(server: Server, call: Call) -> TicketView:
 async def join(server: Server, call: Call) -> Answer:
     """Take a place, or keep the one that the caller has."""
     view = await joined(server, call, call.json(JoinWish))
+    board = server.boards.known.get(call.room)
+    if view.state is State.WAITING and board is not None and not board.stats.waiting:
+        # The board is from before the rush, and would promise the first in line no wait at all.
+        await within(server.boards.renew(call.room))
     return _told(server, call, view, 201 if view.new else 200)
 
 

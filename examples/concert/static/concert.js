@@ -1,0 +1,32 @@
+// Keeps the seat map and the clocks alive. Without it the pages work, and show the moment they were made.
+
+const LOOK_MS = 2000;
+
+/** Shows each seat as it is now. @param {HTMLElement} map */
+async function look(map) {
+  const answer = await fetch(map.dataset.seats, { headers: { accept: "application/json" } });
+  if (answer.status === 429) return location.reload(); // the visit is over: the gate leads to the line
+  if (!answer.ok) return;
+  for (const seat of await answer.json()) {
+    const button = map.querySelector(`button[value="${seat.id}"]`);
+    if (!button || button.className === seat.state) continue;
+    button.className = seat.state;
+    button.disabled = seat.state === "held" || seat.state === "sold";
+    button.setAttribute("aria-label", `${button.dataset.name}, ${map.dataset[seat.state]}`);
+  }
+}
+
+/** Counts down to the end of a hold. @param {HTMLElement} clock */
+function tick(clock) {
+  const left = Math.ceil((Date.parse(clock.dataset.until) - Date.now()) / 1000);
+  if (left <= 0) return location.reload(); // the server says what comes next
+  clock.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+  clock.parentElement.hidden = false;
+  setTimeout(tick, 1000, clock);
+}
+
+const map = document.querySelector("[data-seats]");
+if (map) {
+  setInterval(() => document.hidden || look(map).catch(() => {}), LOOK_MS);
+}
+document.querySelectorAll("[data-until]").forEach(tick);

@@ -1,0 +1,105 @@
+"""One address cannot flood a room, nor talk its way around the limit."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.acceptance.tools import say
+from tests.clients import SECRET, Reply, Wire, ask, metric, request
+from tests.counts import count
+from tests.serving import ADMIN_KEY, Serving, serving
+
+PER_MINUTE = 300
+PROXY = "127.0.0.2"
+AT_ONCE = 4
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run a server that believes one proxy: all of 127/8 is this machine, but not that address."""
+    given = {"joins_per_minute": PER_MINUTE, "proxies": PROXY, "public_url": "https://w.example"}
+    with serving(tmp_path_factory.mktemp("limit"), secret=SECRET, **given) as one:
+        yield one
+
+
+@pytest.fixture
+def path(served: Serving) -> str:
+    """Make a room, and return where to join it."""
+    name = f"t-{secrets.token_hex(6)}"
+    headers = {"Authorization": f"Bearer {ADMIN_KEY}", "Content-Type": "application/json"}
+    body = json.dumps({"name": name, "policy": {"mode": "paused"}}).encode()
+    assert 201 == ask(served.port, request("POST", "/v1/admin/rooms", headers, body)).status
+    return f"/v1/rooms/{name}/tickets"
+
+
+async def flood(
+    served: Serving, path: str, *, forwarded: str | None = None, source: str = "127.0.0.1"
+) -> tuple[list[Reply], float]:
+    """Join as often and as fast as one address can; `%` of `forwarded` is another each time."""
+    turns = iter(range(count("joins_from_one")))
+    replies: list[Reply] = []
+
+    async def one() -> None:
+        async with Wire(served.port, source) as wire:
+            for turn in turns:
+                told = forwarded and forwarded.replace("%", f"198.51.{turn >> 8}.{turn & 255}")
+                headers = {"X-Forwarded-For": told} if told else {}
+                replies.append(await wire.ask("POST", path, headers))
+
+    began = time.monotonic()
+    await asyncio.gather(*(one() for _ in range(AT_ONCE)))
+    return replies, time.monotonic() - began
+
+
+def accepted(replies: list[Reply], took_s: float) -> int:
+    """Return how many were let through; all others were told to come later."""
+    assert {201, 429} == {reply.status for reply in replies}
+    refused = [reply for reply in replies if reply.status == 429]
+    assert {"too_many_requests"} == {reply.code for reply in refused}
+    assert all(1 <= int(reply.header("retry-after") or 0) <= 60 for reply in refused)
+    good = len(replies) - len(refused)
+    assert PER_MINUTE <= good <= PER_MINUTE + PER_MINUTE / 60 * took_s + 2
+    return good
+
+
+async def test_a_flood_from_one_address(served: Serving, path: str) -> None:
+    """Beyond the limit 429 with Retry-After, also with a new made-up X-Forwarded-For each time."""
+    before = metric(served.port, "waitroom_limited_total", limit="joins")
+    replies, took_s = await flood(served, path, forwarded="%")
+    good = accepted(replies, took_s)
+    counted = metric(served.port, "waitroom_limited_total", limit="joins") - before
+    assert len(replies) - good == counted
+    ticket = next(reply for reply in replies if reply.status == 201).json()["ticket"]
+    assert 200 == ask(served.port, request("GET", f"{path}/{ticket}")).status, "may still poll"
+    async with Wire(served.port, PROXY) as wire:
+        other = await wire.ask("POST", path, {"X-Forwarded-For": "203.0.113.5"})
+        assert (201, good + 1) == (other.status, other.json()["waiting"]), "others still join"
+    say(f"{len(replies)} joins from one address in {took_s:.1f} s: {good} accepted")
+
+
+async def test_a_flood_through_the_proxy(served: Serving, path: str) -> None:
+    """What the visitor wrote in front of the proxy's word does not count."""
+    accepted(*await flood(served, path, forwarded="%, 203.0.113.9", source=PROXY))
+
+
+async def test_a_known_visitor_is_not_limited(served: Serving, path: str) -> None:
+    """A site that joins its members with a key does so for many, from one address."""
+    headers = {"Authorization": f"Bearer {ADMIN_KEY}"}
+    async with Wire(served.port) as wire:
+        for number in range(PER_MINUTE // 5):
+            body = json.dumps({"visitor": f"member {number}"}).encode()
+            assert 201 == (await wire.ask("POST", path, headers, body)).status
+
+
+def test_cookies_are_secure_where_the_public_url_is(served: Serving, path: str) -> None:
+    """Behind https every cookie is Secure, though the proxy speaks http to us."""
+    told = {"Cookie": "a=1", "Idempotency-Key": secrets.token_hex(8)}
+    headers = told | {"Authorization": f"Bearer {ADMIN_KEY}"}
+    reply = ask(served.port, request("POST", path, headers, b'{"visitor": "x"}'))
+    assert ["Secure"] == [one.rpartition("; ")[2] for one in reply.all("set-cookie")]
