@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from waitroom.server.metrics import KEEP_S
+
 HOST = "127.0.0.1"
 SECRET = "only-for-tests-" + "s" * 32
 """One key: a secret is split at blanks."""
@@ -91,6 +93,9 @@ def parse(data: bytes, took_s: float = 0.0) -> Reply:
     status, headers = _head(head)
     if ("transfer-encoding", "chunked") in headers:
         body = _unchunked(body)
+    length = next((value for name, value in headers if name == "content-length"), None)
+    if length is not None:
+        body = body[: int(length)]  # after it may come what was said of a second request
     return Reply(status, headers, body, took_s)
 
 
@@ -277,9 +282,14 @@ def slow_link(target: int) -> Iterator[SlowLink]:
         loop.close()
 
 
-def metric(port: int, name: str, **labels: str) -> float:
+def scrape(port: int) -> str:
+    """Return the metrics as they are now; the server may answer with what it just gathered."""
+    time.sleep(KEEP_S)
+    return ask(port, request("GET", "/metrics"), 15).body.decode()
+
+
+def metric(text: str, name: str, **labels: str) -> float:
     """Return the sum of the samples of a metric that have these labels; 0 if there is none."""
-    text = ask(port, request("GET", "/metrics"), 15).body.decode()
     wanted = [f'{key}="{value}"' for key, value in labels.items()]
     found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.M)
     return sum(float(value) for given, value in found if all(one in given for one in wanted))

@@ -30,6 +30,8 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "ghosts": (1_000, 10_000, 50_000),
         "outage_people": (500, 5_000, 20_000),
         "lost_second_people": (500, 5_000, 20_000),
+        "gate_away_seconds": (3, 30, 60),
+        "gate_redirects": (2_000, 20_000, 200_000),
         "live_change_seeds": (3, 30, 300),
         "slow_connections": (40, 1_000, 1_000),
         "rolling_streams": (24, 200, 1_000),
@@ -41,6 +43,11 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "away_seconds": (2, 10, 60),
         "joins_from_one": (500, 5_000, 5_000),
         "api_examples": (6, 40, 400),
+        "path_tricks": (150, 2_000, 40_000),  # spellings of a path, per stack
+        "api_coverage": (0, 1, 1),
+        "concert_examples": (10, 60, 600),
+        "gated_visitors": (40, 200, 200),
+        "gated_places": (5, 20, 20),
     }
 )
 

@@ -23,7 +23,11 @@ CORE = {
     "windows",
 }
 # A core module imports no third-party package, but for what a standard is best left to.
-PACKAGES = {"passes": {"jwt", "cryptography"}}
+# A gate adds to these only the framework that it is for.
+PACKAGES = {
+    "passes": {"jwt", "cryptography"},
+    "gates": {"jwt", "cryptography", "django", "flask", "asgiref"},
+}
 # Beside itself and the core, a part may import these parts; one that is not listed may import none.
 ALLOWED = {
     "engine": set[str](),
@@ -64,7 +68,7 @@ def wrong(source: str, module: Path) -> set[str]:
     """Return the imports that a module of Waitroom must not have."""
     part = part_of(module)
     below = PURE.get(part, CORE | {part} | ALLOWED.get(part, set()))
-    alone = part in CORE or part in PURE
+    alone = part in CORE or part in PURE or part in PACKAGES
     bad: set[str] = set()
     for name in imported(source, ("waitroom", *module.parts[:-1])):
         top, *rest = name.split(".")
@@ -103,6 +107,10 @@ def test_every_part_is_known() -> None:
         ("engine/client.py", "from waitroom.server.app import app", "waitroom.server"),
         ("ticker.py", "from waitroom.cli import main", "waitroom.cli"),
         ("planner/formulas.py", "import rich", "rich"),
+        ("gates/asgi.py", "from waitroom.server.calls import Call", "waitroom.server"),
+        ("gates/keys.py", "from waitroom.engine.secret import load_secret", "waitroom.engine"),
+        ("gates/decision.py", "import redis", "redis"),
+        ("gates/remote.py", "import httpx", "httpx"),
         ("planner/advice.py", "from waitroom.settings import load", "waitroom.settings"),
     ],
 )
@@ -119,6 +127,8 @@ def test_a_wrong_import_is_found(module: str, source: str, found: str) -> None:
         ("passes.py", "import jwt\nfrom cryptography.hazmat.primitives import hashes"),
         ("engine/client.py", "import redis\nfrom waitroom import __version__\nfrom .keys import x"),
         ("ticker.py", "from waitroom.engine.client import Engine"),
+        ("gates/keys.py", "import jwt\nfrom waitroom.passes import PassKeys"),
+        ("gates/django.py", "import django\nfrom waitroom.gates.gate import Gate"),
         ("planner/verdict.py", "import math\nfrom waitroom.planner.inputs import Inputs"),
         ("cli/main.py", "from waitroom.ticker import Ticker\nfrom waitroom.engine import connect"),
     ],

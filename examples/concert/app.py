@@ -18,9 +18,10 @@ from pathlib import Path
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
+from waitroom.gates import Options
 from waitroom.gates.asgi import WaitroomGate
-from waitroom.gates.decision import Options
 
 from . import api, pages
 from .booking import HOLD_S, PAY_S, Booking, now_ms
@@ -76,9 +77,17 @@ def gate_options(site: Site, url: str) -> Options:
     )
 
 
-def create(site: Site | None = None, clock: Callable[[], int] = now_ms) -> FastAPI:
-    """Make the app; settings come from the environment unless they are given."""
+def create(site: Site | None = None) -> ASGIApp:
+    """Make the site with the gate in front; settings come from the environment if not given."""
     site = site or Site.of(os.environ)
+    app = ungated(site)
+    if site.waitroom_url is None:
+        return app
+    return WaitroomGate(app, gate_options(site, site.waitroom_url))
+
+
+def ungated(site: Site, clock: Callable[[], int] = now_ms) -> FastAPI:
+    """Make the site alone."""
     store = Store(site.database)
     announce(store)
 
@@ -95,8 +104,6 @@ def create(site: Site | None = None, clock: Callable[[], int] = now_ms) -> FastA
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
     app.add_exception_handler(BookingError, _told)
     app.add_exception_handler(pages.Elsewhere, pages.led_back)
-    if site.waitroom_url is not None:
-        app.add_middleware(WaitroomGate, options=gate_options(site, site.waitroom_url))
     return app
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
+from datetime import datetime
 
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
@@ -78,15 +79,15 @@ class Booking:
 
     def seats(self, date: int, visitor: str | None) -> list[SeatView]:
         """Show the seat map of a date as a visitor may see it."""
-        now = self._clock()
         with self._store.reading() as db:
-            rows = db.execute(_seats(now).where(Seat.date_id == date)).all()
-        if not rows:
+            rows = db.execute(_seats(self._clock()).where(Seat.date_id == date))
+            found = [
+                SeatView(seat.id, seat.row, seat.number, seat.price, _state(sold, holder, visitor))
+                for seat, sold, holder in rows
+            ]
+        if not found:
             raise NotThere
-        return [
-            SeatView(seat.id, seat.row, seat.number, seat.price, _state(sold, holder, visitor))
-            for seat, sold, holder in rows
-        ]
+        return found
 
     def hold(self, seat: int, visitor: str) -> HoldView:
         """Keep a free seat for the visitor. Another seat they held is free again.
@@ -185,7 +186,7 @@ def _state(sold: str | None, holder: str | None, visitor: str | None) -> SeatSta
     return "mine" if holder == visitor else "held"
 
 
-def _seats(now: int) -> Select[tuple[Seat, str | None, str | None]]:
+def _seats(now: int) -> Select[Seat, str, str]:
     """Select seats in order, each with its sale and the visitor of its living hold, if any."""
     sold = (Reservation.seat_id == Seat.id) & Reservation.paid_at_ms.is_not(None)
     held = (Hold.seat_id == Seat.id) & (Hold.ends_at_ms > now)
@@ -193,7 +194,7 @@ def _seats(now: int) -> Select[tuple[Seat, str | None, str | None]]:
     return found.outerjoin(Hold, held).order_by(Seat.date_id, Seat.row, Seat.number)
 
 
-def _dates(now: int) -> Select[tuple[int, int, object, int, int]]:
+def _dates(now: int) -> Select[int, int, datetime, int, int]:
     """Select dates in order, each with its seats counted."""
     sold = (Reservation.seat_id == Seat.id) & Reservation.paid_at_ms.is_not(None)
     held = (Hold.seat_id == Seat.id) & (Hold.ends_at_ms > now)

@@ -32,7 +32,7 @@ Note = Annotated[str | None, Query(alias="no", max_length=20)]
 Known = Annotated[str | None, Cookie(alias=VISITOR, max_length=64)]
 
 
-class Elsewhere(Exception):  # noqa: N818 - it is no error
+class Elsewhere(Exception):
     """Lead the browser to another page, with a word on why."""
 
     def __init__(self, path: str, why: str) -> None:

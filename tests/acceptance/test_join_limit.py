@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.acceptance.tools import say
-from tests.clients import SECRET, Reply, Wire, ask, metric, request
+from tests.clients import SECRET, Reply, Wire, ask, metric, request, scrape
 from tests.counts import count
 from tests.serving import ADMIN_KEY, Serving, serving
 
@@ -70,10 +70,10 @@ def accepted(replies: list[Reply], took_s: float) -> int:
 
 async def test_a_flood_from_one_address(served: Serving, path: str) -> None:
     """Beyond the limit 429 with Retry-After, also with a new made-up X-Forwarded-For each time."""
-    before = metric(served.port, "waitroom_limited_total", limit="joins")
+    before = metric(scrape(served.port), "waitroom_limited_total", limit="joins")
     replies, took_s = await flood(served, path, forwarded="%")
     good = accepted(replies, took_s)
-    counted = metric(served.port, "waitroom_limited_total", limit="joins") - before
+    counted = metric(scrape(served.port), "waitroom_limited_total", limit="joins") - before
     assert len(replies) - good == counted
     ticket = next(reply for reply in replies if reply.status == 201).json()["ticket"]
     assert 200 == ask(served.port, request("GET", f"{path}/{ticket}")).status, "may still poll"

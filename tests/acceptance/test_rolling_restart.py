@@ -19,7 +19,7 @@ import pytest
 from tests.clients import HOST, Wire, ask, live, metric, request
 from tests.counts import count
 from tests.servers import start_server, wait_for
-from tests.serving import ADMIN_KEY, Serving, await_ready, end, free_port, launch
+from tests.serving import ADMIN_KEY, Serving, await_ready, end, free_port, launch, serving
 
 CONFIG = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 DRAIN_S = 4.0
@@ -29,20 +29,20 @@ POLICY = b'{"name": "hall", "policy": {"capacity": 5, "presence_s": 600}}'
 OPERATOR = {"authorization": f"Bearer {ADMIN_KEY}", "content-type": "application/json"}
 
 
-def nginx_or_skip() -> str:
-    """Return nginx; without one the test is skipped, but fails in CI."""
-    found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+def program_or_skip(name: str) -> str:
+    """Return a program's path; without it the test is skipped, but fails in CI."""
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
     if found is None and os.environ.get("CI") == "true":
-        pytest.fail("nginx is not installed, and CI must restart servers behind it")
+        pytest.fail(f"{name} is not installed, and CI must restart servers with it")
     if found is None:
-        pytest.skip("nginx is not installed: `apt install nginx` to restart servers behind it")
+        pytest.skip(f"{name} is not installed: `apt install {name}` to restart servers with it")
     return found
 
 
 @contextlib.contextmanager
 def nginx(folder: Path, upstreams: list[int]) -> Iterator[int]:
     """Run nginx with the file that we give to others, on a free port, before these servers."""
-    binary, port = nginx_or_skip(), free_port()
+    binary, port = program_or_skip("nginx"), free_port()
     servers = "".join(
         f"        server {HOST}:{one} max_fails=1 fail_timeout=2s;\n" for one in upstreams
     )
@@ -175,7 +175,7 @@ def relaunch(one: Serving) -> Serving:
 @contextlib.contextmanager
 def fleet(folder: Path) -> Iterator[list[Serving]]:
     """Run servers that share a store and a secret."""
-    nginx_or_skip()
+    program_or_skip("nginx")
     with start_server("valkey", folder / "store") as store:
         (folder / "url").write_text(store.url)
         settings = {"redis_url": store.url, "drain_s": DRAIN_S, "proxies": HOST}
@@ -213,3 +213,22 @@ async def test_rolling_restart(tmp_path: Path) -> None:
     assert crowd.reconnects >= streams * count("rolling_restarts") // (2 * len(servers))
     assert min(told) >= 1
     assert crowd.slowest_s < 4
+
+
+def test_a_busy_server_resets_nobody(tmp_path: Path) -> None:
+    """While connections pour in, a server that ends takes each whole or not at all.
+
+    A connection that the kernel took and nobody answered would be an error to wrk ("read"); one
+    that was refused outright ("write", to wrk) a proxy simply makes elsewhere.
+    """
+    wrk = program_or_skip("wrk")
+    with serving(tmp_path, drain_s=1) as one:
+        ask(one.port, request("POST", "/v1/admin/rooms", OPERATOR, POLICY))
+        load = [wrk, "-t1", "-c200", "-d4s", "-H", "Connection: close", f"{one.base}/v1/rooms/hall"]
+        with subprocess.Popen(load, stdout=subprocess.PIPE, text=True) as process:
+            wait_for(lambda: metric(one.port, "waitroom_lane_requests_total") > 200, "load")
+            assert 0 == one.stop()
+            said = process.communicate()[0]
+    errors = re.search(r"Socket errors: connect \d+, read (\d+), write \d+", said)
+    assert errors is not None, said
+    assert 0 == int(errors[1]), said

@@ -14,13 +14,15 @@ from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright, expect
 
 from tests.browser.stage import FLAGS, PHONE, Stage, chromium_or_skip
 from tests.serving import Serving, serving
 
 Open = Callable[..., Awaitable[Page]]
 _HARMLESS = ("Failed to load resource",)  # an answer of 4xx or 5xx, which tests look at themselves
+# On a busy machine the store may look away for a moment; pages get over that within seconds.
+expect.set_options(timeout=15_000)
 
 
 @pytest.fixture(scope="session")

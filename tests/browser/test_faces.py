@@ -34,6 +34,8 @@ async def put(page: Page, stage: Stage, view: PageView) -> None:
     """Show a page that was made here; its style and script come from the server."""
     address = stage.page_of(f"made-{view.face}")
     await page.unroute_all()
+    # The room does not exist, and a page that learns so would go on to say it.
+    await page.route("**/v1/**", lambda route: route.abort())
     await page.route(
         address, lambda route: route.fulfill(body=render(view), content_type="text/html")
     )

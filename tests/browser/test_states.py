@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.browser.conftest import Open
-from tests.browser.stage import Stage, heading, picture, text
+from tests.browser.stage import Stage, heading, picture
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 MOST_BYTES = 30_000
@@ -55,7 +55,7 @@ async def test_before_opening_nobody_may_join(stage: Stage, open_page: Open) -> 
     opens_ms = int(time.time() * 1000) + 5_000
     room = await stage.room(opens_at_ms=opens_ms, before_open="refuse")
     page = await open_page(stage.page_of(room))
-    assert "You can join from then on." == await text(page, "early")
+    await expect(page.locator("[data-x=early]")).to_have_text("You can join from then on.")
     await expect(page.get_by_text("Leave the line", exact=True)).to_be_hidden()
     await expect(page.locator("[data-x=ahead]")).to_have_text("0", timeout=SOON_MS)
 
@@ -79,7 +79,7 @@ async def test_closed(stage: Stage, open_page: Open) -> None:
         "The line is closed to newcomers. Your place is kept.", timeout=SOON_MS
     )
     other = await open_page(stage.page_of(room))
-    assert "This line is closed" == await heading(other)
+    await expect(other.get_by_role("heading", name="This line is closed")).to_be_visible()
 
 
 async def test_a_turn_that_passed(stage: Stage, open_page: Open) -> None:
@@ -124,7 +124,7 @@ async def test_a_cleared_room(stage: Stage, open_page: Open) -> None:
 async def test_no_such_room(stage: Stage, open_page: Open, name: str) -> None:
     """A wrong link gets a page with words, not a bare error."""
     page = await open_page(stage.page_of(name))
-    assert "Nothing to wait for here" == await heading(page)
+    await expect(page.locator("h2")).to_have_text("Nothing to wait for here")
 
 
 async def test_the_page_in_dark_on_a_desk(stage: Stage, open_page: Open) -> None:

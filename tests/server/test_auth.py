@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.serving import Serving, serving
+from tests.serving import ADMIN_KEY, Serving, serving
 from waitroom.engine.apikeys import Role
 
 READS = [
@@ -122,3 +126,25 @@ def test_bad_keys_are_limited_by_address(limited: Serving, operator: httpx.Clien
         assert 1 <= int(answer.headers["retry-after"]) <= 60
         assert 200 == ask(good).status_code
         assert 401 == ask(bad, "192.0.2.2").status_code
+
+
+def test_while_redis_is_away(tmp_path: Path) -> None:
+    """A hung store costs operators 300 ms: the API says 503, the page too, and tries again."""
+    with (
+        serving(tmp_path, secret="s" * 44) as one,
+        httpx.Client(base_url=one.base) as http,
+    ):
+        assert 303 == http.post("/admin/sign-in", data={"key": ADMIN_KEY}).status_code
+        shown = {"authorization": f"Bearer {ADMIN_KEY}"}
+        store = json.loads((one.data_dir / "server.json").read_text())["server_pid"]
+        os.kill(store, signal.SIGSTOP)
+        try:
+            for path in ("/v1/admin/rooms", "/v1/admin/rooms/x", "/v1/admin/audit", "/admin"):
+                start = time.monotonic()
+                answer = http.get(path, headers=shown)
+                took_s = time.monotonic() - start
+                assert (503, True) == (answer.status_code, took_s < 1), (path, took_s)
+            assert "Redis does not answer" in answer.text
+            assert 'http-equiv="refresh"' in answer.text
+        finally:
+            os.kill(store, signal.SIGCONT)

@@ -51,9 +51,7 @@ def test_a_good_pass(served: Serving, inside: dict[str, Any], room: str) -> None
     assert 401 == check(served, None, "", **cookie).status, "which room's cookie is not said"
 
 
-def test_a_pass_is_a_standard_token(
-    served: Serving, http: httpx.Client, inside: dict[str, Any], room: str
-) -> None:
+def test_a_pass_is_a_standard_token(http: httpx.Client, inside: dict[str, Any], room: str) -> None:
     """Any JWT library verifies it by the JWKS alone: audience, subject, end."""
     keys = jwt.PyJWKSet.from_dict(http.get("/.well-known/jwks.json").json())
     head = jwt.get_unverified_header(inside["pass"])
@@ -62,7 +60,7 @@ def test_a_pass_is_a_standard_token(
     assert 0 < claims["exp"] - time.time() <= 61
 
 
-def test_bad_passes(served: Serving, inside: dict[str, Any], operator: httpx.Client) -> None:
+def test_bad_passes(served: Serving, inside: dict[str, Any]) -> None:
     """None, forged, of no signature, a ticket, another's key, over, early, of another room: 401."""
     made, room = inside["pass"], inside["room"]
     head, body, signature = made.split(".")

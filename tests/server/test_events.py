@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.clients import HOST, SECRET, Live, ask, live, metric, request, rss_bytes
+from tests.clients import HOST, SECRET, Live, ask, live, metric, request, rss_bytes, scrape
 from tests.servers import Server as Store
 from tests.serving import ADMIN_KEY, Serving, serving
 from waitroom.models import Policy
@@ -86,9 +86,10 @@ async def test_a_change_of_the_room_is_told(served: Serving) -> None:
     room = new_room(served, mode="paused")
     async with live(served.port, join(served, room)) as stream:
         await stream.until("ticket", state="waiting")
-        await asyncio.sleep(events.LOOK_S)  # a change while it opens is part of its first view
+        first = (await stream.until("room")).data
+        assert (room, "paused", True) == (first["title"], first["mode"], first["accepts"])
         operate(served, "PATCH", f"/{room}", policy={"title": "Later", "mode": "closed"})
-        view = (await stream.until("room")).data
+        view = (await stream.until("room", title="Later")).data
         assert ("Later", "closed", False) == (view["title"], view["mode"], view["accepts"])
 
 
@@ -111,9 +112,7 @@ async def test_a_reconnect_misses_nothing(served: Serving) -> None:
         await stream.until("ticket", state="waiting")
     operate(served, "POST", f"/{room}/admit", count=1)
     async with live(served.port, path, {"Last-Event-ID": "7"}) as stream:
-        first = await stream.next()
-        assert first is not None
-        assert ("ticket", "called") == (first.kind, first.data["state"])
+        assert "called" == (await stream.until("ticket")).data["state"]
 
 
 async def test_streams_are_bounded(served: Serving) -> None:
@@ -133,9 +132,9 @@ async def test_streams_are_bounded(served: Serving) -> None:
         assert (429, True) == (refused.status, int(dict(refused.headers)["retry-after"]) > 0)
         others = [await opened("192.0.2.2") for _ in range(IN_ALL - PER_ADDRESS)]
         assert ({200}, 429) == ({one.status for one in others}, (await opened("192.0.2.3")).status)
-        assert IN_ALL == metric(served.port, "waitroom_streams_open")
+        assert IN_ALL == metric(scrape(served.port), "waitroom_streams_open")
     async with asyncio.timeout(5):
-        while metric(served.port, "waitroom_streams_open"):  # noqa: ASYNC110 - another process
+        while metric(scrape(served.port), "waitroom_streams_open"):  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.05)
     async with live(served.port, path, {"X-Forwarded-For": "192.0.2.1"}) as stream:
         assert 200 == stream.status
@@ -158,10 +157,9 @@ async def test_streams_share_one_loop(served: Serving) -> None:
 
 
 def _polls(server: Serving) -> tuple[float, float]:
-    return (
-        metric(server.port, "waitroom_store_call_items_count", verb="poll"),
-        metric(server.port, "waitroom_store_call_items_sum", verb="poll"),
-    )
+    text = scrape(server.port)
+    name = "waitroom_store_call_items"
+    return metric(text, f"{name}_count", verb="poll"), metric(text, f"{name}_sum", verb="poll")
 
 
 async def test_a_slow_reader_costs_nothing(served: Serving) -> None:
@@ -186,14 +184,17 @@ async def test_a_slow_reader_costs_nothing(served: Serving) -> None:
 
 
 def test_a_stream_keeps_the_newest_only() -> None:
-    """However much it is told, a stream holds one chunk; what ends it is never replaced."""
+    """However much it is told, a stream holds one event of a kind, and none after its last."""
     stream = events.Stream(held=None, address="192.0.2.1")  # type: ignore[arg-type]
+    stream.tell("away", b"{}")
     for number in range(1_000):
-        stream.tell(b"%d" % number)
-    assert b"999" == stream.chunk
-    stream.tell(b"gone", last=True)
-    stream.tell(b"away")
-    assert (b"gone", True) == (stream.chunk, stream.ended)
+        stream.tell("ticket", b"%d" % number)
+    stream.tell("away", b"{}")
+    assert events.event("ticket", b"999") + events.event("away", b"{}") == stream.take()
+    stream.tell("gone", b"{}", last=True)
+    stream.tell("away", b"{}")
+    stream.reconnect()
+    assert (events.event("gone", b"{}"), True) == (stream.take(), stream.ended)
 
 
 async def test_no_stream_stays_silent(
@@ -213,10 +214,9 @@ async def test_no_stream_stays_silent(
         async with asyncio.timeout(5):
             while len(heard) < 3:
                 await stream.wake.wait()
-                stream.wake.clear()
-                heard.append(stream.chunk)
+                heard.append(stream.take())
         assert b"event: ticket" in heard[0]
-        assert all(one == b": \n\n" or b"event: ticket" in one for one in heard)
+        assert all(one == b": \n\n" or b"event: " in one for one in heard)
         server.hub.close(server, "quiet-" + room[:8], stream)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.clients import SECRET, Reply, ask, metric, request
+from tests.clients import SECRET, Reply, ask, metric, request, scrape
 from tests.servers import Server as Store
 from tests.serving import ADMIN_KEY, Serving, await_ready, end, launch
 from waitroom.server.lane import EVENTS, ROUTES
@@ -285,12 +285,12 @@ def test_both_answer_the_same(
 
 def test_the_lane_handled_the_first_alone(pair: tuple[Serving, Serving]) -> None:
     """The lane counts each of its calls, all of them on one server and none on the other."""
-    before = [metric(server.port, "waitroom_lane_requests_total") for server in pair]
+    before = [metric(scrape(server.port), "waitroom_lane_requests_total") for server in pair]
     callers = [Caller(server.port) for server in pair]
     for caller in callers:
         life(caller)
     counted = [
-        metric(server.port, "waitroom_lane_requests_total") - old
+        metric(scrape(server.port), "waitroom_lane_requests_total") - old
         for server, old in zip(pair, before, strict=True)
     ]
     assert [callers[0].sent, 0] == counted
@@ -305,4 +305,6 @@ def test_every_call_has_its_route(pair: tuple[Serving, Serving]) -> None:
         for method in methods
         if path.startswith("/v1/rooms/")
     }
+    # A session is handed over once, by a browser that goes elsewhere: the framework does that.
+    documented -= {"POST /v1/rooms/{room}/tickets/{ticket}/handoff"}
     assert documented == {route.name for route in ROUTES.values()} | {EVENTS}

@@ -6,7 +6,7 @@ import inspect
 import json
 
 import pytest
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from httpx import ASGITransport, AsyncClient, Response
 from pydantic import BaseModel
 
@@ -103,10 +103,13 @@ def app() -> FastAPI:
     async def body(given: Body) -> None:
         del given
 
-    @made.delete("/body")
+    router = APIRouter()
+
+    @router.delete("/body")
     async def remove() -> None:
         pass
 
+    made.include_router(router)
     return made
 
 

@@ -15,6 +15,7 @@ from waitroom import __version__
 from waitroom.cli import key, output, room
 from waitroom.cli.apply import apply
 from waitroom.cli.command import command, option, page, signature_with
+from waitroom.cli.demo import demo
 from waitroom.cli.doctor import doctor
 from waitroom.cli.kick import kick
 from waitroom.cli.people import admit, call, list_
@@ -26,7 +27,7 @@ from waitroom.errors import WaitroomError
 from waitroom.settings import SETTINGS, load
 
 _ORDER = (
-    *("serve", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
+    *("serve", "demo", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
     *("key", "plan", "doctor"),
 )
 
@@ -142,6 +143,7 @@ key.app.callback(invoke_without_command=True, help=page(key_root))(key_root)
 
 serve.__signature__ = signature_with(serve, _options(True))  # type: ignore[attr-defined]
 app.command("serve", help=page(serve))(serve)
+app.command("demo", help=page(demo))(demo)
 command(app)(rooms)
 app.add_typer(room.app, name="room")
 app.add_typer(key.app, name="key")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import NamedTuple
@@ -32,15 +32,11 @@ class Held(NamedTuple):
     room: str
     ticket_id: str
     sid: int
-    issued_s: float
     expires_s: float
     kid: str
     text: str
-
-    @property
-    def half_s(self) -> float:
-        """When half of the session is over."""
-        return (self.issued_s + self.expires_s) / 2
+    half_s: float
+    """When half of the session is over."""
 
 
 class Facts:
@@ -86,8 +82,7 @@ class Facts:
         return token.strip() if kind.lower() == "bearer" else None
 
 
-@dataclass(frozen=True, slots=True)
-class PassOn:
+class PassOn(NamedTuple):
     """Let the request through: with a pass, or because nothing protects it."""
 
     held: Held | None = None
@@ -146,19 +141,18 @@ def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Deci
         return _UNREADABLE
     if returns.CODE in facts.query and (code := _code(facts)):
         return Redeem(code, returns.on_site(facts.path, facts.query))
+    place = found.place
     ends = options.ends is not None and options.ends.match(method, facts.path).place is not None
-    rooms = options.rooms if found.place is None else (found.place.room or "",)
-    if found.place is None and not ends:
+    if place is None and not ends:
         return _FREE
-    for room in rooms:
-        for text in _shown(facts, room):
-            held = passes(room, text)
-            if held is not None:
-                late = options.renew and not ends and held.sid != 0 and now_s >= held.half_s
-                return PassOn(held, late, ends)
-    if found.place is None or _goes_by(options, facts):
+    for room in options.rooms if place is None else (place.room or "",):
+        held = _held(facts, room, passes)
+        if held is not None:
+            late = now_s >= held.half_s and options.renew and held.sid != 0 and not ends
+            return PassOn(held, late, ends)
+    if place is None or _goes_by(options, facts):
         return _FREE
-    return _outside(options, facts, found.place)
+    return _outside(options, facts, place)
 
 
 def _outside(options: Options, facts: Facts, place: Place) -> Decision:
@@ -210,11 +204,15 @@ def address_of(options: Options, facts: Facts) -> str:
     return facts.address
 
 
-def _shown(facts: Facts, room: str) -> Iterator[str]:
-    """Yield the texts that may be passes, the likeliest first."""
-    yield from facts.cookies(PASS_COOKIE + room)[:_MOST_TRIED]
-    yield facts.header(PASS_HEADER) or ""
-    yield facts.bearer() or ""
+def _held(facts: Facts, room: str, passes: Reader) -> Held | None:
+    """Return the good pass that a request shows: as a cookie, or a program in a header."""
+    for text in facts.cookies(PASS_COOKIE + room)[:_MOST_TRIED]:
+        if (held := passes(room, text)) is not None:
+            return held
+    for other in (facts.header(PASS_HEADER), facts.bearer()):
+        if other and (held := passes(room, other)) is not None:
+            return held
+    return None
 
 
 def _goes_by(options: Options, facts: Facts) -> bool:

@@ -42,7 +42,7 @@ Steps: TypeAlias = "Generator[Future[Reply | None], Reply | None, Visit | Answer
 FRESH_S, STALE_S = 1.5, 3.0
 """Keys older than the first are fetched beside the request, older than the second before it."""
 
-HEARD_S = 3.0
+HEARD_S = 0.5
 """Waitroom is believed to be there for so long after its last word."""
 
 _MOST_WISHES, _WISHES_PER_S = 10.0, 2.0

@@ -110,8 +110,8 @@ class Verifier:
             good = self._keys.verify(text, now_s=now_s)
         except InvalidPass:
             return None
-        issued_s = _object(text.split(".")[1])["iat"]
-        held = Held(good.room, good.ticket_id, good.sid, issued_s, good.expires_s, kid, text)
+        half_s = (_object(text.split(".")[1])["iat"] + good.expires_s) / 2
+        held = Held(good.room, good.ticket_id, good.sid, good.expires_s, kid, text, half_s)
         self._remember(held, now_s)
         return held
 

@@ -73,6 +73,7 @@ def needs(role: Role) -> Callable[..., Awaitable[Who]]:
     async def dependency(request: Request, server: Here) -> Who:
         who = await who_is(server, bearer(request), address_of(server, request))
         who.need(role)
+        server.pulse.check()  # rather an answer at once than one after a time-out
         return who
 
     return dependency

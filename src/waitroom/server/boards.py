@@ -22,7 +22,6 @@ from waitroom.models import Policy, Sample, Stats
 log = logging.getLogger("waitroom.boards")
 
 REFRESH_S = 1.0
-JUST_NOW_S = 0.2
 FORGET_S = 60.0
 """A board that nobody asked for in this time is renewed no more."""
 
@@ -113,10 +112,7 @@ class Boards:
         return board
 
     async def renew(self, room: str) -> Board:
-        """Return the board of a room as it is now, or was just now; many callers share it."""
-        board = await self.get(room)
-        if time.monotonic() - board.fresh_at < JUST_NOW_S:
-            return board
+        """Return the board of a room as it is now; callers that come together share it."""
         return await self._loaded(room)
 
     async def _loaded(self, room: str) -> Board:

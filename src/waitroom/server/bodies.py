@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from waitroom.errors import BodyTooLarge, BodyTooSlow
+from waitroom.errors import BadRequest, BodyTooLarge, BodyTooSlow
 from waitroom.server import problems
 from waitroom.server.answers import Answer, Headers
 
@@ -21,10 +21,6 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 BODY_S = 5.0
 MOST_OPERATOR_BODY = 512 * 1024
 TOO_LARGE = "the body takes at most {} bytes"
-
-
-class Disconnected(Exception):
-    """The caller has gone before the body was whole."""
 
 
 def expected(headers: Headers) -> bool:
@@ -60,7 +56,8 @@ async def _next(receive: Receive) -> Message:
     except TimeoutError:
         raise BodyTooSlow(f"the body did not arrive within {BODY_S:.0f} s") from None
     if message["type"] == "http.disconnect":
-        raise Disconnected
+        # Or its chunks are wrong: then the caller is there to read this.
+        raise BadRequest("the body broke off before it was whole")
     return message
 
 
@@ -86,10 +83,8 @@ def bounded(app: App) -> App:
             return
         try:
             body = await read(receive, MOST_OPERATOR_BODY)
-        except (BodyTooLarge, BodyTooSlow) as error:
+        except BadRequest as error:
             await send_answer(send, problems.answer(error))
-            return
-        except Disconnected:
             return
         messages = [{"type": "http.request", "body": body, "more_body": False}]
 

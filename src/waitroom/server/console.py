@@ -7,16 +7,9 @@ second screen that names the room, and lands in the audit log.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Coroutine
-from functools import cache
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, RedirectResponse
-from fastapi.routing import APIRoute
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from waitroom.engine.apikeys import Role
 from waitroom.engine.audit import Entry
@@ -26,150 +19,20 @@ from waitroom.server import admin_actions as actions
 from waitroom.server import console_chart as chart
 from waitroom.server import console_preview as previews
 from waitroom.server import console_session as sessions
-from waitroom.server import console_text as say
 from waitroom.server import console_view as views
-from waitroom.server.answers import moment
-from waitroom.server.auth import Who, address_of, who_is
+from waitroom.server.auth import address_of, who_is
+from waitroom.server.console_page import Page, PageRoute, see
 from waitroom.server.console_preview import Lever, Wish
-from waitroom.server.console_session import NotSignedIn, Session
 from waitroom.server.problems import status_of
-from waitroom.server.state import Here, Server, server_of
-from waitroom.server.statics import url_of
-from waitroom.server.text import LANGUAGES, Text, language
+from waitroom.server.state import Here
 
-LANGUAGE_COOKIE = "waitroom-admin-language"
 _TICKETS_PER_PAGE = 100
 _ENTRIES_PER_PAGE = 50
 _UNDOABLE = {name for names in previews.FIELDS.values() for name in names}
 _AGES_S = (0, 60, 300, 900, 3600)
 
 
-class PageRoute(APIRoute):
-    """Answers errors with a page of ours rather than with JSON, and strangers with the sign-in."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Wrap the handler that FastAPI makes."""
-        handle = super().get_route_handler()
-
-        async def page(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except NotSignedIn:
-                return _to_sign_in(request)
-            except RequestValidationError as error:
-                first = error.errors()[0]
-                wrong = InvalidInput(str(first["loc"][-1]), str(first["msg"]))
-                return await _problem(request, wrong)
-            except WaitroomError as error:
-                return await _problem(request, error)
-
-        return page
-
-
 router = APIRouter(prefix="/admin", route_class=PageRoute, include_in_schema=False)
-
-
-class Page:
-    """One request for a page: its language, who is signed in, and how it is rendered."""
-
-    def __init__(self, server: Server, request: Request, session: Session | None) -> None:
-        self.server = server
-        self.request = request
-        self.session = session
-        chosen = request.query_params.get("lang")
-        kept = request.cookies.get(LANGUAGE_COOKIE)
-        self.lang = language(chosen, kept, request.headers.get("accept-language"))
-        self.text: Text = say.words_of(self.lang)
-
-    @classmethod
-    async def of(cls, server: Server, request: Request, role: Role = Role.VIEWER) -> Page:
-        """Make one for somebody who is signed in and may see it."""
-        made = cls(server, request, await sessions.current(server, request))
-        made.who.need(role)
-        return made
-
-    @property
-    def who(self) -> Who:
-        """Who is signed in."""
-        if self.session is None:
-            raise NotSignedIn
-        return self.session.who
-
-    def html(self, template: str, status: int = 200, **values: Any) -> Response:
-        """Render a page."""
-        nonce = secrets.token_urlsafe(16)
-        may = self.session is not None and self.who.key.role.allows(Role.OPERATOR)
-        content = (
-            _environment()
-            .get_template(template)
-            .render(
-                t=self.text,
-                lang=self.lang,
-                languages=LANGUAGES,
-                here=self.request.url.path,
-                nonce=nonce,
-                session=self.session,
-                may_change=may,
-                static=url_of,
-                say=Say(self.text),
-                **values,
-            )
-        )
-        response = HTMLResponse(content, status, headers=_headers(nonce))
-        if self.request.query_params.get("lang") == self.lang:
-            response.set_cookie(
-                LANGUAGE_COOKIE, self.lang, max_age=31_536_000, path="/admin", samesite="lax"
-            )
-        return response
-
-
-class Say:
-    """What templates need to say numbers, times and deeds in the language of the page."""
-
-    def __init__(self, text: Text) -> None:
-        self._text = text
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return a function of `console_text`, with the language filled in."""
-        function = getattr(say, name)
-        return lambda *args: function(self._text, *args)
-
-    def moment(self, ms: int) -> str:
-        """Return a time for `datetime=`."""
-        return moment(ms) or ""
-
-    def plain(self, ms: int) -> str:
-        """Return a time as it reads without a script: in UTC, and saying so."""
-        return f"{(moment(ms) or '')[:19].replace('T', ' ')} UTC"
-
-
-@cache
-def _environment() -> Environment:
-    folder = Path(__file__).parent / "templates"
-    return Environment(
-        loader=FileSystemLoader(folder),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _headers(nonce: str) -> dict[str, str]:
-    policy = (
-        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
-        "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
-    )
-    return {
-        "content-security-policy": policy,
-        "cache-control": "no-store",
-        "cross-origin-opener-policy": "same-origin",
-        # Without any referrer browsers would send `Origin: null` with our own forms.
-        "referrer-policy": "same-origin",
-        "x-content-type-options": "nosniff",
-        "x-frame-options": "DENY",
-    }
 
 
 # Signing in ---------------------------------------------------------------------------------
@@ -198,7 +61,7 @@ async def sign_in(
             response.headers["retry-after"] = str(wait_s)
         return response
     await actions.record(server, who, "sign_in")
-    response = _see("/admin")
+    response = see("/admin")
     sessions.begin(server, request, response, who.key)
     return response
 
@@ -209,8 +72,8 @@ async def sign_out(
 ) -> Response:
     """End the session."""
     page = await Page.of(server, request)
-    _check(page, token)
-    response = _see("/admin/sign-in")
+    page.check(token)
+    response = see("/admin/sign-in")
     sessions.end(server, request, response)
     return response
 
@@ -326,10 +189,10 @@ async def do(server: Here, request: Request, room: str) -> Response:
     """Do what was confirmed, and go back to the room."""
     page = await Page.of(server, request, Role.OPERATOR)
     form = {name: str(value) for name, value in (await request.form()).items()}
-    _check(page, form.get("token", ""))
+    page.check(form.get("token", ""))
     wish, op = previews.read(form), form.get("op") or None
     entry_id = await _do(page, check_room_name(room), wish, form.get("version", ""), op)
-    return _see(f"/admin/rooms/{room}" + (f"?done={entry_id}" if entry_id else ""))
+    return see(f"/admin/rooms/{room}" + (f"?done={entry_id}" if entry_id else ""))
 
 
 async def _do(page: Page, room: str, wish: Wish, version: str, op: str | None) -> str:
@@ -356,13 +219,13 @@ async def undo(
 ) -> Response:
     """Put fields back to what they were, unless somebody has changed the room since."""
     page = await Page.of(server, request, Role.OPERATOR)
-    _check(page, token)
+    page.check(token)
     found = await server.audit.get(entry)
     if found is None or found.room != check_room_name(room) or not _undoable(found):
         raise InvalidInput("entry", "this cannot be undone")
     before = {name: pair["old"] for name, pair in found.detail["changed"].items()}
     done = await actions.change(server, page.who, room, before, found.detail["version"])
-    return _see(f"/admin/rooms/{room}?done={done.entry_id}")
+    return see(f"/admin/rooms/{room}?done={done.entry_id}")
 
 
 def _undoable(entry: Entry, version: int | None = None) -> bool:
@@ -371,38 +234,3 @@ def _undoable(entry: Entry, version: int | None = None) -> bool:
     if not changed or not set(changed) <= _UNDOABLE:
         return False
     return version is None or entry.detail.get("version") == version
-
-
-def _check(page: Page, token: str) -> None:
-    sessions.check_origin(page.server, page.request)
-    if page.session is None:
-        raise NotSignedIn
-    sessions.check_form(page.session, token)
-
-
-def _see(path: str) -> Response:
-    return RedirectResponse(path, 303, headers={"cache-control": "no-store"})
-
-
-def _to_sign_in(request: Request) -> Response:
-    if request.query_params.get("live"):  # the script reloads the page, and so comes here again
-        return Response(status_code=401, headers={"cache-control": "no-store"})
-    return _see("/admin/sign-in")
-
-
-async def _problem(request: Request, error: WaitroomError) -> Response:
-    server = server_of(request)
-    try:
-        session = await sessions.current(server, request)
-    except (NotSignedIn, WaitroomError):
-        session = None
-    page = Page(server, request, session)
-    return page.html("admin_problem.html", status_of(error), error=error, room=_room_of(request))
-
-
-def _room_of(request: Request) -> str | None:
-    name = request.path_params.get("room")
-    try:
-        return None if name is None else check_room_name(name)
-    except InvalidInput:
-        return None

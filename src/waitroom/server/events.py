@@ -9,6 +9,7 @@ the whole state, so a client that reconnects has missed nothing.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 import time
@@ -33,6 +34,9 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 LOOK_S = 0.4
 """How often a room's event stream is read: a called person is told within about this time."""
 
+SHARE_S = 0.02
+"""New streams that come within this time are polled together."""
+
 LONGEST_PAUSE_S = 15.0
 """No stream stays silent longer: proxies and phones drop idle connections."""
 
@@ -44,6 +48,8 @@ HEADERS = [
     # A stream may end when this process does: a connection that lives on would end under a request.
     (b"connection", b"close"),
 ]
+EVENTS_PER_PAGE = 500
+_MOST_PAGES = 20  # as many events as the room's stream keeps
 _HEARTBEAT = b": \n\n"
 
 
@@ -54,24 +60,45 @@ def event(kind: str, body: bytes) -> bytes:
 
 @dataclass(slots=True, eq=False)
 class Stream:
-    """One open connection. It is told the newest state; what it did not take in time is dropped."""
+    """One open connection; of what it did not take in time, only the newest of a kind is kept."""
 
     held: Held
     address: str
     due_at: float = 0.0
     sent_at: float = 0.0
     told: tuple[Any, ...] = ()
-    chunk: bytes = b""
+    chunks: dict[str, bytes] = field(default_factory=dict)
     ended: bool = False
     wake: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def tell(self, chunk: bytes, *, last: bool = False) -> None:
-        """Hand over a chunk; a slow client gets only the newest, and its last one for certain."""
+    def tell(self, kind: str, body: bytes, *, last: bool = False) -> None:
+        """Hand over an event; of one kind a slow client gets only the newest."""
         if self.ended:
             return
-        self.chunk, self.ended = chunk, self.ended or last
+        self.chunks.pop(kind, None)  # the newest is the last that the client reads
+        self.chunks[kind], self.ended = event(kind, body), last
         self.sent_at = time.monotonic()
         self.wake.set()
+
+    def beat(self) -> None:
+        """Give a sign of life."""
+        self.chunks.setdefault("", _HEARTBEAT)
+        self.sent_at = time.monotonic()
+        self.wake.set()
+
+    def reconnect(self) -> None:
+        """Tell the client to come back, here or to another process."""
+        if not self.ended:
+            after_ms = random.randint(50, 1_500)  # noqa: S311 - spreads reconnects
+            self.chunks["retry"] = b"retry: %d\n" % after_ms
+            self.tell("reconnect", b"{}", last=True)
+
+    def take(self) -> bytes:
+        """Return what there is to send."""
+        self.wake.clear()
+        found = b"".join(self.chunks.values())
+        self.chunks.clear()
+        return found
 
 
 class Hub:
@@ -99,7 +126,7 @@ class Hub:
         some = max(1, len(streams) // 100)
         for start in range(0, len(streams), some):
             for stream in streams[start : start + some]:
-                stream.tell(_reconnect(), last=True)
+                stream.reconnect()
             await asyncio.sleep(seconds * some / len(streams))
 
     def open(self, server: Server, room: str, held: Held, address: str) -> Stream:
@@ -144,17 +171,22 @@ class Channel:
         self._room = room
         self._cursor: str | None = None
         self._told_room: tuple[Any, ...] = ()
+        self._new = set[Stream]()
+        self._news = asyncio.Event()
         self._away = False
         self._task = asyncio.create_task(self._run())
 
     def add(self, stream: Stream) -> None:
-        """Take a stream in; it is due at once."""
+        """Take a stream in; it is due at once, and told of the room too."""
         self.streams.add(stream)
+        self._new.add(stream)
+        self._news.set()
         self._by_id.setdefault(stream.held.ticket.id, set()).add(stream)
 
     def remove(self, stream: Stream) -> bool:
         """Let a stream go; return whether it was the last."""
         self.streams.discard(stream)
+        self._new.discard(stream)
         same = self._by_id.get(stream.held.ticket.id, set())
         same.discard(stream)
         if not same:
@@ -168,7 +200,7 @@ class Channel:
         """End the loop and every stream."""
         self._task.cancel()
         for stream in self.streams:
-            stream.tell(_reconnect(), last=True)
+            stream.reconnect()
         await asyncio.wait([self._task], timeout=1)
 
     async def _run(self) -> None:
@@ -182,7 +214,11 @@ class Channel:
             except Exception:
                 log.exception("the streams of room %s could not be fed", self._room)
             self._beat()
-            await asyncio.sleep(LOOK_S)
+            self._news.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self._news.wait()
+                    await asyncio.sleep(SHARE_S)
 
     async def _look(self) -> None:
         """Poll whoever is due, and at once whom the room's events name."""
@@ -201,22 +237,27 @@ class Channel:
 
     async def _changed(self) -> set[str]:
         """Return the ids that events have named since the last look."""
-        page = await self._server.engine.events(self._room, self._cursor)
-        self._cursor = page.cursor
-        return {ticket_id for one in page.events for ticket_id in one.ids}
+        found: set[str] = set()
+        for _ in range(_MOST_PAGES):
+            page = await self._server.engine.events(self._room, self._cursor, EVENTS_PER_PAGE)
+            self._cursor = page.cursor
+            found.update(ticket_id for one in page.events for ticket_id in one.ids)
+            if len(page.events) < EVENTS_PER_PAGE:
+                break
+        return found
 
     async def _poll(self, streams: list[Stream]) -> None:
         found = await self._server.engine.visitors.poll(self._room, [one.held for one in streams])
         now = time.monotonic()
         for stream, view in zip(streams, found, strict=True):
             if isinstance(view, WaitroomError):
-                stream.tell(event("gone", problems.answer(view).body), last=True)
+                stream.tell("gone", problems.answer(view).body, last=True)
             else:
                 self._tell(stream, view, now)
 
     def _tell(self, stream: Stream, view: TicketView, now: float) -> None:
         if view.state is State.GONE:
-            stream.tell(event("gone", visitor.gone(view).body), last=True)
+            stream.tell("gone", visitor.gone(view).body, last=True)
             return
         body = views.ticket(self._server, view)
         # Heartbeats of our own: the ticket is polled for its holder as long as the stream is open.
@@ -224,7 +265,7 @@ class Channel:
         news = (view.state, view.position, view.enter_by_ms, view.session_ends_at_ms)
         if news != stream.told or now - stream.sent_at > LONGEST_PAUSE_S:
             stream.told = news
-            stream.tell(event("ticket", answers.encode(body)))
+            stream.tell("ticket", answers.encode(body))
 
     def _tell_room(self) -> None:
         board = self._server.boards.known.get(self._room)
@@ -232,11 +273,13 @@ class Channel:
             return
         news = (board.version, board.stats.hold_until_ms is not None)
         before, self._told_room = self._told_room, news
-        if before and news != before:
-            chunk = event("room", answers.encode(views.room(board)))
-            for stream in self.streams:
-                # Together with what it may not have taken yet, for that must not be lost.
-                stream.tell((stream.chunk if stream.wake.is_set() else b"") + chunk)
+        if news != before:
+            self._new = set(self.streams)
+        if self._new:
+            body = answers.encode(views.room(board))
+            for stream in self._new & self.streams:
+                stream.tell("room", body)
+            self._new.clear()
 
     def _tell_away(self, error: WaitroomError) -> None:
         if isinstance(error, StoreUnavailable):
@@ -244,26 +287,21 @@ class Channel:
         if self._away:
             return
         self._away = True
-        chunk = event("away", msgspec.json.encode(problems.document(error)))
+        body = msgspec.json.encode(problems.document(error))
         for stream in self.streams:
             stream.told = ()
             stream.due_at = 0.0
-            stream.tell(chunk)
+            stream.tell("away", body)
 
     def _end_all(self, answer: Answer) -> None:
         for stream in self.streams:
-            stream.tell(event("gone", answer.body), last=True)
+            stream.tell("gone", answer.body, last=True)
 
     def _beat(self) -> None:
         now = time.monotonic()
         for stream in self.streams:
             if now - stream.sent_at > LONGEST_PAUSE_S and not stream.wake.is_set():
-                stream.tell(_HEARTBEAT)
-
-
-def _reconnect() -> bytes:
-    after_ms = random.randint(50, 1_500)  # noqa: S311 - spreads reconnects
-    return b"retry: %d\nevent: reconnect\ndata: {}\n\n" % after_ms
+                stream.beat()
 
 
 async def serve(server: Server, call: Call, receive: Receive, send: Send) -> int:
@@ -292,12 +330,11 @@ async def _feed(server: Server, stream: Stream, receive: Receive, send: Send) ->
         await _chunk(send, b"retry: %d\n\n" % RETRY_MS)
         while not stream.ended or stream.wake.is_set():
             await stream.wake.wait()
-            stream.wake.clear()
             if left.done():
                 return
-            await _chunk(send, stream.chunk)
+            await _chunk(send, stream.take())
             if server.draining and not stream.ended:
-                stream.tell(_reconnect(), last=True)
+                stream.reconnect()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
     finally:
         left.cancel()

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, MutableMapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from waitroom.errors import BodyTooLarge, BodyTooSlow, WaitroomError
+from waitroom.errors import BadRequest, WaitroomError
 from waitroom.server import bodies, check, events, problems, visitor
 from waitroom.server.answers import Answer
 from waitroom.server.bodies import App, Receive, Send
@@ -114,10 +114,8 @@ async def _with_body(
 ) -> None:
     try:
         call.body = await bodies.read(receive, MOST_BODY)
-    except (BodyTooLarge, BodyTooSlow) as error:
+    except BadRequest as error:
         await _send(server, problems.answer(error), send)
-        return
-    except bodies.Disconnected:
         return
     await _answer(server, route, call, send)
 

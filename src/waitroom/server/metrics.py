@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from collections.abc import Sequence
 
@@ -23,7 +24,6 @@ GATHER_S = 5.0
 """Longest time to ask for rooms; Prometheus gives up after ten seconds unless told otherwise."""
 
 AT_ONCE = 16
-KEEP_S = 0.5
 FRESH_S = 2 * REFRESH_S
 
 
@@ -39,7 +39,9 @@ async def metrics(server: Here, request: Request) -> Response:
     OpenMetrics for who asks for it. Open to everybody who reaches the port, so keep it from the
     outside at your proxy; it holds names of rooms and numbers, no tickets.
     """
+    # What was asked for rooms may have begun before; what the workers counted is of now.
     facts = await _shared(request.app.state, server)
+    facts = dataclasses.replace(facts, sum=await server.shares.read(), draining=server.draining)
     # With a thousand rooms it takes long enough to be felt by visitors, so not on the loop.
     accept = request.headers.get("accept", "")
     body, content_type = await asyncio.to_thread(render, facts, accept)
@@ -48,11 +50,10 @@ async def metrics(server: Here, request: Request) -> Response:
 
 
 async def _shared(kept: State, server: Server) -> Facts:
-    """Return facts that are at most a moment old, so that scraping hard costs no more than once."""
+    """Return facts about rooms; scrapes that come together share one round of questions."""
     task: asyncio.Task[Facts] | None = getattr(kept, "scrape", None)
-    if task is None or (task.done() and time.monotonic() - kept.scraped_at >= KEEP_S):
+    if task is None or task.done():
         task = kept.scrape = asyncio.create_task(gather(server))
-        kept.scraped_at = time.monotonic()
     return await asyncio.shield(task)  # somebody who gives up must not end it for the others
 
 

@@ -69,6 +69,7 @@ TITLES = {
     500: "An error of ours",
     503: "Not available for a moment",
 }
+_METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 _BY_STATUS: dict[int, type[errors.WaitroomError]] = {
     404: errors.NotFound,
     405: errors.MethodNotAllowed,
@@ -152,8 +153,9 @@ def install(app: FastAPI) -> None:
 
 def _methods(app: FastAPI, request: Request) -> list[str]:
     """Return all methods of a path; Starlette names those of the first route that has it."""
-    found: set[str] = set()
-    for route in app.routes:
-        if route.matches(request.scope)[0] is not Match.NONE:
-            found |= set(getattr(route, "methods", None) or ())
-    return sorted(found)
+
+    def has(method: str) -> bool:
+        scope = {**request.scope, "method": method}
+        return any(route.matches(scope)[0] is Match.FULL for route in app.routes)
+
+    return [method for method in _METHODS if has(method)]

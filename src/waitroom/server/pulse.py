@@ -21,6 +21,7 @@ LOOK_S = 0.05
 HUNG_S = 0.18
 """A call that has been under way for so long is given up: 300 ms are promised to the visitor."""
 
+_IN_TIME = 3
 PING_EVERY_S = 1.0
 PING_AWAY_S = 0.25
 
@@ -58,13 +59,14 @@ class Pulse:
 
     async def _watch(self) -> None:
         """Notice calls that take too long; beside the pings, for those may hang as well."""
+        on_time = 0
         while True:
             began = time.monotonic()
             await asyncio.sleep(LOOK_S)
-            now = time.monotonic()
             # If we ourselves were late, replies may lie unread: that is no fault of the store.
-            hung = now - began < 2 * LOOK_S and self._engine.visitors.oldest_s > HUNG_S
-            if hung:
+            late = time.monotonic() - began > 2 * LOOK_S
+            on_time = 0 if late else on_time + 1
+            if on_time >= _IN_TIME and self._engine.visitors.oldest_s > HUNG_S:
                 self._set(True)
                 self._asked.set()
 

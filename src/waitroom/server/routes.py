@@ -147,8 +147,8 @@ async def _plain(
 @router.post(
     "/rooms/{room}/tickets",
     status_code=201,
-    responses={200: {"model": Ticket, "description": "A place already held"}}
-    | problems(400, 401, 403, 404, 408, 413, 422, 429, 503),
+    responses=problems(400, 401, 403, 404, 408, 413, 422, 429, 503)
+    | {200: {"model": Ticket, "description": "A place already held"}},
     openapi_extra={**_body(JoinBody, required=False), "parameters": [_KEY]},
     **_FOUND,
 )
@@ -185,13 +185,13 @@ class _EventStream(Response):
     "/rooms/{room}/tickets/{ticket}/events",
     status_code=200,
     response_class=_EventStream,
-    responses={
+    responses=problems(404, 422, 429, 503)
+    | {
         200: {
             "description": "Server-Sent Events: `ticket`, `room`, `gone`, `away`, `reconnect`",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         }
-    }
-    | problems(404, 422, 429, 503),
+    },
     tags=["visitors"],
 )
 async def ticket_events(
@@ -203,7 +203,7 @@ async def ticket_events(
 
 @router.post(
     "/rooms/{room}/tickets/{ticket}/enter",
-    responses=problems(404, 408, 409, 410, 413, 422, 503),
+    responses=problems(400, 404, 408, 409, 410, 413, 422, 503),
     **_FOUND,
 )
 async def enter(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
@@ -213,7 +213,7 @@ async def enter(server: Here, request: Request, room: RoomName, ticket: TicketTe
 
 @router.post(
     "/rooms/{room}/tickets/{ticket}/renew",
-    responses=problems(404, 408, 409, 410, 413, 422, 503),
+    responses=problems(400, 404, 408, 409, 410, 413, 422, 503),
     **_FOUND,
 )
 async def renew(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
@@ -235,7 +235,7 @@ async def defer(server: Here, request: Request, room: RoomName, ticket: TicketTe
 @router.post(
     "/rooms/{room}/tickets/{ticket}/finish",
     status_code=204,
-    responses=problems(404, 408, 409, 410, 413, 422, 503),
+    responses=problems(400, 404, 408, 409, 410, 413, 422, 503),
     tags=["visitors"],
 )
 async def finish(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
@@ -246,7 +246,7 @@ async def finish(server: Here, request: Request, room: RoomName, ticket: TicketT
 @router.delete(
     "/rooms/{room}/tickets/{ticket}",
     status_code=204,
-    responses=problems(404, 408, 410, 413, 422, 503),
+    responses=problems(400, 404, 408, 410, 413, 422, 503),
     tags=["visitors"],
 )
 async def leave(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:

@@ -1,0 +1,262 @@
+// A gate for Node and Next.js: who shows a good pass goes on, everybody else waits.
+//
+// Passes are checked here, with the keys that Waitroom publishes: a request costs no call. Only the
+// Web's own Request and Response are used, so it runs in Next.js, on Node, and on edge runtimes.
+//
+//   const gate = waitroom({ url, site: "https://tickets.example", rules: { "/concert": "concert" } });
+//   const answer = await gate(request);   // undefined: go on
+
+import { base64url, createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
+
+const ALGORITHM = "ES256"; // Waitroom's default; the one that your `pass_algorithm` says
+const TYPE = "waitroom-pass+jwt";
+const FRESH_MS = 3_000; // a key that was taken away is refused after this
+const PAUSE_MS = 200; // between two fetches: forgers name keys that nobody has
+const REST_MS = 1_000; // after a fetch that failed
+const DEADLINE_MS = 250;
+const CODE = "waitroom_code";
+
+/**
+ * @param {object} options
+ * @param {string} options.url        Waitroom, as this server reaches it
+ * @param {string} [options.publicUrl] Waitroom, as browsers reach it
+ * @param {string} options.site       the origin of this site: people are sent back there, whatever Host says
+ * @param {Record<string, string>} options.rules  path to room; the longest that fits counts
+ * @param {"closed" | "open"} [options.whenAway]  for newcomers, while Waitroom cannot be reached
+ * @returns {(request: Request, rawPath?: string) => Promise<Response | undefined>}
+ */
+export function waitroom({ url, publicUrl = url, site, rules, whenAway = "closed" }) {
+  const origin = new URL(site).origin;
+  const keys = new Keys(new URL("/.well-known/jwks.json", url));
+  const places = Object.entries(rules)
+    .map(([path, room]) => ({ parts: segments(folded(path)), room }))
+    .sort((one, other) => other.parts.length - one.parts.length);
+
+  return async function gate(request, rawPath) {
+    const at = new URL(request.url);
+    const room = roomOf(places, rawPath ?? at.pathname);
+    const safe = request.method === "GET" || request.method === "HEAD";
+    if (room === null) return problem(400, "unreadable_path", "the path can be read in more ways than one");
+    if (safe && at.searchParams.has(CODE)) return redeemed(url, keys, origin, at);
+    if (room === undefined) return undefined;
+    for (const text of shown(request, room)) {
+      if (await good(keys, room, text)) return undefined;
+    }
+    if (!(await keys.there())) return whenAway === "open" ? undefined : away(request);
+    const back = safe ? origin + at.pathname + at.search : origin + "/";
+    const page = `${publicUrl}/rooms/${room}?return=${encodeURIComponent(back)}`;
+    if (!isProgram(request)) return redirect(page);
+    const join = `${publicUrl}/v1/rooms/${room}/tickets`;
+    return problem(429, "waiting", "this needs a pass: join the room, then send it as Waitroom-Pass", { room, join, url: page });
+  };
+}
+
+/** The public keys of Waitroom: kept while it is away, fetched again when old or when one is missing. */
+class Keys {
+  #url;
+  #known = new Set();
+  #find = null;
+  #fetchedAt = -Infinity;
+  #triedAt = -Infinity;
+  #fetching = null;
+  #down = false;
+
+  constructor(url) {
+    this.#url = url;
+  }
+
+  /** The function that jose asks for a key, or null if the pass names none that we have. */
+  async of(kid) {
+    if (this.#isOld()) {
+      const fetching = this.#fetch();
+      if (!this.#down || !this.#known.has(kid)) await fetching; // who has a pass waits for nothing
+    }
+    // A fetch under way may have begun before the key was there.
+    for (let tries = 0; tries < 2 && !this.#known.has(kid) && !this.#down; tries++) await this.#fetch();
+    return this.#known.has(kid) ? this.#find : null;
+  }
+
+  /** Whether Waitroom has answered a moment ago. */
+  async there() {
+    if (this.#isOld()) await this.#fetch();
+    return !this.#isOld();
+  }
+
+  #isOld() {
+    return Date.now() - this.#fetchedAt > FRESH_MS;
+  }
+
+  #fetch() {
+    if (this.#down && Date.now() - this.#triedAt < REST_MS) return Promise.resolve();
+    this.#fetching ??= this.#ask()
+      .then(() => (this.#down = false), () => (this.#down = true))
+      .finally(() => (this.#fetching = null));
+    return this.#fetching;
+  }
+
+  async #ask() {
+    const wait = this.#triedAt + PAUSE_MS - Date.now();
+    if (wait > 0) await new Promise((done) => setTimeout(done, wait));
+    this.#triedAt = Date.now();
+    const answer = await fetch(this.#url, { signal: AbortSignal.timeout(DEADLINE_MS), redirect: "error" });
+    if (!answer.ok) throw new Error(`keys: ${answer.status}`);
+    const { keys } = await answer.json();
+    // The key fixes the algorithm, never the pass: `none` and HMAC with a public key lead nowhere.
+    const ours = keys.filter((key) => key.alg === ALGORITHM && key.kty === "EC" && key.crv === "P-256");
+    this.#find = createLocalJWKSet({ keys: ours });
+    this.#known = new Set(ours.map((key) => key.kid));
+    this.#fetchedAt = Date.now();
+  }
+}
+
+/** Whether a text is a pass of this room: signature, kind, room and end. */
+async function good(keys, room, text) {
+  try {
+    if (text.length > 2048 || !text.split(".").every(canonical)) return false;
+    const { kid } = decodeProtectedHeader(text);
+    const find = typeof kid === "string" ? await keys.of(kid) : null;
+    if (find === null) return false;
+    const { payload } = await jwtVerify(text, find, {
+      algorithms: [ALGORITHM],
+      typ: TYPE,
+      audience: room,
+      requiredClaims: ["iss", "sub", "jti", "iat", "exp"],
+      clockTolerance: 5,
+    });
+    return payload.aud === room;
+  } catch {
+    return false; // whatever is wrong with it
+  }
+}
+
+/** A last character has bits to spare, which would spell one pass in several ways. */
+function canonical(part) {
+  return base64url.encode(base64url.decode(part)) === part;
+}
+
+/** The texts that may be passes, at most four: another page may have planted a cookie. */
+function shown(request, room) {
+  const found = [];
+  for (const part of (request.headers.get("cookie") ?? "").split(";")) {
+    const [name, value] = split(part.trim(), "=");
+    if (name === `waitroom-pass-${room}` && value) found.push(value);
+  }
+  const header = request.headers.get("waitroom-pass");
+  return header ? [...found.slice(0, 3), header] : found.slice(0, 4);
+}
+
+/** A one-time code, from the waiting page on another host, becomes a cookie and leaves the address. */
+async function redeemed(url, keys, origin, at) {
+  const code = at.searchParams.get(CODE) ?? "";
+  at.searchParams.delete(CODE);
+  const clean = redirect(origin + at.pathname + at.search);
+  try {
+    const answer = await fetch(new URL("/v1/redeem", url), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ code }),
+      signal: AbortSignal.timeout(4 * DEADLINE_MS),
+      redirect: "error",
+    });
+    const { room, pass } = await answer.json();
+    if (!answer.ok || !(await good(keys, room, pass))) return clean;
+    const left = Math.max(1, claims(pass).exp - Math.floor(Date.now() / 1000));
+    const secure = origin.startsWith("https:") ? "; Secure" : "";
+    const kept = `waitroom-pass-${room}=${pass}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${left}${secure}`;
+    clean.headers.set("set-cookie", kept);
+  } catch {
+    // used, too old, or Waitroom is away: the clean address leads to the waiting page
+  }
+  return clean;
+}
+
+function claims(pass) {
+  return JSON.parse(new TextDecoder().decode(base64url.decode(pass.split(".")[1])));
+}
+
+// Paths -----------------------------------------------------------------------------------------
+// Servers differ in how they read `%2e%2e`, `//`, `;x`, `\`, capitals and wide letters. So a path is
+// read in every way that any of them might, and is protected if one reading is.
+
+/** The room of a path; undefined if it is free, null if it cannot be read in one way. */
+function roomOf(places, path) {
+  let found;
+  try {
+    const parts = segments(folded(path));
+    found = [parts, resolved(parts)];
+  } catch {
+    return null;
+  }
+  const rooms = new Set();
+  for (const parts of found) {
+    const place = places.find(({ parts: wanted }) => wanted.every((part, at) => part === parts[at]));
+    if (place !== undefined) rooms.add(place.room);
+  }
+  return rooms.size > 1 ? null : [...rooms][0]; // a pass for the one room must not open the other
+}
+
+/** A path with every layer of encoding, case and look-alike spelling taken off. */
+function folded(path) {
+  for (let layer = 0; layer < 6; layer++) {
+    const wide = path.replace(/%u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
+    const text = decoded(wide).normalize("NFKC").toLowerCase().replace(/[\p{Cf}\ufffd]/gu, "");
+    if (/[\p{Cc}\p{Cs}]/u.test(text)) break;
+    if (text === path) return text;
+    path = text;
+  }
+  throw new TypeError("unreadable path");
+}
+
+function decoded(text) {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
+    new TextDecoder().decode(Uint8Array.from(run.slice(1).split("%"), (hex) => parseInt(hex, 16))),
+  );
+}
+
+function segments(text) {
+  const parts = text.split(/[/\\]+/).map((part) => part.split(/[;?#]/)[0].trim());
+  return parts.map((part) => (part === ".." ? part : part.replace(/[. ]+$/, ""))).filter(Boolean);
+}
+
+function resolved(parts) {
+  const found = [];
+  for (const part of parts) {
+    if (part === "..") found.pop();
+    else found.push(part);
+  }
+  return found;
+}
+
+// Answers ---------------------------------------------------------------------------------------
+
+function isProgram(request) {
+  const { headers } = request;
+  if (headers.has("x-requested-with") || headers.has("waitroom-pass")) return true;
+  const accept = (headers.get("accept") ?? "").toLowerCase();
+  return accept.includes("json") && !accept.includes("text/html");
+}
+
+function redirect(location) {
+  return new Response(null, { status: 303, headers: { location, "cache-control": "no-store" } });
+}
+
+function problem(status, code, detail, extra = {}) {
+  const title = { 400: "The request cannot be read", 429: "Please wait", 503: "Not available for a moment" }[status];
+  const headers = { "content-type": "application/problem+json", "cache-control": "no-store" };
+  if (status !== 400) headers["retry-after"] = "5";
+  return new Response(JSON.stringify({ type: "about:blank", title, status, detail, code, ...extra }), { status, headers });
+}
+
+function away(request) {
+  if (isProgram(request)) return problem(503, "waitroom_away", "the waiting room cannot be reached; try again");
+  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="5">
+<title>One moment, please</title><h1>One moment, please</h1>
+<p>The waiting room cannot be reached. This page tries again by itself.</p>`;
+  const headers = { "content-type": "text/html; charset=utf-8", "retry-after": "5", "cache-control": "no-store" };
+  return new Response(page, { status: 503, headers });
+}
+
+function split(text, mark) {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}

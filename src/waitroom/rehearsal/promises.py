@@ -1,0 +1,242 @@
+"""Holds a rehearsal to what Waitroom promises, from what the room's events say. Pure.
+
+Nothing here asks the room what it believes. Who holds a place is worked out from the events and the
+deadlines of the policy, so that a room which counts wrongly is found out.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from waitroom.models import BeforeOpen, Mode, Policy
+
+FOREVER = 1 << 60
+
+
+@dataclass(slots=True)
+class Promise:
+    """One promise: how often it was put to the test, how often broken, and how at first."""
+
+    name: str
+    text: str
+    checked: int = 0
+    broken: int = 0
+    first_ms: int = 0
+    first: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """PASS, FAIL, or what to say where nothing could be tested."""
+        if self.broken:
+            return "FAIL"
+        return "PASS" if self.checked else "not tested"
+
+    def breaks(self, at_ms: int, how: str) -> None:
+        """Note that it was broken."""
+        if not self.broken:
+            self.first_ms, self.first = at_ms, how
+        self.broken += 1
+
+
+class Called(NamedTuple):
+    """What one event of kind `called` said: people in the order of the room."""
+
+    at_ms: int
+    people: Sequence[int]
+    direct: bool  # on arrival, with nobody waiting
+    by_hand: bool = False
+
+
+class Promises:
+    """All promises of one room, told event after event."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.capacity = Promise("capacity", "never more people called + inside than `capacity`")
+        self.pace = Promise("pace", "never more than `batch` called per `every_s`")
+        self.rolling = Promise("rolling limit", "never more than `max_entries` enter per `per_s`")
+        self.order = Promise("order", "whoever came first is called first")
+        self.nobody_lost = Promise("nobody lost", "everybody present is called, in their time")
+        self.reused = Promise("places reused", "what is free is given away while people wait")
+        self.policy = policy
+        self.called: dict[int, int] = {}  # person → enter by
+        self.inside: dict[int, int] = {}  # person → session ends
+        self.most_held = 0
+        self._deadlines: list[tuple[int, int]] = []
+        self._entries: deque[int] = deque()
+        self._slot_ms = self._slot_calls = 0
+        self._last_place = 0
+
+    def all(self) -> tuple[Promise, ...]:
+        """Return them in the order of reports."""
+        return (
+            self.capacity, self.pace, self.rolling, self.order, self.nobody_lost, self.reused,
+        )  # fmt: skip
+
+    # What happens ---------------------------------------------------------------------------
+
+    def on_called(self, event: Called, places: Sequence[int]) -> None:
+        """People were called; `places` are theirs."""
+        self._pass_time(event.at_ms)
+        within = _ms(self.policy.enter_within_s)
+        until = event.at_ms + within if within else FOREVER
+        for person in event.people:
+            self._hold(self.called, person, until)
+        if self.policy.mode is not Mode.BYPASS:
+            self._check_capacity(event.at_ms)
+            self._check_pace(event)
+        self._check_order(event, places)
+        self.nobody_lost.checked += len(event.people)
+
+    def on_entered(self, person: int, at_ms: int) -> None:
+        """Somebody went inside."""
+        if self.called.pop(person, None) is None:
+            self.nobody_lost.breaks(at_ms, f"person {person} went inside without being called")
+        length = _ms(self.policy.session_s)
+        self._hold(self.inside, person, at_ms + length if length else FOREVER)
+        self._entries.append(at_ms)
+        self._check_rolling(at_ms)
+
+    def on_ended(self, people: Sequence[int], at_ms: int, reason: str) -> None:
+        """People left the room, whatever they were in it."""
+        for person in people:
+            for held in (self.called, self.inside):
+                until = held.pop(person, None)
+                if until is not None and until > at_ms and reason in ("no_show", "expired"):
+                    said = f"person {person} was ended as {reason} {until - at_ms} ms too early"
+                    self.nobody_lost.breaks(at_ms, said)
+
+    def on_loss(self, vouched: bool) -> None:
+        """Everything was lost: turns must be taken again, sessions live on if gates vouch."""
+        self.called.clear()
+        if not vouched:
+            self.inside.clear()
+        if (self.policy.per_s or 0) > self.policy.recover_s:
+            self._entries.clear()  # a longer window starts anew, as is said openly
+        self._slot_ms = self._slot_calls = 0
+
+    def on_return(self, alive_ms: int, now_ms: int) -> None:
+        """We were away since `alive_ms`: turns that ran out meanwhile count from now."""
+        policy = self.policy
+        within = _ms(policy.enter_within_s)
+        halves = [_ms(policy.recover_s)]
+        halves += [_ms(each) // 2 for each in (policy.presence_s, policy.enter_within_s) if each]
+        if not within or now_ms - alive_ms <= max(5_000, min(halves)):
+            return
+        for person, until in self.called.items():
+            if until >= alive_ms + 1_000:
+                self._hold(self.called, person, max(until, now_ms + within))
+
+    def after_step(self, now_ms: int, waiting: int, calls: bool) -> None:
+        """Nothing more was due: whoever waits must be held back by a limit that is used up."""
+        self._pass_time(now_ms)
+        self.most_held = max(self.most_held, len(self.called) + len(self.inside))
+        if not waiting or not calls:
+            return
+        self.reused.checked += 1
+        left = self._left(now_ms)
+        if left > 0:
+            self.reused.breaks(now_ms, f"{waiting} waited although {left} more had room")
+
+    # How it is judged -----------------------------------------------------------------------
+
+    def _hold(self, held: dict[int, int], person: int, until: int) -> None:
+        held[person] = until
+        if until < FOREVER:
+            heappush(self._deadlines, (until, person))
+
+    def _pass_time(self, now_ms: int) -> None:
+        """Forget whose time is over: by the deadline, whether or not the room has swept."""
+        deadlines = self._deadlines
+        while deadlines and deadlines[0][0] <= now_ms:
+            until, person = heappop(deadlines)
+            for held in (self.called, self.inside):
+                if held.get(person) == until:
+                    del held[person]
+
+    def _check_capacity(self, at_ms: int) -> None:
+        capacity = self.policy.capacity
+        if capacity is None:
+            return
+        self.capacity.checked += 1
+        held = len(self.called) + len(self.inside)
+        if held > capacity:
+            self.capacity.breaks(at_ms, f"{held} called + inside, {capacity} allowed")
+
+    def _check_pace(self, event: Called) -> None:
+        batch, every_ms = self.policy.batch, _ms(self.policy.every_s)
+        if batch is None or event.by_hand:
+            return
+        self._roll_slot(event.at_ms, every_ms)
+        self._slot_calls += len(event.people)
+        if event.direct and self.policy.max_entries is not None:
+            return  # a quiet minute's visitors go straight in; they count all the same
+        self.pace.checked += 1
+        if self._slot_calls > batch:
+            self.pace.breaks(event.at_ms, f"{self._slot_calls} called in a slot of {batch}")
+
+    def _roll_slot(self, now_ms: int, every_ms: int) -> None:
+        if now_ms >= self._slot_ms + every_ms:
+            self._slot_ms = now_ms - (now_ms - self._slot_ms) % every_ms
+            self._slot_calls = 0
+
+    def _check_rolling(self, at_ms: int) -> None:
+        most, per_ms = self.policy.max_entries, _ms(self.policy.per_s)
+        self._forget_entries(at_ms)
+        if most is None or self.policy.mode is Mode.BYPASS:
+            return
+        self.rolling.checked += 1
+        entered = self._entered_since(at_ms - per_ms)
+        if entered > most:
+            self.rolling.breaks(at_ms, f"{entered} entered within {per_ms / 1000:g} s, not {most}")
+
+    def _forget_entries(self, now_ms: int) -> None:
+        kept_ms = max(_ms(self.policy.per_s), 60_000) * 2
+        while self._entries and self._entries[0] < now_ms - kept_ms:
+            self._entries.popleft()
+
+    def _entered_since(self, since_ms: int) -> int:
+        """Count entries after a moment; they are in order, and most of them are."""
+        number = len(self._entries)
+        for at in self._entries:
+            if at > since_ms:
+                break
+            number -= 1
+        return number
+
+    def _check_order(self, event: Called, places: Sequence[int]) -> None:
+        self.order.checked += len(places)
+        for person, place in zip(event.people, places, strict=True):
+            if place <= self._last_place:
+                said = f"person {person} was called after somebody who came later"
+                self.order.breaks(event.at_ms, said)
+            self._last_place = max(self._last_place, place)
+
+    def _left(self, now_ms: int) -> int:
+        """How many more the limits allow; the rolling one may be late by its buckets."""
+        policy, left = self.policy, FOREVER
+        if policy.capacity is not None:
+            left = policy.capacity - len(self.called) - len(self.inside)
+        if policy.batch is not None and policy.mode is not Mode.MANUAL:
+            self._roll_slot(now_ms, _ms(policy.every_s))
+            left = min(left, policy.batch - self._slot_calls)
+        if policy.max_entries is not None:
+            per_ms = _ms(policy.per_s)
+            entered = self._entered_since(now_ms - per_ms - per_ms // 30 - 2)
+            left = min(left, policy.max_entries - entered - len(self.called))
+        return left
+
+
+def calls_now(policy: Policy, now_ms: int, hold_until_ms: int | None) -> bool:
+    """Tell whether a room calls people by itself at a moment."""
+    if policy.mode is not Mode.OPEN or (hold_until_ms or 0) > now_ms:
+        return False
+    before = policy.opens_at_ms is not None and now_ms < policy.opens_at_ms
+    return not before or policy.before_open is BeforeOpen.PASS
+
+
+def _ms(seconds: float | None) -> int:
+    return round((seconds or 0) * 1000)

@@ -1,0 +1,41 @@
+"""How long things take for people: one length for all, lognormal, exponential, or out of a CSV."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp
+from typing import Literal
+
+Kind = Literal["fixed", "lognormal", "exponential", "csv"]
+Draw = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A distribution of seconds; `values` are those of a CSV."""
+
+    kind: Kind
+    median_s: float = 0.0
+    sigma: float = 0.0
+    values: tuple[float, ...] = ()
+
+    def drawn_by(self, rng: random.Random) -> Draw:
+        """Return a function that draws one length after the other."""
+        if self.kind == "lognormal":
+            median_s, sigma, normal = self.median_s, self.sigma, rng.gauss
+            return lambda: median_s * exp(normal(0.0, sigma))
+        if self.kind == "exponential":
+            rate = 0.6931471805599453 / self.median_s
+            return lambda: rng.expovariate(rate)
+        if self.kind == "csv":
+            values = self.values
+            return lambda: rng.choice(values)
+        fixed_s = self.median_s
+        return lambda: fixed_s
+
+
+def fixed(seconds: float) -> Spread:
+    """Return the spread that is none."""
+    return Spread("fixed", seconds)

@@ -1,0 +1,183 @@
+"""The concert in a real browser: people wait for a seat, and paying lets the next one in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
+from playwright.async_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.stage import PHONE, Stage, picture
+from tests.examples.serving import concert
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+Arrive = Callable[..., Awaitable[Page]]
+SOON_MS = 30_000
+SERIOUS = ("serious", "critical")
+
+
+class Hall:
+    """The site, its room, and people who arrive with browsers of their own."""
+
+    def __init__(self, url: str, room: str, browser: Browser) -> None:
+        self.url = url
+        self.room = room
+        self.faults: list[str] = []
+        self._browser = browser
+        self._contexts: list[BrowserContext] = []
+
+    async def arrive(self, path: str = "/", **context: Any) -> Page:
+        """Open the site as somebody new."""
+        given: dict[str, Any] = {"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce"}
+        self._contexts.append(await self._browser.new_context(**(given | context)))
+        page = await self._contexts[-1].new_page()
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("console", self._said)
+        await page.goto(self.url + path)
+        return page
+
+    def _said(self, message: Any) -> None:
+        """Note what a page complains of: a breach of its content policy, above all."""
+        if message.type == "error" and not message.text.startswith("Failed to load resource"):
+            self.faults.append(message.text)
+
+    async def close(self) -> None:
+        """Send everybody home; nothing went wrong on any page."""
+        for one in self._contexts:
+            await one.close()
+        assert [] == self.faults
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def hall(stage: Stage, browser: Browser, tmp_path: Path) -> AsyncIterator[Hall]:
+    """Put the site behind a room for one."""
+    room = await stage.room(mode="open", capacity=1, session_s=600, title="Night Lights")
+    with concert(tmp_path, stage.base, room) as url:
+        await stage.change(room, go_to=f"{url}/book")
+        made = Hall(url, room, browser)
+        yield made
+        await made.close()
+
+
+async def get_in(hall: Hall, **context: Any) -> Page:
+    """Press the button of the first page, and come through the waiting room."""
+    page = await hall.arrive(**context)
+    await page.click("a.big")
+    await page.wait_for_url(hall.url + "/book", timeout=SOON_MS)
+    return page
+
+
+async def choose(page: Page, number: int) -> None:
+    """Open the first evening and tap a seat of row A."""
+    await page.click(".evenings a >> nth=0")
+    await page.click(f"fieldset:first-of-type button >> nth={number - 1}")
+    await page.wait_for_url("**/book/seats/*")
+
+
+async def pay(page: Page) -> None:
+    """Go from a held seat to the receipt."""
+    await page.fill("[name=name]", "Ann")
+    await page.click("main form button")
+    await page.wait_for_url("**/book/reservations/*")
+    await page.click("main form button")
+    await page.wait_for_url("**/orders/*")
+
+
+async def test_paying_lets_the_next_one_in(hall: Hall, stage: Stage) -> None:
+    """Two browsers and a room for one: the second gets in when the first has paid, and sees it."""
+    ann = await get_in(hall)
+    bob = await hall.arrive()
+    await picture(bob, "concert-home")
+    await bob.click("a.big")
+    await bob.wait_for_url(f"{stage.base}/rooms/{hall.room}*")
+    await expect(bob.locator("[data-face=waiting]")).to_be_visible(timeout=SOON_MS)
+    await choose(ann, 3)
+    found = await stage.stats(hall.room)
+    assert (1, 1) == (found["inside"], found["waiting"])
+    await pay(ann)
+    await expect(ann.locator("h1")).to_have_text("Seat A3 is yours")
+    await bob.wait_for_url(hall.url + "/book", timeout=SOON_MS)
+    await bob.click(".evenings a >> nth=0")
+    sold = bob.locator("fieldset:first-of-type button >> nth=2")
+    await expect(sold).to_have_class("sold")
+    await expect(sold).to_be_disabled()
+    await picture(bob, "concert-seats")
+    await ann.reload()  # the receipt stays, but to book again is to stand in line again
+    await expect(ann.locator("h1")).to_have_text("Seat A3 is yours")
+    await ann.goto(hall.url + "/book")
+    await expect(ann.locator("[data-face=waiting]")).to_be_visible(timeout=SOON_MS)
+
+
+async def test_leaving_lets_the_next_one_in(hall: Hall) -> None:
+    """Whoever does not want to book can say so, and makes room at once."""
+    ann = await get_in(hall)
+    bob = await hall.arrive("/book")
+    await expect(bob.locator("[data-face=waiting]")).to_be_visible(timeout=SOON_MS)
+    await ann.click("footer a")
+    await expect(ann.locator("h1")).to_have_text("You have left")
+    await bob.wait_for_url(hall.url + "/book", timeout=SOON_MS)
+
+
+async def test_the_seat_map_is_alive(hall: Hall, stage: Stage) -> None:
+    """Somebody who looks at the map sees a seat being held and sold, without reloading."""
+    await stage.change(hall.room, capacity=2)
+    ann, bob = await get_in(hall), await get_in(hall)
+    await bob.click(".evenings a >> nth=0")
+    seat = bob.locator("fieldset:first-of-type button >> nth=4")
+    await expect(seat).to_have_class("free")
+    await choose(ann, 5)
+    await expect(seat).to_have_class("held", timeout=SOON_MS)
+    await pay(ann)
+    await expect(seat).to_have_class("sold", timeout=SOON_MS)
+    await expect(seat).to_be_disabled()
+    await expect(seat).to_have_attribute("aria-label", "Row A, seat 5, ₩154,000, sold")
+
+
+async def test_it_works_without_a_script(hall: Hall) -> None:
+    """Line, map, hold, reservation, payment and receipt: all with forms alone."""
+    page = await hall.arrive(java_script_enabled=False)
+    await page.click("a.big")
+    # The page of the room takes a place by its form, then looks again by itself.
+    for _ in range(3):
+        if page.url.startswith(hall.url):
+            break
+        await page.click("[data-face]:not([hidden]) form .big")
+    await choose(page, 1)
+    await pay(page)
+    await expect(page.locator("h1")).to_have_text("Seat A1 is yours")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("locale", ["en-GB", "ko-KR"])
+async def test_everyone_can_use_it(hall: Hall, scheme: str, locale: str) -> None:
+    """axe-core finds nothing serious on any page, and each fits a phone's width."""
+    wrong: dict[str, list[str]] = {}
+    page = await hall.arrive(color_scheme=scheme, locale=locale)
+
+    async def look(name: str) -> None:
+        found = (await Axe().run(page)).response["violations"]
+        wrong[name] = [one["id"] for one in found if one["impact"] in SERIOUS]
+        wide = await page.evaluate("document.documentElement.scrollWidth")
+        assert PHONE["width"] >= wide, name
+
+    await look("home")
+    await page.click("a.big")
+    await page.wait_for_url(hall.url + "/book", timeout=SOON_MS)
+    await look("evenings")
+    await page.click(".evenings a >> nth=0")
+    await look("map")
+    await page.click("fieldset:first-of-type button >> nth=0")
+    await page.wait_for_url("**/book/seats/*")
+    await look("held")
+    await page.fill("[name=name]", "김하나")
+    await page.click("main form button")
+    await page.wait_for_url("**/book/reservations/*")
+    await look("reserved")
+    await page.click("main form button")
+    await page.wait_for_url("**/orders/*")
+    await look("order")
+    assert {} == {name: ids for name, ids in wrong.items() if ids}

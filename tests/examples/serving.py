@@ -1,0 +1,47 @@
+"""The concert site over HTTP, in a thread of the test: real sockets, and the app at hand."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from examples.concert.app import Site, gate_options, ungated
+
+from tests.serving import free_port
+from waitroom.gates.asgi import WaitroomGate
+
+
+@contextlib.contextmanager
+def running(app: Any, port: int) -> Iterator[str]:
+    """Run an ASGI app; return its address."""
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", lifespan="on"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive(), "the site did not start"
+            thread.join(0.01)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
+@contextlib.contextmanager
+def concert(folder: Path, waitroom_url: str, room: str, watch: Any = None) -> Iterator[str]:
+    """Run the site behind its gate; `watch` wraps the site and sees only what the gate passes."""
+    port = free_port()
+    site = Site(
+        database=folder / "concert.db",
+        waitroom_url=waitroom_url,
+        hosts=(f"127.0.0.1:{port}",),
+        room=room,
+    )
+    inner = ungated(site)
+    gated = WaitroomGate(inner if watch is None else watch(inner), gate_options(site, waitroom_url))
+    with running(gated, port) as url:
+        yield url

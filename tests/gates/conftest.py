@@ -1,0 +1,55 @@
+"""A real Waitroom for the tests of a module, keys that are its own, and rooms."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from tests.serving import ADMIN_KEY, SECRET, Serving, serving
+from waitroom.passes import PassKeys
+
+Sign = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def waitroom(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run a Waitroom, shared by the tests of one module."""
+    with serving(tmp_path_factory.mktemp("waitroom")) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def operator(waitroom: Serving) -> Iterator[httpx.Client]:
+    """Return a client of it that shows the admin key."""
+    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
+    with httpx.Client(base_url=waitroom.base, headers=headers, timeout=10) as client:
+        yield client
+
+
+@pytest.fixture
+def make_room(operator: httpx.Client) -> Callable[..., str]:
+    """Make a room of its own for a test."""
+
+    def make(**policy: object) -> str:
+        name = f"t-{secrets.token_hex(6)}"
+        body = {"name": name, "policy": {"capacity": 2, "session_s": 60, **policy}}
+        operator.post("/v1/admin/rooms", json=body).raise_for_status()
+        return name
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def sign() -> Sign:
+    """Sign passes as the Waitroom of these tests does."""
+    keys = PassKeys.derive(SECRET)
+
+    def make(room: str = "concert", ticket_id: str = "t", sid: int = 7, **given: int) -> str:
+        now_s = given.get("now_s", int(time.time()))
+        return keys.sign(room, ticket_id, sid, now_s, given.get("ends_s", now_s + 60), "test")
+
+    return make

@@ -1,0 +1,91 @@
+"""A way to Waitroom that can be cut and mended while a gate uses it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tests.clients import HOST
+
+
+@dataclass(slots=True)
+class Link:
+    """Carries connections to a port; `hangs` keeps back what comes from there, `gone` closes all."""
+
+    target: int
+    port: int = 0
+    hangs: bool = False
+    gone: bool = False
+    ready: threading.Event = field(default_factory=threading.Event)
+    _open: set[asyncio.StreamWriter] = field(default_factory=set)
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+    _end: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def cut(self, *, hangs: bool) -> None:
+        """Cut the way: nothing comes back any more, or nobody is there."""
+        self.hangs, self.gone = hangs, not hangs
+        if self.gone:
+            self._loop.call_soon_threadsafe(self._drop)
+
+    def mend(self) -> None:
+        """Undo that; what hung is lost."""
+        self.hangs = self.gone = False
+        self._loop.call_soon_threadsafe(self._drop)
+
+    def _drop(self) -> None:
+        for writer in self._open:
+            writer.transport.abort()
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ways = []
+        try:
+            if self.gone:
+                return
+            upstream, ahead = await asyncio.open_connection(HOST, self.target)
+            self._open |= {writer, ahead}
+            ways = [self._copy(reader, ahead), self._copy(upstream, writer, back=True)]
+            await asyncio.gather(*ways)
+        finally:
+            for one in (writer, *([ahead] if ways else [])):
+                one.transport.abort()
+                self._open.discard(one)
+
+    async def _copy(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, back: bool = False
+    ) -> None:
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65_536):
+                if not (back and self.hangs):
+                    writer.write(data)
+        writer.transport.abort()
+
+    async def _run(self) -> None:
+        listener = await asyncio.start_server(self._carry, HOST, 0)
+        self.port = int(listener.sockets[0].getsockname()[1])
+        self.ready.set()
+        await self._end.wait()
+        listener.close()
+        self._drop()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        if others:
+            await asyncio.wait(others, timeout=5)
+
+
+@contextlib.contextmanager
+def linked(target: int) -> Iterator[Link]:
+    """Run a link to a port."""
+    link = Link(target)
+    thread = threading.Thread(
+        target=link._loop.run_until_complete, args=(link._run(),), daemon=True
+    )
+    thread.start()
+    assert link.ready.wait(5)
+    try:
+        yield link
+    finally:
+        link._loop.call_soon_threadsafe(link._end.set)
+        thread.join(8)
+        link._loop.close()

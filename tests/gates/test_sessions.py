@@ -1,0 +1,215 @@
+"""Gates and a real Waitroom: programs join, codes are redeemed, sessions renewed and finished."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from tests.clients import Reply, ask, request
+from tests.gates.sites import GATES, site
+from tests.serving import Serving
+from waitroom.gates.options import Options
+
+FOUR = ("starlette", "wsgi", "flask", "django", "django-async")
+JSON = {"accept": "application/json"}
+MakeRoom = Callable[..., str]
+
+
+@pytest.fixture(params=FOUR)
+def framework(request: pytest.FixtureRequest) -> str:
+    """Run the test with each adapter."""
+    return str(request.param)
+
+
+def get(port: int, path: str, headers: dict[str, str] | None = None, method: str = "GET") -> Reply:
+    """Ask the site."""
+    return ask(port, request(method, path, headers or {}))
+
+
+def enter(waitroom: Serving, room: str) -> tuple[str, str]:
+    """Go inside as a visitor does; return ticket and pass."""
+    found = httpx.post(f"{waitroom.base}/v1/rooms/{room}/tickets", json={"enter": True}).json()
+    assert "inside" == found["state"]
+    return found["ticket"], found["pass"]
+
+
+def inside(operator: httpx.Client, room: str) -> int:
+    """Return how many are inside a room."""
+    return int(operator.get(f"/v1/admin/rooms/{room}").json()["stats"]["inside"])
+
+
+def until(true: Callable[[], bool], within_s: float = 8) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def cookie_of(reply: Reply, name: str) -> str | None:
+    """Return a cookie that an answer sets."""
+    found = [re.match(rf'{name}="?([^;"]*)"?;', line) for line in reply.all("set-cookie")]
+    return next((match[1] for match in found if match), None)
+
+
+def test_a_program_joins_waits_and_gets_in(
+    framework: str, waitroom: Serving, operator: httpx.Client, make_room: MakeRoom
+) -> None:
+    """429 with a ticket; the same place again by header and by cookie; then in, with a pass."""
+    room = make_room(capacity=1)
+    first, _ = enter(waitroom, room)
+    with site(framework, Options(waitroom.base, {"/concert": room})) as port:
+        reply = get(port, "/concert/seats", JSON)
+        found = reply.json()
+        assert (429, "waiting", 1) == (reply.status, found["code"], found["position"])
+        assert 1 <= int(reply.header("retry-after") or 0) <= 30
+        ticket = found["ticket"]
+        assert ticket == reply.header("waitroom-ticket")
+        assert ticket == cookie_of(reply, f"waitroom-ticket-{room}")
+        for again in (
+            {"waitroom-ticket": ticket},
+            {**JSON, "cookie": f"waitroom-ticket-{room}={ticket}"},
+        ):
+            assert ticket == get(port, "/concert", again).json()["ticket"]
+        assert 1 == operator.get(f"/v1/admin/rooms/{room}").json()["stats"]["waiting"]
+        httpx.post(f"{waitroom.base}/v1/rooms/{room}/tickets/{first}/finish").raise_for_status()
+
+        until(lambda: get(port, "/concert", {"waitroom-ticket": ticket}).status == 200)
+
+        reply = get(port, "/concert", {"waitroom-ticket": ticket})
+        token = cookie_of(reply, f"waitroom-pass-{room}")
+        assert (200, b"secret") == (reply.status, reply.body)
+        assert token is not None
+        assert 200 == get(port, "/concert", {"waitroom-pass": token}).status
+
+
+def test_a_key_of_the_programs_own_keeps_one_place(waitroom: Serving, make_room: MakeRoom) -> None:
+    """A program that keeps no cookie names itself, and has one place."""
+    room = make_room(capacity=1)
+    enter(waitroom, room)
+    with site("starlette", Options(waitroom.base, {"/concert": room})) as port:
+        key = {"waitroom-key": "0123456789abcdef-of-mine"}
+        tickets = {get(port, "/concert", key).json()["ticket"] for _ in range(3)}
+        assert 1 == len(tickets)
+
+
+def test_a_closed_room_refuses_a_program(waitroom: Serving, make_room: MakeRoom) -> None:
+    """503 with the room's own reason and a time to come back."""
+    with site("wsgi", Options(waitroom.base, {"/concert": make_room(mode="closed")})) as port:
+        reply = get(port, "/concert", JSON)
+        assert (503, "room_closed", "5") == (
+            reply.status,
+            reply.json()["code"],
+            reply.header("retry-after"),
+        )
+
+
+def test_a_code_becomes_a_cookie_and_leaves_the_address(
+    framework: str, waitroom: Serving, make_room: MakeRoom
+) -> None:
+    """The code is redeemed by the gate, once; the address is clean afterwards."""
+    room = make_room()
+    ticket, _ = enter(waitroom, room)
+    base = f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}"
+    code = httpx.post(f"{base}/handoff").raise_for_status().json()["code"]
+    with site(framework, Options(waitroom.base, {"/concert": room})) as port:
+        address = f"/concert/seats?a=1&waitroom_code={code}&b=%2F"
+
+        reply = get(port, address)
+
+        assert (303, "/concert/seats?a=1&b=%2F") == (reply.status, reply.header("location"))
+        token = cookie_of(reply, f"waitroom-pass-{room}")
+        assert token is not None
+        assert re.search("HttpOnly", reply.all("set-cookie")[0], re.IGNORECASE)
+        assert 200 == get(port, "/concert", {"cookie": f"waitroom-pass-{room}={token}"}).status
+        again = get(port, address)
+        assert (303, None) == (again.status, cookie_of(again, f"waitroom-pass-{room}"))
+
+
+def test_a_session_is_renewed_at_half(
+    framework: str, waitroom: Serving, make_room: MakeRoom
+) -> None:
+    """Past half of the session a request brings a new cookie, whose pass ends later."""
+    room = make_room(session_s=4, renewable=True)
+    _, old = enter(waitroom, room)
+    with site(framework, Options(waitroom.base, {"/concert": room})) as port:
+        mine = {"cookie": f"waitroom-pass-{room}={old}"}
+        assert [] == get(port, "/concert", mine).all("set-cookie")
+        until(lambda: cookie_of(get(port, "/concert", mine), f"waitroom-pass-{room}") is not None)
+        new = cookie_of(get(port, "/concert", mine), f"waitroom-pass-{room}")
+        (gate,) = GATES
+        now_s = time.time()
+        late, early = (gate.verifier.read(room, text or "", now_s) for text in (new, old))
+        assert late is not None
+        assert early is not None
+        assert late.expires_s > early.expires_s
+
+
+def test_a_session_that_cannot_be_renewed_is_asked_for_once(
+    waitroom: Serving, make_room: MakeRoom
+) -> None:
+    """A refusal is remembered: requests after it cost no call."""
+    room = make_room(session_s=2)
+    _, mine = enter(waitroom, room)
+    with site("wsgi", Options(waitroom.base, {"/concert": room})) as port:
+        (gate,) = GATES
+        cookie = {"cookie": f"waitroom-pass-{room}={mine}"}
+        assert 200 == get(port, "/concert", cookie).status
+        until(lambda: bool(get(port, "/concert", cookie).status and gate.sessions._renewals))
+        before = gate.remote.calls
+        for _ in range(20):
+            get(port, "/concert", cookie)
+        assert gate.remote.calls - before <= 3  # keys, and a look at the room
+
+
+@pytest.mark.parametrize("path", ["/concert/pay", "/concert/order"])
+def test_paying_gives_the_place_to_the_next_one(
+    framework: str, path: str, waitroom: Serving, operator: httpx.Client, make_room: MakeRoom
+) -> None:
+    """By a call of `finish` or by a chosen path; the pass opens nothing any more."""
+    room = make_room()
+    _, mine = enter(waitroom, room)
+    options = Options(waitroom.base, {"/concert": room}, finish=["POST /concert/order"])
+    with site(framework, options) as port:
+        cookie = {"cookie": f"waitroom-pass-{room}={mine}"}
+        assert 200 == get(port, "/concert/order", cookie).status  # only looks
+        assert 1 == inside(operator, room)
+
+        reply = get(port, path, cookie, "POST")
+
+        assert (200, "") == (reply.status, cookie_of(reply, f"waitroom-pass-{room}"))
+        until(lambda: inside(operator, room) == 0)
+        assert 303 == get(port, "/concert", cookie).status
+
+
+def test_a_strict_gate_refuses_a_session_that_is_over(
+    framework: str, waitroom: Serving, make_room: MakeRoom
+) -> None:
+    """An offline gate lets them stay until their pass ends, a strict one no longer than 1 s."""
+    room = make_room()
+    ticket, mine = enter(waitroom, room)
+    cookie = {"cookie": f"waitroom-pass-{room}={mine}"}
+    with site(framework, Options(waitroom.base, {"/concert": room}, strict=True)) as port:
+        assert 200 == get(port, "/concert", cookie).status
+        began = time.monotonic()
+        httpx.post(f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}/finish").raise_for_status()
+        until(lambda: get(port, "/concert", cookie).status == 303)
+        assert time.monotonic() - began < 3
+    with site(framework, Options(waitroom.base, {"/concert": room})) as port:
+        assert 200 == get(port, "/concert", cookie).status
+
+
+def test_a_strict_gate_asks_once_a_second(waitroom: Serving, make_room: MakeRoom) -> None:
+    """An answer is believed for a second."""
+    room = make_room()
+    _, mine = enter(waitroom, room)
+    with site("wsgi", Options(waitroom.base, {"/concert": room}, strict=True)) as port:
+        began = time.monotonic()
+        for _ in range(30):
+            assert 200 == get(port, "/concert", {"waitroom-pass": mine}).status
+        took_s = time.monotonic() - began
+        assert GATES[0].remote.calls <= 3 + 3 * took_s

@@ -1,0 +1,96 @@
+"""One Waitroom with a room, and each stack before it, shared by the tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.serving import ADMIN_KEY, Serving, serving
+from tests.stacks import tools
+from tests.stacks.tools import ROOM, Stack
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Somebody who is inside, by what they hold."""
+
+    ticket: str
+    pass_: str
+
+
+def come_in(served: Serving) -> Inside:
+    """Go inside the room as a new visitor."""
+    answer = httpx.post(f"{served.base}/v1/rooms/{ROOM}/tickets", json={"enter": True}, timeout=20)
+    found = answer.raise_for_status().json()
+    assert "inside" == found["state"]
+    return Inside(found["ticket"], found["pass"])
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run Waitroom with the room that the examples protect."""
+    with serving(tmp_path_factory.mktemp("waitroom")) as one:
+        body = {"name": ROOM, "policy": {"capacity": 10_000, "session_s": 3600}}
+        headers = {"authorization": f"Bearer {ADMIN_KEY}"}
+        url = f"{one.base}/v1/admin/rooms"
+        httpx.post(url, json=body, headers=headers, timeout=20).raise_for_status()
+        yield one
+
+
+@pytest.fixture(scope="session")
+def inside(served: Serving) -> Inside:
+    """Return somebody who is inside."""
+    return come_in(served)
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[int]:
+    """Run the site that nginx stands before."""
+    with tools.upstream() as port:
+        yield port
+
+
+@pytest.fixture(scope="session")
+def node_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which jose is installed once."""
+    return tmp_path_factory.mktemp("node")
+
+
+@pytest.fixture(scope="session")
+def java_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which the example is compiled once."""
+    return tmp_path_factory.mktemp("java")
+
+
+@pytest.fixture(scope="session")
+def nginx_stack(
+    served: Serving, site: int, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stack]:
+    """Run nginx with the file of the example."""
+    with tools.nginx(tmp_path_factory.mktemp("nginx"), served.port, site) as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def node_stack(served: Serving, node_folder: Path) -> Iterator[Stack]:
+    """Run the example for Node."""
+    with tools.node(node_folder, served.port) as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def java_stack(served: Serving, java_folder: Path) -> Iterator[Stack]:
+    """Run the example for Java."""
+    with tools.java(java_folder, served.port) as one:
+        yield one
+
+
+@pytest.fixture(params=["nginx", "node", "java"])
+def stack(request: pytest.FixtureRequest) -> Stack:
+    """Run the test on each stack."""
+    found: Stack = request.getfixturevalue(f"{request.param}_stack")
+    return found

@@ -1,0 +1,77 @@
+"""While Waitroom is away: who was let in notices nothing, newcomers get what was configured."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients import Reply, slow_link
+from tests.counts import count
+from tests.serving import Serving
+from tests.stacks import tools
+from tests.stacks.conftest import Inside
+from tests.stacks.test_nginx import opened
+from tests.stacks.tools import Stack, let_in
+
+Start = Callable[[int, str], contextlib.AbstractContextManager[Stack]]
+PROGRAM = {"accept": "application/json"}
+
+
+@pytest.fixture(params=["nginx", "node", "java"])
+def start(request: pytest.FixtureRequest, site: int, tmp_path: Path) -> Start:
+    """Return what runs a stack before a Waitroom on another port."""
+
+    def run(port: int, when_away: str) -> contextlib.AbstractContextManager[Stack]:
+        if request.param == "nginx":
+            edit = opened if when_away == "open" else str
+            return tools.nginx(tmp_path, port, site, edit, patient=False)
+        folder = request.getfixturevalue(f"{request.param}_folder")
+        return {"node": tools.node, "java": tools.java}[request.param](folder, port, when_away)
+
+    return run
+
+
+@contextlib.contextmanager
+def cut_off(
+    start: Start, served: Serving, inside: Inside, when_away: str
+) -> Iterator[Stack]:
+    """Run a stack whose Waitroom goes away after it has let somebody in."""
+    with contextlib.ExitStack() as link:
+        port = link.enter_context(slow_link(served.port)).port
+        with start(port, when_away) as stack:
+            tools.wait_for(lambda: let_in(stack.ask("/concert", inside.pass_)), "the first visit")
+            link.close()
+            time.sleep(count("away_seconds"))  # longer than anything is believed without asking
+            yield stack
+
+
+def soon(ask: Callable[[], Reply]) -> Reply:
+    """Return an answer that came in time: a busy machine may need a second try."""
+    limit_s = 0.3 * count("patience")
+    replies = [ask() for _ in range(3)]
+    assert min(one.took_s for one in replies) <= limit_s
+    return replies[-1]
+
+
+def test_closed(start: Start, served: Serving, inside: Inside) -> None:
+    """Pass holders go on; newcomers, and who shows a forged pass, get 503 within 300 ms."""
+    with cut_off(start, served, inside, "closed") as stack:
+        assert let_in(soon(lambda: stack.ask("/concert", inside.pass_)))
+        for shown in (None, inside.pass_[:-8] + "AAAAAAAA"):
+            page = soon(lambda: stack.ask("/concert", shown))  # noqa: B023
+            told = soon(lambda: stack.ask("/concert", shown, PROGRAM))  # noqa: B023
+            assert (503, 503) == (page.status, told.status)
+            assert b"tries again" in page.body
+            assert "waitroom_away" == told.json()["code"]
+        assert let_in(stack.ask("/free"))
+
+
+def test_open(start: Start, served: Serving, inside: Inside) -> None:
+    """Everybody gets in within 300 ms."""
+    with cut_off(start, served, inside, "open") as stack:
+        assert let_in(soon(lambda: stack.ask("/concert", inside.pass_)))
+        assert let_in(soon(lambda: stack.ask("/concert")))

@@ -1,0 +1,136 @@
+"""What is special about nginx: how it takes the answers of the check, and what it skips."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.clients import HOST, ask, request
+from tests.serving import Serving
+from tests.stacks.conftest import Inside, come_in
+from tests.stacks.tools import EXAMPLES, ROOM, Stack, let_in, needed, nginx
+
+PROGRAM = {"accept": "application/json"}
+
+
+def opened(text: str) -> str:
+    """Return the file for a site that stays open while Waitroom is away."""
+    assert "default closed;" in text
+    return text.replace("default closed;", "default open;")
+
+
+@contextlib.contextmanager
+def saying(status: int) -> Iterator[int]:
+    """Run a server that gives one answer to everything, in place of Waitroom."""
+
+    class Says(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if status:
+                self.send_response(status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer((HOST, 0), Says)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
+
+
+def test_nginx_takes_the_file_as_it_is(tmp_path: Path) -> None:
+    """The real nginx finds nothing wrong with it, not even a warning."""
+    config = str(EXAMPLES / "nginx" / "nginx.conf")
+    command = [needed("nginx", "nginx"), "-t", "-p", str(tmp_path), "-c", config]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert "test is successful" in done.stderr, done.stderr
+    assert "[warn]" not in done.stderr.replace('[warn] the "user"', "")
+
+
+@pytest.mark.parametrize("status", [400, 404, 429, 431, 500])
+def test_an_odd_answer_of_the_check_lets_nobody_in(status: int, site: int, tmp_path: Path) -> None:
+    """nginx makes a 500 of a 429: people get the page that tries again, and open stays for away."""
+    with saying(status) as port, nginx(tmp_path, port, site, opened) as stack:
+        page, told = stack.ask("/concert", "a.b.c"), stack.ask("/concert", "a.b.c", PROGRAM)
+        assert [(503, "5")] * 2 == [(one.status, one.header("retry-after")) for one in (page, told)]
+        assert b"tries again" in page.body
+        assert "waitroom_away" == told.json()["code"]
+
+
+@pytest.mark.parametrize("status", [0, 502, 503, 504])
+def test_open_means_open_when_away(status: int, site: int, tmp_path: Path) -> None:
+    """No answer, or that of a proxy before a Waitroom that is away: everybody gets in."""
+    with saying(status) as port, nginx(tmp_path, port, site, opened) as stack:
+        assert let_in(stack.ask("/concert"))
+
+
+def test_a_finished_session_is_refused(nginx_stack: Stack, served: Serving) -> None:
+    """A check is believed for a second at most, while Waitroom is there."""
+    one = come_in(served)
+    assert let_in(nginx_stack.ask("/concert", one.pass_))
+    bearer = {"authorization": f"Bearer {one.pass_}"}
+    done = httpx.post(f"{served.base}/v1/passes/finish", headers=bearer, timeout=20)
+    assert 204 == done.status_code
+    with contextlib.suppress(TimeoutError):
+        threading.Event().wait(2.1)  # the clock of nginx is the one that counts here
+    assert 303 == nginx_stack.ask("/concert", one.pass_).status
+
+
+def test_another_name_is_not_answered(nginx_stack: Stack) -> None:
+    """Who asks for a host that is not ours gets no answer, so no address is made of it."""
+    data = b"GET /concert HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n"
+    with pytest.raises(AssertionError, match="no answer"):
+        ask(nginx_stack.port, data)
+
+
+def test_waitroom_itself_is_open_and_its_office_is_not(nginx_stack: Stack) -> None:
+    """Nobody needs a pass to join; operators' pages and numbers are not for the crowd."""
+    assert 200 == nginx_stack.ask(f"/rooms/{ROOM}").status
+    assert 200 == nginx_stack.ask("/.well-known/jwks.json").status
+    assert 201 == nginx_stack.ask(f"/v1/rooms/{ROOM}/tickets", method="POST").status
+    shut = ("/admin", "/v1/admin/rooms", "/metrics", "/readyz", "/_waitroom_check", "/v1/../admin")
+    assert {401, 403, 404, 303} >= {nginx_stack.ask(path).status for path in shut}
+    assert [] == [path for path in shut if nginx_stack.ask(path).status == 200]
+
+
+def test_the_sites_own_bearer_is_left_alone(nginx_stack: Stack, inside: Inside) -> None:
+    """A site that has logins of its own gets them, and they do not stand in the way of the pass."""
+    reply = nginx_stack.ask("/concert", inside.pass_, {"authorization": "Bearer the-sites-own"})
+    assert (True, "Bearer the-sites-own") == (let_in(reply), reply.header("saw-authorization"))
+
+
+def test_several_rooms_refuse_what_is_odd(served: Serving, site: int, tmp_path: Path) -> None:
+    """With `default odd`, an address that is not spelled plainly is 403: no room is guessed."""
+
+    def several(text: str) -> str:
+        return text.replace("default concert;", "default odd;")
+
+    with nginx(tmp_path, served.port, site, several) as stack:
+        statuses = [stack.ask(path).status for path in ("//concert", "/%63oncert", "/free;a")]
+        assert [403] * 3 == statuses
+        assert [303, 200] == [stack.ask("/Concert").status, stack.ask("/free").status]
+
+
+def test_return_skips_the_check(served: Serving, site: int, tmp_path: Path) -> None:
+    """Why the docs warn of it: nginx answers a `return` before it asks for a pass."""
+
+    def careless(text: str) -> str:
+        lines = "location = /concert/sold-out { return 200 'the site'; }\n        location / {"
+        return text.replace("location / {", lines, 1)
+
+    with nginx(tmp_path, served.port, site, careless) as stack:
+        assert let_in(stack.ask("/concert/sold-out"))
+        assert not let_in(stack.ask("/concert"))

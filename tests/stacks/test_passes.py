@@ -1,0 +1,136 @@
+"""nginx, Node and Java let in who has a good pass, and nobody else."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from tests.clients import HOST
+from tests.serving import SECRET, Serving
+from tests.stacks.conftest import Inside
+from tests.stacks.forgeries import altered, forgeries
+from tests.stacks.tools import ROOM, Stack, let_in
+
+PROGRAM = {"accept": "application/json"}
+
+
+def test_a_good_pass(stack: Stack, inside: Inside) -> None:
+    """In the cookie of the room or as Waitroom-Pass, for any method; a free page needs none."""
+    by_header = {"waitroom-pass": inside.pass_}
+    replies = [
+        stack.ask("/free"),
+        stack.ask("/concert", inside.pass_),
+        stack.ask("/concert/seats/5?date=3", inside.pass_),
+        stack.ask("/concert", None, by_header),
+        stack.ask("/concert", inside.pass_, method="POST"),
+    ]
+    assert [(200, True)] * 5 == [(one.status, let_in(one)) for one in replies]
+
+
+def test_no_forgery_is_taken(stack: Stack, inside: Inside) -> None:
+    """Forged, expired, for another room, by another key, `none`, HMAC with the public key, …: 0."""
+    texts = forgeries(SECRET, inside.pass_, inside.ticket, ROOM)
+    taken = [name for name, text in texts.items() if let_in(stack.ask("/concert", text))]
+    taken += [
+        name
+        for name, text in texts.items()
+        if let_in(stack.ask("/concert", None, {"waitroom-pass": text}))
+    ]
+    assert [] == taken
+    assert let_in(stack.ask("/concert", inside.pass_)), "and the good one is taken still"
+
+
+def test_no_altered_pass_is_taken(stack: Stack, inside: Inside) -> None:
+    """Whichever character is changed, spare bits too, it is a pass no more."""
+    texts = list(altered(inside.pass_))
+    assert [] == [text for text in texts if let_in(stack.ask("/concert", text))]
+
+
+def test_the_passes_of_the_matrix_are_refused_for_what_is_wrong(
+    node_stack: Stack, java_stack: Stack, inside: Inside
+) -> None:
+    """The same maker with nothing wrong is taken offline: the matrix is not refused by accident."""
+    import time
+
+    import jwt
+
+    from waitroom.passes import PassKeys
+
+    claims = jwt.decode(inside.pass_, options={"verify_signature": False})
+    now = int(time.time())
+    good = PassKeys.derive(SECRET).sign(ROOM, claims["sub"], 7, now, now + 60, "waitroom")
+    assert [True, True] == [let_in(one.ask("/concert", good)) for one in (node_stack, java_stack)]
+
+
+def test_a_browser_is_sent_to_the_waiting_page(stack: Stack) -> None:
+    """With where to come back to: the host is the site's own, whatever the request says."""
+    headers = {"accept": "text/html", "x-forwarded-host": "evil.test"}
+    reply = stack.ask("/concert/seats?date=3", None, headers)
+    assert (303, "no-store") == (reply.status, reply.header("cache-control"))
+    where = urlsplit(reply.header("location") or "")
+    assert f"/rooms/{ROOM}" == where.path
+    assert [f"{stack.site}/concert/seats?date=3"] == parse_qs(where.query)["return"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/concert?next=//evil.test/&return=https://evil.test",
+        "/concert/%0d%0aset-cookie:a=b",
+        "//evil.test/concert",
+        "/\\evil.test/../concert",
+        "/concert/@evil.test",
+        "/concert/https://evil.test",
+        "/concert?x=%0d%0alocation:%20https://evil.test",
+    ],
+)
+def test_nothing_in_an_address_leads_elsewhere(stack: Stack, path: str) -> None:
+    """Whoever is sent back is sent to the site; no line of the answer is written by the visitor."""
+    reply = stack.ask(path, None, {"accept": "text/html"})
+    assert reply.status in (303, 400)
+    assert [] == reply.all("set-cookie")
+    where = urlsplit(reply.header("location") or f"/rooms/{ROOM}")
+    assert (f"/rooms/{ROOM}", True) == (where.path, where.netloc in ("", _waitroom(reply)))
+    for back in parse_qs(where.query).get("return", []):
+        assert urlsplit(stack.site)[:2] == urlsplit(back)[:2]
+    assert 1 >= len(parse_qs(where.query).get("return", []))
+
+
+def _waitroom(reply: object) -> str:
+    """Return the host of the waiting page, which here is always on this machine."""
+    location = getattr(reply, "header")("location") or ""  # noqa: B009
+    host = urlsplit(location).netloc
+    return host if host.startswith(f"{HOST}:") else ""
+
+
+def test_a_program_is_told_in_json(stack: Stack) -> None:
+    """429 as problem+json with Retry-After, and where to join."""
+    reply = stack.ask("/concert", None, PROGRAM)
+    found = json.loads(reply.body)
+    assert (429, "application/problem+json") == (reply.status, reply.header("content-type"))
+    assert int(reply.header("retry-after") or 0) >= 1
+    assert (429, "waiting", ROOM) == (found["status"], found["code"], found["room"])
+    assert f"/v1/rooms/{ROOM}/tickets" == urlsplit(found["join"]).path
+
+
+@pytest.mark.parametrize("name", ["node", "java"])
+def test_a_code_becomes_a_cookie(
+    name: str, request: pytest.FixtureRequest, served: Serving, inside: Inside
+) -> None:
+    """From a waiting page on another host: redeemed once, kept as a cookie, out of the address."""
+    stack: Stack = request.getfixturevalue(f"{name}_stack")
+    url = f"{served.base}/v1/rooms/{ROOM}/tickets/me/handoff"
+    bearer = {"authorization": f"Bearer {inside.ticket}"}
+    code = httpx.post(url, headers=bearer, timeout=20).raise_for_status().json()["code"]
+    path = f"/concert?date=3&waitroom_code={code}"
+    reply = stack.ask(path)
+    assert (303, f"{stack.site}/concert?date=3") == (reply.status, reply.header("location"))
+    (cookie,) = reply.all("set-cookie")
+    kept, _, rest = cookie.partition(";")
+    assert kept.startswith(f"waitroom-pass-{ROOM}=")
+    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= {part.strip() for part in rest.split(";")}
+    assert let_in(stack.ask("/concert", kept.partition("=")[2]))
+    assert [] == stack.ask(path).all("set-cookie"), "a second time it is worth nothing"

@@ -1,0 +1,185 @@
+"""Real nginx, Node and Java with the files of examples/, each before or with a site of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.clients import HOST, Reply, ask, request
+from tests.servers import wait_for
+from tests.serving import free_port
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOM = "concert"
+NAME = "waitroom.test"
+"""The host that `tests.clients.request` asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A site behind a gate; what gets through is answered with "the site, at …"."""
+
+    name: str
+    port: int
+
+    @property
+    def site(self) -> str:
+        """The origin that people are sent back to."""
+        return f"http://{NAME if self.name == 'nginx' else f'{HOST}:{self.port}'}"
+
+    def ask(
+        self,
+        path: str | bytes = "/concert",
+        shown: str | None = None,
+        headers: Mapping[str, str | bytes] | None = None,
+        method: str = "GET",
+    ) -> Reply:
+        """Send one request, with a pass in the room's cookie."""
+        cookie = {} if shown is None else {"cookie": f"a=b; waitroom-pass-{ROOM}={shown}"}
+        return ask(self.port, request(method, path, cookie | dict(headers or {})))
+
+
+def let_in(reply: Reply) -> bool:
+    """Tell whether a request has reached the site."""
+    return reply.body.startswith(b"the site")
+
+
+def needed(name: str, package: str) -> str:
+    """Return a program's path; without it the test is skipped, but fails in CI."""
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
+    if found is None and os.environ.get("CI") == "true":
+        pytest.fail(f"{name} is not installed, and CI must run the example for it")
+    if found is None:
+        pytest.skip(f"{name} is not installed: `apt install {package}` to run its example")
+    return found
+
+
+@contextlib.contextmanager
+def running(command: list[str], folder: Path, port: int, env: Mapping[str, str]) -> Iterator[None]:
+    """Run a process until the end of the block; it is ready when its port answers."""
+    log = folder / "out.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, cwd=folder, env=os.environ | env, stdout=out, stderr=out)
+
+    def ready() -> bool:
+        if process.poll() is not None:
+            raise AssertionError(f"{command[0]} ended:\n{log.read_text('utf-8', 'replace')}")
+        with contextlib.suppress(OSError, AssertionError):
+            return ask(port, request("GET", "/free")).status > 0
+        return False
+
+    try:
+        wait_for(ready, command[0], within_s=60)
+        yield
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@contextlib.contextmanager
+def upstream() -> Iterator[int]:
+    """Run a site that answers everything, and return its port."""
+
+    class Site(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            body = f"the site, at {self.requestline}\n".encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            for name in ("x-original-url", "x-rewrite-url", "authorization"):
+                self.send_header(f"saw-{name}", self.headers.get(name, "-"))
+            self.end_headers()
+            self.wfile.write(b"" if self.command == "HEAD" else body)
+
+        do_POST = do_HEAD = do_PUT = do_GET
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer((HOST, 0), Site)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
+
+
+@contextlib.contextmanager
+def nginx(
+    folder: Path, waitroom: int, site: int, edit: Callable[[str], str] = str, *, patient: bool = True
+) -> Iterator[Stack]:
+    """Run nginx with our file, on a free port; `patient` gives a busy machine more time."""
+    binary, port = needed("nginx", "nginx"), free_port()
+    text = (EXAMPLES / "nginx" / "nginx.conf").read_text("utf-8")
+    for old, new in (
+        ("worker_processes auto;", "worker_processes 1;"),
+        ("server 127.0.0.1:8080;", f"server {HOST}:{waitroom};"),
+        ("server 127.0.0.1:3000;", f"server {HOST}:{site};"),
+        ("listen 80", f"listen {HOST}:{port}"),
+        ("server_name tickets.example;", f"server_name {NAME};"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    if patient:
+        text = re.sub(r"(proxy_connect_timeout|proxy_read_timeout) \d+ms;", r"\1 5s;", text)
+    paths = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    temp = "".join(f"    {name}_temp_path {folder}/{name};\n" for name in paths)
+    (folder / "nginx.conf").write_text(edit(text).replace("http {\n", "http {\n" + temp, 1))
+    config = str(folder / "nginx.conf")
+    command = [binary, "-p", str(folder), "-c", config, "-g", "daemon off;"]
+    with running(command, folder, port, {}):
+        yield Stack("nginx", port)
+
+
+@contextlib.contextmanager
+def node(folder: Path, waitroom: int, when_away: str = "closed") -> Iterator[Stack]:
+    """Run the example for Node, with jose as npm has it."""
+    binary, port = needed("node", "nodejs"), free_port()
+    npm = needed("npm", "npm")
+    shutil.copytree(EXAMPLES / "node", folder, dirs_exist_ok=True)
+    if not (folder / "node_modules" / "jose").is_dir():
+        install = [npm, "install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]
+        done = subprocess.run(
+            install, cwd=folder, capture_output=True, text=True, timeout=180, check=False
+        )
+        if done.returncode and os.environ.get("CI") != "true":
+            pytest.skip(f"npm cannot install jose here: {done.stderr[-200:]}")
+        assert 0 == done.returncode, done.stderr
+    env = {
+        "PORT": str(port),
+        "SITE": f"http://{HOST}:{port}",
+        "WAITROOM_URL": f"http://{HOST}:{waitroom}",
+        "WHEN_AWAY": when_away,
+    }
+    with running([binary, "server.mjs"], folder, port, env):
+        yield Stack("node", port)
+
+
+@contextlib.contextmanager
+def java(folder: Path, waitroom: int, when_away: str = "closed") -> Iterator[Stack]:
+    """Run the example for Java, compiled without a single warning."""
+    binary, port = needed("java", "openjdk-17-jdk-headless"), free_port()
+    javac = needed("javac", "openjdk-17-jdk-headless")
+    if not (folder / "Site.class").exists():
+        sources = [str(one) for one in sorted((EXAMPLES / "java").glob("*.java"))]
+        compile_ = [javac, "--release", "17", "-Xlint:all", "-Werror", "-d", str(folder), *sources]
+        done = subprocess.run(compile_, capture_output=True, text=True, timeout=180, check=False)
+        assert (0, "") == (done.returncode, done.stdout + done.stderr)
+    flags = ["-XX:TieredStopAtLevel=1", "-Xmx128m", "-cp", str(folder)]
+    command = [binary, *flags, "Site", f"http://{HOST}:{waitroom}", str(port), when_away]
+    with running(command, folder, port, {}):
+        yield Stack("java", port)
