@@ -7,7 +7,7 @@ STAMP := $(VENV)/.stamp
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format seeds soak bench-engine bench-http clean
+.PHONY: help venv run demo test lint format seeds soak bench-engine bench-http bench-gate clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -23,9 +23,13 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 
 PORT ?= 8080
+SITE_PORT ?= 8081
 
 run: $(STAMP) ## start the server with a demo room and a crowd, and say where to look (PORT=8080)
 	$(BIN)/waitroom serve --demo --port $(PORT)
+
+demo: $(STAMP) ## put a concert on sale behind a waiting room, with a crowd (PORT=8080 SITE_PORT=8081)
+	$(BIN)/waitroom demo --port $(PORT) --site-port $(SITE_PORT)
 
 test: $(STAMP) ## run the tests with small counts (PYTEST_ARGS="-k join" for some)
 	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
@@ -59,6 +63,9 @@ bench-engine: $(STAMP) ## measure the engine (FULL=1: a million waiting; MILLION
 
 bench-http: $(STAMP) ## measure the server beside two others, with wrk (FULL=1: a million waiting)
 	FULL="$(FULL)" $(BIN)/python -m bench.http
+
+bench-gate: $(STAMP) ## measure what a gate costs a site, with wrk
+	$(BIN)/python -m bench.gate
 
 clean: ## remove what was made, the data folder .waitroom excepted
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

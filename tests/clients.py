@@ -18,11 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from waitroom.server.metrics import KEEP_S
-
 HOST = "127.0.0.1"
-SECRET = "only-for-tests-" + "s" * 32
-"""One key: a secret is split at blanks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +279,7 @@ def slow_link(target: int) -> Iterator[SlowLink]:
 
 
 def scrape(port: int) -> str:
-    """Return the metrics as they are now; the server may answer with what it just gathered."""
-    time.sleep(KEEP_S)
+    """Return the metrics as they are now."""
     return ask(port, request("GET", "/metrics"), 15).body.decode()
 
 

@@ -57,9 +57,7 @@ class Person:
     """Somebody with a browser's cookies and a program's patience."""
 
     def __init__(self, site: str, transport: Shared, habits: Habits) -> None:
-        self._http = httpx.AsyncClient(
-            base_url=site, transport=transport, headers=_JSON, timeout=30
-        )
+        self.http = httpx.AsyncClient(base_url=site, transport=transport, headers=_JSON, timeout=30)
         self._habits = habits
 
     async def visit(self) -> str:
@@ -107,7 +105,7 @@ class Person:
 
     async def _ask(self, method: str, path: str, body: Any = None) -> Any:
         """Return the answer; None where somebody was faster."""
-        answer = await self._http.request(method, path, json=body)
+        answer = await self.http.request(method, path, json=body)
         if answer.status_code in (429, 503):
             raise Waiting(float(answer.headers.get("retry-after", 1)))
         if answer.status_code == 409:

@@ -37,10 +37,13 @@ public final class Site {
         @Override
         public void doFilter(HttpExchange exchange, Chain chain) throws IOException {
             var at = exchange.getRequestURI();
-            // Without a path of its own (`//concert` is a host to Java) the whole text must do.
-            String path = at.getRawAuthority() == null ? at.getRawPath() : at.toString().split("\\?", 2)[0];
-            var facts = new WaitroomFilter.Facts(
-                exchange.getRequestMethod(), path, at.getRawQuery(), exchange.getRequestHeaders()::get);
+            // In `//x/concert` and `http://x/concert` the JDK takes x for a host, and /concert for the path.
+            if (at.isAbsolute() || at.getRawAuthority() != null || at.getRawPath() == null) {
+                answer(exchange, 400, "not an address of this site\n");
+                return;
+            }
+            var facts = new WaitroomFilter.Facts(exchange.getRequestMethod(), at.getRawPath(), at.getRawQuery(),
+                exchange.getRequestHeaders()::get);
             WaitroomFilter.Answer found = gate.decide(facts);
             if (found == null) {
                 chain.doFilter(exchange);

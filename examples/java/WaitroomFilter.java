@@ -351,7 +351,8 @@ public final class WaitroomFilter {
         private static final Pattern WIDE = Pattern.compile("%[uU]([0-9a-fA-F]{4})");
         private static final Pattern BYTES = Pattern.compile("(?:%[0-9a-fA-F]{2})+");
         private static final Pattern UNSEEN = Pattern.compile("[\\p{Cf}\ufffd]");
-        private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\p{Cs}]");
+        // Nor can we tell what a character is that this Java does not know yet.
+        private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\p{Cs}\\p{Cn}]");
 
         /** Returns a path with every layer of encoding, case and look-alike spelling taken off. */
         static String folded(String path) {

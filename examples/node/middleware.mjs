@@ -200,7 +200,7 @@ function folded(path) {
   for (let layer = 0; layer < 6; layer++) {
     const wide = path.replace(/%u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
     const text = decoded(wide).normalize("NFKC").toLowerCase().replace(/[\p{Cf}\ufffd]/gu, "");
-    if (/[\p{Cc}\p{Cs}]/u.test(text)) break;
+    if (/[\p{Cc}\p{Cs}\p{Cn}]/u.test(text)) break; // nor what this Node does not know yet
     if (text === path) return text;
     path = text;
   }

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.clients import HOST, SECRET, Reply, ask, request
+from tests.clients import HOST, Reply, ask, request
 from tests.serving import ADMIN_KEY, Serving, serving
 
 LONG = 65_536
@@ -51,7 +51,7 @@ UNREAD = {400, 414, 431}
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server."""
-    with serving(tmp_path_factory.mktemp("hostile"), secret=SECRET) as one:
+    with serving(tmp_path_factory.mktemp("hostile")) as one:
         yield one
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.acceptance.tools import say
-from tests.clients import SECRET, Reply, Wire, ask, metric, request, scrape
+from tests.clients import Reply, Wire, ask, metric, request, scrape
 from tests.counts import count
 from tests.serving import ADMIN_KEY, Serving, serving
 
@@ -24,7 +24,7 @@ AT_ONCE = 4
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server that believes one proxy: all of 127/8 is this machine, but not that address."""
     given = {"joins_per_minute": PER_MINUTE, "proxies": PROXY, "public_url": "https://w.example"}
-    with serving(tmp_path_factory.mktemp("limit"), secret=SECRET, **given) as one:
+    with serving(tmp_path_factory.mktemp("limit"), **given) as one:
         yield one
 
 

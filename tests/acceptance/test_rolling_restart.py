@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients import HOST, Wire, ask, live, metric, request
+from tests.clients import HOST, Wire, ask, live, metric, request, scrape
 from tests.counts import count
 from tests.servers import start_server, wait_for
 from tests.serving import ADMIN_KEY, Serving, await_ready, end, free_port, launch, serving
@@ -159,8 +159,8 @@ async def restart(one: Serving, start: float) -> Serving:
     again = relaunch(one)
     await asyncio.to_thread(await_ready, again, 60)
     name = "waitroom_lane_requests_total"
-    seen = await asyncio.to_thread(metric, again.port, name)
-    more = lambda: metric(again.port, name) > seen + 10  # noqa: E731
+    seen = await asyncio.to_thread(lambda: metric(scrape(again.port), name))
+    more = lambda: metric(scrape(again.port), name) > seen + 10  # noqa: E731
     await asyncio.to_thread(wait_for, more, "requests by nginx", 15)
     return again
 
@@ -226,7 +226,7 @@ def test_a_busy_server_resets_nobody(tmp_path: Path) -> None:
         ask(one.port, request("POST", "/v1/admin/rooms", OPERATOR, POLICY))
         load = [wrk, "-t1", "-c200", "-d4s", "-H", "Connection: close", f"{one.base}/v1/rooms/hall"]
         with subprocess.Popen(load, stdout=subprocess.PIPE, text=True) as process:
-            wait_for(lambda: metric(one.port, "waitroom_lane_requests_total") > 200, "load")
+            wait_for(lambda: metric(scrape(one.port), "waitroom_lane_requests_total") > 200, "load")
             assert 0 == one.stop()
             said = process.communicate()[0]
     errors = re.search(r"Socket errors: connect \d+, read (\d+), write \d+", said)

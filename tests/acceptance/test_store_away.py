@@ -22,7 +22,6 @@ import pytest
 
 from tests.acceptance.tools import say
 from tests.clients import (
-    SECRET,
     Live,
     Reply,
     SlowLink,
@@ -79,7 +78,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         slow_link(store.port) as link,
     ):
         urls = (store.url, f"redis://127.0.0.1:{link.port}")
-        both = [launch(folder, redis_url=url, secret=SECRET) for url in urls]
+        both = [launch(folder, redis_url=url) for url in urls]
         try:
             for one in both:
                 await_ready(one)
@@ -280,6 +279,9 @@ async def test_a_pass_given_meanwhile_ends_with_it(site: Site) -> None:
         joined = ask(server.port, request("POST", tickets, browser))
         assert (200, "inside") == (joined.status, joined.json()["state"])
         check = {"Cookie": joined.all("set-cookie")[0].partition(";")[0]}
+        async with asyncio.timeout(2):
+            while ask(server.port, request("GET", "/readyz")).status != 503:  # noqa: ASYNC110
+                await asyncio.sleep(PAUSE_S)
         path = f"/v1/check?room={room}"
         assert 204 == ask(server.port, request("GET", path, check)).status
         for name in (closed, later):

@@ -28,10 +28,11 @@ async def test_the_page_is_small(stage: Stage, open_page: Open) -> None:
             assert answer is not None
             sizes.append(len(await answer.body()))
             for url in await page.eval_on_selector_all(
-                "link[rel=stylesheet], script[src]", "all => all.map(one => one.href || one.src)"
+                "link[rel=stylesheet], link[rel=modulepreload], script[src]",
+                "all => all.map(one => one.href || one.src)",
             ):
                 sizes.append(len(await (await page.request.get(url)).body()))
-            assert 3 == len(sizes)
+            assert 4 == len(sizes)
             assert MOST_BYTES >= sum(sizes), sizes
             await expect(page.locator("[data-x=place]")).not_to_be_empty()
 

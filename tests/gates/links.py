@@ -13,7 +13,7 @@ from tests.clients import HOST
 
 @dataclass(slots=True)
 class Link:
-    """Carries connections to a port; `hangs` keeps back what comes from there, `gone` closes all."""
+    """Carries connections to a port; `hangs` keeps back what comes back, `gone` closes all."""
 
     target: int
     port: int = 0

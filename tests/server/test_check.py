@@ -6,23 +6,15 @@ import json
 import secrets
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import jwt
 import pytest
 
-from tests.clients import SECRET, Reply, ask, request
-from tests.serving import Serving, serving
+from tests.clients import Reply, ask, request
+from tests.serving import SECRET, Serving
 from waitroom.passes import PassKeys
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Return a running server."""
-    with serving(tmp_path_factory.mktemp("served"), secret=SECRET) as one:
-        yield one
 
 
 def check(served: Serving, text: str | None, query: str = "", **headers: str) -> Reply:

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from tests.clients import HOST, SECRET, Live, ask, live, metric, request, rss_bytes, scrape
+from tests.clients import HOST, Live, ask, live, metric, request, rss_bytes, scrape
 from tests.servers import Server as Store
-from tests.serving import ADMIN_KEY, Serving, serving
+from tests.serving import ADMIN_KEY, SECRET, Serving, serving
 from waitroom.models import Policy
 from waitroom.server import events
 from waitroom.server.state import open_server
@@ -31,7 +31,7 @@ TOLD_S = 1.5
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server with few streams, which believes this machine about addresses."""
     limits = {"streams_per_address": PER_ADDRESS, "streams": IN_ALL, "proxies": "127.0.0.0/8"}
-    with serving(tmp_path_factory.mktemp("events"), secret=SECRET, **limits) as one:
+    with serving(tmp_path_factory.mktemp("events"), **limits) as one:
         yield one
 
 

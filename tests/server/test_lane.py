@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.clients import SECRET, Reply, ask, metric, request, scrape
+from tests.clients import Reply, ask, metric, request, scrape
 from tests.servers import Server as Store
 from tests.serving import ADMIN_KEY, Serving, await_ready, end, launch
 from waitroom.server.lane import EVENTS, ROUTES
@@ -101,7 +101,7 @@ def pair(
 ) -> Iterator[tuple[Serving, Serving]]:
     """Run two servers on one store: with the lane, and without."""
     folder = tmp_path_factory.mktemp("lane")
-    common = {"redis_url": valkey.url, "secret": SECRET, "proxies": "127.0.0.0/8"}
+    common = {"redis_url": valkey.url, "proxies": "127.0.0.0/8"}
     both = [launch(folder, lane=lane, **common) for lane in ("true", "false")]
     try:
         for one in both:

@@ -23,7 +23,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.clients import Live, ask, live, metric, request
+from tests.clients import Live, ask, live, metric, request, scrape
 from tests.servers import wait_for
 from tests.serving import (
     ADMIN_KEY,
@@ -43,7 +43,7 @@ EVENTS = "/v1/rooms/hall/tickets/me/events"
 
 def post(one: Serving, path: str, **given: Any) -> httpx.Response:
     """Post until it is taken: on a busy machine the store may be late, and we say 503 then."""
-    answers = []
+    answers: list[httpx.Response] = []
     wait_for(lambda: _taken(one.base + path, given, answers), path)
     return answers[-1]
 
@@ -98,7 +98,7 @@ def lines(one: Serving) -> list[dict[str, object]]:
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server with two workers."""
     with serving(tmp_path_factory.mktemp("pair"), workers=2) as one:
-        wait_for(lambda: metric(one.port, "waitroom_workers") == 2, "two workers")
+        wait_for(lambda: metric(scrape(one.port), "waitroom_workers") == 2, "two workers")
         make_room(one)
         yield one
 
@@ -106,10 +106,10 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 def test_two_workers_are_one_server(pair: Serving) -> None:
     """Both workers answer, their metrics add up wherever one asks, and there is one store."""
     name, route = "waitroom_requests_total", "GET /v1/rooms/{room}"
-    before = metric(pair.port, name, route=route)
+    before = metric(scrape(pair.port), name, route=route)
     for _ in range(40):  # a connection each: the kernel chooses the worker
         httpx.get(f"{pair.base}/v1/rooms/{ROOM}")
-    wait_for(lambda: metric(pair.port, name, route=route) == before + 40, "a sum of 40")
+    wait_for(lambda: metric(scrape(pair.port), name, route=route) == before + 40, "a sum of 40")
     stores = [pid for pid in children(pair.process.pid) if "unixsocket" in command_of(pid)]
     assert (2, 1) == (len(pair.workers), len(stores))
     used = [cpu_ticks(pid) for pid in pair.workers]
@@ -129,7 +129,7 @@ def test_a_killed_worker_is_replaced(pair: Serving) -> None:
     wait_for(lambda: not alive(dead), "the death of a worker")
     for _ in range(20):
         httpx.get(f"{pair.base}/v1/rooms/{ROOM}").raise_for_status()
-    wait_for(lambda: metric(pair.port, "waitroom_workers") == 2, "a second worker", 30)
+    wait_for(lambda: metric(scrape(pair.port), "waitroom_workers") == 2, "a second worker", 30)
     assert left in pair.workers
     assert dead not in pair.workers
     assert any("a worker died" in str(line["message"]) for line in lines(pair))
@@ -166,13 +166,13 @@ async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
     """Whoever cannot wait for the drain signals again; the store is still closed in order."""
     with serving(tmp_path, drain_s=60) as one:
         make_room(one)
-        store = children(one.process.pid)
+        family = children(one.process.pid)
         async with streams(one, 2):
             one.process.send_signal(signal.SIGHUP)  # of a closed terminal; it drains as well
             await asyncio.to_thread(wait_for, lambda: not one.ready(), "not ready", 2)
             one.process.send_signal(signal.SIGTERM)
             assert 0 == await asyncio.to_thread(one.process.wait, 8)
-        assert [] == [pid for pid in store if alive(pid)]
+        wait_for(lambda: not any(map(alive, family)), "the end of the family", 5)
 
 
 async def test_workers_follow_a_killed_parent(tmp_path: Path) -> None:

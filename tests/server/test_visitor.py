@@ -6,27 +6,20 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.clients import SECRET, Reply, ask, request
-from tests.serving import Serving, serving
+from tests.clients import Reply, ask, request
+from tests.serving import Serving
 
 BROWSER = {"Origin": "http://waitroom.test"}
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 KEY = "idempotency-key"
 Call = Callable[..., Reply]
 NewRoom = Callable[..., str]
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Return a running server."""
-    with serving(tmp_path_factory.mktemp("served"), secret=SECRET) as one:
-        yield one
 
 
 @pytest.fixture
@@ -308,11 +301,17 @@ def test_enter_gives_a_pass(call: Call, served: Serving, new_room: NewRoom) -> N
     assert (409, "not_your_turn") == (late.status, late.code)
 
 
-def test_the_rolling_limit_says_when(call: Call, new_room: NewRoom) -> None:
+def test_the_rolling_limit_says_when(call: Call, new_room: NewRoom, operator: httpx.Client) -> None:
     """Who is called beyond the rolling limit keeps the turn; 409 says until when to wait."""
     room = new_room(max_entries=1, per_s=60, mode="manual", session_s=60)
     tickets = [ticket_of(call("POST", f"{room}/tickets")) for _ in range(2)]
-    assert "waiting" == call("GET", f"{room}/tickets/{tickets[0]}").json()["state"]
+    forced = {"count": 2, "force": True}
+    assert 2 == operator.post(f"/v1/admin/rooms/{room}/admit", json=forced).json()["called"]
+    assert 200 == call("POST", f"{room}/tickets/{tickets[0]}/enter").status
+    later = call("POST", f"{room}/tickets/{tickets[1]}/enter")
+    assert (409, "enter_later") == (later.status, later.code)
+    assert MOMENT.fullmatch(later.json()["retry_at"])
+    assert "called" == call("GET", f"{room}/tickets/{tickets[1]}").json()["state"]
 
 
 def test_renew(call: Call, new_room: NewRoom) -> None:

@@ -42,24 +42,28 @@ def forgeries(secret: str, good: str, ticket: str, room: str) -> dict[str, str]:
 
     def signed(keys: PassKeys, header: dict[str, Any], **changes: Any) -> str:
         made = {name: value for name, value in (claims | changes).items() if value is not None}
-        return jwt.encode(made, keys._first.private, "ES256", {"kid": kid, "typ": TYPE} | header)
+        private = keys._first.private
+        assert private is not None
+        return jwt.encode(made, private, "ES256", {"kid": kid, "typ": TYPE} | header)
 
     def unsigned(algorithm: str, tail: str) -> str:
         return f"{encoded({'alg': algorithm, 'kid': kid, 'typ': TYPE})}.{body}.{tail}"
 
-    args: tuple[Any, ...] = (room, claims["sub"], int(claims["jti"]))
+    def made_by(keys: PassKeys, at: str, began_s: int, ends_s: int) -> str:
+        return keys.sign(at, claims["sub"], int(claims["jti"]), began_s, ends_s, "waitroom")
+
     found = {
         "nothing": "",
         "no token": "a.b.c",
         "a ticket": ticket,
         "a ticket in three": f"{ticket}.{ticket}.{ticket}",
         "forged under our key's name": signed(others, {}),
-        "another key": others.sign(*args, now, now + 600, "waitroom"),
+        "another key": made_by(others, room, now, now + 600),
         "key brought along": signed(others, {"jwk": others.jwks()["keys"][0]}),
         "key elsewhere": signed(others, {"jku": "http://127.0.0.1:9/jwks.json"}),
-        "expired": ours.sign(*args, now - 900, now - 60, "waitroom"),
-        "another room": ours.sign("other", *args[1:], now, now + 600, "waitroom"),
-        "other claims, same signature": f"{head}.{encoded(claims | {'exp': now + 10**6})}.{signature}",
+        "expired": made_by(ours, room, now - 900, now - 60),
+        "another room": made_by(ours, "other", now, now + 600),
+        "a later end": f"{head}.{encoded(claims | {'exp': now + 10**6})}.{signature}",
         "another kind": signed(ours, {"typ": "JWT"}),
         "no kind": signed(ours, {"typ": None}),
         "no end": signed(ours, {}, exp=None),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.clients import Reply, slow_link
+from tests.clients import HOST, Reply
 from tests.counts import count
+from tests.servers import wait_for
 from tests.serving import Serving
 from tests.stacks import tools
 from tests.stacks.conftest import Inside
@@ -36,16 +38,17 @@ def start(request: pytest.FixtureRequest, site: int, tmp_path: Path) -> Start:
 
 
 @contextlib.contextmanager
-def cut_off(
-    start: Start, served: Serving, inside: Inside, when_away: str
-) -> Iterator[Stack]:
+def cut_off(start: Start, served: Serving, inside: Inside, when_away: str) -> Iterator[Stack]:
     """Run a stack whose Waitroom goes away after it has let somebody in."""
     with contextlib.ExitStack() as link:
-        port = link.enter_context(slow_link(served.port)).port
+        port = link.enter_context(tools.relay(served.port))
         with start(port, when_away) as stack:
-            tools.wait_for(lambda: let_in(stack.ask("/concert", inside.pass_)), "the first visit")
+            wait_for(lambda: let_in(stack.ask("/concert", inside.pass_)), "the first visit")
             link.close()
-            time.sleep(count("away_seconds"))  # longer than anything is believed without asking
+            # For some seconds an offline gate believes that Waitroom is there.
+            noticed = {"closed": 503, "open": 200}[when_away]
+            wait_for(lambda: stack.ask("/concert").status == noticed, "that it is away", 10)
+            time.sleep(count("away_seconds"))  # longer than any answer is believed
             yield stack
 
 
@@ -67,6 +70,16 @@ def test_closed(start: Start, served: Serving, inside: Inside) -> None:
             assert (503, 503) == (page.status, told.status)
             assert b"tries again" in page.body
             assert "waitroom_away" == told.json()["code"]
+        assert let_in(stack.ask("/free"))
+
+
+def test_a_waitroom_that_hangs(start: Start) -> None:
+    """Taking the call and not answering is being away too: 503 within 300 ms, free pages free."""
+    with (
+        socket.create_server((HOST, 0)) as deaf,
+        start(deaf.getsockname()[1], "closed") as stack,
+    ):
+        assert 503 == soon(lambda: stack.ask("/concert", "a.b.c")).status
         assert let_in(stack.ask("/free"))
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.clients import HOST, ask, request
+from tests.clients import HOST, ask
+from tests.servers import wait_for
 from tests.serving import Serving
 from tests.stacks.conftest import Inside, come_in
 from tests.stacks.tools import EXAMPLES, ROOM, Stack, let_in, needed, nginx
@@ -84,9 +85,7 @@ def test_a_finished_session_is_refused(nginx_stack: Stack, served: Serving) -> N
     bearer = {"authorization": f"Bearer {one.pass_}"}
     done = httpx.post(f"{served.base}/v1/passes/finish", headers=bearer, timeout=20)
     assert 204 == done.status_code
-    with contextlib.suppress(TimeoutError):
-        threading.Event().wait(2.1)  # the clock of nginx is the one that counts here
-    assert 303 == nginx_stack.ask("/concert", one.pass_).status
+    wait_for(lambda: nginx_stack.ask("/concert", one.pass_).status == 303, "the check", 5)
 
 
 def test_another_name_is_not_answered(nginx_stack: Stack) -> None:

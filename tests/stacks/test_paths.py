@@ -20,9 +20,9 @@ FRONTS = [
     "/%c0%ae%c0%ae/", "/rooms/..%2f", "/static/../", "/v1/%2e%2e/", "/_waitroom_check/../",
 ]  # fmt: skip
 WORDS = [
-    "concert", "Concert", "CONCERT", "conCert", "%63oncert", "%43oncert", "conc%65rt", "%2563oncert",
-    "%252563oncert", "%u0063oncert", "ｃoncert", "%EF%BD%83oncert", "con\u200bcert", "%E2%92%B8oncert",
-    "con%C2%ADcert", "%63%6f%6e%63%65%72%74", "con%ffcert", "concert%00", "%EA%9F%B2oncert",
+    "concert", "Concert", "CONCERT", "conCert", "%63oncert", "%43oncert", "conc%65rt",
+    "%2563oncert", "%252563oncert", "%u0063oncert", "ｃoncert", "%EF%BD%83oncert", "con\u200bcert",
+    "con%C2%ADcert", "%E2%92%B8oncert", "%63%6f%6e%63%65%72%74", "con%ffcert", "concert%00", "%EA%9F%B2oncert",
 ]  # fmt: skip
 BACKS = [
     "", "/", "//", ".", "..", "...", "%2e", "%2E%2e", ";", ";a=1", ";/x", "%3b", "%20", "+", "%09",
@@ -98,5 +98,5 @@ def test_plain_addresses_stay_free(stack: Stack, path: str) -> None:
 
 def test_with_a_pass_every_spelling_of_the_room_is_open(stack: Stack, inside: Inside) -> None:
     """The gate refuses nobody who has been let in for a capital letter."""
-    paths = ("/Concert", "/concert/", "/concert/seats;a=1", "//concert", "/concert/%EC%95%84")
+    paths = ("/Concert", "/concert/", "/concert/seats;a=1", "/./concert", "/concert/%EC%95%84")
     assert [True] * len(paths) == [let_in(stack.ask(path, inside.pass_)) for path in paths]

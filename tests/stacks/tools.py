@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shutil
+import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -69,7 +70,9 @@ def running(command: list[str], folder: Path, port: int, env: Mapping[str, str])
     """Run a process until the end of the block; it is ready when its port answers."""
     log = folder / "out.log"
     with log.open("wb") as out:
-        process = subprocess.Popen(command, cwd=folder, env=os.environ | env, stdout=out, stderr=out)
+        process = subprocess.Popen(
+            command, cwd=folder, env=os.environ | env, stdout=out, stderr=out
+        )
 
     def ready() -> bool:
         if process.poll() is not None:
@@ -102,7 +105,7 @@ def upstream() -> Iterator[int]:
             self.end_headers()
             self.wfile.write(b"" if self.command == "HEAD" else body)
 
-        do_POST = do_HEAD = do_PUT = do_GET
+        do_POST = do_HEAD = do_PUT = do_GET  # noqa: N815 - names that http.server looks for
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
@@ -119,8 +122,50 @@ def upstream() -> Iterator[int]:
 
 
 @contextlib.contextmanager
+def relay(target: int) -> Iterator[int]:
+    """Run a relay to a port and return its own; afterwards nobody can get through."""
+    ends: list[socket.socket] = []
+    listener = socket.create_server((HOST, 0))
+
+    def carry(one: socket.socket, other: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := one.recv(65_536):
+                other.sendall(data)
+        for end in (one, other):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                pair = [listener.accept()[0], socket.create_connection((HOST, target))]
+                ends.extend(pair)
+                for one, other in (pair, pair[::-1]):
+                    threads.append(threading.Thread(target=carry, args=(one, other), daemon=True))
+                    threads[-1].start()
+
+    threads = [threading.Thread(target=accept, daemon=True)]
+    threads[0].start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        for one in (listener, *ends):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join(5)
+        for one in (listener, *ends):
+            one.close()
+
+
+@contextlib.contextmanager
 def nginx(
-    folder: Path, waitroom: int, site: int, edit: Callable[[str], str] = str, *, patient: bool = True
+    folder: Path,
+    waitroom: int,
+    site: int,
+    edit: Callable[[str], str] = str,
+    *,
+    patient: bool = True,
 ) -> Iterator[Stack]:
     """Run nginx with our file, on a free port; `patient` gives a busy machine more time."""
     binary, port = needed("nginx", "nginx"), free_port()
@@ -139,8 +184,9 @@ def nginx(
     paths = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     temp = "".join(f"    {name}_temp_path {folder}/{name};\n" for name in paths)
     (folder / "nginx.conf").write_text(edit(text).replace("http {\n", "http {\n" + temp, 1))
-    config = str(folder / "nginx.conf")
-    command = [binary, "-p", str(folder), "-c", config, "-g", "daemon off;"]
+    # Its workers would be `nobody`, who may not look into the folders of a test.
+    said = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
+    command = [binary, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", said]
     with running(command, folder, port, {}):
         yield Stack("nginx", port)
 
@@ -152,7 +198,14 @@ def node(folder: Path, waitroom: int, when_away: str = "closed") -> Iterator[Sta
     npm = needed("npm", "npm")
     shutil.copytree(EXAMPLES / "node", folder, dirs_exist_ok=True)
     if not (folder / "node_modules" / "jose").is_dir():
-        install = [npm, "install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]
+        install = [
+            npm,
+            "install",
+            "--no-package-lock",
+            "--no-audit",
+            "--no-fund",
+            "--loglevel=error",
+        ]
         done = subprocess.run(
             install, cwd=folder, capture_output=True, text=True, timeout=180, check=False
         )

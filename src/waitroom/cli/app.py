@@ -20,6 +20,7 @@ from waitroom.cli.doctor import doctor
 from waitroom.cli.kick import kick
 from waitroom.cli.people import admit, call, list_
 from waitroom.cli.plan import plan
+from waitroom.cli.rehearse import rehearse
 from waitroom.cli.rooms import rooms
 from waitroom.cli.serve import serve
 from waitroom.cli.stats import stats
@@ -28,7 +29,7 @@ from waitroom.settings import SETTINGS, load
 
 _ORDER = (
     *("serve", "demo", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
-    *("key", "plan", "doctor"),
+    *("key", "plan", "rehearse", "doctor"),
 )
 
 
@@ -154,4 +155,5 @@ command(app, dashes=True)(kick)
 command(app, "list")(list_)
 command(app)(stats)
 command(app)(plan)
+command(app)(rehearse)
 command(app)(doctor)

@@ -67,13 +67,13 @@ class Facts:
             return []
         before, _, after = text.partition(name + "=")
         if name not in after and (not before or before.endswith("; ")):
-            value = after.partition(";")[0]  # the one cookie of that name, as nearly always
-            return [value] if value and '"' not in value else []
+            value = after.partition(";")[0].strip(' "')  # the one of that name, as nearly always
+            return [value] if value else []
         found = []
         for part in text.split(";"):
             key, _, value = part.strip().partition("=")
             if key == name and value:
-                found.append(value.strip('"'))
+                found.append(value.strip(' "'))
         return found
 
     def bearer(self) -> str | None:

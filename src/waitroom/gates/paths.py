@@ -56,8 +56,6 @@ _FREE, _REFUSED = Match(), Match(safe=False)
 
 def folded(path: str) -> str:
     """Return a path with every layer of encoding, case and look-alike spelling taken off."""
-    if len(path) > LONGEST_PATH:
-        raise Unreadable
     for _ in range(_MOST_LAYERS):
         wide = _WIDE_ESCAPE.sub(lambda found: chr(int(found[1], 16)), path)
         text = unicodedata.normalize("NFKC", unquote(wide, errors="replace")).casefold()
@@ -96,6 +94,8 @@ def resolved(parts: Sequence[str]) -> Segments:
 
 def readings(path: str) -> set[Segments]:
     """Return every way in which a path might be read."""
+    if len(path) > LONGEST_PATH:
+        raise Unreadable
     if _PLAIN.fullmatch(path):
         return {tuple(path.lower().strip("/").split("/")) if path != "/" else ()}
     text = folded(path)

@@ -111,8 +111,7 @@ class Remote:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
-        while self._idle:
-            self._idle.pop().close()
+        self._drop()
 
     def late(self) -> None:
         """Note that a call did not come back in time: a second in a row is an outage."""
@@ -123,11 +122,15 @@ class Remote:
     def _failed(self) -> None:
         self.down, self._retry_at = True, time.monotonic() + PAUSE_S
 
+    def _drop(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
     def _threads(self) -> ThreadPoolExecutor:
         from concurrent.futures import ThreadPoolExecutor
 
         if self._pool is None or self._pid != os.getpid():  # a server may fork after we were made
-            self._idle.clear()
+            self._drop()
             self._pid = os.getpid()
             self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="waitroom-gate")
         return self._pool
@@ -186,6 +189,8 @@ class Remote:
             connection.sock.settimeout(_left(until))
             answer = connection.getresponse()
             data = answer.read(_MOST_READ)
+            if answer.length:
+                raise OSError("the answer broke off, or is longer than any that we ask for")
             found = Reply(answer.status, {k.lower(): v for k, v in answer.getheaders()}, data)
         except BaseException:
             connection.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from array import array
 from collections import defaultdict
+from collections.abc import Callable
 from enum import IntEnum, StrEnum
 
 from waitroom.rehearsal.scenario import Behaviour
@@ -72,6 +73,15 @@ class Agenda:
         """Return who does something in this step; it is done then."""
         return self._steps[act].pop(step, [])
 
+    def put_off(self, until: int, step: Callable[[Act], int]) -> None:
+        """Do later whatever was planned for before `until`; `step` chooses when."""
+        for act, steps in self._steps.items():
+            late = [person for at in sorted(steps) if at < until for person in steps[at]]
+            for at in [at for at in steps if at < until]:
+                del steps[at]
+            for person in late:
+                steps[step(act)].append(person)
+
     def next_step(self) -> int | None:
         """Return the first step in which anything is planned."""
         return min((min(steps) for steps in self._steps.values() if steps), default=None)
@@ -92,7 +102,6 @@ class Crowd:
         self.sids: dict[int, int] = {}
         self.counts = [0] * len(Where)
         self.counts[Where.TO_COME] = number
-        self.lost_first = ""
         self._behaviour = behaviour
         self._rng = rng
         self._patience = behaviour.patience.drawn_by(rng) if behaviour.patience else None

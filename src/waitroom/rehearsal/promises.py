@@ -6,7 +6,7 @@ deadlines of the policy, so that a room which counts wrongly is found out.
 
 from __future__ import annotations
 
-from collections import deque
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -66,7 +66,7 @@ class Promises:
         self.inside: dict[int, int] = {}  # person → session ends
         self.most_held = 0
         self._deadlines: list[tuple[int, int]] = []
-        self._entries: deque[int] = deque()
+        self._entries: list[int] = []  # moments, in order
         self._slot_ms = self._slot_calls = 0
         self._last_place = 0
 
@@ -194,18 +194,13 @@ class Promises:
             self.rolling.breaks(at_ms, f"{entered} entered within {per_ms / 1000:g} s, not {most}")
 
     def _forget_entries(self, now_ms: int) -> None:
-        kept_ms = max(_ms(self.policy.per_s), 60_000) * 2
-        while self._entries and self._entries[0] < now_ms - kept_ms:
-            self._entries.popleft()
+        """Keep two windows of entries; they go by the thousand, for a list is cut as a whole."""
+        old = bisect_right(self._entries, now_ms - 2 * max(_ms(self.policy.per_s), 60_000))
+        if old > 1_000:
+            del self._entries[:old]
 
     def _entered_since(self, since_ms: int) -> int:
-        """Count entries after a moment; they are in order, and most of them are."""
-        number = len(self._entries)
-        for at in self._entries:
-            if at > since_ms:
-                break
-            number -= 1
-        return number
+        return len(self._entries) - bisect_right(self._entries, since_ms)
 
     def _check_order(self, event: Called, places: Sequence[int]) -> None:
         self.order.checked += len(places)

@@ -40,7 +40,7 @@ _ARRIVALS = {
 }
 
 
-class _Wrong(Exception):  # noqa: N818 - says where, and is turned into an InvalidInput at once
+class _Wrong(Exception):
     """What is wrong at a path."""
 
     def __init__(self, path: Path_, message: str) -> None:
@@ -210,7 +210,9 @@ class _Reader:
     def _spread(self, path: Path_, value: Any) -> Spread:
         if not isinstance(value, dict):
             return fixed(_number(path, value, 0, _MOST_SECONDS))
-        kind = _word((*path, "kind"), value.get("kind"), ("fixed", "lognormal", "exponential", "csv"))
+        kind = _word(
+            (*path, "kind"), value.get("kind"), ("fixed", "lognormal", "exponential", "csv")
+        )
         wanted = {"lognormal": ("median_s", "sigma"), "csv": ("file",)}.get(kind, ("median_s",))
         _only(value, ("kind", *wanted), path)
         for name in wanted:
@@ -221,7 +223,7 @@ class _Reader:
             return Spread("csv", values=tuple(row[0] for row in rows if row[0] is not None))
         median_s = _number((*path, "median_s"), value["median_s"], 0.001, _MOST_SECONDS)
         sigma = _number((*path, "sigma"), value.get("sigma", 0), 0, 3)
-        return Spread(kind, median_s, sigma)  # type: ignore[arg-type]
+        return Spread(kind, median_s, sigma)
 
     def _change(self, path: Path_, table: dict[str, Any]) -> Change:
         fields = {key: value for key, value in table.items() if key not in ("at", "at_s", "admit")}
@@ -244,7 +246,7 @@ class _Reader:
             if "for_s" not in table:
                 raise _Wrong((*path, "for_s"), "away needs `for_s`")
             for_s = _number((*path, "for_s"), table["for_s"], 1, 86_400)
-        return Fault(self._at(path, table), kind, for_s)  # type: ignore[arg-type]
+        return Fault(self._at(path, table), kind, for_s)
 
     def _origin(self, path: Path_, table: dict[str, Any]) -> Origin:
         _only(table, ("at", "at_s", "takes"), path)

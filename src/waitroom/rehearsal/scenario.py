@@ -15,6 +15,11 @@ from waitroom.rehearsal.spreads import Spread, fixed
 SCALED = ("capacity", "batch", "max_entries", "queue_limit")
 """Fields of a policy that grow with the crowd."""
 
+_CLOSES_AFTER = Spread("exponential", 240.0)
+_COMES_BACK_AFTER = Spread("lognormal", 90.0, 0.8)
+_ENTERS_AFTER = Spread("lognormal", 4.0, 0.8)
+_SESSION = fixed(300.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
@@ -85,11 +90,11 @@ class Behaviour:
     leaves: float = 0.5  # of those who give up, how many say so
     ghosts: float = 0.0  # join and are never seen again
     closes_tab: float = 0.0
-    closes_after: Spread = Spread("exponential", 240.0)
-    comes_back_after: Spread = Spread("lognormal", 90.0, 0.8)
+    closes_after: Spread = _CLOSES_AFTER
+    comes_back_after: Spread = _COMES_BACK_AFTER
     no_shows: float = 0.0
-    enters_after: Spread = Spread("lognormal", 4.0, 0.8)
-    session: Spread = fixed(300.0)
+    enters_after: Spread = _ENTERS_AFTER
+    session: Spread = _SESSION
     poll_every_s: float | None = None
 
 
@@ -113,7 +118,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """From a moment on the site behind takes so many people; with more inside, visits take longer."""
+    """How many people the site behind takes from a moment on; with more, visits take longer."""
 
     at_s: float
     takes: int

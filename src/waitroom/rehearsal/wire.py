@@ -21,7 +21,7 @@ from waitroom.engine.scripts import Verb, script
 from waitroom.errors import StoreUnavailable
 
 AT_ONCE = 400
-"""Most calls that are packed together."""
+"""Most calls that are packed together; calls for many people count as so many."""
 
 Took = Callable[[list[Any]], None]
 
@@ -51,7 +51,10 @@ class Wire:
         await self._out.wait_closed()
 
     async def send(self, verb: Verb, calls: Sequence[Sequence[Any]], took: Took) -> None:
-        """Send calls, each its own arguments; `took` gets the raw replies of all, in order."""
+        """Send calls, each its own arguments.
+
+        `took` gets the raw replies in order, some at a time; `settle` waits for the last.
+        """
         runner = self._engine.runner
         now_us = runner.clock() if runner.clock else None
         for start in range(0, len(calls), AT_ONCE):
@@ -71,7 +74,8 @@ class Wire:
 
     async def _read(self) -> None:
         number, took = self._due.popleft()
-        parser, found = self._parser, []
+        parser = self._parser
+        found: list[Any] = []
         while len(found) < number:
             answer = parser.gets()
             if answer is False:

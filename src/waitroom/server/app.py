@@ -88,6 +88,7 @@ def _framework(app: App) -> FastAPI:
     problems.install(made)
     for part in (routes, sessions, admin, console, pages, apidocs, health, metrics):
         made.include_router(part.router)
+    made.include_router(pages.public)
     made.include_router(keys)
     return made
 

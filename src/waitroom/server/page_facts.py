@@ -9,6 +9,7 @@ import json
 import time
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -44,14 +45,21 @@ class Facts:
         return _STATUS.get(self.page.face, 200)
 
 
-async def facts(
-    server: Server, call: Call, text: Text, nonce: str, ended: str | None, refused: str | None
-) -> Facts:
-    """Find out what to say.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the page's address says.
 
     `ended` is how the caller's last place went, if by their own wish; `refused` is what the room
-    has just said no to.
+    has just said no to; `wanted` is where they want to go once inside.
     """
+
+    ended: str | None = None
+    refused: str | None = None
+    wanted: str | None = None
+
+
+async def facts(server: Server, call: Call, text: Text, nonce: str, asked: Asked) -> Facts:
+    """Find out what to say."""
     now_ms = int(time.time() * 1000)
     page = PageView(
         room=call.room,
@@ -59,17 +67,25 @@ async def facts(
         now_ms=now_ms,
         nonce=nonce,
         text=text,
-        refused=refused,
+        refused=asked.refused,
+        wanted=asked.wanted,
+        host=host_of(server, call),
+        secure=visitor.secure(server, call),
     )
     try:
         board = await _board(server, call.room)
         page = replace(page, policy=board.policy)
-        return await _known(server, call, board, page, ended)
+        return await _known(server, call, board, page, asked.ended)
     except (errors.UnknownRoom, errors.InvalidRoomName):
         return Facts(page, [])
     except (errors.StoreError, errors.BrokenRoom, errors.UpgradeNeeded):
         server.pulse.suspect()
         return _away(server, call, page)
+
+
+def host_of(server: Server, call: Call) -> str | None:
+    """Return our host as the visitor's browser names it."""
+    return urlsplit(server.settings.public_url or "").netloc or call.header(b"host")
 
 
 async def _board(server: Server, room: str) -> Board:

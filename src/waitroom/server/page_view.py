@@ -22,6 +22,7 @@ from waitroom.estimate import Wait
 from waitroom.models import BeforeOpen, Mode, Policy, Reason
 from waitroom.server import statics
 from waitroom.server.look import Look
+from waitroom.server.onward import Onward, onward, returning
 from waitroom.server.text import LANGUAGES, Text, clock, span, text_of, wait_words
 
 HERE = Path(__file__).parent
@@ -89,6 +90,9 @@ class PageView:
     session_ends_at_ms: int | None = None
     poll_after_ms: int = 10_000
     refused: str | None = None
+    host: str | None = None
+    secure: bool = False
+    wanted: str | None = None
     ticket: Mapping[str, Any] | None = None
     view: Mapping[str, Any] | None = None
 
@@ -252,8 +256,18 @@ class PageView:
 
     @property
     def go_to(self) -> str | None:
-        """Where those inside go on to."""
+        """Where the room leads to."""
         return self.policy.go_to if self.policy else None
+
+    @property
+    def back(self) -> str | None:
+        """Where the reader came from and wants to go again, if that is a place to go to."""
+        return returning(self.wanted, self.host, self.go_to)
+
+    @property
+    def onward(self) -> Onward | None:
+        """Where those inside go on to."""
+        return onward(self.back, self.host, self.go_to, secure=self.secure)
 
     @property
     def may_defer(self) -> bool:
@@ -273,7 +287,7 @@ class PageView:
     @property
     def client(self) -> dict[str, Any]:
         """What the script begins with; neither ticket nor pass, which stay in cookies."""
-        words = self.text.words
+        words, target = self.text.words, self.onward
         return {
             "room": self.room,
             "title": self.look.title,
@@ -284,7 +298,8 @@ class PageView:
             "start": self.start,
             "least": self.position,
             "presence_s": self.policy.presence_s if self.policy else None,
-            "go_to": self.go_to,
+            "go_to": target and target.url,
+            "hand_off": bool(target and target.hand_off),
             "note": self._refusal,
             "turn_icon": _ICON.format(fill="%231f9d55"),
             "ticket": self.ticket,
@@ -313,8 +328,8 @@ class PageView:
 
 def render(view: PageView) -> str:
     """Return the page as HTML."""
-    css, js = statics.url_of("waiting.css"), statics.url_of("waiting.js")
-    return _template().render(v=view, t=view.text, css=css, js=js)
+    css, js, client = map(statics.url_of, ("waiting.css", "waiting.js", statics.CLIENT))
+    return _template().render(v=view, t=view.text, css=css, js=js, client=client)
 
 
 @cache

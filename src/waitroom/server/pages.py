@@ -1,24 +1,25 @@
 """The waiting page `/rooms/{room}`, and its forms for browsers without a script.
 
 A GET only looks. Taking a place, entering, leaving, finishing and going back are POSTs that answer
-303 back to the page; a form on another site cannot send them.
+303 back to the page, and once inside to where the visitor goes on to: with a one-time code where
+the cookie of the pass does not reach. A form on another site cannot send them.
 """
 
 from __future__ import annotations
 
 import secrets
 from typing import Annotated
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
-from waitroom.errors import BadRequest, DefersUsedUp, Forbidden, NotFound
+from waitroom.errors import BadRequest, DefersUsedUp, Forbidden, NotFound, WaitroomError
 from waitroom.models import check_room_name
-from waitroom.server import statics, visitor
+from waitroom.server import onward, sessions, statics, visitor
 from waitroom.server.answers import Answer
 from waitroom.server.calls import Call, cookie
-from waitroom.server.page_facts import facts, inside
+from waitroom.server.page_facts import Asked, facts, host_of, inside
 from waitroom.server.page_view import PageView, render
 from waitroom.server.seen import SEEN_COOKIE
 from waitroom.server.state import Here, Server
@@ -26,6 +27,7 @@ from waitroom.server.text import LANGUAGES, language, text_of
 
 router = APIRouter(include_in_schema=False)
 router.include_router(statics.router)
+public = statics.public
 LANG_COOKIE = "waitroom-lang"
 _YEAR_S = 365 * 86_400
 _ACTS: dict[str, visitor.Act] = {
@@ -37,6 +39,7 @@ _ACTS: dict[str, visitor.Act] = {
 }
 _ENDS = {"leave": "left", "finish": "finished"}
 Word = Annotated[str | None, Query(max_length=20)]
+Form = dict[str, str]
 
 
 @router.api_route("/rooms/{room}", methods=["GET", "HEAD"])
@@ -47,11 +50,13 @@ async def waiting_page(
     lang: Word = None,
     ended: Word = None,
     no: Word = None,
+    back: Annotated[str | None, Query(alias="return")] = None,
 ) -> Response:
     """Show the caller where they are."""
     call = Call.of(request.scope, room, "me")
     word = language(lang, call.cookie(LANG_COOKIE), call.header(b"accept-language"))
-    found = await facts(server, call, text_of(word), secrets.token_urlsafe(16), ended, no)
+    asked = Asked(ended, no, back)
+    found = await facts(server, call, text_of(word), secrets.token_urlsafe(16), asked)
     cookies = [*found.cookies]
     if lang in LANGUAGES:
         safe = visitor.secure(server, call)
@@ -72,23 +77,60 @@ async def act(server: Here, request: Request, room: str, act: str) -> Response:
         raise Forbidden("this form was sent from another site")
     # A form comes from a browser, also from one that says nothing about itself, like lynx.
     call.headers = [*call.headers, (b"sec-fetch-mode", b"navigate")]
+    form = _form(await request.body())
     if act == "defer":
-        call.body = _places(await request.body())
+        call.body = _places(form)
     answer = await visitor.respond(server, _ACTS[act], call)
-    return _back(server, call, act, answer)
+    if act == "enter" and answer.status < 300:
+        location = await _onward(server, request, call, form.get("return"))
+    else:
+        location = _page(server, call, act, answer, form.get("return"))
+    return _see(server, call, act, answer, location)
 
 
-def _back(server: Server, call: Call, act: str, answer: Answer) -> Response:
-    """Return to the page with the cookies of the answer; once inside, go on."""
-    page, good = f"/rooms/{call.room}", answer.status < 300
+def _page(server: Server, call: Call, act: str, answer: Answer, wanted: str | None) -> str:
+    """Return the address of the page, with what it must know."""
+    known = {}
     if act in _ENDS and answer.status < 500:
-        page += f"?ended={_ENDS[act]}"
+        known["ended"] = _ENDS[act]
     elif act == "defer" and DefersUsedUp.code.encode() in answer.body:
-        page += "?no=defer"
-    elif act == "enter" and good:
-        policy = server.engine.policy_of(call.room)
-        page = (policy.go_to if policy else None) or page
-    response = Response(status_code=303, headers={"location": page, "cache-control": "no-store"})
+        known["no"] = "defer"
+    back = onward.returning(wanted, host_of(server, call), _go_to(server, call))
+    if back is not None:
+        known["return"] = back
+    return f"/rooms/{call.room}" + (f"?{urlencode(known)}" if known else "")
+
+
+async def _onward(server: Server, request: Request, call: Call, wanted: str | None) -> str:
+    """Return where somebody who is inside goes on to."""
+    host, go_to = host_of(server, call), _go_to(server, call)
+    back = onward.returning(wanted, host, go_to)
+    target = onward.onward(back, host, go_to, secure=visitor.secure(server, call))
+    if target is None:
+        return f"/rooms/{call.room}"
+    if not target.hand_off:
+        return target.url
+    try:
+        made = await sessions.hand_off(server, request, Response(), call.room, "me")
+    except WaitroomError:
+        return target.url  # its gate decides; while the store is away it may let people in
+    return onward.with_code(target.url, made.code)
+
+
+def _go_to(server: Server, call: Call) -> str | None:
+    policy = server.engine.policy_of(call.room)
+    return policy.go_to if policy else None
+
+
+def _see(server: Server, call: Call, act: str, answer: Answer, location: str) -> Response:
+    """Lead on, with the cookies of the answer."""
+    good = answer.status < 300
+    headers = {
+        "location": location,
+        "cache-control": "no-store",
+        "referrer-policy": "no-referrer",  # a code is for the site that it leads to
+    }
+    response = Response(status_code=303, headers=headers)
     response.raw_headers += [header for header in answer.headers if header[0] == b"set-cookie"]
     if good and act == "enter":
         response.raw_headers.append(inside(server, call, call.held))
@@ -98,11 +140,19 @@ def _back(server: Server, call: Call, act: str, answer: Answer) -> Response:
     return response
 
 
-def _places(body: bytes) -> bytes:
+def _form(body: bytes) -> Form:
+    """Read a form; one that cannot be read says nothing."""
+    try:
+        found = parse_qs(body.decode("ascii"), max_num_fields=4)
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in found.items()}
+
+
+def _places(form: Form) -> bytes:
     """Turn the form of a defer into the body of the API."""
     try:
-        given = parse_qs(body.decode("ascii"), max_num_fields=4).get("places", [""])[0]
-        return msgspec.json.encode({"places": int(given[:10])})
+        return msgspec.json.encode({"places": int(form.get("places", "")[:10])})
     except ValueError:
         raise BadRequest("the form needs a whole number `places`") from None
 

@@ -1,440 +1,411 @@
 // The waiting page follows one ticket: it takes a place, tells where it is, and goes in on its turn.
 // All of it works without this script too, by forms and reloads; the server writes the same words.
-"use strict";
-(() => {
-  const page = JSON.parse(document.getElementById("page").textContent);
-  const api = `/v1/rooms/${page.room}`;
-  const mine = `${api}/tickets/me`;
-  const parts = {};
-  for (const one of document.querySelectorAll("[data-x]")) parts[one.dataset.x] = one;
+import { Waitroom } from "/waitroom.js";
 
-  // Our clock is the server's: a phone that is five minutes off must not lose its turn.
-  const skewMs = page.now_ms - Date.now();
-  const now = () => Date.now() + skewMs;
-  const at = (text) => (text ? Date.parse(text) : null);
-  const some = (ms) => Math.random() * ms;
+const page = JSON.parse(document.getElementById("page").textContent);
+const place = new Waitroom(page.room);
+const parts = {};
+for (const one of document.querySelectorAll("[data-x]")) parts[one.dataset.x] = one;
 
-  const SILENCE_MS = 25_000; // with an open stream; after that we ask, in case it is dead
-  const GRACE_MS = 5_000; // between "it is your turn" and going in by ourselves
-  let face = page.face;
-  let ticket = page.ticket; // the view of the API, null without a place
-  let room = page.view; // the public view of the room, as far as it matters here
-  let calledMs = null; // when we learnt of our turn
-  let enterAtMs = 0; // not before, if the server said so
-  let freshMs = now();
-  let askAtMs = 0;
-  let listenAtMs = 0;
-  let stream = null;
-  let lost = face === "away";
-  let busy = false;
+// Our clock is the server's: a phone that is five minutes off must not lose its turn.
+const skewMs = page.now_ms - Date.now();
+const now = () => Date.now() + skewMs;
+const at = (text) => (text ? Date.parse(text) : null);
+const some = (ms) => Math.random() * ms;
 
-  // Words and numbers -------------------------------------------------------------------------
+const GRACE_MS = 5_000; // between "it is your turn" and going in by ourselves
+let face = page.face;
+let ticket = page.ticket; // the view of the API, null without a place
+let room = page.view; // the public view of the room, as far as it matters here
+let calledMs = null; // when we learnt of our turn
+let enterAtMs = 0; // not before, if the server said so
+let freshMs = now();
+let tryAtMs = 0; // when to do again what the server did not take
+let following = null;
+let lost = face === "away";
+let busy = false;
+let codeless = false; // no code could be had for another host
 
-  const count = new Intl.NumberFormat(page.lang);
-  const say = (key, values = {}) =>
-    page.text[key].replace(/\{(\w+)\}/g, (_, name) => {
-      const value = values[name];
-      return typeof value === "number" ? count.format(value) : value;
-    });
+// Words and numbers -------------------------------------------------------------------------
 
-  function time(ms) {
-    const far = Math.abs(ms - now()) > 20 * 3_600_000;
-    const day = far ? { month: "short", day: "numeric" } : {};
-    return new Intl.DateTimeFormat(page.lang, { ...day, hour: "numeric", minute: "2-digit" })
-      .format(ms - skewMs);
+const count = new Intl.NumberFormat(page.lang);
+const say = (key, values = {}) =>
+  page.text[key].replace(/\{(\w+)\}/g, (_, name) => {
+    const value = values[name];
+    return typeof value === "number" ? count.format(value) : value;
+  });
+
+function time(ms) {
+  const far = Math.abs(ms - now()) > 20 * 3_600_000;
+  const day = far ? { month: "short", day: "numeric" } : {};
+  return new Intl.DateTimeFormat(page.lang, { ...day, hour: "numeric", minute: "2-digit" })
+    .format(ms - skewMs);
+}
+
+function minutes(total) {
+  const h = Math.floor(total / 60), m = total % 60;
+  if (!h) return say("span_m", { m });
+  return m ? say("span_hm", { h, m }) : say("span_h", { h });
+}
+
+function waitWords(eta) {
+  if (!eta) return say("wait_unknown");
+  if (eta.high < 60) return say("wait_soon");
+  let low = Math.floor(eta.low / 60), high = Math.ceil(eta.high / 60);
+  const long = high > 90;
+  if (long) [low, high] = [Math.floor(low / 10) * 10, Math.ceil(high / 10) * 10];
+  if (high === 1) return say("wait_minute");
+  if (low < 1) return say("wait_up_to", { span: minutes(high) });
+  if (long) return say("wait_span", { low: minutes(low), high: minutes(high) });
+  return low === high ? say("wait_about", { n: high }) : say("wait_range", { low, high });
+}
+
+function clock(ms) {
+  const total = Math.max(0, Math.floor(ms / 1000)), two = (n) => String(n).padStart(2, "0");
+  const d = Math.floor(total / 86_400), h = Math.floor(total / 3600) % 24;
+  const m = Math.floor(total / 60) % 60, s = two(total % 60);
+  const short = d || h ? `${h}:${two(m)}:${s}` : `${m}:${s}`;
+  return d ? `${say("days", { n: d })} ${short}` : short;
+}
+
+function write(name, text) {
+  const part = parts[name];
+  if (part && part.textContent !== text) part.textContent = text;
+}
+
+function writeNumber(name, text) {
+  write(name, text);
+  parts[name].classList.toggle("long", text.length > 5);
+}
+
+const tell = (text) => write("live", text); // the only live region: said aloud, so use it rarely
+
+// What outlives a reload: where we started and the best that was shown. It makes the number fall
+// only; places that others get back after an interruption would make it rise for a moment.
+const key = `waitroom:${page.room}`;
+let memory = { start: 0, least: Infinity, due: Infinity, since: now() };
+const keep = (store, name, value) => { try { store.setItem(name, value); } catch { /* private mode */ } };
+const kept = (store, name) => { try { return store.getItem(name); } catch { return null; } };
+function remember() { keep(sessionStorage, key, JSON.stringify(memory)); }
+function forget() {
+  memory = { start: 0, least: Infinity, due: Infinity, since: now() };
+  keep(sessionStorage, key, "");
+}
+if (page.holds) {
+  try { Object.assign(memory, JSON.parse(kept(sessionStorage, key) || "{}")); } catch { /* ours no more */ }
+  memory.start = Math.max(memory.start || 0, page.start || 0);
+  memory.least = Math.min(memory.least ?? Infinity, page.least || Infinity);
+  memory.due = memory.due ?? Infinity; // JSON knows no Infinity
+} else forget();
+
+// What is shown -----------------------------------------------------------------------------
+
+function show(next) {
+  const before = face;
+  face = next;
+  for (const one of document.querySelectorAll("[data-face]")) one.hidden = one.dataset.face !== face;
+  for (const one of document.querySelectorAll("[data-with]")) {
+    one.hidden = !one.dataset.with.split(" ").includes(face);
   }
+  if (parts.freedom && !ticket) parts.freedom.hidden = true;
+  if (face === "called" && before !== "called") turn(before);
+  if (face !== "called") document.title = `${headline()} · ${page.title}`;
+}
 
-  function minutes(total) {
-    const h = Math.floor(total / 60), m = total % 60;
-    if (!h) return say("span_m", { m });
-    return m ? say("span_hm", { h, m }) : say("span_h", { h });
+function headline() {
+  if (face === "waiting" && memory.least < Infinity) return say("title_ahead", { n: memory.least - 1 });
+  return document.querySelector("[data-face]:not([hidden]) h2")?.textContent ?? page.title;
+}
+
+function turn(before) {
+  calledMs = before === "join" ? -Infinity : now(); // who did not wait goes straight on
+  document.title = `● ${say("called_title")} · ${page.title}`;
+  document.querySelector("link[rel=icon]").href = page.turn_icon;
+  tell(say("called_title"));
+  if (parts.sound.checked) beep();
+  if (document.hidden && window.Notification?.permission === "granted") {
+    try { new Notification(say("called_title"), { body: page.title, tag: key }); } catch { /* Android wants a worker */ }
   }
+}
 
-  function waitWords(eta) {
-    if (!eta) return say("wait_unknown");
-    if (eta.high < 60) return say("wait_soon");
-    let low = Math.floor(eta.low / 60), high = Math.ceil(eta.high / 60);
-    const long = high > 90;
-    if (long) [low, high] = [Math.floor(low / 10) * 10, Math.ceil(high / 10) * 10];
-    if (high === 1) return say("wait_minute");
-    if (low < 1) return say("wait_up_to", { span: minutes(high) });
-    if (long) return say("wait_span", { low: minutes(low), high: minutes(high) });
-    return low === high ? say("wait_about", { n: high }) : say("wait_range", { low, high });
+function paint() {
+  if (face === "waiting") paintWaiting();
+  if (face === "soon") paintSoon();
+  if (face === "called") paintCalled();
+  if (face === "inside") paintInside();
+  if (ticket && parts.kept && page.presence_s) write("kept", say("kept", { time: time(freshMs + page.presence_s * 1000) }));
+  if (!parts.fresh) return;
+  const ago = Math.round((now() - freshMs) / 1000);
+  write("fresh", lost ? say("link_lost") : ago < 2 ? say("link_now") : say("link_ago", { n: ago }));
+  parts.link.classList.toggle("lost", lost);
+}
+
+const spot = () => ticket?.position && Math.min(memory.least, ticket.position);
+
+function paintWaiting() {
+  const n = spot();
+  if (!n) return;
+  const behind = Math.max(0, ticket.waiting - n);
+  const where = n === 1 ? say("place_next") : say("place", { n, all: Math.max(n, ticket.waiting) });
+  writeNumber("ahead", count.format(n - 1));
+  write("place", where);
+  write("behind", behind ? say("place_behind", { n: behind }) : "");
+  parts.bar.max = Math.max(1, memory.start - 1);
+  parts.bar.value = memory.start - n;
+  const eta = ticket.eta_s, near = !eta || eta.high < 60;
+  const stands = !eta && (room.mode === "paused" || room.mode === "closed");
+  write("wait", stands ? say("wait_paused") : waitWords(eta));
+  parts.turn.hidden = near;
+  if (!near) write("clock", say("wait_clock", { time: time(freshMs + eta.likely * 1000) }));
+  paintNote();
+}
+
+function paintNote() {
+  const changed = at(room.changed_at);
+  let note;
+  if (room.mode === "closed") note = say("note_closed");
+  else if (room.mode === "paused") note = say("note_paused");
+  else if (room.holding) note = say("note_holding");
+  else if (memory.grown && changed > memory.since) note = say("note_slowed", { time: time(changed) });
+  else if (memory.grown) note = say("note_slow");
+  else note = page.note; // the answer to what was just asked, if it was no
+  if (note && parts.note.textContent !== note) tell(note);
+  write("note", note);
+  parts.note.hidden = !note;
+}
+
+function paintSoon() {
+  const opens = at(room.opens_at);
+  writeNumber("opens", clock(opens - now()));
+  write("opens_at", say("soon_time", { time: time(opens) }));
+  const n = spot();
+  let early = ticket ? say("soon_wait") : say("soon_refuse");
+  if (room.before_open === "draw") early = say("soon_draw");
+  else if (n) early = say("soon_place", { n });
+  write("early", early);
+  parts.note.hidden = true;
+}
+
+function paintCalled() {
+  const by = at(ticket.enter_by), left = by && by - now();
+  parts.left.hidden = parts.limit.hidden = !by;
+  parts.endless.hidden = Boolean(by);
+  if (by) writeNumber("left", clock(left));
+  const wait = Math.max(calledMs + GRACE_MS, enterAtMs) - now();
+  if (enterAtMs > now()) write("auto", say("called_later", { time: time(enterAtMs) }));
+  else write("auto", document.hidden || wait < 0 ? "" : say("called_auto", { n: Math.ceil(wait / 1000) }));
+  parts.note.hidden = true;
+  // Entering an empty tab would let the session run out unseen.
+  if (!document.hidden && now() > tryAtMs && (wait <= 0 || (by && left < 2_000))) enter();
+}
+
+function paintInside() {
+  const ends = at(ticket.session_ends_at);
+  if (!ends) return;
+  writeNumber("session", clock(ends - now()));
+  write("ends_at", say("inside_ends", { time: time(ends) }));
+  if (ends + 1_500 < now()) reload();
+}
+
+// What is heard -----------------------------------------------------------------------------
+
+function heard(view) {
+  alive();
+  ticket = view;
+  if (view.state === "inside") return goOn();
+  if (view.position) learn(view);
+  show(view.state === "called" ? "called" : early() ? "soon" : "waiting");
+  paint();
+}
+
+function learn({ position, eta_s: eta }) {
+  memory.start = Math.max(memory.start, position);
+  if (position <= memory.least / 2 || (position < memory.least && position <= 3)) {
+    tell(say("live_place", { ahead: position - 1, wait: waitWords(eta) }));
   }
-
-  function clock(ms) {
-    const total = Math.max(0, Math.floor(ms / 1000)), two = (n) => String(n).padStart(2, "0");
-    const d = Math.floor(total / 86_400), h = Math.floor(total / 3600) % 24;
-    const m = Math.floor(total / 60) % 60, s = two(total % 60);
-    const short = d || h ? `${h}:${two(m)}:${s}` : `${m}:${s}`;
-    return d ? `${say("days", { n: d })} ${short}` : short;
+  memory.least = Math.min(memory.least, position);
+  if (eta) {
+    // A wait has grown when its end moved by a fifth and a minute; smaller steps are noise.
+    const due = now() + eta.likely * 1000;
+    if (due <= memory.due) Object.assign(memory, { due, since: now(), grown: false });
+    else memory.grown = due > memory.due + Math.max(60_000, eta.likely * 200);
   }
+  remember();
+}
 
-  function write(name, text) {
-    const part = parts[name];
-    if (part && part.textContent !== text) part.textContent = text;
-  }
+const early = () => at(room.opens_at) > now() && room.before_open !== "pass" && room.mode !== "bypass";
 
-  function writeNumber(name, text) {
-    write(name, text);
-    parts[name].classList.toggle("long", text.length > 5);
-  }
+function heardRoom(view) {
+  room = view;
+  if (ticket?.state === "waiting") show(early() ? "soon" : "waiting");
+  paint();
+}
 
-  const tell = (text) => write("live", text); // the only live region: said aloud, so use it rarely
+function alive() {
+  if (lost) tell(say("link_now"));
+  lost = false;
+  freshMs = now();
+  tryAtMs = 0;
+}
 
-  // What outlives a reload: where we started and the best that was shown. It makes the number fall
-  // only; places that others get back after an interruption would make it rise for a moment.
-  const key = `waitroom:${page.room}`;
-  let memory = { start: 0, least: Infinity, due: Infinity, since: now() };
-  const keep = (store, name, value) => { try { store.setItem(name, value); } catch { /* private mode */ } };
-  const kept = (store, name) => { try { return store.getItem(name); } catch { return null; } };
-  function remember() { keep(sessionStorage, key, JSON.stringify(memory)); }
-  function forget() {
-    memory = { start: 0, least: Infinity, due: Infinity, since: now() };
-    keep(sessionStorage, key, "");
-  }
-  if (page.holds) {
-    try { Object.assign(memory, JSON.parse(kept(sessionStorage, key) || "{}")); } catch { /* ours no more */ }
-    memory.start = Math.max(memory.start || 0, page.start || 0);
-    memory.least = Math.min(memory.least ?? Infinity, page.least || Infinity);
-    memory.due = memory.due ?? Infinity; // JSON knows no Infinity
-  } else forget();
+function astray({ retryMs = 2_000 }) {
+  if (!lost) tell(say("link_lost"));
+  lost = true;
+  tryAtMs = now() + retryMs + some(3_000); // not everybody in the same moment
+  paint();
+}
 
-  // What is shown -----------------------------------------------------------------------------
+function reload() {
+  if (busy) return;
+  busy = true;
+  following?.stop();
+  setTimeout(() => location.reload(), 200 + some(1_000));
+}
 
-  function show(next) {
-    const before = face;
-    face = next;
-    for (const one of document.querySelectorAll("[data-face]")) one.hidden = one.dataset.face !== face;
-    for (const one of document.querySelectorAll("[data-with]")) {
-      one.hidden = !one.dataset.with.split(" ").includes(face);
-    }
-    if (parts.freedom && !ticket) parts.freedom.hidden = true;
-    if (face === "called" && before !== "called") turn(before);
-    if (face !== "called") document.title = `${headline()} · ${page.title}`;
-  }
+async function once(work) {
+  if (busy) return;
+  busy = true;
+  let then = null;
+  try { then = await work(); } catch (error) { astray(error); }
+  busy = false;
+  then?.();
+}
 
-  function headline() {
-    if (face === "waiting" && memory.least < Infinity) return say("title_ahead", { n: memory.least - 1 });
-    return document.querySelector("[data-face]:not([hidden]) h2")?.textContent ?? page.title;
-  }
+function no(error) {
+  // An answer that says no; that there was none is for `once`.
+  if (!error.status || error.status >= 500 || error.code === "too_many_requests") throw error;
+  return error;
+}
 
-  function turn(before) {
-    calledMs = before === "join" ? -Infinity : now(); // who did not wait goes straight on
-    document.title = `● ${say("called_title")} · ${page.title}`;
-    document.querySelector("link[rel=icon]").href = page.turn_icon;
-    tell(say("called_title"));
-    if (parts.sound.checked) beep();
-    if (document.hidden && window.Notification?.permission === "granted") {
-      try { new Notification(say("called_title"), { body: page.title, tag: key }); } catch { /* Android wants a worker */ }
-    }
-  }
-
-  function paint() {
-    if (face === "waiting") paintWaiting();
-    if (face === "soon") paintSoon();
-    if (face === "called") paintCalled();
-    if (face === "inside") paintInside();
-    if (ticket && parts.kept && page.presence_s) write("kept", say("kept", { time: time(freshMs + page.presence_s * 1000) }));
-    if (!parts.fresh) return;
-    const ago = Math.round((now() - freshMs) / 1000);
-    write("fresh", lost ? say("link_lost") : ago < 2 ? say("link_now") : say("link_ago", { n: ago }));
-    parts.link.classList.toggle("lost", lost);
-  }
-
-  function paintWaiting() {
-    const place = ticket.position && Math.min(memory.least, ticket.position);
-    if (!place) return;
-    const behind = Math.max(0, ticket.waiting - place);
-    const where = place === 1 ? say("place_next") : say("place", { n: place, all: Math.max(place, ticket.waiting) });
-    writeNumber("ahead", count.format(place - 1));
-    write("place", where);
-    write("behind", behind ? say("place_behind", { n: behind }) : "");
-    parts.bar.max = Math.max(1, memory.start - 1);
-    parts.bar.value = memory.start - place;
-    const eta = ticket.eta_s, near = !eta || eta.high < 60;
-    const stands = !eta && (room.mode === "paused" || room.mode === "closed");
-    write("wait", stands ? say("wait_paused") : waitWords(eta));
-    parts.turn.hidden = near;
-    if (!near) write("clock", say("wait_clock", { time: time(freshMs + eta.likely * 1000) }));
-    paintNote();
-  }
-
-  function paintNote() {
-    const changed = at(room.changed_at);
-    let note;
-    if (room.mode === "closed") note = say("note_closed");
-    else if (room.mode === "paused") note = say("note_paused");
-    else if (room.holding) note = say("note_holding");
-    else if (memory.grown && changed > memory.since) note = say("note_slowed", { time: time(changed) });
-    else if (memory.grown) note = say("note_slow");
-    else note = page.note; // the answer to what was just asked, if it was no
-    if (note && parts.note.textContent !== note) tell(note);
-    write("note", note);
-    parts.note.hidden = !note;
-  }
-
-  function paintSoon() {
-    const opens = at(room.opens_at);
-    writeNumber("opens", clock(opens - now()));
-    write("opens_at", say("soon_time", { time: time(opens) }));
-    const place = ticket?.position && Math.min(memory.least, ticket.position);
-    let early = ticket ? say("soon_wait") : say("soon_refuse");
-    if (room.before_open === "draw") early = say("soon_draw");
-    else if (place) early = say("soon_place", { n: place });
-    write("early", early);
-    parts.note.hidden = true;
-  }
-
-  function paintCalled() {
-    const by = at(ticket.enter_by), left = by && by - now();
-    parts.left.hidden = parts.limit.hidden = !by;
-    parts.endless.hidden = Boolean(by);
-    if (by) writeNumber("left", clock(left));
-    const wait = Math.max(calledMs + GRACE_MS, enterAtMs) - now();
-    if (enterAtMs > now()) write("auto", say("called_later", { time: time(enterAtMs) }));
-    else write("auto", document.hidden || wait < 0 ? "" : say("called_auto", { n: Math.ceil(wait / 1000) }));
-    parts.note.hidden = true;
-    // Entering an empty tab would let the session run out unseen.
-    if (!document.hidden && (wait <= 0 || (by && left < 2_000))) enter();
-  }
-
-  function paintInside() {
-    const ends = at(ticket.session_ends_at);
-    if (!ends) return;
-    writeNumber("session", clock(ends - now()));
-    write("ends_at", say("inside_ends", { time: time(ends) }));
-    if (ends + 1_500 < now()) reload();
-  }
-
-  // What is heard -----------------------------------------------------------------------------
-
-  function heard(view) {
-    freshMs = now();
-    askAtMs = freshMs + pause(view.poll_after_ms);
+const join = () => once(async () => {
+  try {
+    const view = await place.join();
+    return () => { forget(); heard(view); };
+  } catch (error) {
+    const next = { room_full: "full", room_closed: "closed", room_not_open: "soon" }[no(error).code];
     alive();
-    ticket = view;
-    if (view.state === "inside") return goOn();
-    if (view.position) learn(view);
-    show(view.state === "called" ? "called" : early() ? "soon" : "waiting");
-    paint();
-  }
-
-  function learn({ position, eta_s: eta }) {
-    memory.start = Math.max(memory.start, position);
-    if (position <= memory.least / 2 || (position < memory.least && position <= 3)) {
-      tell(say("live_place", { ahead: position - 1, wait: waitWords(eta) }));
-    }
-    memory.least = Math.min(memory.least, position);
-    if (eta) {
-      // A wait has grown when its end moved by a fifth and a minute; smaller steps are noise.
-      const due = now() + eta.likely * 1000;
-      if (due <= memory.due) Object.assign(memory, { due, since: now(), grown: false });
-      else memory.grown = due > memory.due + Math.max(60_000, eta.likely * 200);
-    }
-    remember();
-  }
-
-  const early = () => at(room.opens_at) > now() && room.before_open !== "pass" && room.mode !== "bypass";
-
-  function heardRoom(view) {
-    room = view;
-    if (ticket?.state === "waiting") show(early() ? "soon" : "waiting");
-    paint();
-  }
-
-  function pause(ms) {
-    // A hidden page may ask less often, but often enough to be counted as there.
-    const hiddenMs = Math.min(45_000, (page.presence_s || 120) * 300);
-    return document.hidden ? Math.max(ms, hiddenMs) : ms;
-  }
-
-  function alive() {
-    if (lost) tell(say("link_now"));
-    lost = false;
-  }
-
-  function astray(retryMs = 2_000) {
-    if (!lost) tell(say("link_lost"));
-    lost = true;
-    askAtMs = now() + retryMs + some(3_000); // not everybody in the same moment
-    paint();
-  }
-
-  function reload() {
-    if (busy) return;
-    busy = true;
-    stream?.close();
-    setTimeout(() => location.reload(), 200 + some(1_000));
-  }
-
-  function goOn() {
-    if (face === "inside") return;
-    if (!page.go_to) return reload();
-    busy = true;
-    stream?.close();
-    location.assign(page.go_to);
-  }
-
-  async function call(method, url, headers) {
-    const answer = await fetch(url, { method, headers, cache: "no-store", signal: AbortSignal.timeout?.(10_000) });
-    const body = answer.status === 204 ? {} : await answer.json();
-    if (answer.status >= 500 || body.code === "too_many_requests") {
-      throw Object.assign(new Error(body.code), { retryMs: 1000 * Number(answer.headers.get("retry-after") || 2) });
-    }
-    return { ok: answer.ok, body };
-  }
-
-  async function once(work) {
-    if (busy) return;
-    busy = true;
-    let then = null;
-    try { then = await work(); } catch (error) { astray(error.retryMs); }
-    busy = false;
-    then?.();
-  }
-
-  const JOIN_KEY = { "Idempotency-Key": Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join("-") + "-waitroom" };
-
-  const join = () => once(async () => {
-    const { ok, body } = await call("POST", `${api}/tickets`, JOIN_KEY);
-    freshMs = now();
-    if (ok) return () => { forget(); heard(body); };
-    askAtMs = now() + (face === "soon" ? some(3_000) : 10_000 + some(20_000)); // we try again
-    alive();
-    const next = { room_full: "full", room_closed: "closed", room_not_open: "soon" }[body.code];
+    tryAtMs = now() + (face === "soon" ? some(3_000) : 10_000 + some(20_000));
     return face !== next ? reload : null;
-  });
-
-  const ask = () => once(async () => {
-    const { ok, body } = await call("GET", mine);
-    if (!ok || face === "away") return reload; // gone, or back: the server has the words for it
-    if (!stream && ticket.state === "waiting") await askRoom();
-    return () => heard(body);
-  });
-
-  async function askRoom() {
-    const { ok, body } = await call("GET", api);
-    if (ok) room = body;
   }
+});
 
-  const enter = () => once(async () => {
-    const { ok, body } = await call("POST", `${mine}/enter`);
-    if (ok) {
-      // So that the page can tell later that the session is over, rather than the turn.
-      document.cookie = `waitroom-inside-${page.room}=${body.ticket.slice(-8)}; path=/; max-age=86400; samesite=lax`;
-      return goOn;
+const look = () => once(async () => {
+  await place.status().catch(no);
+  return reload; // gone, or back: the server has the words for it
+});
+
+const enter = () => once(async () => {
+  try {
+    const { ticket } = await place.enter();
+    // So that the page can tell later that the session is over, rather than the turn.
+    document.cookie = `waitroom-inside-${page.room}=${ticket.slice(-8)}; path=/; max-age=86400; samesite=lax`;
+    return goOn;
+  } catch (error) {
+    if (no(error).code !== "enter_later") return reload;
+    enterAtMs = at(error.body.retry_at) + some(500);
+  }
+});
+
+const goOn = () => page.go_to ? once(async () => {
+  const url = page.hand_off ? await withCode(page.go_to) : page.go_to;
+  // In the place of this page: neither it nor the code is what "back" should lead to.
+  return () => { busy = true; following?.stop(); location.replace(url); };
+}) : reload();
+
+async function withCode(url) {
+  try {
+    return Waitroom.withCode(url, (await place.handoff()).code);
+  } catch (error) {
+    if (codeless) return url; // let the other side decide; it may let people in meanwhile
+    codeless = true;
+    throw error;
+  }
+}
+
+// What people do ----------------------------------------------------------------------------
+
+function beep() {
+  try {
+    const audio = (beep.audio ??= new AudioContext());
+    audio.resume();
+    for (const [from, pitch] of [[0, 660], [0.25, 880]]) {
+      const tone = new OscillatorNode(audio, { frequency: pitch });
+      const loud = new GainNode(audio, { gain: 0.2 });
+      tone.connect(loud).connect(audio.destination);
+      tone.start(audio.currentTime + from);
+      tone.stop(audio.currentTime + from + 0.2);
     }
-    if (body.code !== "enter_later") return reload;
-    enterAtMs = at(body.retry_at) + some(500);
-    return null;
+  } catch { /* no sound here */ }
+}
+
+function notifyWords() {
+  const state = window.Notification?.permission;
+  parts.notify.hidden = !state;
+  parts.notify.disabled = state !== "default";
+  write("notify", say(state === "granted" ? "notify_yes" : state === "denied" ? "notify_no" : "notify"));
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target, act = form.action.split("/").pop();
+  event.preventDefault();
+  if (act === "enter") return enter();
+  if (act === "join" || act === "defer") forget();
+  // The answer leads back here; a lost network must not replace this page by the browser's own.
+  once(async () => {
+    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    if (answer.status >= 500) throw Error(answer.status);
+    return () => location.assign(answer.url);
   });
+});
 
-  function listen() {
-    stream = new EventSource(`${mine}/events`);
-    const on = (name, act) => stream.addEventListener(name, act);
-    const again = (ms) => { stream.close(); stream = null; listenAtMs = now() + ms + some(ms); };
-    on("open", () => askRoom().then(paint, () => {})); // it may have changed since this page was made
-    on("ticket", (event) => heard(JSON.parse(event.data)));
-    on("room", (event) => heardRoom(JSON.parse(event.data)));
-    on("gone", reload);
-    on("away", () => astray());
-    on("reconnect", () => again(1_000));
-    on("error", () => again(10_000)); // meanwhile we ask
-  }
-
-  // What people do ----------------------------------------------------------------------------
-
-  function beep() {
-    try {
-      const audio = (beep.audio ??= new AudioContext());
-      audio.resume();
-      for (const [from, pitch] of [[0, 660], [0.25, 880]]) {
-        const tone = new OscillatorNode(audio, { frequency: pitch });
-        const loud = new GainNode(audio, { gain: 0.2 });
-        tone.connect(loud).connect(audio.destination);
-        tone.start(audio.currentTime + from);
-        tone.stop(audio.currentTime + from + 0.2);
-      }
-    } catch { /* no sound here */ }
-  }
-
-  function notifyWords() {
-    const state = window.Notification?.permission;
-    parts.notify.hidden = !state;
-    parts.notify.disabled = state !== "default";
-    write("notify", say(state === "granted" ? "notify_yes" : state === "denied" ? "notify_no" : "notify"));
-  }
-
-  document.addEventListener("submit", (event) => {
-    const form = event.target, act = form.action.split("/").pop();
-    event.preventDefault();
-    if (act === "enter") return enter();
-    if (act === "join" || act === "defer") forget();
-    // The answer leads back here; a lost network must not replace this page by the browser's own.
-    once(async () => {
-      const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-      if (answer.status >= 500) throw new Error("away");
-      return () => location.assign(answer.url);
-    });
+if (parts.choices) {
+  parts.choices.hidden = false;
+  parts.sound.checked = kept(localStorage, "waitroom:sound") === "1";
+  parts.sound.addEventListener("change", () => {
+    keep(localStorage, "waitroom:sound", parts.sound.checked ? "1" : "0");
+    if (parts.sound.checked) beep(); // how it will sound; a click also allows it later
   });
+  parts.notify.addEventListener("click", async () => { await Notification.requestPermission(); notifyWords(); });
+  notifyWords();
+}
 
-  if (parts.choices) {
-    parts.choices.hidden = false;
-    parts.sound.checked = kept(localStorage, "waitroom:sound") === "1";
-    parts.sound.addEventListener("change", () => {
-      keep(localStorage, "waitroom:sound", parts.sound.checked ? "1" : "0");
-      if (parts.sound.checked) beep(); // how it will sound; a click also allows it later
-    });
-    parts.notify.addEventListener("click", async () => { await Notification.requestPermission(); notifyWords(); });
-    notifyWords();
-  }
+// The heart: once a second, and whenever the page comes back to its reader ------------------------
 
-  // The heart: once a second, and whenever the page comes back to its reader ------------------------
-
-  function beat() {
-    const waits = face === "waiting" || face === "soon" || face === "called";
-    if (ticket && waits) {
-      if (!stream && window.EventSource && now() > listenAtMs && !lost) listen();
-      if (face === "soon" && !early()) {
-        show("waiting");
-        askAtMs = now() + some(Math.min(15_000, 2_000 + ticket.waiting / 20)); // all at once would hurt
-      }
-      const told = stream?.readyState === 1 && !lost && (face !== "waiting" || ticket.position);
-      if (now() > (told ? Math.max(askAtMs, freshMs + SILENCE_MS) : askAtMs)) ask();
-    } else if (face === "away") {
-      if (now() > askAtMs) ask();
-    } else if (face === "soon" ? !early() : face === "join" || face === "full" || face === "closed") {
-      if (now() > askAtMs) join();
+function beat() {
+  const mayTry = now() > tryAtMs;
+  if (ticket && (face === "waiting" || face === "soon" || face === "called")) {
+    following ??= place.follow({ ticket: heard, room: heardRoom, gone: reload, away: astray, view: ticket, hiddenMs });
+    if (face === "soon" && !early()) {
+      show("waiting");
+      setTimeout(following.ask, some(Math.min(15_000, 2_000 + ticket.waiting / 20))); // all at once would hurt
     }
-    paint();
+  } else if (face === "away") {
+    if (mayTry) look();
+  } else if (face === "soon" ? !early() : face === "join" || face === "full" || face === "closed") {
+    if (mayTry) join();
   }
+  paint();
+}
 
-  function back() {
-    if (document.hidden) return;
-    if (ticket && now() - freshMs > 2_000) askAtMs = 0;
-    beat();
+// A hidden page may ask less often, but often enough to be counted as there.
+const hiddenMs = Math.min(45_000, (page.presence_s || 120) * 300);
+
+function start() {
+  if (parts.joining) {
+    parts.joining.hidden = false;
+    parts.joining.parentNode.querySelector("form").hidden = true;
   }
+  if (face === "full" || face === "closed") tryAtMs = now() + 10_000 + some(10_000);
+  if (face === "soon" && !ticket) tryAtMs = at(room.opens_at) + some(2_000);
+  if (face === "away") tryAtMs = now() + 2_000 + some(2_000);
+  if (ticket && face === "waiting" && ticket.position) learn(ticket);
+  if (face === "called") turn("waiting");
+  else show(face);
+  setInterval(beat, 1_000);
+  document.addEventListener("visibilitychange", beat);
+  beat();
+}
 
-  function start() {
-    if (parts.joining) {
-      parts.joining.hidden = false;
-      parts.joining.parentNode.querySelector("form").hidden = true;
-    }
-    if (face !== "join") askAtMs = now() + pause(ticket?.poll_after_ms ?? 10_000 + some(10_000));
-    if (face === "soon" && !ticket) askAtMs = at(room.opens_at) + some(2_000);
-    if (face === "away") askAtMs = now() + 2_000 + some(2_000);
-    if (ticket && face === "waiting" && ticket.position) learn(ticket);
-    if (face === "called") turn("waiting");
-    else show(face);
-    setInterval(beat, 1_000);
-    document.addEventListener("visibilitychange", back);
-    for (const name of ["online", "pageshow", "focus"]) window.addEventListener(name, back);
-    window.addEventListener("offline", () => astray());
-    beat();
-  }
-
-  // A page that a browser prepares ahead of a click takes no place.
-  if (document.prerendering) document.addEventListener("prerenderingchange", start, { once: true });
-  else start();
-})();
+// A page that a browser prepares ahead of a click takes no place.
+if (document.prerendering) document.addEventListener("prerenderingchange", start, { once: true });
+else start();

@@ -35,7 +35,7 @@
  * @typedef {object} Listener
  * @property {(view: Ticket) => void} [ticket]  the place, whenever it may have changed
  * @property {(view: Room) => void} [room]  the room, likewise
- * @property {(why: Problem) => void} [gone]  the place is no more; `why.reason` says how it ended
+ * @property {(why: Problem) => void} [gone]  the place is no more; `why.body.reason` says how it ended
  * @property {(why: Problem) => void} [away]  Waitroom cannot be reached; the place is kept
  * @property {Ticket} [view]  what is known already
  * @property {number} [hiddenMs]  in a hidden tab, poll no more often
@@ -43,13 +43,14 @@
 
 const SILENCE_MS = 25_000; // a stream has a heartbeat every 15 s at the latest
 const FIRST_MS = 8_000; // and speaks at once, unless a proxy holds it back
-const LONGEST_MS = 30_000;
+const ME = "/tickets/me";
+const clock = () => performance.now(); // a phone that corrects its time must not miss a poll
 const some = (ms) => Math.random() * ms;
 
 /** Why a call was not answered as hoped: decide by its `code`. */
 export class Problem extends Error {
   /**
-   * @param {number} status  0 if there was no answer at all
+   * @param {number} status  0 if there was no answer that can be read
    * @param {Record<string, any>} body  the problem document
    * @param {number} [retryMs]  try again after so long
    */
@@ -58,8 +59,6 @@ export class Problem extends Error {
     this.status = status;
     /** @type {string} */
     this.code = body.code ?? "unreachable";
-    /** @type {string | undefined} */
-    this.reason = body.reason;
     this.body = body;
     this.retryMs = retryMs;
   }
@@ -67,55 +66,59 @@ export class Problem extends Error {
 
 /** One person's place in one room. */
 export class Waitroom {
-  #tickets;
-  #room;
+  #url;
   #bearer;
-  #key = Array.from(crypto.getRandomValues(new Uint32Array(5)), (n) => n.toString(36).padStart(7, "0")).join("");
+  #key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(36).padStart(2, "0")).join("");
 
   /**
    * @param {string} room
    * @param {object} [options]
    * @param {string | URL} [options.base]  where Waitroom is; by default where this file came from
-   * @param {boolean} [options.bearer]  keep the ticket here rather than in a cookie: for another origin
+   * @param {boolean} [options.bearer]  hold the ticket here rather than in a cookie: for another origin
    * @param {?string} [options.ticket]  one from before, with `bearer`
    */
   constructor(room, { base = new URL(".", import.meta.url), bearer, ticket = null } = {}) {
-    const whole = new URL(base, globalThis.location?.href).href.replace(/\/$/, "");
-    this.#room = `${whole}/v1/rooms/${encodeURIComponent(room)}`;
-    this.#tickets = `${this.#room}/tickets`;
-    this.#bearer = bearer ?? new URL(whole).origin !== globalThis.location?.origin;
+    const at = new URL(base, globalThis.location?.href);
+    this.#url = `${at.href.replace(/\/$/, "")}/v1/rooms/${encodeURIComponent(room)}`;
+    this.#bearer = bearer ?? at.origin !== globalThis.location?.origin;
     /** @type {?string} */
     this.ticket = ticket; // stays null where a cookie has it
   }
 
   /** Take a place, or keep the one held; `enter` goes straight in if there is room. @returns {Promise<Ticket>} */
   join({ enter = false } = {}) {
-    return this.#view("POST", "", enter ? { enter } : undefined, { "idempotency-key": this.#key });
+    return this.#view("POST", "/tickets", { enter }, { "idempotency-key": this.#key });
   }
 
   /** Where the place is, and a sign that its holder is there. @returns {Promise<Ticket>} */
-  status() { return this.#view("GET", "/me"); }
+  status() { return this.#view("GET", ME); }
 
   /** Go inside, when called. @returns {Promise<Ticket>} */
-  enter() { return this.#view("POST", "/me/enter"); }
+  enter() { return this.#view("POST", `${ME}/enter`); }
 
   /** Extend the session. @returns {Promise<Ticket>} */
-  renew() { return this.#view("POST", "/me/renew"); }
+  renew() { return this.#view("POST", `${ME}/renew`); }
 
   /** Let some people go first. @param {number} places @returns {Promise<Ticket>} */
-  defer(places) { return this.#view("POST", "/me/defer", { places }); }
+  defer(places) { return this.#view("POST", `${ME}/defer`, { places }); }
 
   /** End the session. @returns {Promise<void>} */
-  async finish() { await this.#call("POST", "/me/finish"); }
+  finish() { return this.#call("POST", `${ME}/finish`); }
 
   /** Give up the place. @returns {Promise<void>} */
-  async leave() { await this.#call("DELETE", "/me"); }
+  leave() { return this.#call("DELETE", ME); }
 
   /** A one-time code that takes the session to another host. @returns {Promise<{code: string, expires_at: string}>} */
-  handoff() { return this.#call("POST", "/me/handoff"); }
+  handoff() { return this.#call("POST", `${ME}/handoff`); }
 
   /** The room as anybody may see it. @returns {Promise<Room>} */
-  room() { return this.#call("GET", this.#room); }
+  room() { return this.#call("GET", ""); }
+
+  /** Add a one-time code to an address. @param {string} url @param {string} code */
+  static withCode(url, code) {
+    const [, main, hash] = /^([^#]*)(.*)$/.exec(url);
+    return `${main}${main.includes("?") ? "&" : "?"}waitroom_code=${code}${hash}`;
+  }
 
   /**
    * Follow the place until it is gone: live, or by polling where that fails.
@@ -123,38 +126,32 @@ export class Waitroom {
    * @returns {{stop: () => void, ask: () => Promise<void>}}
    */
   follow(on) {
-    const end = new AbortController(), { signal } = end;
+    const end = new AbortController(), { signal } = end, tab = globalThis.document;
     let heardAt = 0, askAt = 0, streamAt = 0, misses = 0, cuts = 0, asking = false, wake = () => {};
 
-    const due = (view) => {
-      heardAt = Date.now();
-      const ms = view.poll_after_ms;
-      askAt = heardAt + (globalThis.document?.hidden ? Math.max(ms * 1.5, on.hiddenMs ?? 0) : ms);
+    const tell = (name, value) => {
+      try { if (!signal.aborted || name === "gone") on[name]?.(value); } catch (bug) { setTimeout(() => { throw bug; }); }
     };
-    const hear = (view) => {
-      due(view);
-      misses = 0;
-      if (!signal.aborted) on.ticket?.(view);
+    const due = ({ poll_after_ms: ms }) => {
+      heardAt = clock();
+      askAt = heardAt + (tab?.hidden ? Math.max(ms * 1.5, on.hiddenMs ?? 0) : ms);
     };
+    const hear = (view) => { misses = 0; due(view); tell("ticket", view); };
     const away = (why) => {
-      askAt = Date.now() + Math.min(LONGEST_MS, why.retryMs * 1.5 ** misses++) + some(3_000);
-      if (!signal.aborted) on.away?.(why);
+      askAt = clock() + Math.min(30_000, why.retryMs * 1.5 ** misses++) + some(3_000); // not all at once
+      tell("away", why);
     };
     const lost = (why) => {
-      if (signal.aborted) return;
-      if (why.code === "unreachable" || ![404, 410].includes(why.status)) return away(why);
-      end.abort();
-      on.gone?.(why);
+      if (why.status !== 404 && why.status !== 410) return away(why);
+      if (!signal.aborted) { end.abort(); tell("gone", why); }
     };
     const ask = async () => {
       if (asking || signal.aborted) return;
       asking = true;
       try {
         hear(await this.status());
-        if (on.room && !signal.aborted) on.room(await this.room());
-      } catch (why) {
-        lost(why);
-      }
+        if (on.room) tell("room", await this.room());
+      } catch (why) { lost(why); }
       asking = false;
       wake();
     };
@@ -164,20 +161,18 @@ export class Waitroom {
       if (!kind) return; // a heartbeat
       const body = JSON.parse(data);
       if (kind === "ticket") { cuts = 0; hear(this.#hold(body)); }
-      if (kind === "room") on.room?.(body);
+      if (kind === "room") tell(kind, body);
       if (kind === "away") away(new Problem(503, body));
       if (kind === "gone") lost(new Problem(body.status, body));
-      if (kind === "reconnect") streamAt = Date.now() + some(1_000);
     };
     const listen = async () => {
       const stream = new AbortController(), stop = () => stream.abort();
-      let timer = setTimeout(stop, FIRST_MS), text = "";
+      let timer = setTimeout(stop, FIRST_MS), text = "", retryMs = 0;
       signal.addEventListener("abort", stop);
-      streamAt = Date.now() + Math.min(60_000, 2_000 * 2 ** cuts++) + some(2_000);
       try {
-        const answer = await this.#send("GET", "/me/events", undefined, {}, stream.signal);
+        const answer = await this.#send("GET", `${ME}/events`, null, {}, stream.signal);
         const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-        for (let part; !(part = await reader.read()).done && !signal.aborted; ) {
+        for (let part; !(part = await reader.read()).done; ) {
           clearTimeout(timer);
           timer = setTimeout(stop, SILENCE_MS);
           const blocks = (text + part.value).split("\n\n");
@@ -185,57 +180,57 @@ export class Waitroom {
           blocks.forEach(take);
         }
       } catch (why) {
-        if (why.status) why.status === 429 ? streamAt += why.retryMs : lost(why);
+        if (why.status === 429) ({ retryMs } = why); // too many streams: we poll
+        else if (why.status) lost(why);
       }
       clearTimeout(timer);
       signal.removeEventListener("abort", stop);
       stop();
+      streamAt = clock() + retryMs + Math.min(60_000, 1_000 * 2 ** cuts++) * (0.5 + some(1));
     };
     const run = async () => {
       while (!signal.aborted) {
-        const now = Date.now();
-        if (now >= streamAt && !misses) await listen();
-        else if (now >= askAt) await ask();
-        else await new Promise((done) => { wake = done; setTimeout(done, (misses ? askAt : Math.min(askAt, streamAt)) - now); });
+        const now = clock(), ms = (misses ? askAt : Math.min(askAt, streamAt)) - now;
+        if (ms > 0) await new Promise((done) => { wake = done; setTimeout(done, ms); });
+        else if (now >= streamAt && !misses) await listen();
+        else await ask();
       }
     };
 
     // Whoever comes back to the page, or to the network, wants to know at once.
-    const back = () => { if (!globalThis.document?.hidden && (misses || Date.now() - heardAt > 2_000)) ask(); };
-    globalThis.document?.addEventListener("visibilitychange", back, { signal });
-    for (const name of ["online", "pageshow", "focus"]) globalThis.addEventListener?.(name, back, { signal });
-    globalThis.addEventListener?.("offline", () => away(new Problem(0, {})), { signal });
+    const back = () => { if (!tab?.hidden && (misses || clock() - heardAt > 2_000)) ask(); };
+    tab?.addEventListener("visibilitychange", back, { signal });
+    for (const name of ["online", "pageshow", "focus"]) addEventListener(name, back, { signal });
+    addEventListener("offline", () => away(new Problem(0, {})), { signal });
     signal.addEventListener("abort", () => wake());
     if (on.view) due(on.view);
     run();
     return { stop: () => end.abort(), ask };
   }
 
-  /** @returns {Promise<Ticket>} */
-  async #view(method, path, body, headers) { return this.#hold(await this.#call(method, path, body, headers)); }
+  async #view(...call) { return this.#hold(await this.#call(...call)); }
 
   #hold(view) {
-    if (this.#bearer && view.ticket) this.ticket = view.ticket; // a renewed or deferred one may differ
+    if (this.#bearer) this.ticket = view.ticket; // it may be another one, as after going back
     return view;
   }
 
   async #call(method, path, body, headers) {
     const answer = await this.#send(method, path, body, headers, AbortSignal.timeout?.(10_000));
-    return answer.status === 204 ? undefined : this.#read(answer);
+    return answer.status === 204 ? undefined : read(answer);
   }
 
-  async #read(answer) {
-    try { return await answer.json(); } catch { throw new Problem(0, { detail: "the answer cannot be read" }); }
-  }
-
-  async #send(method, path, body, headers = {}, signal) {
-    const sent = { method, headers: { ...headers }, signal, cache: "no-store", credentials: this.#bearer ? "omit" : "same-origin" };
-    if (this.#bearer && this.ticket) sent.headers.authorization = `Bearer ${this.ticket}`;
-    if (body) Object.assign(sent, { body: JSON.stringify(body) }).headers["content-type"] = "application/json";
-    let answer;
-    try { answer = await fetch(path.startsWith("/") || !path ? this.#tickets + path : path, sent); } catch (why) { throw new Problem(0, { detail: String(why) }); }
+  async #send(method, path, body, headers, signal) {
+    const sent = { ...headers };
+    if (this.ticket) sent.authorization = `Bearer ${this.ticket}`;
+    if (body) sent["content-type"] = "application/json";
+    const credentials = this.#bearer ? "omit" : "same-origin";
+    const wish = { method, signal, credentials, headers: sent, body: body && JSON.stringify(body), cache: "no-store" };
+    const answer = await fetch(this.#url + path, wish).catch((why) => { throw new Problem(0, { detail: String(why) }); });
     if (answer.ok) return answer;
-    const after = Number(answer.headers.get("retry-after"));
-    throw new Problem(answer.status, await this.#read(answer), after ? 1000 * after : undefined);
+    const after = Number(answer.headers.get("retry-after")) || 2;
+    throw new Problem(answer.status, await read(answer), 1000 * after);
   }
 }
+
+const read = (answer) => answer.json().catch(() => { throw new Problem(0, { detail: "the answer is no JSON" }); });

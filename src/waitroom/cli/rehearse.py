@@ -1,0 +1,156 @@
+"""`rehearse`: play a scenario on a private server. No room of yours is touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from waitroom.cli.command import Session
+from waitroom.cli.output import table
+from waitroom.cli.text import number, people, span
+from waitroom.errors import InvalidInput
+from waitroom.rehearsal import NAMES, Outcome, Scenario, find
+from waitroom.rehearsal import rehearse as rehearsed
+from waitroom.rehearsal.report import WORDS, render
+
+_MARKS = {
+    "PASS": ("✓ PASS", "green"),
+    "FAIL": ("✗ FAIL", "bold red"),
+    "not tested": ("– not tested", "dim"),
+}
+_FEWEST, _MOST = 10, 20_000_000
+
+ScenarioName = Annotated[
+    str | None,
+    typer.Argument(metavar="SCENARIO", help="A ready one by its name, or a TOML file."),
+]
+People = Annotated[
+    int | None,
+    typer.Option(metavar="NUMBER", help="Play it with so many, and limits in proportion."),
+]
+Seed = Annotated[
+    int | None, typer.Option(metavar="NUMBER", help="Another seed than the scenario's own.")
+]
+Report = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where the HTML report goes, if it is wanted."),
+]
+
+
+async def rehearse(
+    cli: Session,
+    scenario: ScenarioName = None,
+    people: People = None,
+    seed: Seed = None,
+    report: Report = None,
+) -> None:
+    """Rehearse: a crowd of up to millions, played in minutes, and every promise put to the test.
+
+    The real scripts run on a private server with a clock of their own; no room of yours is
+    touched. The exit code is 1 if a promise was broken. Without a scenario it lists the ready ones.
+
+    Example:
+
+      waitroom rehearse
+      waitroom rehearse booking-50 --report booking.html
+      waitroom rehearse concert-onsale --people 1000000 --seed 7
+      waitroom rehearse saturday.toml --json
+    """
+    if scenario is None:
+        _list(cli)
+        return
+    if people is not None and not _FEWEST <= people <= _MOST:
+        raise InvalidInput("people", f"{people} is not allowed; it takes {_FEWEST} to {_MOST:,}")
+    if seed is not None and not 0 <= seed <= 2**53:
+        raise InvalidInput("seed", f"{seed} is not allowed; it takes 0 to 2^53")
+    chosen = find(scenario)
+    if report is not None and not report.absolute().parent.is_dir():
+        raise InvalidInput(
+            "report", f"there is no folder {report.absolute().parent}; make it first"
+        )
+    with cli.out.progress() as bar:
+        task = bar.add_task(chosen.title, total=people or round(chosen.expected))
+        outcome = await rehearsed(
+            chosen,
+            seed=seed,
+            people=people,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    where = _written(outcome, report)
+    cli.out.show(outcome.as_dict() | {"report": where}, *_lines(outcome, where))
+    if not outcome.passed:
+        raise typer.Exit(1)
+
+
+def _list(cli: Session) -> None:
+    found = [find(name) for name in NAMES]
+    lines = table("scenario", "people", "about", right=["people"], wrap=["about"])
+    for one in found:
+        lines.add_row(one.name, number(round(one.expected)), " ".join(one.about.split()))
+    document = [
+        {"name": one.name, "title": one.title, "people": round(one.expected)} for one in found
+    ]
+    cli.out.show(document, lines, "\nPlay one: waitroom rehearse booking-50 --report report.html")
+
+
+def _written(outcome: Outcome, report: Path | None) -> str | None:
+    if report is None:
+        return None
+    try:
+        report.write_text(render(outcome), "utf-8")
+    except OSError as error:
+        raise InvalidInput("report", f"{report} cannot be written: {error.strerror}") from None
+    return str(report)
+
+
+def _lines(outcome: Outcome, where: str | None) -> list[str | Table | Text]:
+    scenario: Scenario = outcome.scenario
+    speed = outcome.lasted_s / outcome.took_s if outcome.took_s else 0
+    said: list[str | Table | Text] = [
+        f"{scenario.title}: {people(outcome.people)}, seed {outcome.seed}; {span(outcome.lasted_s)} "
+        f"played in {span(outcome.took_s)} ({speed:,.0f} times as fast).\n",
+        _promises(outcome),
+        "",
+        _summary(outcome),
+        "",
+    ]
+    kept = Text("✓ Every promise was kept.", "bold green")
+    said.append(kept if outcome.passed else Text("✗ A promise was broken.", "bold red"))
+    if where is not None:
+        said.append(f"The report is in {where}.")
+    return said
+
+
+def _promises(outcome: Outcome) -> Table:
+    lines = table("promise", "verdict", "tested", "what was found", right=["tested"],
+                  wrap=["what was found"])  # fmt: skip
+    for one in outcome.promises:
+        found = f"broken {one.broken:,} times; first: {one.first}" if one.broken else one.text
+        style = "red" if one.broken else "dim"
+        lines.add_row(one.name, Text(*_MARKS[one.verdict]), number(one.checked), Text(found, style))
+    return lines
+
+
+def _summary(outcome: Outcome) -> Table:
+    lines = table("people", "number", right=["number"], header=False)
+    for word, count in outcome.ended.items():
+        if count:
+            lines.add_row(WORDS[word], number(count))
+    lines.add_row("most people waiting", number(outcome.most_waiting))
+    lines.add_row("most called + inside", number(outcome.most_held))
+    waits = outcome.waits
+    if waits.called:
+        lines.add_row("median wait", span(waits.median_s))
+        lines.add_row("nine of ten waited less than", span(waits.p90_s))
+        lines.add_row("longest wait", span(waits.longest_s))
+    if outcome.scenario.origin:
+        lines.add_row("site behind had too many", span(outcome.origin_over_s))
+    for eta, one in outcome.accuracy.items():
+        if one.error is not None and one.covered is not None:
+            lines.add_row(f"estimate ({eta}), median error", f"{100 * one.error:.1f} %")
+            lines.add_row(f"estimate ({eta}), waits within range", f"{100 * one.covered:.1f} %")
+    return lines

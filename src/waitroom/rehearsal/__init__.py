@@ -1,0 +1,14 @@
+"""Rehearsals: a scenario played with the real scripts, and held to what Waitroom promises.
+
+outcome = await rehearse(find("booking-50"))
+outcome.passed
+"""
+
+from __future__ import annotations
+
+from waitroom.rehearsal.outcome import Outcome
+from waitroom.rehearsal.play import rehearse
+from waitroom.rehearsal.ready import NAMES, find
+from waitroom.rehearsal.scenario import Scenario
+
+__all__ = ["NAMES", "Outcome", "Scenario", "find", "rehearse"]

@@ -1,0 +1,125 @@
+"""What came of a rehearsal: numbers that the same seed gives again, and the time it took."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from waitroom.models import Eta
+from waitroom.rehearsal.promises import Promise
+from waitroom.rehearsal.scenario import Scenario
+from waitroom.rehearsal.watch import Accuracy, Told
+
+
+class Moment(NamedTuple):
+    """The room at a moment, for the plots."""
+
+    at_ms: int
+    waiting: int
+    called: int
+    inside: int
+    no_shows: int
+    capacity: int | None
+    takes: int | None
+    entries: int
+    holds: bool
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """The waits of all who were called, in seconds."""
+
+    called: int = 0
+    median_s: float = 0.0
+    p90_s: float = 0.0
+    longest_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A rehearsal that is over."""
+
+    scenario: Scenario
+    seed: int
+    people: int
+    promises: tuple[Promise, ...]
+    ended: dict[str, int]
+    waits: Waits
+    most_waiting: int
+    most_held: int
+    origin_over_s: float
+    lasted_s: float
+    accuracy: dict[Eta, Accuracy]
+    timeline: tuple[Moment, ...] = field(repr=False)
+    told: dict[Eta, list[Told]] = field(repr=False)
+    joined_ms: array[int] = field(repr=False)
+    called_ms: array[int] = field(repr=False)
+    took_s: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether every promise was kept."""
+        return not any(promise.broken for promise in self.promises)
+
+    def figures(self) -> dict[str, Any]:
+        """Return all that depends on nothing but the scenario and its seed."""
+        return {
+            "scenario": self.scenario.name,
+            "seed": self.seed,
+            "people": self.people,
+            "passed": self.passed,
+            "promises": [
+                {
+                    "name": one.name,
+                    "verdict": one.verdict,
+                    "checked": one.checked,
+                    "broken": one.broken,
+                    "first": one.first or None,
+                    "first_at_s": (one.first_ms - self.scenario.starts_ms) / 1000
+                    if one.broken
+                    else None,
+                }
+                for one in self.promises
+            ],
+            "ended": self.ended,
+            "wait_s": {
+                "called": self.waits.called,
+                "median": self.waits.median_s,
+                "p90": self.waits.p90_s,
+                "longest": self.waits.longest_s,
+            },
+            "most_waiting": self.most_waiting,
+            "most_called_and_inside": self.most_held,
+            "origin_over_s": self.origin_over_s,
+            "lasted_s": self.lasted_s,
+            "estimate": {
+                str(eta): {
+                    "answers": one.answers,
+                    "median_error_pct": _percent(one.error),
+                    "covered_pct": _percent(one.covered),
+                    "jumps_pct": _percent(one.jumps),
+                }
+                for eta, one in self.accuracy.items()
+            },
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything for `--json`."""
+        return self.figures() | {"took_s": round(self.took_s, 1)}
+
+
+def waits_of(joined_ms: array[int], called_ms: array[int]) -> Waits:
+    """Return how long people waited who were called."""
+    found = sorted(
+        called - joined for joined, called in zip(joined_ms, called_ms, strict=True) if called
+    )
+    if not found:
+        return Waits()
+    at = [found[min(len(found) - 1, int(len(found) * part))] / 1000 for part in (0.5, 0.9)]
+    return Waits(len(found), at[0], at[1], found[-1] / 1000)
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 1)

@@ -1,0 +1,104 @@
+"""A private server, an engine on a clock of ours, and one rehearsal on it."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from waitroom.engine import Engine
+from waitroom.engine.embedded import EmbeddedServer
+from waitroom.models import Eta
+from waitroom.rehearsal.acts import ROOM, Clock
+from waitroom.rehearsal.crowd import OVER, Crowd, Where
+from waitroom.rehearsal.outcome import Outcome, waits_of
+from waitroom.rehearsal.scenario import Scenario
+from waitroom.rehearsal.stage import VERBS, Stage
+from waitroom.rehearsal.watch import Watch, judge
+from waitroom.rehearsal.wire import Wire
+from waitroom.tickets import KeyRing
+
+_SECRET = b"rehearsals sign nothing of worth"
+_TIMEOUT_S = 120.0  # a million people move in one step, and the machine may be busy
+
+Progress = Callable[[int, int], None]
+"""Is told how many people are done, of how many."""
+
+
+async def rehearse(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    people: int | None = None,
+    etas: Sequence[Eta] = (),
+    progress: Progress | None = None,
+) -> Outcome:
+    """Play a scenario on a server of its own, which is gone afterwards.
+
+    `people` plays it with so many, and with limits in proportion; `etas` are formulas whose
+    estimates are compared, instead of the one that the room shows.
+    """
+    began = time.perf_counter()
+    if people is not None:
+        scenario = scenario.scaled(people)
+    seed = scenario.seed if seed is None else seed
+    with tempfile.TemporaryDirectory(prefix="waitroom-rehearsal-") as folder:
+        async with EmbeddedServer(Path(folder)) as server:
+            stage = await _played(scenario, seed, server, etas, progress)
+    return dataclasses.replace(_outcome(stage, seed), took_s=time.perf_counter() - began)
+
+
+async def _played(
+    scenario: Scenario,
+    seed: int,
+    server: EmbeddedServer,
+    etas: Sequence[Eta],
+    progress: Progress | None,
+) -> Stage:
+    rng, clock = random.Random(seed), Clock()  # noqa: S311 - the same seed must give the same
+    clock.now_ms = scenario.starts_ms
+    crowd = Crowd(scenario.times(rng), scenario.people, rng)
+    ring = KeyRing([_SECRET])
+    engine = await Engine.connect(
+        server.url, server.data_dir, ring, timeout_s=_TIMEOUT_S, clock=clock
+    )
+    async with engine:
+        # Nothing of it is to be kept, so nothing is written to the disk.
+        await engine.runner.client.config_set("appendonly", "no")
+        wire = Wire(engine, ROOM)
+        await wire.open(server.socket, VERBS)
+        try:
+            watch = Watch(len(crowd), etas)
+            stage = Stage(scenario, engine, wire, clock, crowd, watch, rng)
+            await stage.play(lambda done: progress(done, len(crowd)) if progress else None)
+        finally:
+            await wire.close()
+    return stage
+
+
+def _outcome(stage: Stage, seed: int) -> Outcome:
+    crowd, scenario = stage.crowd, stage.scenario
+    left = {where: crowd.counts[where] for where in Where if where not in OVER}
+    ended = {where.name.lower(): crowd.counts[where] for where in Where if where in OVER}
+    ended["still_there"] = sum(left.values())
+    timeline = tuple(stage.timeline)
+    return Outcome(
+        scenario=scenario,
+        seed=seed,
+        people=len(crowd),
+        promises=stage.promises.all(),
+        ended=ended,
+        waits=waits_of(crowd.joined_ms, crowd.called_ms),
+        most_waiting=max((one.waiting for one in timeline), default=0),
+        most_held=stage.promises.most_held,
+        origin_over_s=stage.origin_over_s,
+        lasted_s=(timeline[-1].at_ms - scenario.starts_ms) / 1000 if timeline else 0.0,
+        accuracy={eta: judge(told, crowd.called_ms) for eta, told in stage.watch.told.items()},
+        timeline=timeline,
+        told=dict(stage.watch.told),
+        joined_ms=crowd.joined_ms,
+        called_ms=crowd.called_ms,
+    )

@@ -1,0 +1,136 @@
+"""A crowd books through the real gate: never too many at once, everybody served, in order."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from examples.concert.crowd import Habits, Person, Shared
+from examples.concert.store import Store
+from examples.concert.tables import Reservation
+from sqlalchemy import select
+
+from tests.acceptance.tools import say
+from tests.counts import count
+from tests.examples.serving import concert
+from tests.serving import ADMIN_KEY, SECRET, Serving, serving
+from waitroom.engine import Engine
+from waitroom.tickets import KeyRing
+
+EAGER = Habits(think_s=(0.1, 0.5), buys=1.0, leaves_free=0)
+PERSON = b"x-person"
+ENDS = ("/orders/", "/goodbye")
+
+
+class Watch:
+    """Sits between gate and site: who is there, from their first request until they are done.
+
+    Somebody is done when the site begins to answer the last request. The gate tells Waitroom after
+    that, so a place that is given away too early would be seen here.
+    """
+
+    def __init__(self) -> None:
+        self.app: Any = None
+        self.here: set[int] = set()
+        self.most = 0
+        self.people: dict[str, int] = {}
+
+    def before(self, app: Any) -> Watch:
+        """Take the place in front of the site."""
+        self.app = app
+        return self
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Look at a request, and pass it on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        held = scope["waitroom"].held
+        assert held is not None, f"{scope['path']} was reached without a pass"
+        self.here.add(held.sid)
+        self.most = max(self.most, len(self.here))
+        number = next(int(value) for name, value in scope["headers"] if name == PERSON)
+        assert number == self.people.setdefault(held.ticket_id, number)
+
+        async def answer(message: Any) -> None:
+            begins = message["type"] == "http.response.start" and message["status"] < 400
+            if begins and scope["path"].startswith(ENDS):
+                self.here.discard(held.sid)
+            await send(message)
+
+        await self.app(scope, receive, answer)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Serving]:
+    """Run Waitroom."""
+    with serving(tmp_path) as one:
+        yield one
+
+
+async def made_room(server: Serving, **policy: Any) -> str:
+    """Make a room, in which nobody is called yet."""
+    name = f"gated-{secrets.token_hex(4)}"
+    async with httpx.AsyncClient(base_url=server.base, headers=operator()) as http:
+        body = {"name": name, "policy": {"mode": "manual"} | policy}
+        (await http.post("/v1/admin/rooms", json=body)).raise_for_status()
+    return name
+
+
+async def opened(server: Serving, room: str) -> None:
+    """Let the room call people by itself."""
+    async with httpx.AsyncClient(base_url=server.base, headers=operator()) as http:
+        path = f"/v1/admin/rooms/{room}"
+        (await http.patch(path, json={"policy": {"mode": "open"}})).raise_for_status()
+
+
+def operator() -> dict[str, str]:
+    """Return the header of an operator."""
+    return {"authorization": f"Bearer {ADMIN_KEY}"}
+
+
+async def called_in_order(server: Serving, room: str) -> list[str]:
+    """Return the ids of all who were called, in the order in which that happened."""
+    ring = KeyRing.from_text(SECRET)
+    async with await Engine.connect(None, server.data_dir, ring) as engine:
+        page = await engine.events(room, "0-0", limit=10_000)
+    return [one for event in page.events if event.kind == "called" for one in event.ids]
+
+
+async def test_a_crowd_at_the_concert(server: Serving, tmp_path: Path) -> None:
+    """Many people, few places: the site never sees more, everybody buys, first come first."""
+    people, places = count("gated_visitors"), count("gated_places")
+    room = await made_room(server, capacity=places, session_s=600)
+    watch, transport = Watch(), Shared()
+    with concert(tmp_path, server.base, room, watch.before) as site:
+        crowd = [Person(site, transport, EAGER) for _ in range(people)]
+        for number, person in enumerate(crowd):  # one after the other, so that the order is known
+            person.http.headers["x-person"] = str(number)
+            answer = await person.http.get("/api/concerts")
+            assert (429, number + 1) == (answer.status_code, answer.json()["position"])
+        assert {} == watch.people
+        await opened(server, room)
+        told = Counter(await asyncio.gather(*(person.visit() for person in crowd)))
+    await transport.close()
+    say(f"{people} people, {places} places: at most {watch.most} at the site at once; {dict(told)}")
+    assert {"bought": people} == told
+    assert people == len(set(sold_seats(tmp_path / "concert.db")))
+    assert places // 2 < watch.most <= places, "the places were used, and no more than these"
+    assert list(range(people)) == [watch.people[one] for one in await called_in_order(server, room)]
+
+
+def sold_seats(database: Path) -> list[int]:
+    """Return the seats that were paid for."""
+    store = Store(database)
+    try:
+        with store.reading() as db:
+            paid = Reservation.paid_at_ms.is_not(None)
+            return list(db.scalars(select(Reservation.seat_id).where(paid)))
+    finally:
+        store.close()

@@ -1,0 +1,205 @@
+"""The decision without a framework: options, bypasses, programs, halves of sessions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from waitroom.errors import InvalidInput, InvalidRoomName
+from waitroom.gates.decision import (
+    Decision,
+    Facts,
+    Held,
+    Join,
+    PassOn,
+    Redeem,
+    Refuse,
+    Wait,
+    address_of,
+    decide,
+)
+from waitroom.gates.options import Options, Rule
+
+URL = "http://waitroom.test"
+RULES = {"/concert": "concert"}
+CODE = "0123456789abcdefghijkl"
+GOOD = Held("concert", "t", 7, 1_000, "k", "good", 500)
+
+
+def passes(room: str, text: str) -> Held | None:
+    """Know one good pass."""
+    return GOOD if (room, text) == ("concert", "good") else None
+
+
+def facts(method: str = "GET", path: str = "/concert", query: str = "", **headers: str) -> Facts:
+    """Make a request."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Facts(method, path, query, "http", "192.0.2.1", named.get)
+
+
+def said(one: Facts, now_s: float = 0, **given: Any) -> Decision:
+    """Decide."""
+    return decide(Options(URL, **{"rules": RULES, **given}), one, passes, now_s)
+
+
+def test_a_pass_lets_through() -> None:
+    """As a cookie, a header of its own, or a bearer's token."""
+    for one in (
+        facts(cookie="a=b; waitroom-pass-concert=good"),
+        facts(cookie='waitroom-pass-concert="good"'),
+        facts(cookie="waitroom-pass-concert=bad; waitroom-pass-concert=good"),
+        facts(waitroom_pass="good"),
+        facts(authorization="bearer good"),
+    ):
+        assert PassOn(GOOD) == said(one)
+    for bad in (
+        "waitroom-pass-concert2=good",
+        "xwaitroom-pass-concert=good",
+        "waitroom-pass-concert=",
+    ):
+        assert isinstance(said(facts(cookie=bad)), Wait), bad
+
+
+def test_half_of_a_session_is_when_it_is_renewed() -> None:
+    """Not before, not if the site does not want it, and not when it ends anyway."""
+    one = facts(cookie="waitroom-pass-concert=good")
+    assert PassOn(GOOD, renew=False) == said(one, 499)
+    assert PassOn(GOOD, renew=True) == said(one, 500)
+    assert PassOn(GOOD, renew=False) == said(one, 500, renew=False)
+    assert PassOn(GOOD, renew=False, finish=True) == said(one, 500, finish=["GET /concert"])
+
+
+def test_a_chosen_path_ends_the_session_though_it_is_not_protected() -> None:
+    """The page that says thanks need not be behind the gate."""
+    thanks = facts("POST", "/thanks", cookie="waitroom-pass-concert=good")
+    assert PassOn(GOOD, finish=True) == said(thanks, finish=["POST /thanks"])
+    assert PassOn() == said(facts("POST", "/thanks"), finish=["POST /thanks"])
+    assert PassOn() == said(facts("GET", "/thanks"), finish=["POST /thanks"])
+
+
+def test_a_program_joins_and_a_browser_waits() -> None:
+    """A program is known by what it accepts or sends."""
+    ticket = "AQd0-_x"
+    url = f"{URL}/rooms/concert"
+    assert Wait("concert", url) == said(facts(accept="text/html,application/json;q=0.9"))
+    assert Wait("concert", url) == said(facts(accept="*/*"))
+    assert Join("concert", url, None, None) == said(facts(accept="application/json"))
+    assert Join("concert", url, None, None) == said(facts(accept="application/vnd.api+json"))
+    assert Join("concert", url, None, None) == said(facts(x_requested_with="XMLHttpRequest"))
+    assert Join("concert", url, ticket, None) == said(facts(waitroom_ticket=ticket))
+    cookie = f"waitroom-ticket-concert={ticket}"
+    assert Join("concert", url, ticket, None) == said(facts(accept="text/json", cookie=cookie))
+    assert Join("concert", url, None, CODE) == said(facts(waitroom_key=CODE))
+    assert Join("concert", url, None, None) == said(facts(waitroom_key="short"))
+    assert Join("concert", url, None, None) == said(facts(waitroom_ticket="a\r\nx: y"))
+
+
+def test_a_code_is_redeemed_wherever_it_arrives() -> None:
+    """Also on a page that is open; but only one that may be a code, and only by GET."""
+    query = f"a=1&waitroom_code={CODE}"
+    assert Redeem(CODE, "/concert?a=1") == said(facts(query=query))
+    assert Redeem(CODE, "/?a=1") == said(facts(path="/", query=query))
+    assert isinstance(said(facts("POST", query=query)), Wait)
+    assert isinstance(said(facts(query="waitroom_code=short")), Wait)
+    assert isinstance(said(facts(query=f"waitroom_code={CODE}%0d")), Wait)
+
+
+def test_a_form_does_not_come_back_to_itself() -> None:
+    """After the wait its page is asked for with GET, which a form's target may not have."""
+    found = said(facts("POST", "/concert/hold", host="shop.test"), hosts=["shop.test"])
+    assert Wait("concert", f"{URL}/rooms/concert?return=http%3A%2F%2Fshop.test%2Fconcert") == found
+
+
+def test_addresses_may_be_let_by_also_through_a_proxy() -> None:
+    """The proxy's word counts only if the proxy is listed."""
+    office = {"bypass_addresses": ["198.51.100.0/24", "2001:db8::/32"]}
+    told = facts(x_forwarded_for="203.0.113.9, 198.51.100.7, 192.0.2.1")
+    assert isinstance(said(told, **office), Wait)
+    assert PassOn() == said(told, proxies=["192.0.2.0/24"], **office)
+    forged = facts(x_forwarded_for="198.51.100.7, 203.0.113.9")
+    assert isinstance(said(forged, proxies=["192.0.2.0/24"], **office), Wait)
+    for text in ("nonsense", "198.51.100.7:80", "", ","):
+        assert isinstance(said(facts(x_forwarded_for=text), proxies=["192.0.2.1"], **office), Wait)
+    mapped = Facts("GET", "/concert", "", "http", "::ffff:198.51.100.7", {}.get)
+    assert PassOn() == said(mapped, **office)
+    assert "192.0.2.1" == address_of(Options(URL, RULES), told)
+
+
+def test_a_question_before_a_request_goes_by() -> None:
+    """A browser asks with OPTIONS and no cookie whether it may send something; nothing else."""
+    asks = {"origin": "https://app.test", "access_control_request_method": "POST"}
+    assert PassOn() == said(facts("OPTIONS", **asks))
+    assert isinstance(said(facts("OPTIONS")), Wait)
+    assert isinstance(said(facts("GET", **asks)), Wait)
+
+
+def test_a_claimed_method_is_believed_to_protect() -> None:
+    """What a framework may take for a DELETE needs the pass of a DELETE; HEAD that of a GET."""
+    rules = {"rules": [Rule("/concert", "concert", ["delete", "get"])]}
+    assert PassOn() == said(facts("POST"), **rules)
+    assert isinstance(said(facts("POST", x_http_method_override="delete"), **rules), Wait)
+    assert isinstance(said(facts("HEAD"), **rules), Wait)
+
+
+def test_an_unreadable_path_is_refused_even_with_a_pass() -> None:
+    """400, whoever asks."""
+    found = said(facts(path="/concert\0", cookie="waitroom-pass-concert=good"))
+    assert isinstance(found, Refuse)
+    assert 400 == found.status
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rules": {}},
+        {"rules": [("concert", "concert")]},
+        {"url": "waitroom:8080"},
+        {"public_url": "//x"},
+        {"hosts": "shop.test"},
+        {"hosts": ["*"]},
+        {"when_away": "maybe"},
+        {"bypass_headers": {"x-health": "short"}},
+        {"bypass_addresses": ["10.0.0.0/99"]},
+        {"proxies": "10.0.0.1"},
+        {"deadline_s": 0},
+        {"finish": "/thanks"},
+        {"finish": ["thanks"]},
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(wrong: dict[str, Any]) -> None:
+    """When the app starts, in a sentence that names the option."""
+    with pytest.raises(InvalidInput) as error:
+        Options(**{"url": URL, "rules": RULES, **wrong})
+    assert str(error.value).count(":") >= 1
+
+
+def test_a_room_has_the_name_of_a_room() -> None:
+    """A name that no room can have is refused."""
+    with pytest.raises(InvalidRoomName):
+        Options(URL, {"/concert": "no such room"})
+
+
+@given(
+    st.text(max_size=40),
+    st.text(max_size=40),
+    st.dictionaries(st.text(max_size=20), st.text(max_size=60)),
+)
+def test_no_request_raises(path: str, query: str, headers: dict[str, str]) -> None:
+    """Whatever the headers hold, there is a decision, and it lets nobody in."""
+    names = [
+        "cookie",
+        "authorization",
+        "accept",
+        "host",
+        "x-forwarded-for",
+        "waitroom-pass",
+        "origin",
+    ]
+    values = [*headers.values(), *headers][: len(names)]
+    given = dict(zip(names, values, strict=False))
+    one = Facts("GET", f"/concert/{path}", query, "http", "192.0.2.1", given.get)
+    found = decide(Options(URL, RULES, proxies=["192.0.2.1"]), one, lambda *_: None, 0)
+    assert not isinstance(found, PassOn)

@@ -1,0 +1,231 @@
+"""Which passes a gate takes: the full matrix of forgeries, keys that come and go, memory."""
+
+from __future__ import annotations
+
+import json
+import time
+from base64 import urlsafe_b64encode
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from waitroom.gates import keys as module
+from waitroom.gates.keys import Verifier
+from waitroom.passes import ALGORITHMS, LEEWAY_S, TYPE, PassKeys, generate_pem
+from waitroom.tickets import KeyRing
+
+NOW = int(time.time())
+PEM = {name: generate_pem(name) for name in ALGORITHMS}
+KEYS = {name: PassKeys.from_pem([pem]) for name, pem in PEM.items()}
+ES256 = KEYS["ES256"]
+OTHER = PassKeys.from_pem([generate_pem()])
+
+
+def made(keys: PassKeys = ES256, **given: Any) -> str:
+    """Sign a pass."""
+    values = {"room": "concert", "ticket_id": "t", "sid": 7, "now_s": NOW, "expires_s": NOW + 60}
+    return keys.sign(**{**values, **given}, issuer="test")
+
+
+def verifier(keys: PassKeys = ES256) -> Verifier:
+    """Return one that has the public keys from a JWKS."""
+    one = Verifier(None)
+    assert one.load(json.loads(json.dumps(keys.jwks())))
+    return one
+
+
+def forged(header: dict[str, Any], claims: dict[str, Any] | None = None, tail: str = "AAAA") -> str:
+    """Write a token by hand."""
+    body = {"iss": "t", "aud": "concert", "sub": "t", "jti": "7", "iat": NOW, "exp": NOW + 60}
+    parts = [header, {**body, **(claims or {})}]
+    texts = [urlsafe_b64encode(json.dumps(one).encode()).decode().rstrip("=") for one in parts]
+    return ".".join([*texts, tail])
+
+
+def matrix() -> dict[str, str]:
+    """Return everything that is no pass for the room now."""
+    kid = ES256.jwks()["keys"][0]["kid"]
+    good = made()
+    head, body, tail = good.split(".")
+    public = ES256._first.public.public_bytes(
+        serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint
+    )
+    claims = jwt.decode(good, options={"verify_signature": False})
+    private: Any = serialization.load_pem_private_key(PEM["ES256"], None)
+    named = {"kid": kid, "typ": TYPE}
+    ring = KeyRing([b"x" * 32])
+    return {
+        "expired": made(now_s=NOW - 100, expires_s=NOW - LEEWAY_S - 1),
+        "other room": made(room="vip"),
+        "other key": made(OTHER),
+        "other key, our kid": jwt.encode(
+            claims, ec.generate_private_key(ec.SECP256R1()), "ES256", named
+        ),
+        "other algorithm": made(KEYS["EdDSA"]),
+        "none": forged({"alg": "none", **named}),
+        "none, unsigned": forged({"alg": "none", **named}, tail=""),
+        "None": forged({"alg": "None", **named}),
+        "hmac with the public key": jwt.encode(claims, public, "HS256", named),
+        "alg left out": forged(named, tail=tail),
+        "kid left out": forged({"alg": "ES256", "typ": TYPE}, tail=tail),
+        "typ of another kind": jwt.encode(claims, private, "ES256", {"kid": kid, "typ": "JWT"}),
+        "jwk in the header": jwt.encode(claims, private, "ES256", {**named, "jwk": {"k": "x"}}),
+        "jku in the header": jwt.encode(claims, private, "ES256", {**named, "jku": "https://x"}),
+        "no end": jwt.encode(claims | {"exp": None}, private, "ES256", named),
+        "end as text": jwt.encode(claims | {"exp": "9999999999"}, private, "ES256", named),
+        "from the future": made(now_s=NOW + 600, expires_s=NOW + 900),
+        "no session": jwt.encode(claims | {"jti": ""}, private, "ES256", named),
+        "two rooms": jwt.encode(claims | {"aud": ["concert", "x"]}, private, "ES256", named),
+        "claims swapped": f"{head}.{forged({}, {'aud': 'concert'}).split('.')[1]}.{tail}",
+        "signature cut": good[:-4],
+        "signature longer": good + "AAAA",
+        "signature zero": f"{head}.{body}.{'A' * 86}",
+        "in capitals": good.upper(),
+        "padded": good + "=",
+        "blank behind": good + " ",
+        "ticket": ring.new_id() * 4,
+        "empty": "",
+        "dots": "..",
+        "long": "a" * 5_000 + "." + "b" * 5_000 + ".c",
+        "no text": "\ud800.\0.대기",
+    }
+
+
+@pytest.mark.parametrize("name", matrix())
+def test_what_is_no_pass_is_refused(name: str) -> None:
+    """None is accepted and none raises, cold and after a good one was seen."""
+    one, text = verifier(), matrix()[name]
+    assert one.read("concert", text, NOW) is None
+    assert one.read("concert", made(), NOW) is not None
+    assert one.read("concert", text, NOW) is None
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_each_algorithm_is_read_from_its_jwks(algorithm: str) -> None:
+    """A pass is good, first seen and again, until its end."""
+    one, text = verifier(KEYS[algorithm]), made(KEYS[algorithm])
+    for _ in range(2):
+        held = one.read("concert", text, NOW)
+        assert held is not None
+        assert ("concert", "t", 7, NOW + 60, NOW + 30) == (
+            held.room,
+            held.ticket_id,
+            held.sid,
+            held.expires_s,
+            held.half_s,
+        )
+    assert one.read("concert", text, NOW + 60 + LEEWAY_S - 1) is not None
+    assert one.read("concert", text, NOW + 60 + LEEWAY_S) is None
+    assert one.read("vip", text, NOW) is None
+
+
+def test_every_changed_character_spoils_a_pass() -> None:
+    """Wherever one is changed."""
+    one, text = verifier(), made()
+    for place in range(0, len(text), 7):
+        wrong = "A" if text[place] != "A" else "B"
+        assert one.read("concert", text[:place] + wrong + text[place + 1 :], NOW) is None
+
+
+@given(st.text(max_size=300), st.binary(max_size=60))
+def test_no_text_raises(text: str, data: bytes) -> None:
+    """Whatever is shown as a pass."""
+    one, good = VERIFIER, made()
+    encoded = urlsafe_b64encode(data).decode()
+    for shown in (
+        text,
+        f"{text}.{text}.{text}",
+        f"{encoded}.{encoded}.{encoded}",
+        f"{good[:-9]}{text}",
+    ):
+        if shown != good:
+            assert one.read("concert", shown, NOW) is None
+
+
+VERIFIER = verifier()
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["keys", "kty", "alg", "crv", "x", "y", "n", "e"]), inner
+            )
+        ),
+        max_leaves=8,
+    )
+)
+def test_no_key_set_raises(document: Any) -> None:
+    """Whatever a proxy answers in place of the keys, the old ones stay."""
+    one = VERIFIER
+    for found in ({"keys": document}, {"keys": [document]}, {"x": document}):
+        one.load(found)
+    assert one.read("concert", made(), NOW) is not None
+
+
+def test_private_and_strange_keys_are_passed_over() -> None:
+    """A set may hold keys for other things."""
+    strange = [{"kty": "oct", "k": "AA", "alg": "HS256"}, {"alg": "ES256"}, {"kty": "EC"}, "x", 7]
+    one = Verifier(None)
+    assert one.load({"keys": [*strange, *ES256.jwks()["keys"]]})
+    assert one.read("concert", made(), NOW) is not None
+    assert not one.load({"keys": strange})
+
+
+def test_a_removed_key_takes_its_passes_along() -> None:
+    """Those that were verified before, too; the others stay known."""
+    both = PassKeys.from_pem([generate_pem(), PEM["ES256"]])
+    one = verifier(both)
+    new, old = made(both), made()
+    assert None not in (one.read("concert", new, NOW), one.read("concert", old, NOW))
+    one.load({"keys": both.jwks()["keys"][:1]})
+    assert one.read("concert", old, NOW) is None
+    assert one.read("concert", new, NOW) is not None
+
+
+def test_an_unknown_key_is_asked_for_but_not_for_the_sites_own_tokens() -> None:
+    """A JWT of the site in `Authorization` is none of ours, and no reason to fetch keys."""
+    one = verifier()
+    site = jwt.encode({"sub": "me"}, "k" * 32, "HS256", {"kid": "mine"})
+    assert (None, False) == (one.read("concert", site, NOW), one.unknown)
+    assert (None, True) == (one.read("concert", made(OTHER), NOW), one.unknown)
+
+
+def test_a_finished_session_is_over_here_at_once() -> None:
+    """With all its passes, and only it."""
+    one = verifier()
+    first, renewed, other = made(), made(expires_s=NOW + 90), made(sid=8)
+    held = one.read("concert", first, NOW)
+    assert held is not None
+    one.end(held)
+    assert (None, None) == (one.read("concert", first, NOW), one.read("concert", renewed, NOW))
+    assert one.read("concert", other, NOW) is not None
+    assert [other] == one.live("concert", NOW)
+
+
+def test_live_passes_are_the_newest_of_each_session() -> None:
+    """Not those that are over, of no session, or of another room."""
+    one = verifier()
+    newest = made(expires_s=NOW + 90)
+    shown = [made(), newest, made(sid=0), made(room="vip", sid=9), made(sid=10, expires_s=NOW + 1)]
+    for text in shown:
+        for room in ("concert", "vip"):
+            one.read(room, text, NOW)
+    assert [newest] == one.live("concert", NOW + 2)
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest are forgotten, and verified again when they come."""
+    monkeypatch.setattr(module, "_MOST_REMEMBERED", 20)
+    one = verifier()
+    texts = [made(sid=sid) for sid in range(1, 60)]
+    assert None not in [one.read("concert", text, NOW) for text in texts]
+    assert len(one._seen) <= 20
+    assert one.read("concert", texts[0], NOW) is not None

@@ -1,0 +1,72 @@
+"""After a loss of state the gates say who is inside, so that no place is given twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.clients import ask, request
+from tests.gates.sites import GATES, site
+from tests.servers import Server, start_server
+from tests.serving import ADMIN_KEY, Serving, serving
+from waitroom.gates import sessions
+from waitroom.gates.options import Options
+
+ROOM = "concert"
+CAPACITY = 5
+ADMIN = {"authorization": f"Bearer {ADMIN_KEY}"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Server]:
+    """Run a Valkey that may be emptied."""
+    (tmp_path / "store").mkdir()
+    with start_server("valkey", tmp_path / "store") as server:
+        yield server
+
+
+@pytest.fixture
+def fragile(tmp_path: Path, store: Server) -> Iterator[Serving]:
+    """Run a Waitroom on it."""
+    with serving(tmp_path, redis_url=store.url) as one:
+        yield one
+
+
+def test_gates_announce_the_sessions_they_see(
+    fragile: Serving, store: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An offline gate notices the loss by itself; nobody is let in on top of those inside."""
+    monkeypatch.setattr(sessions, "WATCH_S", 0.5)
+    base = f"{fragile.base}/v1/rooms/{ROOM}/tickets"
+    policy = {"capacity": CAPACITY, "session_s": 120, "recover_s": 8}
+    body = {"name": ROOM, "policy": policy}
+    httpx.post(f"{fragile.base}/v1/admin/rooms", json=body, headers=ADMIN).raise_for_status()
+    people = [httpx.post(base, json={"enter": True}).json() for _ in range(CAPACITY + 3)]
+    passes = [one["pass"] for one in people if one["state"] == "inside"]
+    assert CAPACITY == len(passes)
+
+    with site("wsgi", Options(fragile.base, {"/concert": ROOM})) as port:
+
+        def all_ask() -> set[int]:
+            sent = (request("GET", "/concert", {"waitroom-pass": text}) for text in passes)
+            return {ask(port, one).status for one in sent}
+
+        assert {200} == all_ask()
+        store.command("FLUSHALL")
+        worst, ends = 0, time.monotonic() + 14
+        while time.monotonic() < ends:
+            assert {200} == all_ask()
+            for one in people:
+                httpx.get(f"{base}/{one['ticket']}", timeout=5)
+            room = httpx.get(f"{fragile.base}/v1/admin/rooms/{ROOM}", headers=ADMIN)
+            if room.status_code == 200:
+                found = room.json()["stats"]
+                worst = max(worst, found["inside"] + found["called"])
+            time.sleep(0.3)
+        print(f"the most inside and called after the loss: {worst} of {CAPACITY}")  # noqa: T201
+        assert CAPACITY == worst
+        assert GATES[0].verifier.live(ROOM, time.time())
