@@ -128,7 +128,7 @@ async def measure_decision(url: str, keys: PassKeys, scale: Scale, figures: Figu
 def _round(app: WaitroomGate, scopes: Sequence[dict[str, Any]]) -> float:
     """Return µs per decision."""
     quick = app.gate.quick
-    app.gate._tidy_at = app.gate._stale_at = time.monotonic() + 60  # what is due is not timed here
+    app.gate.due_at = time.monotonic() + 60  # what is due then is not a part of a decision
     began = time.perf_counter()
     for one in scopes:
         if quick(facts_of(one)) is None:

@@ -1,4 +1,4 @@
-"""Imports point one way: server, gates, cli, desk, ticker → engine → the pure modules."""
+"""Imports point one way: server, gates, client, cli, desk, ticker → engine → the pure modules."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ CORE = {
 # A gate adds to these only the framework that it is for.
 PACKAGES = {
     "passes": {"jwt", "cryptography"},
+    "client": {"httpx"},
     "gates": {"jwt", "cryptography", "django", "flask", "asgiref"},
 }
 # Beside itself and the core, a part may import these parts; one that is not listed may import none.
@@ -33,6 +34,7 @@ ALLOWED = {
     "engine": set[str](),
     "ticker": {"engine"},
     "gates": set[str](),
+    "client": set[str](),
     "desk": {"engine", "ticker"},
     "planner": set[str](),
     "rehearsal": {"engine", "ticker"},
@@ -110,6 +112,8 @@ def test_every_part_is_known() -> None:
         ("gates/asgi.py", "from waitroom.server.calls import Call", "waitroom.server"),
         ("gates/keys.py", "from waitroom.engine.secret import load_secret", "waitroom.engine"),
         ("gates/decision.py", "import redis", "redis"),
+        ("client.py", "import requests", "requests"),
+        ("client.py", "from waitroom.server.calls import Call", "waitroom.server"),
         ("gates/remote.py", "import httpx", "httpx"),
         ("planner/advice.py", "from waitroom.settings import load", "waitroom.settings"),
     ],
@@ -128,6 +132,7 @@ def test_a_wrong_import_is_found(module: str, source: str, found: str) -> None:
         ("engine/client.py", "import redis\nfrom waitroom import __version__\nfrom .keys import x"),
         ("ticker.py", "from waitroom.engine.client import Engine"),
         ("gates/keys.py", "import jwt\nfrom waitroom.passes import PassKeys"),
+        ("client.py", "import httpx\nfrom waitroom.models import State"),
         ("gates/django.py", "import django\nfrom waitroom.gates.gate import Gate"),
         ("planner/verdict.py", "import math\nfrom waitroom.planner.inputs import Inputs"),
         ("cli/main.py", "from waitroom.ticker import Ticker\nfrom waitroom.engine import connect"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from tests.browser.stage import PHONE, Stage, picture
 from tests.examples.serving import concert
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-Arrive = Callable[..., Awaitable[Page]]
 SOON_MS = 30_000
 SERIOUS = ("serious", "critical")
 
@@ -135,6 +135,22 @@ async def test_the_seat_map_is_alive(hall: Hall, stage: Stage) -> None:
     await expect(seat).to_have_class("sold", timeout=SOON_MS)
     await expect(seat).to_be_disabled()
     await expect(seat).to_have_attribute("aria-label", "Row A, seat 5, ₩154,000, sold")
+
+
+async def test_a_visit_that_is_over(hall: Hall, stage: Stage) -> None:
+    """Whose pass has ended stands in line again, by a form or, on the seat map, by itself."""
+    await stage.change(hall.room, capacity=2)
+    ann, cho = await get_in(hall), await get_in(hall)
+    await choose(ann, 1)
+    await cho.click(".evenings a >> nth=0")
+    await stage.change(hall.room, mode="manual")
+    for page in (ann, cho):
+        await page.context.clear_cookies(name=re.compile("^waitroom-(pass|ticket)-"))
+    await cho.wait_for_url(f"{stage.base}/rooms/**", timeout=SOON_MS)
+    await ann.fill("[name=name]", "Ann")
+    await ann.click("main form button")
+    for page in (ann, cho):
+        await expect(page.locator("[data-face=waiting]")).to_be_visible(timeout=SOON_MS)
 
 
 async def test_it_works_without_a_script(hall: Hall) -> None:

@@ -97,13 +97,13 @@ async def test_without_a_script(stage: Stage, open_page: Open) -> None:
 
 
 async def test_without_a_script_on_to_another_site(stage: Stage, open_page: Open) -> None:
-    """The page's own policy lets the form of entering lead to where the room says."""
+    """The page's own policy lets the form of entering lead to where the room says, with a code."""
     room = await stage.room(mode="open", go_to=f"{stage.base.replace('127.0.0.1', 'localhost')}/x")
     page = await open_page(stage.page_of(room), java_script_enabled=False)
     await page.get_by_role("button", name="Join the line").click()
-    await page.route("http://localhost:*/x", lambda route: route.fulfill(body="there"))
+    await page.route("http://localhost:*/x?*", lambda route: route.fulfill(body="there"))
     await page.get_by_role("button", name="Enter now").click()
-    await page.wait_for_url("http://localhost:*/x")
+    await page.wait_for_url(re.compile(r"^http://localhost:\d+/x\?waitroom_code=[\w-]{20,}$"))
 
 
 async def test_in_korean_on_a_phone(stage: Stage, open_page: Open) -> None:

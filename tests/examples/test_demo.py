@@ -88,9 +88,10 @@ def test_it_says_where_to_look(demo: Demo) -> None:
 def test_there_is_a_line_to_stand_in(demo: Demo) -> None:
     """The crowd waits in front of the site, and a newcomer is sent to the waiting page."""
     wait_for(lambda: demo.room().get("waiting", 0) >= 3, "a line", 30 * count("patience"))
-    sent = httpx.get(f"{demo.site}/book")
-    assert 303 == sent.status_code
-    assert sent.headers["location"].startswith(f"{demo.base}/rooms/concert?return=")
+    for path in ("/book", "/BOOK", "/%62ook", "//book/dates/1", "/x/../book"):
+        sent = httpx.get(demo.site + path)
+        assert 303 == sent.status_code, path
+        assert sent.headers["location"].startswith(f"{demo.base}/rooms/concert?return="), path
     assert 200 == httpx.get(sent.headers["location"]).status_code
 
 

@@ -16,7 +16,7 @@ import wsgiref.simple_server
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import django
+import django  # type: ignore[import-untyped]
 import flask
 import litestar
 import uvicorn

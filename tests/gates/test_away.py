@@ -49,7 +49,8 @@ def test_pass_holders_notice_nothing(framework: str, how: str, link: Link, sign:
         assert (200, 303) == (get(port, mine).status, get(port, {}).status)
         time.sleep(0.6)  # so that the gate has to look anew
         link.cut(hangs=how == HANGS)
-        holders, newcomers = [], []
+        holders: list[Reply] = []
+        newcomers: list[Reply] = []
         ends = time.monotonic() + count("gate_away_seconds")
         while time.monotonic() < ends:
             newcomers.append(get(port, JSON if len(newcomers) % 2 else {}))

@@ -115,7 +115,7 @@ def test_a_form_does_not_come_back_to_itself() -> None:
 
 def test_addresses_may_be_let_by_also_through_a_proxy() -> None:
     """The proxy's word counts only if the proxy is listed."""
-    office = {"bypass_addresses": ["198.51.100.0/24", "2001:db8::/32"]}
+    office: dict[str, Any] = {"bypass_addresses": ["198.51.100.0/24", "2001:db8::/32"]}
     told = facts(x_forwarded_for="203.0.113.9, 198.51.100.7, 192.0.2.1")
     assert isinstance(said(told, **office), Wait)
     assert PassOn() == said(told, proxies=["192.0.2.0/24"], **office)
@@ -123,7 +123,7 @@ def test_addresses_may_be_let_by_also_through_a_proxy() -> None:
     assert isinstance(said(forged, proxies=["192.0.2.0/24"], **office), Wait)
     for text in ("nonsense", "198.51.100.7:80", "", ","):
         assert isinstance(said(facts(x_forwarded_for=text), proxies=["192.0.2.1"], **office), Wait)
-    mapped = Facts("GET", "/concert", "", "http", "::ffff:198.51.100.7", {}.get)
+    mapped = Facts("GET", "/concert", "", "http", "::ffff:198.51.100.7", lambda _: None)
     assert PassOn() == said(mapped, **office)
     assert "192.0.2.1" == address_of(Options(URL, RULES), told)
 
@@ -138,7 +138,7 @@ def test_a_question_before_a_request_goes_by() -> None:
 
 def test_a_claimed_method_is_believed_to_protect() -> None:
     """What a framework may take for a DELETE needs the pass of a DELETE; HEAD that of a GET."""
-    rules = {"rules": [Rule("/concert", "concert", ["delete", "get"])]}
+    rules: dict[str, Any] = {"rules": [Rule("/concert", "concert", ["delete", "get"])]}
     assert PassOn() == said(facts("POST"), **rules)
     assert isinstance(said(facts("POST", x_http_method_override="delete"), **rules), Wait)
     assert isinstance(said(facts("HEAD"), **rules), Wait)

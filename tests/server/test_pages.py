@@ -339,7 +339,36 @@ def test_a_room_leads_to_another_site(served_base: str, operator: httpx.Client, 
         one.post(f"/rooms/{room}/join")
         page = one.get(f"/rooms/{room}")
         assert "form-action 'self' https://shop.example;" in page.headers["content-security-policy"]
-        assert "https://shop.example/in?a=1" == one.post(f"/rooms/{room}/enter").headers["location"]
+        entered = one.post(f"/rooms/{room}/enter")
+        assert entered.headers["location"].startswith("https://shop.example/in?a=1&waitroom_code=")
+        assert "no-referrer" == entered.headers["referrer-policy"]
+
+
+def test_the_client_is_served(http: httpx.Client) -> None:
+    """Apps get it by an address that stays and is soon asked for again, pages by its version."""
+    answer = http.get("/waitroom.js")
+    assert 6_000 >= len(answer.content)
+    assert "text/javascript; charset=utf-8" == answer.headers["content-type"]
+    assert "public, max-age=300" == answer.headers["cache-control"]
+    assert "*" == answer.headers["access-control-allow-origin"]
+    again = http.get("/waitroom.js", headers={"if-none-match": answer.headers["etag"]})
+    assert (304, b"") == (again.status_code, again.content)
+    assert 200 == http.head("/waitroom.js").status_code
+    kept = http.get(statics.url_of("waitroom.js"))
+    assert "public, max-age=31536000, immutable" == kept.headers["cache-control"]
+    assert f'from "{statics.url_of("waitroom.js")}"' in http.get(statics.url_of("waiting.js")).text
+
+
+def test_the_client_is_typed() -> None:
+    """Each method of the client says in JSDoc what it takes and returns."""
+    source = (HERE / "static/waitroom.js").read_text("utf-8")
+    methods = re.findall(r"^  (?:static )?(?!async )(\w+)\([^)]*\) \{", source, re.M)
+    assert {"join", "follow", "enter", "renew", "defer", "finish", "leave", "handoff"} <= set(
+        methods
+    )
+    for name in methods:
+        before = source[: re.search(rf"^  (?:static )?{name}\(", source, re.M).start()]  # type: ignore[union-attr]
+        assert before.rstrip().endswith("*/"), f"{name} has no types"
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ FRONTS = [
 WORDS = [
     "concert", "Concert", "CONCERT", "conCert", "%63oncert", "%43oncert", "conc%65rt",
     "%2563oncert", "%252563oncert", "%u0063oncert", "ｃoncert", "%EF%BD%83oncert", "con\u200bcert",
-    "con%C2%ADcert", "%E2%92%B8oncert", "%63%6f%6e%63%65%72%74", "con%ffcert", "concert%00", "%EA%9F%B2oncert",
+    "con%C2%ADcert", "%E2%92%B8oncert", "%63%6f%6e%63%65%72%74", "con%ffcert", "concert%00",
+    "%EA%9F%B2oncert",
 ]  # fmt: skip
 BACKS = [
     "", "/", "//", ".", "..", "...", "%2e", "%2E%2e", ";", ";a=1", ";/x", "%3b", "%20", "+", "%09",
@@ -39,7 +40,10 @@ TABLE = Table([Place("/concert", ROOM)])
 def tricks() -> list[bytes]:
     """Return spellings of /concert, among others, that some server might take for it."""
     found = ["".join(parts).encode() for parts in product(FRONTS, WORDS, BACKS)]
-    return random.Random(4).sample(found, min(len(found), count("path_tricks")))
+    few = [f"/{word}".encode() for word in WORDS]
+    few += [f"{front}concert".encode() for front in FRONTS]
+    few += [f"/concert{back}".encode() for back in BACKS]
+    return few + random.Random(4).sample(found, min(len(found), count("path_tricks")))
 
 
 def free_to_all(path: bytes) -> bool:

@@ -117,7 +117,7 @@ def _settings(home: Path, port: int, site_port: int, capacity: int) -> Settings:
         "colour": "#7c2d6b",
         "go_to": f"http://{HOST}:{site_port}/book",
     }
-    numbers = {"capacity": capacity, "session_s": 240, "enter_within_s": 60, "recover_s": 0}
+    numbers = {"capacity": capacity, "enter_within_s": 60, "recover_s": 0}
     lines = [f"[rooms.{ROOM}]", 'preset = "slots"']
     # A JSON string is a TOML string, too.
     lines += [f"{name} = {json.dumps(value)}" for name, value in (texts | numbers).items()]

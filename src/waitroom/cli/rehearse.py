@@ -15,7 +15,7 @@ from waitroom.cli.text import number, people, span
 from waitroom.errors import InvalidInput
 from waitroom.rehearsal import NAMES, Outcome, Scenario, find
 from waitroom.rehearsal import rehearse as rehearsed
-from waitroom.rehearsal.report import WORDS, render
+from waitroom.rehearsal.outcome import WORDS
 
 _MARKS = {
     "PASS": ("✓ PASS", "green"),
@@ -100,6 +100,8 @@ def _list(cli: Session) -> None:
 def _written(outcome: Outcome, report: Path | None) -> str | None:
     if report is None:
         return None
+    from waitroom.rehearsal.report import render  # needs Jinja2, which nothing else here does
+
     try:
         report.write_text(render(outcome), "utf-8")
     except OSError as error:
@@ -111,8 +113,8 @@ def _lines(outcome: Outcome, where: str | None) -> list[str | Table | Text]:
     scenario: Scenario = outcome.scenario
     speed = outcome.lasted_s / outcome.took_s if outcome.took_s else 0
     said: list[str | Table | Text] = [
-        f"{scenario.title}: {people(outcome.people)}, seed {outcome.seed}; {span(outcome.lasted_s)} "
-        f"played in {span(outcome.took_s)} ({speed:,.0f} times as fast).\n",
+        f"{scenario.title}: {people(outcome.people)}, seed {outcome.seed}; "
+        f"{span(outcome.lasted_s)} played in {span(outcome.took_s)} ({speed:,.0f} times as fast).\n",
         _promises(outcome),
         "",
         _summary(outcome),

@@ -84,7 +84,7 @@ class ApiKeys:
         self._nobody = secrets.token_bytes(32)
         self._stored: dict[str, _Stored] = {}
         self._fresh_until = -1.0
-        self._reading = asyncio.Lock()
+        self._asking: asyncio.Future[dict[str, _Stored]] | None = None
 
     async def create(self, name: str, role: Role) -> tuple[str, ApiKey]:
         """Make a key; return its text, which nobody can show again, and its record."""
@@ -142,12 +142,21 @@ class ApiKeys:
         """Return all keys: one round trip in `FRESH_S`, however many callers and bad keys."""
         if not now and time.monotonic() < self._fresh_until:
             return self._stored
-        async with self._reading:
-            if now or time.monotonic() >= self._fresh_until:
-                asked = time.monotonic()
-                raw = await self._runner.command("HGETALL", keys.KEYS)
-                self._stored = dict(_read_all(raw))
-                self._fresh_until = asked + FRESH_S
+        # Who comes while a question is under way shares it, and also its failure: a store that
+        # hangs must not let them queue up behind each other.
+        if now or self._asking is None:
+            self._asking = asyncio.ensure_future(self._ask())
+        return await asyncio.shield(self._asking)
+
+    async def _ask(self) -> dict[str, _Stored]:
+        asked, mine = time.monotonic(), asyncio.current_task()
+        try:
+            raw = await self._runner.command("HGETALL", keys.KEYS)
+        finally:
+            if self._asking is mine:
+                self._asking = None
+        self._stored = dict(_read_all(raw))
+        self._fresh_until = asked + FRESH_S
         return self._stored
 
 

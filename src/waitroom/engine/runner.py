@@ -173,7 +173,8 @@ class Runner:
     async def _send(
         self, verb: Verb, room: str, args: list[Any], op_id: str | None, items: int = 1
     ) -> Reply:
-        names = keys.script_keys(room, op_id)
+        # By verb: one id for an `admit` and a `kick` means two operations, not a repeat.
+        names = keys.script_keys(room, op_id and f"{verb}.{op_id}")
         found = script(verb, self.flags)
         head = self.memory(room).args(self.clock() if self.clock else None)
         began = time.perf_counter()

@@ -6,12 +6,14 @@ app.add_middleware(WaitroomGate, url="http://waitroom:8080", rules={"/concert": 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import partial
 from typing import Any
 
 from waitroom.gates.answers import Answer
 from waitroom.gates.decision import Facts
-from waitroom.gates.gate import Gate, settled_async
+from waitroom.gates.gate import Gate, Visit, settled_async
 from waitroom.gates.options import Options
+from waitroom.gates.recall import Recall, cookie_of
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -26,17 +28,24 @@ class WaitroomGate:
     def __init__(self, app: App, options: Options | None = None, **fields: Any) -> None:
         self.app = app
         self.gate = Gate(options or Options(**fields))
+        self._recall = Recall(self.gate)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it."""
-        if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)  # the lifespan of the app
+        if scope["type"] == "http" and (held := self._recall.get(scope)):
+            found = Visit(self.gate, partial(facts_of, scope), held)
+        elif scope["type"] in ("http", "websocket"):
+            facts = facts_of(scope)
+            judged = self.gate.quick(facts) or await settled_async(self.gate, facts)
+            if isinstance(judged, Answer):
+                await _answer(judged, scope, send)
+                return
+            found = judged
+            if found.held is not None and scope["type"] == "http":
+                self._recall.put(scope, found.held)
+        else:  # the lifespan of the app
+            await self.app(scope, receive, send)
             self.gate.close()
-            return
-        facts = facts_of(scope)
-        found = self.gate.quick(facts) or await settled_async(self.gate, facts)
-        if isinstance(found, Answer):
-            await _answer(found, scope, send)
             return
         scope["waitroom"] = found
 
@@ -62,11 +71,10 @@ def facts_of(scope: Message) -> Facts:
     headers, client = scope["headers"], scope.get("client")
 
     def header(name: str) -> str | None:
-        wanted = name.encode("latin-1")
-        found = [value for key, value in headers if key == wanted]
-        # HTTP/2 may send cookies one by one.
-        text = (b"; " if wanted == b"cookie" else b", ").join(found)
-        return text.decode("latin-1") if found else None
+        if name == "cookie":
+            return cookie_of(headers).decode("latin-1")
+        found = [value for key, value in headers if key == name.encode("latin-1")]
+        return b", ".join(found).decode("latin-1") if found else None
 
     scheme = "https" if scope["scheme"] in ("https", "wss") else "http"
     method, query = scope.get("method", "GET"), scope["query_string"].decode("latin-1")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from waitroom.gates import answers
@@ -56,7 +56,7 @@ class Visit:
     __slots__ = ("_facts", "_gate", "ended", "ends", "fresh", "held")
 
     def __init__(
-        self, gate: Gate, facts: Facts, held: Held | None = None, ends: bool = False
+        self, gate: Gate, facts: Callable[[], Facts], held: Held | None = None, ends: bool = False
     ) -> None:
         self._gate = gate
         self._facts = facts
@@ -80,9 +80,9 @@ class Visit:
             self.finish()
         if self.ended:
             names = PASS_COOKIE + held.room, TICKET_COOKIE + held.room
-            return [self._gate.cookie(self._facts, name, "", 0) for name in names]
+            return [self._gate.cookie(self._facts(), name, "", 0) for name in names]
         fresh = self.fresh or self._gate.sessions.renewed(held)
-        return [] if fresh is None else [self._gate.pass_cookie(self._facts, fresh)]
+        return [] if fresh is None else [self._gate.pass_cookie(self._facts(), fresh)]
 
 
 class Gate:
@@ -95,6 +95,8 @@ class Gate:
         self.sessions = Sessions(options, self.remote, self.verifier)
         self._inline = inline
         self._tidy_at = self._stale_at = _NEVER
+        self.due_at = _NEVER
+        """When something is to be done before a request goes on."""
         self._fetching: Future[Reply | None] | None = None
         self._fetched_at = _NEVER
         self._wishes, self._wished_at = _MOST_WISHES, 0.0
@@ -102,17 +104,17 @@ class Gate:
     def quick(self, facts: Facts) -> Visit | None:
         """Return the visit of a request that nothing has to be asked for, which nearly all are."""
         now = time.monotonic()
-        if now >= self._tidy_at or now >= self._stale_at or self.options.strict:
+        if now >= self.due_at or self.options.strict:
             return None
         decision = decide(self.options, facts, self._read, time.time())
         if decision.__class__ is not PassOn or decision.renew:
             return None
-        return Visit(self, facts, decision.held, decision.finish)
+        return Visit(self, lambda: facts, decision.held, decision.finish)
 
     def judge(self, facts: Facts) -> Steps:
         """Decide, and do what that takes."""
         now = time.monotonic()
-        if now >= self._tidy_at or now >= self._stale_at:
+        if now >= self.due_at:
             waits = self._tidy(now)
             if waits is not None:
                 yield waits
@@ -128,7 +130,7 @@ class Gate:
             if not good:
                 decision = decide(self.options, facts, _nobody, 0)
         if isinstance(decision, PassOn):
-            visit = Visit(self, facts, decision.held, decision.finish)
+            visit = Visit(self, lambda: facts, decision.held, decision.finish)
             if decision.renew and decision.held is not None:
                 renewing = self.sessions.renew(decision.held)
                 if renewing is not None and self._inline:
@@ -166,8 +168,10 @@ class Gate:
         if now >= self._tidy_at:
             self._tidy_at = now + 1
             self.sessions.tidy(now)
+            if self.verifier.fixed:
+                self._stale_at = math.inf
+            self.due_at = min(self._tidy_at, self._stale_at)
         if self.verifier.fixed:
-            self._stale_at = math.inf
             return None
         running = self._fetching is not None and not self._fetching.done()
         if not running and now - self._fetched_at < FRESH_S:
@@ -201,6 +205,7 @@ class Gate:
     def _fetched(self, reply: Reply | None) -> None:
         if reply is not None and reply.status == 200 and self.verifier.load(reply.json()):
             self._stale_at = time.monotonic() + STALE_S
+            self.due_at = min(self._tidy_at, self._stale_at)
 
     def _is_there(self) -> Generator[Future[Reply | None], Reply | None, bool]:
         """Tell whether the waiting page can be reached, as far as is known; ask if it is not."""
@@ -210,7 +215,7 @@ class Gate:
 
     def _away(self, facts: Facts) -> Visit | Answer:
         if self.options.when_away == "open":
-            return Visit(self, facts)
+            return Visit(self, lambda: facts)
         return answers.away(api=is_api(facts))
 
     def _redeem(self, facts: Facts, wish: Redeem) -> Steps:
@@ -241,7 +246,7 @@ class Gate:
                 view = entered.json()
         held = self._read(wish.room, str(view.get("pass"))) if view.get("pass") else None
         if held is not None:
-            visit = Visit(self, facts, held)
+            visit = Visit(self, lambda: facts, held)
             visit.fresh = held
             return visit
         if reply is None:

@@ -22,7 +22,10 @@ _MOST_KEYS = 100
 
 
 class Verifier:
-    """Reads passes. `unknown` is set when one was signed with a key that is not known here."""
+    """Reads passes. `unknown` is set when one was signed with a key that is not known here.
+
+    `generation` counts what may turn a good pass into a bad one before its end.
+    """
 
     def __init__(self, pem: str | bytes | None) -> None:
         # Loading these takes longer than the rest of a gate; when an app starts is the time for it.
@@ -33,6 +36,7 @@ class Verifier:
         self._kids: frozenset[str] = frozenset()
         self.fixed = pem is not None
         self.unknown = False
+        self.generation = 0
         self._seen: dict[str, Held] = {}
         self._ended: dict[tuple[str, int], float] = {}
         if pem is not None:
@@ -79,6 +83,7 @@ class Verifier:
         if len(self._ended) >= _MOST_REMEMBERED:
             self._ended = dict(list(self._ended.items())[_MOST_REMEMBERED // 2 :])
         self._ended[held.room, held.sid] = held.expires_s
+        self.generation += 1
         self._seen.pop(held.text, None)
 
     def live(self, room: str, now_s: float) -> list[str]:
@@ -96,6 +101,7 @@ class Verifier:
         if kids == self._kids:
             return
         self._keys, self._kids = keys, kids
+        self.generation += 1
         self._seen = {text: one for text, one in list(self._seen.items()) if one.kid in kids}
 
     def _verify(self, text: str, now_s: float) -> Held | None:

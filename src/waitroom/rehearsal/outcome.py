@@ -11,6 +11,18 @@ from waitroom.rehearsal.promises import Promise
 from waitroom.rehearsal.scenario import Scenario
 from waitroom.rehearsal.watch import Accuracy, Told
 
+WORDS = {
+    "finished": "finished",
+    "expired": "session ran out",
+    "no_show": "called, did not come",
+    "gave_up": "gave up",
+    "missed": "away when called",
+    "refused": "refused",
+    "lost": "lost",
+    "still_there": "still there at the end",
+}
+"""How people ended, in words."""
+
 
 class Moment(NamedTuple):
     """The room at a moment, for the plots."""

@@ -11,19 +11,7 @@ from markupsafe import Markup
 
 from waitroom import __version__
 from waitroom.rehearsal import plots
-from waitroom.rehearsal.outcome import Outcome
-
-WORDS = {
-    "finished": "finished",
-    "expired": "session ran out",
-    "no_show": "called, did not come",
-    "gave_up": "gave up",
-    "missed": "away when called",
-    "refused": "refused",
-    "lost": "lost",
-    "still_there": "still there at the end",
-}
-"""How people ended, in words."""
+from waitroom.rehearsal.outcome import WORDS, Outcome
 
 
 def render(outcome: Outcome) -> str:
@@ -48,7 +36,7 @@ def _pictures(outcome: Outcome) -> list[dict[str, Any]]:
     found = [
         ("Waiting", "Everybody in the room over time.", plots.counts(timeline, starts_ms),
          ["waiting", "inside", "called"]),
-        ("Called and inside, against the limits", "Dashed: what the room and the site behind allow.",
+        ("Called and inside, against the limits", "Dashed: what the room and the site allow.",
          plots.served(timeline, starts_ms), ["called", "inside", "capacity", "takes"]),
         ("Wait by time of arrival", "The median, and the band in which eight of ten lie.",
          plots.waits(outcome.joined_ms, outcome.called_ms, starts_ms), ["waiting"]),

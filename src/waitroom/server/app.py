@@ -49,7 +49,7 @@ class App(Lane):
         self.framework = _framework(self)
         self.opened: Server | None = None
         super().__init__(
-            counted(bounded(self.framework), lambda: self.opened and self.opened.tally)
+            counted(bounded(self.framework), lambda: self.opened.tally if self.opened else None)
         )
 
     @contextlib.asynccontextmanager

@@ -15,7 +15,7 @@ import msgspec
 
 from waitroom import errors
 from waitroom.estimate import Wait
-from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView, WhenAway
+from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
 from waitroom.server import views, visitor
 from waitroom.server.boards import Board
 from waitroom.server.calls import PASS_COOKIE, TICKET_COOKIE, Call, cookie
@@ -197,7 +197,7 @@ def _away(server: Server, call: Call, page: PageView) -> Facts:
     """The store is away: say so, or let people in where the room wants that."""
     policy = page.policy or server.engine.policy_of(call.room)
     page = replace(page, face=Face.AWAY, policy=policy)
-    if policy is None or policy.when_away is not WhenAway.OPEN:
+    if not visitor.open_while_away(server, call.room):
         return Facts(page, [])
     body = views.let_in_while_away(server, call.room, call.held)
     server.tally.let_in_while_away()

@@ -85,7 +85,7 @@ async def hand_off(
     return Code(code=made, expires_at=moment(int(time.time() + LIFE_S) * 1000) or "")
 
 
-@router.post("/redeem", responses=problems(408, 410, 413, 422, 503))
+@router.post("/redeem", responses=problems(400, 408, 410, 413, 422, 503))
 async def redeem(server: Here, response: Response, body: Redeem) -> Session:
     """Turn a one-time code into the pass of its session; once."""
     response.headers.update(NO_STORE)

@@ -7,6 +7,7 @@ into a problem, or, while the store is away, into what the room's policy wants.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import time
 from collections.abc import Awaitable, Callable
@@ -17,7 +18,7 @@ import msgspec
 from waitroom import errors
 from waitroom.engine.apikeys import Role
 from waitroom.models import BeforeOpen, Mode, Reason, State, TicketView, WhenAway
-from waitroom.server import answers, problems, views
+from waitroom.server import answers, auth, problems, views
 from waitroom.server.answers import Answer
 from waitroom.server.calls import PASS_COOKIE, TICKET_COOKIE, Call, cookie
 from waitroom.server.state import Server
@@ -95,7 +96,8 @@ async def join(server: Server, call: Call) -> Answer:
     board = server.boards.known.get(call.room)
     if view.state is State.WAITING and board is not None and not board.stats.waiting:
         # The board is from before the rush, and would promise the first in line no wait at all.
-        await within(server.boards.renew(call.room))
+        with contextlib.suppress(errors.WaitroomError):  # the place is taken, whatever it says
+            await within(server.boards.renew(call.room))
     return _told(server, call, view, 201 if view.new else 200)
 
 
@@ -121,11 +123,11 @@ async def _visitor(server: Server, call: Call, wish: JoinWish) -> str | None:
     """Return who joins, if they are known; a stranger is counted by their address."""
     if wish.visitor is not None:
         server.pulse.check()
-        key = await within(server.keys.find(call.bearer)) if call.bearer else None
-        if key is None:
+        if not call.bearer:
             raise errors.Unauthorized("`visitor` may be given only with an API key")
-        if not key.role.allows(Role.OPERATOR):
-            raise errors.Forbidden("`visitor` needs an API key of the role operator")
+        address = server.proxies.visitor(call.peer, call.headers)
+        who = await within(auth.who_is(server, call.bearer, address))
+        who.need(Role.OPERATOR)
         return f"visitor:{wish.visitor}"
     wait_s = server.joins.take(server.proxies.visitor(call.peer, call.headers))
     if wait_s > 0:
