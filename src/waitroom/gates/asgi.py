@@ -10,10 +10,9 @@ from functools import partial
 from typing import Any
 
 from waitroom.gates.answers import Answer
-from waitroom.gates.decision import Facts
 from waitroom.gates.gate import Gate, Visit, settled_async
 from waitroom.gates.options import Options
-from waitroom.gates.recall import Recall, cookie_of
+from waitroom.gates.scopes import Recall, facts_of
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -50,9 +49,8 @@ class WaitroomGate:
         scope["waitroom"] = found
 
         def leave(message: Message) -> Awaitable[None]:
-            if message["type"] in _STARTS and (
-                cookies := found.leaving(message.get("status", 200))
-            ):
+            starts = message["type"] in _STARTS
+            if starts and (cookies := found.leaving(message.get("status", 200))):
                 lines = [(b"set-cookie", one.header().encode("latin-1")) for one in cookies]
                 message["headers"] = [*message.get("headers", ()), *lines]
             return send(message)
@@ -64,21 +62,6 @@ def finish(request: Any) -> None:
     """End the session of the visitor who sent a request; their place goes to the next one."""
     if visit := (request if isinstance(request, MutableMapping) else request.scope).get("waitroom"):
         visit.finish()
-
-
-def facts_of(scope: Message) -> Facts:
-    """Return what is known of a request."""
-    headers, client = scope["headers"], scope.get("client")
-
-    def header(name: str) -> str | None:
-        if name == "cookie":
-            return cookie_of(headers).decode("latin-1")
-        found = [value for key, value in headers if key == name.encode("latin-1")]
-        return b", ".join(found).decode("latin-1") if found else None
-
-    scheme = "https" if scope["scheme"] in ("https", "wss") else "http"
-    method, query = scope.get("method", "GET"), scope["query_string"].decode("latin-1")
-    return Facts(method, scope["path"], query, scheme, client[0] if client else "", header)
 
 
 async def _answer(answer: Answer, scope: Message, send: Send) -> None:

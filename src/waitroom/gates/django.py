@@ -25,8 +25,7 @@ class WaitroomGate:
     sync_capable = async_capable = True
 
     def __init__(self, get_response: Callable[[Any], Any]) -> None:
-        given = settings.WAITROOM
-        self._next = get_response
+        given, self._next = settings.WAITROOM, get_response
         self._is_async = iscoroutinefunction(get_response)
         options = given if isinstance(given, Options) else Options(**given)
         self.gate = Gate(options, inline=not self._is_async)
@@ -66,19 +65,17 @@ def facts_of(request: Any) -> Facts:
     def header(name: str) -> str | None:
         return meta.get("HTTP_" + name.upper().replace("-", "_"))  # type: ignore[no-any-return]
 
-    query, address = meta.get("QUERY_STRING", ""), meta.get("REMOTE_ADDR") or ""
-    return Facts(method, request.path, query, request.scheme, address, header)
+    query, peer = meta.get("QUERY_STRING", ""), meta.get("REMOTE_ADDR") or ""
+    return Facts(method, request.path, query, request.scheme, peer, header)
 
 
 def _response(answer: Answer) -> Any:
     lines = {name: value for name, value in answer.lines() if name != "set-cookie"}
     kind = lines.pop("content-type", "text/plain")
-    made = HttpResponse(answer.body, status=answer.status, content_type=kind, headers=lines)
-    return _with(made, answer.cookies)
+    return _with(HttpResponse(answer.body, kind, answer.status, headers=lines), answer.cookies)
 
 
 def _with(response: Any, cookies: Sequence[Cookie]) -> Any:
-    for name, value, age_s, secure in cookies:
-        more = {"secure": secure, "httponly": True, "samesite": "Lax"}
-        response.set_cookie(name, value, max_age=age_s, **more)
+    for name, value, age_s, safe in cookies:
+        response.set_cookie(name, value, age_s, secure=safe, httponly=True, samesite="Lax")
     return response

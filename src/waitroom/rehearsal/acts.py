@@ -26,6 +26,7 @@ NOTICE_S = 3.0
 _EVENTS = {Verb.JOIN: MEMBERS_PER_SCRIPT, Verb.ENTER: 2, Verb.FINISH: 2, Verb.LEAVE: 2}
 _MANY_EVENTS = 3_000  # the room keeps ten thousand
 _CALLS = 1_000
+_SID = 17  # where a reply of `enter` has the session: after the head and `ends`
 
 
 class Clock:
@@ -185,19 +186,21 @@ class Acts:
         return found
 
     def _poll_args(self, people: list[int]) -> tuple[str, str]:
-        ids = "".join([self._crowd.id_of(person) for person in people])
-        return ids, " ".join([self._claim(person) for person in people])
+        # Millions of polls go through here, so it does without the functions that say the same.
+        place, epoch = self._crowd.place, self._engine.runner.memory(ROOM).epoch
+        ids = "".join([f"{person:016d}" for person in people])
+        return ids, " ".join([f"{place[person]}:{epoch}" for person in people])
 
     def _polled_by(self, people: list[int]) -> Callable[[list[Any]], None]:
         def took(answers: list[Any]) -> None:
             fields, crowd, now_ms = _fields(answers[0]), self._crowd, self.now_ms
-            others, n = fields["others"], 0
+            others, seen_ms, n = fields["others"], crowd.seen_ms, 0
             for person, position in zip(people, fields["positions"], strict=True):
                 if position < 0:
                     self._elsewhere(person, others[n].decode())
                     n += 3
                 else:
-                    crowd.seen_ms[person] = now_ms
+                    seen_ms[person] = now_ms
 
         return took
 
@@ -280,12 +283,8 @@ class Acts:
     def _entered(self, person: int, raw: list[Any]) -> None:
         word = raw[1]
         if word == b"inside":
-            fields = _fields(raw)
-            self._crowd.sids[person] = fields["sid"]
-            stays_s = self._session() * self._stretch()
-            length_s = self.policy.session_s
-            if length_s is None or stays_s < length_s or self.policy.renewable:
-                self.agenda.add(Act.FINISH, self.step_in(stays_s), person)
+            self._crowd.sids[person] = raw[_SID]
+            self._stay(person)
         elif word == b"enter_later":
             at_s = (_fields(raw)["at"] - self.now_ms) / 1000
             self.agenda.add(Act.ENTER, self.step_in(at_s), person)
@@ -295,6 +294,16 @@ class Acts:
             self.agenda.add(Act.JOIN, self.step + 1, person)
         else:
             self.suspects.append((person, word.decode()))
+
+    def _stay(self, person: int) -> None:
+        """Plan the end of a visit; who does not say so, or stays too long, is ended by the room."""
+        stays_s = self._session() * self._stretch()
+        length_s = self.policy.session_s
+        if length_s is not None:
+            says = self._rng.random() < self._scenario.people.finishes
+            if not says or stays_s >= length_s:
+                return
+        self.agenda.add(Act.FINISH, self.step_in(stays_s), person)
 
     def _stretch(self) -> float:
         """How much longer a visit takes because the site behind has too many."""

@@ -31,7 +31,7 @@ _MOST_LINES = 5_000_000
 _TOP = ("title", "about", "seed", "starts", "lasts_s", "step_s")
 _TABLES = ("room", "people", "host", "arrivals", "changes", "origin", "faults")
 _SPREADS = ("patience", "closes_after", "comes_back_after", "enters_after", "session")
-_SHARES = ("leaves", "ghosts", "closes_tab", "no_shows")
+_SHARES = ("leaves", "ghosts", "closes_tab", "no_shows", "finishes")
 _ARRIVALS = {
     "spike": ("people", "within_s"),
     "poisson": ("per_s", "for_s"),

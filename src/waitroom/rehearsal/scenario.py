@@ -95,6 +95,7 @@ class Behaviour:
     no_shows: float = 0.0
     enters_after: Spread = _ENTERS_AFTER
     session: Spread = _SESSION
+    finishes: float = 1.0  # say so when their visit is over; the others' sessions run out
     poll_every_s: float | None = None
 
 

@@ -1,7 +1,7 @@
-"""The shortest way through a gate for ASGI: the same browser on the same page as before.
+"""ASGI scopes: what is known of a request, and the shortest way for one that came before.
 
 What was decided for a method, a path and a Cookie header holds until a key changes, a session ends
-or is due for renewal. Looking it up costs a fraction of deciding anew.
+or is due for renewal. Looking that up costs a fraction of deciding anew.
 """
 
 from __future__ import annotations
@@ -10,15 +10,30 @@ import time
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
+from waitroom.gates.decision import Facts, Held
 from waitroom.gates.returns import CODE
 
 if TYPE_CHECKING:
-    from waitroom.gates.decision import Held
     from waitroom.gates.gate import Gate
 
 _MOST = 10_000
 _LONGEST = 4_096
 _CODE = CODE.encode()
+
+
+def facts_of(scope: MutableMapping[str, Any]) -> Facts:
+    """Return what is known of a request."""
+    headers, client = scope["headers"], scope.get("client")
+
+    def header(name: str) -> str | None:
+        if name == "cookie":
+            return cookie_of(headers).decode("latin-1")
+        found = [value for key, value in headers if key == name.encode("latin-1")]
+        return b", ".join(found).decode("latin-1") if found else None
+
+    scheme = "https" if scope["scheme"] in ("https", "wss") else "http"
+    method, query = scope.get("method", "GET"), scope["query_string"].decode("latin-1")
+    return Facts(method, scope["path"], query, scheme, client[0] if client else "", header)
 
 
 class Recall:

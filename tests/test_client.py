@@ -1,0 +1,255 @@
+"""The Python client, against real servers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.clients import HOST
+from tests.serving import ADMIN_KEY, Serving, serving
+from waitroom import errors
+from waitroom.client import Client, Place, Ticket, _kinds, reason_of
+from waitroom.models import Mode, Reason, State
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run a server for these tests."""
+    with serving(tmp_path_factory.mktemp("served")) as one:
+        yield one
+
+
+@pytest.fixture
+async def client(served: Serving) -> AsyncIterator[Client]:
+    """Return a client of that server."""
+    async with Client(served.base) as one:
+        yield one
+
+
+@pytest.fixture
+async def operator(served: Serving) -> AsyncIterator[httpx.AsyncClient]:
+    """Return somebody with the admin key."""
+    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
+    async with httpx.AsyncClient(base_url=served.base, headers=headers, timeout=10) as one:
+        yield one
+
+
+@pytest.fixture
+async def place(operator: httpx.AsyncClient) -> str:
+    """Return a room for one, where sessions may be renewed."""
+    name = f"t-{uuid.uuid4().hex[:12]}"
+    policy = {"capacity": 1, "session_s": 60, "renewable": True, "max_defers": 1}
+    made = await operator.post("/v1/admin/rooms", json={"name": name, "policy": policy})
+    made.raise_for_status()
+    return name
+
+
+async def change(operator: httpx.AsyncClient, room: str, **policy: Any) -> None:
+    """Change fields of a room's policy."""
+    answer = await operator.patch(f"/v1/admin/rooms/{room}", json={"policy": policy})
+    answer.raise_for_status()
+
+
+async def test_a_whole_visit(client: Client, place: str) -> None:
+    """Join, follow, enter, renew, check, finish: what one gives up the next one gets."""
+    first = await client.join(place)
+    assert State.CALLED is first.state
+    inside = await client.enter(first)
+    assert inside.session_ends_at is not None
+    assert 50 < (inside.session_ends_at - datetime.now(UTC)).total_seconds() <= 61
+    assert inside.pass_ is not None
+    assert await client.check(inside.pass_, place)
+    assert not await client.check(inside.pass_ + "x", place)
+    assert not await client.check(inside.pass_, "another")
+    second = await client.join(place)
+    assert (State.WAITING, 1, 1) == (second.state, second.position, second.waiting)
+    assert State.INSIDE is (await client.renew(inside)).state
+    await client.finish(inside)
+    assert not await client.check(inside.pass_, place)
+    seen = []
+    async for view in client.follow(second):
+        seen.append(view.state)
+        if view.state is State.CALLED:
+            break
+    assert [State.WAITING, State.CALLED] == seen
+    assert State.INSIDE is (await client.enter(view)).state
+
+
+async def test_a_ticket_of_before(client: Client, place: str) -> None:
+    """Room and text are enough to go on; the view of `follow` is asked for then."""
+    joined = await client.join(place)
+    known = Place(place, joined.ticket)
+    assert State.CALLED is (await client.status(known)).state
+    async for view in client.follow(known):
+        assert isinstance(view, Ticket)
+        break
+
+
+async def test_the_room(client: Client, place: str) -> None:
+    """The public view has types, not texts."""
+    found = await client.room(place)
+    assert (place, Mode.OPEN, 0, True) == (found.room, found.mode, found.waiting, found.accepts)
+    assert found.now.tzinfo is not None
+
+
+async def test_defer_and_leave(client: Client, place: str) -> None:
+    """Going back gives a new ticket; who leaves is gone, and the error says how."""
+    await client.join(place)
+    two, _ = [await client.join(place) for _ in range(2)]
+    later = await client.defer(two, 1)
+    assert (2, True) == (later.position, later.ticket != two.ticket)
+    with pytest.raises(errors.DefersUsedUp):
+        await client.defer(later, 1)
+    await client.leave(later)
+    with pytest.raises(errors.TurnPassed) as gone:
+        await client.status(later)
+    assert Reason.LEFT is reason_of(gone.value)
+    following = aiter(client.follow(replace(later, poll_after_ms=1)))
+    assert State.WAITING is (await anext(following)).state, "what was known"
+    with pytest.raises(errors.TurnPassed):
+        await anext(following)
+
+
+async def test_a_hand_off(client: Client, served: Serving, place: str) -> None:
+    """The code is worth the pass."""
+    inside = await client.join(place, enter=True)
+    made = await client.handoff(inside)
+    assert 0 < (made.expires_at - datetime.now(UTC)).total_seconds() <= 61
+    async with httpx.AsyncClient(base_url=served.base) as site:
+        redeemed = await site.post("/v1/redeem", json={"code": made.code})
+    assert inside.pass_ == redeemed.json()["pass"]
+
+
+async def test_one_visitor_one_place(served: Serving, client: Client, place: str) -> None:
+    """With a key people can be named; without one, a key of one's own repeats a join."""
+    async with Client(served.base, key=ADMIN_KEY) as desk:
+        tickets = {(await desk.join(place, visitor="ada")).ticket for _ in range(3)}
+    assert 1 == len(tickets)
+    with pytest.raises(errors.Unauthorized):
+        await client.join(place, visitor="ada")
+    mine = uuid.uuid4().hex
+    views = [await client.join(place, idempotency_key=mine) for _ in range(2)]
+    assert views[0].ticket == views[1].ticket
+
+
+async def test_errors_have_their_class(
+    client: Client, operator: httpx.AsyncClient, place: str
+) -> None:
+    """A refusal is the same class as in the engine, with what belongs to it."""
+    with pytest.raises(errors.UnknownRoom):
+        await client.room("nobody-made-this-room")
+    with pytest.raises(errors.InvalidTicket) as forged:
+        await client.status(Place(place, "forged"))
+    assert "ticket" == forged.value.field
+    await client.join(place)
+    waits = await client.join(place)
+    with pytest.raises(errors.NotYourTurn):
+        await client.enter(waits)
+    await change(operator, place, queue_limit=1)
+    with pytest.raises(errors.RoomFull):
+        await client.join(place)
+    await change(operator, place, mode="closed")
+    with pytest.raises(errors.RoomClosed):
+        await client.join(place)
+    with pytest.raises(errors.InvalidInput) as short:
+        await client.join(place, idempotency_key="short")
+    assert "Idempotency-Key" == short.value.field
+
+
+def test_every_code_is_known() -> None:
+    """Each error of ours is found by its code, whatever its constructor takes."""
+    assert len(_kinds()) > 30
+    assert {code: kind.code for code, kind in _kinds().items()} == {code: code for code in _kinds()}
+
+
+@contextlib.asynccontextmanager
+async def stumbling(target: int, *answers: bytes) -> AsyncIterator[str]:
+    """Run a way to a server that answers by itself first; an empty answer hangs up after asking."""
+    todo = list(answers)
+
+    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = await reader.readuntil(b"\r\n\r\n")
+        length = [line for line in asked.lower().split(b"\r\n") if b"content-length:" in line]
+        if length:
+            asked += await reader.readexactly(int(length[0].partition(b":")[2]))
+        answer = todo.pop(0) if todo else None
+        if not answer:
+            there, back = await asyncio.open_connection(HOST, target)
+            back.write(asked.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
+            found = await there.read()
+            back.close()
+            answer = b"" if answer == b"" else found  # what was done is not told
+        writer.write(answer)
+        writer.close()
+
+    server = await asyncio.start_server(carry, HOST, 0)
+    async with server:
+        yield f"http://{HOST}:{server.sockets[0].getsockname()[1]}"
+
+
+AWAY = (
+    b"HTTP/1.1 503 x\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\n"
+    b'connection: close\r\n\r\n{"code":"store_unavailable","detail":"away","status":503}'
+)
+PROXY = b"HTTP/1.1 502 x\r\nconnection: close\r\n\r\n<html>"
+
+
+@pytest.mark.parametrize("answers", [(AWAY,), (PROXY,), (b"",), (b"", PROXY)])
+async def test_a_moment_away_is_waited_out(
+    served: Serving, place: str, answers: tuple[bytes, ...]
+) -> None:
+    """A 503 is waited out as long as it says, a lost answer asked for again: one place is taken."""
+    async with stumbling(served.port, *answers) as base, Client(base) as client:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        ticket = await client.join(place)
+        assert (1.0 if AWAY in answers else 0.2) <= loop.time() - began
+    async with Client(served.base) as client:
+        assert 0 == (await client.room(place)).waiting, "somebody else stands in line"
+        await client.leave(ticket)
+
+
+@pytest.mark.parametrize("verb", ["finish", "leave"])
+async def test_what_ends_a_ticket_may_be_repeated(served: Serving, place: str, verb: str) -> None:
+    """If the answer to an end is lost, the second try says that it is done."""
+    async with Client(served.base) as client:
+        inside = await client.join(place, enter=True)
+        async with stumbling(served.port, b"") as base, Client(base) as unlucky:
+            await getattr(unlucky, verb)(inside)
+        with pytest.raises((errors.SessionOver, errors.TurnPassed)):
+            await client.finish(inside)
+
+
+@pytest.mark.parametrize("answers", [[AWAY] * 9, [PROXY] * 9])
+async def test_patience_ends(served: Serving, place: str, answers: Any) -> None:
+    """A server that stays away is an error in the end."""
+    async with (
+        stumbling(served.port, *answers) as base,
+        Client(base, patience_s=0.3) as client,
+    ):
+        with pytest.raises(errors.StoreUnavailable):
+            await client.join(place)
+
+
+async def test_nobody_there() -> None:
+    """So is one that cannot be reached."""
+    async with Client("http://127.0.0.1:9", patience_s=0) as client:
+        with pytest.raises(errors.StoreUnavailable, match=r"127\.0\.0\.1:9"):
+            await client.room("concert")
+
+
+def test_the_http_client_is_loaded_when_used() -> None:
+    """Importing the module is cheap and needs no extra package."""
+    code = "import sys, waitroom.client; print('httpx' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "False" == done.stdout.strip()
