@@ -29,7 +29,8 @@ from bench.web.ground import Ground, ground
 from bench.web.hello import ROOM, gated
 from bench.web.line_up import GRANIAN, ours
 from bench.web.peers import Peer, serving
-from waitroom.gates.asgi import WaitroomGate, facts_of
+from waitroom.gates.asgi import WaitroomGate
+from waitroom.gates.scopes import facts_of
 from waitroom.passes import PassKeys
 
 LINES = (

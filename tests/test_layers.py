@@ -16,6 +16,7 @@ CORE = {
     "models",
     "errors",
     "settings",
+    "texts",
     "tickets",
     "passes",
     "estimate",

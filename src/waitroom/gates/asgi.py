@@ -6,7 +6,6 @@ app.add_middleware(WaitroomGate, url="http://waitroom:8080", rules={"/concert": 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from functools import partial
 from typing import Any
 
 from waitroom.gates.answers import Answer
@@ -32,7 +31,7 @@ class WaitroomGate:
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it."""
         if scope["type"] == "http" and (held := self._recall.get(scope)):
-            found = Visit(self.gate, partial(facts_of, scope), held)
+            found = Visit(self.gate, held)
         elif scope["type"] in ("http", "websocket"):
             facts = facts_of(scope)
             judged = self.gate.quick(facts) or await settled_async(self.gate, facts)
@@ -49,8 +48,8 @@ class WaitroomGate:
         scope["waitroom"] = found
 
         def leave(message: Message) -> Awaitable[None]:
-            starts = message["type"] in _STARTS
-            if starts and (cookies := found.leaving(message.get("status", 200))):
+            status = message.get("status", 200) if message["type"] in _STARTS else None
+            if status and (cookies := found.leaving(status, facts_of, scope)):
                 lines = [(b"set-cookie", one.header().encode("latin-1")) for one in cookies]
                 message["headers"] = [*message.get("headers", ()), *lines]
             return send(message)

@@ -41,7 +41,7 @@ class WaitroomGate:
         if isinstance(found, Answer):
             return _response(found)
         response = self._next(request)
-        return _with(response, found.leaving(response.status_code))
+        return _with(response, found.leaving(response.status_code, facts_of, request))
 
     async def _async(self, request: Any) -> Any:
         facts = facts_of(request)
@@ -50,7 +50,7 @@ class WaitroomGate:
             return _response(found)
         request.waitroom = found
         response = await self._next(request)
-        return _with(response, found.leaving(response.status_code))
+        return _with(response, found.leaving(response.status_code, facts_of, request))
 
 
 def finish(request: Any) -> None:

@@ -53,13 +53,10 @@ _GRACE_S = 0.05  # a call ends by its own deadline; this is for one that hangs i
 class Visit:
     """A request that goes on to the site: with its pass, or with none where none was needed."""
 
-    __slots__ = ("_facts", "_gate", "ended", "ends", "fresh", "held")
+    __slots__ = ("_gate", "ended", "ends", "fresh", "held")
 
-    def __init__(
-        self, gate: Gate, facts: Callable[[], Facts], held: Held | None = None, ends: bool = False
-    ) -> None:
+    def __init__(self, gate: Gate, held: Held | None = None, ends: bool = False) -> None:
         self._gate = gate
-        self._facts = facts
         self.held = held
         self.ends = ends
         self.ended = False
@@ -71,8 +68,12 @@ class Visit:
             self.ended = True
             self._gate.sessions.finish(self.held)
 
-    def leaving(self, status: int) -> list[Cookie]:
-        """Return the cookies that go with the site's answer."""
+    def leaving(self, status: int, facts_of: Callable[[Any], Facts], of: Any) -> list[Cookie]:
+        """Return the cookies that go with the site's answer.
+
+        `facts_of(of)` is called where there are any: a visit that held its request, which holds
+        the visit, would be left to the garbage collector, and cost the site more than all else.
+        """
         held = self.held
         if held is None:
             return []
@@ -80,9 +81,9 @@ class Visit:
             self.finish()
         if self.ended:
             names = PASS_COOKIE + held.room, TICKET_COOKIE + held.room
-            return [self._gate.cookie(self._facts(), name, "", 0) for name in names]
+            return [self._gate.cookie(facts_of(of), name, "", 0) for name in names]
         fresh = self.fresh or self._gate.sessions.renewed(held)
-        return [] if fresh is None else [self._gate.pass_cookie(self._facts(), fresh)]
+        return [] if fresh is None else [self._gate.pass_cookie(facts_of(of), fresh)]
 
 
 class Gate:
@@ -109,7 +110,7 @@ class Gate:
         decision = decide(self.options, facts, self._read, time.time())
         if decision.__class__ is not PassOn or decision.renew:
             return None
-        return Visit(self, lambda: facts, decision.held, decision.finish)
+        return Visit(self, decision.held, decision.finish)
 
     def judge(self, facts: Facts) -> Steps:
         """Decide, and do what that takes."""
@@ -130,7 +131,7 @@ class Gate:
             if not good:
                 decision = decide(self.options, facts, _nobody, 0)
         if isinstance(decision, PassOn):
-            visit = Visit(self, lambda: facts, decision.held, decision.finish)
+            visit = Visit(self, decision.held, decision.finish)
             if decision.renew and decision.held is not None:
                 renewing = self.sessions.renew(decision.held)
                 if renewing is not None and self._inline:
@@ -215,7 +216,7 @@ class Gate:
 
     def _away(self, facts: Facts) -> Visit | Answer:
         if self.options.when_away == "open":
-            return Visit(self, lambda: facts)
+            return Visit(self)
         return answers.away(api=is_api(facts))
 
     def _redeem(self, facts: Facts, wish: Redeem) -> Steps:
@@ -246,7 +247,7 @@ class Gate:
                 view = entered.json()
         held = self._read(wish.room, str(view.get("pass"))) if view.get("pass") else None
         if held is not None:
-            visit = Visit(self, lambda: facts, held)
+            visit = Visit(self, held)
             visit.fresh = held
             return visit
         if reply is None:

@@ -40,7 +40,7 @@ class WaitroomGate:
         environ[KEY] = found
 
         def leave(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
-            cookies = found.leaving(int(status[:3]))
+            cookies = found.leaving(int(status[:3]), facts_of, environ)
             headers = [*headers, *(("Set-Cookie", one.header()) for one in cookies)]
             return start_response(status, headers, *more)
 

@@ -1,0 +1,90 @@
+"""Texts that a policy carries to the pages: what is safe to print, to show and to link to. Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from waitroom.errors import InvalidPolicy
+
+_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
+"""Control characters, halves of a character, and line ends that are none in HTML."""
+
+# Of RFC 3986: no blanks, quotes, or the backslash that browsers take for a slash.
+_URL = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+", re.ASCII)
+_IMAGE = re.compile(r"data:image/(?:png|svg\+xml|jpeg|webp|gif);base64,(.+)", re.ASCII)
+_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}", re.ASCII)
+
+
+def checked_text(name: str, value: Any, most: int) -> str:
+    """Return a text that is safe to print and to put on a page."""
+    if not isinstance(value, str):
+        raise InvalidPolicy(name, f"{value!r:.40} is not text")
+    if not value.strip():
+        raise InvalidPolicy(name, "is empty; use none to have no such text")
+    if len(value) > most:
+        raise InvalidPolicy(name, f"has {len(value)} characters; shorten it to {most}")
+    for character in value:
+        newline = character == "\n" and name == "message"
+        if not newline and unicodedata.category(character) in _UNSEEN:
+            lines = " or write it in one line" if character == "\n" else ""
+            raise InvalidPolicy(
+                name, f"has the control character {character!a}; leave it out{lines}"
+            )
+    check = _SHAPES.get(name)
+    return check(name, value) if check else value
+
+
+def _is_path(value: str) -> bool:
+    return value.startswith("/") and not value.startswith("//") and bool(_URL.fullmatch(value))
+
+
+def _checked_logo(name: str, value: str) -> str:
+    if _is_path(value):
+        return value
+    try:
+        # Pages ask no other host for anything, so a picture is here or in the page itself.
+        if (found := _IMAGE.fullmatch(value)) and base64.b64decode(found[1], validate=True):
+            return value
+    except binascii.Error:
+        pass
+    raise InvalidPolicy(
+        name,
+        f"{value!r:.40} cannot be shown; use a path on the same host like /static/logo.svg, or "
+        "data:image/png;base64,… (also svg+xml, jpeg, webp, gif)",
+    )
+
+
+def _checked_colour(name: str, value: str) -> str:
+    if not _COLOUR.fullmatch(value):
+        raise InvalidPolicy(name, f"{value!r:.40} is no colour; write it as #rrggbb, like #0a5bd3")
+    return value.lower()
+
+
+def _checked_go_to(name: str, value: str) -> str:
+    if _is_path(value):
+        return value
+    try:
+        parts = urlsplit(value if _URL.fullmatch(value) else "")
+        good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # brackets or a port that are none
+        good = False
+    if not good or "@" in parts.netloc:
+        raise InvalidPolicy(
+            name,
+            f"{value!r:.40} is no address to go to; use https://… without a user, or a path like "
+            "/checkout, with other characters as %XX",
+        )
+    return value
+
+
+_SHAPES: dict[str, Callable[[str, str], str]] = {
+    "logo": _checked_logo,
+    "colour": _checked_colour,
+    "go_to": _checked_go_to,
+}

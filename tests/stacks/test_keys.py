@@ -1,0 +1,61 @@
+"""Node and Java follow the keys of Waitroom: a new one at once, a removed one within seconds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import httpx
+import jwt
+
+from tests.counts import count
+from tests.servers import wait_for
+from tests.serving import SECRET, Serving
+from tests.stacks.tools import ROOM, Stack, let_in
+from waitroom.engine import passkeys
+from waitroom.passes import PassKeys
+
+
+def signed(keys: PassKeys) -> str:
+    """Return a pass as Waitroom would make it."""
+    now = int(time.time())
+    return keys.sign(ROOM, "A" * 16, 7, now, now + 600, "waitroom")
+
+
+def publish(served: Serving, algorithm: str) -> tuple[Path, PassKeys]:
+    """Rotate, and wait until the new key is public."""
+    path = passkeys.rotate(served.data_dir / passkeys.FOLDER, algorithm)
+    keys = PassKeys.from_pem([path.read_bytes()])
+    wait_for(lambda: _kid(keys) in _public(served), "the new key", 15)
+    return path, keys
+
+
+def test_keys_come_and_go(served: Serving, node_stack: Stack, java_stack: Stack) -> None:
+    """New keys verify at once, those of another method never, and a removed one not after 5 s."""
+    stacks = (node_stack, java_stack)
+    old = signed(PassKeys.derive(SECRET))
+    path, keys = publish(served, "ES256")
+    other_path, others = publish(served, "EdDSA")
+    new, other = signed(keys), signed(others)
+    try:
+        for stack in stacks:
+            shown = [let_in(stack.ask("/concert", one)) for one in (new, old, other)]
+            assert [True, True, False] == shown, stack.name
+    finally:
+        path.unlink()
+        other_path.unlink()
+    wait_for(lambda: _kid(keys) not in _public(served), "the end of the key", 15)
+    began = time.monotonic()
+    for stack in stacks:
+        wait_for(lambda: not let_in(stack.ask("/concert", new)), f"{stack.name} to notice", 20)  # noqa: B023
+    assert time.monotonic() - began <= 5 * count("patience")
+    assert [True, True] == [let_in(stack.ask("/concert", old)) for stack in stacks]
+
+
+def _public(served: Serving) -> set[str]:
+    found = httpx.get(f"{served.base}/.well-known/jwks.json", timeout=20).json()["keys"]
+    return {one["kid"] for one in found}
+
+
+def _kid(keys: PassKeys) -> str:
+    return str(jwt.get_unverified_header(signed(keys))["kid"])
