@@ -69,4 +69,4 @@ bench-gate: $(STAMP) ## measure what a gate costs a site, with wrk
 
 clean: ## remove what was made, the data folder .waitroom excepted
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests bench examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -233,11 +233,13 @@ class SlowLink:
             return
         ways = [self._copy(client, ahead, late=False), self._copy(upstream, back, late=True)]
         tasks = [asyncio.create_task(way) for way in ways]
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            task.cancel()
-        for writer in (back, ahead):
-            writer.transport.abort()
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:  # also when the link itself ends
+            for task in tasks:
+                task.cancel()
+            for writer in (back, ahead):
+                writer.transport.abort()
 
     async def _copy(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, late: bool

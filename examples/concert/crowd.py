@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+import secrets
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +58,11 @@ class Person:
     """Somebody with a browser's cookies and a program's patience."""
 
     def __init__(self, site: str, transport: Shared, habits: Habits) -> None:
-        self.http = httpx.AsyncClient(base_url=site, transport=transport, headers=_JSON, timeout=30)
+        # With a key, asking again after an answer was lost does not take a second place.
+        headers = _JSON | {"waitroom-key": secrets.token_urlsafe(16)}
+        self.http = httpx.AsyncClient(
+            base_url=site, transport=transport, headers=headers, timeout=30
+        )
         self._habits = habits
 
     async def visit(self) -> str:
@@ -65,8 +70,10 @@ class Person:
         concerts = await self._let_in()
         try:
             return await self._inside(concerts)
-        except Waiting:
-            return "too slow"  # the session ended meanwhile
+        except (Waiting, httpx.HTTPError):  # the session ended meanwhile, or the site is in trouble
+            with contextlib.suppress(Waiting, httpx.HTTPError):
+                await self._ask("GET", "/goodbye")
+            return "gave up"
 
     async def _let_in(self) -> Any:
         while True:

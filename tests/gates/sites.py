@@ -83,9 +83,18 @@ def _starlette() -> Any:
     return Starlette(routes=[Route("/{rest:path}", _view, methods=METHODS)])
 
 
-def _fastapi() -> Any:
+class AddedGate(asgi.WaitroomGate):
+    """The gate as FastAPI adds it, where the test can find it."""
+
+    def __init__(self, app: Any, options: Options) -> None:
+        super().__init__(app, options)
+        GATES.append(self.gate)
+
+
+def _fastapi(options: Options) -> Any:
     app = FastAPI(openapi_url=None)
     app.api_route("/{rest:path}", methods=METHODS)(_view)
+    app.add_middleware(AddedGate, options=options)
     return app
 
 
@@ -156,9 +165,12 @@ def _django(options: Options) -> None:
 
 def _made(name: str, options: Options) -> Any:
     """Return a site of a framework behind its gate."""
-    if name in ("starlette", "fastapi", "litestar"):
-        app = {"starlette": _starlette, "fastapi": _fastapi, "litestar": _litestar}[name]()
-        gated: Any = asgi.WaitroomGate(app, options)
+    if name == "fastapi":
+        return _fastapi(options)
+    if name in ("starlette", "litestar"):
+        gated: Any = asgi.WaitroomGate(
+            _starlette() if name == "starlette" else _litestar(), options
+        )
         GATES.append(gated.gate)
         return gated
     if name == "wsgi":

@@ -144,6 +144,16 @@ def test_a_claimed_method_is_believed_to_protect() -> None:
     assert isinstance(said(facts("HEAD"), **rules), Wait)
 
 
+def test_a_mounted_app_is_protected_by_either_path() -> None:
+    """Whether the rule was written with the path of the mount or without."""
+    for path, inner in (("/shop/concert", "/concert"), ("/concert", "/"), ("/concert/x", "/x")):
+        one = Facts("GET", path, "", "http", "192.0.2.1", lambda _: None, inner)
+        assert isinstance(said(one), Wait)
+        assert isinstance(said(one, rules={"/": "all", **RULES}), Wait)
+    other = Facts("GET", "/shop/x", "", "http", "192.0.2.1", lambda _: None, "/x\0")
+    assert isinstance(said(other), Refuse)
+
+
 def test_an_unreadable_path_is_refused_even_with_a_pass() -> None:
     """400, whoever asks."""
     found = said(facts(path="/concert\0", cookie="waitroom-pass-concert=good"))

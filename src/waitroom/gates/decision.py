@@ -40,9 +40,12 @@ class Held(NamedTuple):
 
 
 class Facts:
-    """What is known of a request. `header` gives a header by its name in lower case."""
+    """What is known of a request. `header` gives a header by its name in lower case.
 
-    __slots__ = ("address", "header", "method", "path", "query", "scheme")
+    `inner` is the path as the app sees it, where it is mounted below another one.
+    """
+
+    __slots__ = ("address", "header", "inner", "method", "path", "query", "scheme")
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class Facts:
         scheme: str,
         address: str,
         header: Callable[[str], str | None],
+        inner: str | None = None,
     ) -> None:
         self.method = method
         self.path = path
@@ -59,6 +63,7 @@ class Facts:
         self.scheme = scheme
         self.address = address
         self.header = header
+        self.inner = inner
 
     def cookies(self, name: str) -> list[str]:
         """Return all cookies of a name, in order: another page may have planted one more."""
@@ -135,6 +140,8 @@ def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Deci
     """Say what happens to a request. `passes(room, text)` is the pass of a text, if it is good."""
     method = facts.method
     found = options.table.match(method, facts.path)
+    if facts.inner is not None and found.safe:
+        found = _narrower(found, options.table.match(method, facts.inner))
     if options.table.by_method and found.place is None and found.safe:
         found = _as_another(options, facts) or found
     if not found.safe:
@@ -153,6 +160,13 @@ def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Deci
     if place is None or _goes_by(options, facts):
         return _FREE
     return _outside(options, facts, place)
+
+
+def _narrower(one: Match, other: Match) -> Match:
+    """Return the match that protects more: rules may be meant with or without the mount's path."""
+    if not other.safe or one.place is None:
+        return other
+    return other if other.place and len(other.place.path) > len(one.place.path) else one
 
 
 def _outside(options: Options, facts: Facts, place: Place) -> Decision:

@@ -66,7 +66,8 @@ def facts_of(request: Any) -> Facts:
         return meta.get("HTTP_" + name.upper().replace("-", "_"))  # type: ignore[no-any-return]
 
     query, peer = meta.get("QUERY_STRING", ""), meta.get("REMOTE_ADDR") or ""
-    return Facts(method, request.path, query, request.scheme, peer, header)
+    inner = request.path_info if request.path_info != request.path else None
+    return Facts(method, request.path, query, request.scheme, peer, header, inner)
 
 
 def _response(answer: Answer) -> Any:

@@ -33,7 +33,9 @@ def facts_of(scope: MutableMapping[str, Any]) -> Facts:
 
     scheme = "https" if scope["scheme"] in ("https", "wss") else "http"
     method, query = scope.get("method", "GET"), scope["query_string"].decode("latin-1")
-    return Facts(method, scope["path"], query, scheme, client[0] if client else "", header)
+    path, root = scope["path"], scope.get("root_path")
+    inner = path[len(root) :] if root and path.startswith(root) else None
+    return Facts(method, path, query, scheme, client[0] if client else "", header, inner)
 
 
 class Recall:

@@ -61,14 +61,18 @@ def facts_of(environ: Environ) -> Facts:
         found = environ.get("HTTP_" + name.upper().replace("-", "_"))
         return None if found is None else str(found)
 
-    # Bytes travel as latin-1 here, whatever they are; Python's frameworks read them as UTF-8.
-    raw = (environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")) or "/"
-    path = raw if raw.isascii() else raw.encode("latin-1", "replace").decode("utf-8", "replace")
+    root, inner = _text(environ.get("SCRIPT_NAME", "")), _text(environ.get("PATH_INFO", ""))
     return Facts(
         environ["REQUEST_METHOD"],
-        path,
+        root + inner or "/",
         environ.get("QUERY_STRING", ""),
         environ.get("wsgi.url_scheme", "http"),
         environ.get("REMOTE_ADDR", ""),
         header,
+        inner if root else None,
     )
+
+
+def _text(raw: str) -> str:
+    """Read a path as Python's frameworks do: its bytes travel as latin-1, and are UTF-8."""
+    return raw if raw.isascii() else raw.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -1,8 +1,8 @@
 """Files for browsers: read once, named by their content, and nothing else is ever served.
 
 A URL carries the hash of what it names, so browsers may keep it for a year and a new release is
-seen at once. `/waitroom.js` is also there without one, for the apps of others, and then asked for
-again after a few minutes.
+seen at once. The client for apps of others is also at `/waitroom.js`, an address that stays and is
+asked for again after a few minutes.
 """
 
 from __future__ import annotations
@@ -87,8 +87,7 @@ def _close(match: re.Match[str]) -> str:
 def _static(name: str, content: bytes) -> Static:
     content = lean(name, content) if name in _LEAN else content
     version = hashlib.sha256(content).hexdigest()[:12]
-    path = CLIENT_PATH if name == CLIENT else f"/static/{name}"
-    return Static(content, _TYPES[Path(name).suffix], version, f"{path}?v={version}")
+    return Static(content, _TYPES[Path(name).suffix], version, f"/static/{name}?v={version}")
 
 
 def url_of(name: str) -> str:
@@ -100,7 +99,7 @@ def url_of(name: str) -> str:
 async def static(name: str, v: str = "") -> Response:
     """Serve a file; only a URL of its present version may be kept."""
     found = files().get(name)
-    if found is None or name == CLIENT:
+    if found is None:
         raise NotFound("there is no such file")
     headers = {
         "cache-control": _FOR_A_YEAR if v == found.version else "no-cache",
@@ -121,14 +120,14 @@ async def static(name: str, v: str = "") -> Response:
     },
 )
 async def client(
-    v: str = "", if_none_match: Annotated[str, Header(include_in_schema=False)] = ""
+    if_none_match: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
     """Return the JavaScript client, an ES module for single-page apps."""
     found = files()[CLIENT]
     tag = f'"{found.version}"'
     headers = {
         "etag": tag,
-        "cache-control": _FOR_A_YEAR if v == found.version else _FOR_MINUTES,
+        "cache-control": _FOR_MINUTES,
         # An app on another origin may import it: there is nothing in it that is not public.
         "access-control-allow-origin": "*",
         "cross-origin-resource-policy": "cross-origin",

@@ -3,7 +3,7 @@
 import { Waitroom } from "/waitroom.js";
 
 const page = JSON.parse(document.getElementById("page").textContent);
-const place = new Waitroom(page.room);
+const place = new Waitroom(page.room, { base: "/" });
 const parts = {};
 for (const one of document.querySelectorAll("[data-x]")) parts[one.dataset.x] = one;
 

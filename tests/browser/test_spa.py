@@ -1,0 +1,361 @@
+"""The JavaScript client in apps of others, and the way from the waiting page to another host."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+from playwright.async_api import Browser, Page, Route, expect
+
+from tests.browser.conftest import Open
+from tests.browser.stage import Stage
+from tests.serving import free_port
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+LONG_MS = 25_000
+APP = """<!doctype html><title>an app</title><script type="module">
+import { Waitroom, Problem } from "BASE/waitroom.js";
+Object.assign(window, { Waitroom, Problem, ready: true, heard: [] });
+window.listen = (room) => {
+  const note = (kind) => [kind, (value) => {
+    heard.push([kind, value.state ?? value.code ?? value.mode, value.position]);
+  }];
+  window.following = room.follow(Object.fromEntries(["ticket", "room", "gone", "away"].map(note)));
+};
+</script>"""
+
+
+async def app_at(page: Page, address: str, base: str = "") -> None:
+    """Open a page of another app, which imports the client."""
+    body = APP.replace("BASE", base)
+    await page.route(address, lambda route: route.fulfill(body=body, content_type="text/html"))
+    await page.goto(address)
+    await page.wait_for_function("window.ready")
+
+
+async def heard(page: Page, *wanted: Any) -> None:
+    """Wait until the app was told this."""
+    text = ",".join(str(one) for one in wanted)
+    await page.wait_for_function(
+        "text => heard.some((one) => one.join().startsWith(text))", arg=text, timeout=LONG_MS
+    )
+
+
+async def refusal(page: Page, call: str) -> list[Any]:
+    """Return status and code of a call that is refused."""
+    found: list[Any] = await page.evaluate(
+        f"{call}.then(() => [], (why) => [why instanceof Problem, why.status, why.code])"
+    )
+    return found
+
+
+async def test_an_app_of_the_same_origin(stage: Stage, open_page: Open) -> None:
+    """Join, follow, be called, enter, renew, finish: the ticket stays in a cookie."""
+    room = await stage.room(max_defers=1, renewable=True, session_s=60)
+    page = await open_page("about:blank")
+    await app_at(page, f"{stage.base}/app")
+    await page.evaluate(f"window.place = new Waitroom('{room}')")
+    assert [True, 404, "invalid_ticket"] == await refusal(page, "place.status()")
+    joined = await page.evaluate("place.join()")
+    assert ("waiting", 1) == (joined["state"], joined["position"])
+    assert await page.evaluate("place.ticket === null")
+    assert [True, 409, "not_your_turn"] == await refusal(page, "place.enter()")
+    await stage.join(room, 2)
+    assert 2 == (await page.evaluate("place.defer(1)"))["position"]
+    assert [True, 409, "defers_used_up"] == await refusal(page, "place.defer(1)")
+    await page.evaluate("listen(place)")
+    await heard(page, "ticket", "waiting", 2)
+    await stage.change(room, title="Another")
+    await heard(page, "room", "manual")
+    await stage.admit(room, 2)
+    await heard(page, "ticket", "called")
+    inside = await page.evaluate("place.enter()")
+    assert "inside" == inside["state"]
+    assert "inside" == (await page.evaluate("place.renew()"))["state"]
+    await heard(page, "ticket", "inside")
+    assert re.fullmatch(r"[\w-]{20,}", (await page.evaluate("place.handoff()"))["code"])
+    assert await page.evaluate("place.finish().then((found) => found === undefined)")
+    await heard(page, "gone")
+    before = await page.evaluate("heard.length")
+    await stage.change(room, title="After the end")
+    await page.wait_for_timeout(1_000)
+    assert before == await page.evaluate("heard.length"), "an end is an end"
+
+
+async def test_leaving_and_joining_again(stage: Stage, open_page: Open) -> None:
+    """Who leaves is gone; the same object may join anew."""
+    room = await stage.room()
+    page = await open_page("about:blank")
+    await app_at(page, f"{stage.base}/app")
+    await page.evaluate(f"window.place = new Waitroom('{room}'); place.join()")
+    await page.evaluate("place.leave()")
+    assert 0 == (await stage.stats(room))["waiting"]
+    await page.evaluate("place.join()")
+    assert 1 == (await stage.stats(room))["waiting"]
+
+
+async def test_stopping(stage: Stage, open_page: Open) -> None:
+    """After `stop` no connection is left and nothing is told."""
+    room = await stage.room()
+    page = await open_page("about:blank")
+    ended: list[str] = []
+    page.on("requestfailed", lambda request: ended.append(request.url))
+    await app_at(page, f"{stage.base}/app")
+    await page.evaluate(f"window.place = new Waitroom('{room}'); place.join()")
+    await page.evaluate("listen(place)")
+    await heard(page, "ticket", "waiting")
+    await page.evaluate("following.stop()")
+    before = await page.evaluate("heard.length")
+    await stage.change(room, mode="paused")
+    await page.wait_for_timeout(1_200)
+    assert before == await page.evaluate("heard.length")
+    assert [f"{stage.base}/v1/rooms/{room}/tickets/me/events"] == ended
+
+
+async def test_without_streams_it_polls(stage: Stage, open_page: Open) -> None:
+    """Where a proxy cuts streams, the app still hears of its turn, and as often as it was asked."""
+    room = await stage.room()
+    await stage.join(room, 1)
+    page = await open_page("about:blank")
+    asked: list[str] = []
+    await page.route("**/tickets/me/events", lambda route: route.abort())
+    page.on("request", lambda request: asked.append(request.url))
+    await app_at(page, f"{stage.base}/app")
+    await page.evaluate(f"window.place = new Waitroom('{room}'); place.join()")
+    await page.evaluate("listen(place)")
+    await heard(page, "ticket", "waiting", 2)
+    await heard(page, "room", "manual")
+    await stage.admit(room, 2)
+    await heard(page, "ticket", "called")
+    polls = [url for url in asked if url.endswith("/tickets/me")]
+    assert len(polls) <= 10, "each 3 s in front"
+
+
+async def test_a_hidden_tab(stage: Stage, open_page: Open) -> None:
+    """Hidden, it polls less; shown again it asks at once."""
+    room = await stage.room()
+    page = await open_page("about:blank")
+    asked: list[str] = []
+    await page.route("**/tickets/me/events", lambda route: route.abort())
+    page.on("request", lambda request: asked.append(request.url))
+    await app_at(page, f"{stage.base}/app")
+    await page.evaluate(
+        "Object.defineProperty(document, 'hidden', { get: () => window.away, configurable: true })"
+    )
+    await page.evaluate(f"window.away = true; window.place = new Waitroom('{room}'); place.join()")
+    await page.evaluate(
+        "place.follow({ hiddenMs: 40_000, ticket: (view) => heard.push(['ticket', view.state]) })"
+    )
+    await heard(page, "ticket", "waiting")
+    asked.clear()
+    await page.wait_for_timeout(5_000)
+    assert [] == [url for url in asked if url.endswith("/tickets/me")]
+    async with page.expect_request("**/tickets/me"):
+        await page.evaluate("away = false; document.dispatchEvent(new Event('visibilitychange'))")
+
+
+async def test_a_bug_of_the_app_stops_nothing(stage: Stage, browser: Browser) -> None:
+    """What a callback throws is reported as an error of the page, and the following goes on."""
+    room = await stage.room()
+    context = await browser.new_context()
+    page = await context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    await app_at(page, f"{stage.base}/app")
+    await page.evaluate(f"window.place = new Waitroom('{room}'); place.join()")
+    await page.evaluate(
+        "place.follow({ ticket({ state }) { heard.push(['ticket', state]); throw Error('bug'); } })"
+    )
+    await heard(page, "ticket", "waiting")
+    await stage.admit(room, 1)
+    await heard(page, "ticket", "called")
+    assert 2 <= faults.count("bug")
+    await context.close()
+
+
+def cors_of_the_docs(folder: Path, waitroom: str, port: int) -> Path:
+    """Return a file for nginx with what the docs say about apps of another origin."""
+    text = (Path(__file__).parents[2] / "docs/spa.md").read_text("utf-8")
+    (said,) = re.findall(r"^```nginx\n(.*?)^```", text, re.M | re.S)
+    said = said.replace("https://app.example", waitroom.replace("127.0.0.1", "localhost"))
+    path = folder / "nginx.conf"
+    path.write_text(
+        f"""pid {folder}/nginx.pid; error_log {folder}/error.log; daemon off; worker_processes 1;
+        events {{ }}
+        http {{
+            access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+            fastcgi_temp_path {folder}/fast; uwsgi_temp_path {folder}/uwsgi;
+            scgi_temp_path {folder}/scgi;
+            upstream waitroom {{ server {waitroom.removeprefix("http://")}; }}
+            server {{
+                listen 127.0.0.1:{port};
+                {said}
+                location = /waitroom.js {{ proxy_pass http://waitroom; }}
+            }}
+        }}"""
+    )
+    return path
+
+
+@pytest.fixture
+def elsewhere(stage: Stage, tmp_path: Path) -> Iterator[str]:
+    """Run nginx in front of Waitroom, for an app on `localhost` instead of 127.0.0.1."""
+    binary = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+    if binary is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("nginx is not installed, and CI must see an app of another origin")
+        pytest.skip("nginx is not installed: `apt install nginx` to try another origin")
+    port = free_port()
+    conf = cors_of_the_docs(tmp_path, stage.base, port)
+    process = subprocess.Popen([binary, "-p", str(tmp_path), "-c", str(conf)])
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+async def test_an_app_of_another_origin(stage: Stage, open_page: Open, elsewhere: str) -> None:
+    """With the CORS of the docs the app holds the ticket and sends it as a bearer: no cookies."""
+    room = await stage.room()
+    async with httpx.AsyncClient() as http:
+        for _ in range(100):
+            with contextlib.suppress(httpx.TransportError):
+                await http.get(f"{elsewhere}/waitroom.js")
+                break
+            await asyncio.sleep(0.1)
+    page = await open_page("about:blank")
+    app = stage.base.replace("127.0.0.1", "localhost")
+    await app_at(page, f"{app}/app", elsewhere)
+    assert [True, 404, "unknown_room"] == await refusal(page, "new Waitroom('no').join()")
+    await page.evaluate(f"window.place = new Waitroom('{room}'); place.join()")
+    ticket = await page.evaluate("place.ticket")
+    async with page.expect_response("**/tickets/me/events") as opened:
+        await page.evaluate("listen(place)")
+    response = await opened.value
+    assert 200 == response.status
+    assert f"Bearer {ticket}" == (await response.request.all_headers())["authorization"]
+    await heard(page, "ticket", "waiting", 1)
+    await stage.admit(room, 1)
+    await heard(page, "ticket", "called")
+    assert "inside" == (await page.evaluate("place.enter()"))["state"]
+    assert [] == await page.context.cookies()
+    again = f"new Waitroom('{room}', {{ base: '{elsewhere}', ticket: '{ticket}' }}).status()"
+    assert "inside" == (await page.evaluate(again))["state"]
+    await page.evaluate("place.leave()")
+    await heard(page, "gone")
+
+
+async def test_live_with_a_bearer(stage: Stage, open_page: Open) -> None:
+    """The stream takes the ticket in a header too, which an EventSource could not."""
+    room = await stage.room()
+    page = await open_page("about:blank")
+    await app_at(page, f"{stage.base}/app")
+    await page.evaluate(f"window.place = new Waitroom('{room}', {{ bearer: true }}); place.join()")
+    async with page.expect_response("**/tickets/me/events") as opened:
+        await page.evaluate("listen(place)")
+    assert 200 == (await opened.value).status
+    await heard(page, "ticket", "waiting", 1)
+    await stage.admit(room, 1)
+    await heard(page, "ticket", "called")
+    assert [] == await page.context.cookies()
+
+
+# From the waiting page to another host ----------------------------------------------------------
+
+
+@contextlib.asynccontextmanager
+async def shop(page: Page) -> AsyncIterator[list[str]]:
+    """Answer for a site on another host, and note how it was asked for."""
+    asked: list[str] = []
+
+    async def there(route: Route) -> None:
+        asked.append(route.request.url)
+        assert "referer" not in await route.request.all_headers()
+        await route.fulfill(body="<!doctype html><title>the shop</title>", content_type="text/html")
+
+    await page.route("http://shop.example/**", there)
+    yield asked
+
+
+async def test_on_to_another_host(stage: Stage, open_page: Open) -> None:
+    """The page asks for a code and leads back to where one came from; "back" finds no code."""
+    room = await stage.room(mode="open", go_to="http://shop.example/")
+    page = await open_page("about:blank")
+    async with shop(page) as asked:
+        back = "http://shop.example/seats?day=2&waitroom_code=planted#map"
+        await page.goto(f"{stage.page_of(room)}?return={quote(back, safe='')}")
+        await expect(page).to_have_title("the shop", timeout=LONG_MS)
+        found = re.fullmatch(r"http://shop\.example/seats\?day=2&waitroom_code=([\w-]+)", asked[0])
+        assert found is not None, asked
+        assert "#map" == await page.evaluate("location.hash")
+        async with httpx.AsyncClient(base_url=stage.base) as gate:
+            redeemed = await gate.post("/v1/redeem", json={"code": found[1]})
+        assert room == redeemed.json()["room"]
+        assert 2 == await page.evaluate("history.length"), "the code's page took the place of ours"
+
+
+async def test_on_from_inside(stage: Stage, open_page: Open) -> None:
+    """Who comes back to the page goes on by its button, with a code of its own."""
+    room = await stage.room(mode="open", go_to="http://shop.example/")
+    for script in (True, False):
+        page = await open_page("about:blank", java_script_enabled=script)
+        async with shop(page) as asked:
+            await page.goto(stage.page_of(room))
+            if script:
+                await expect(page).to_have_title("the shop", timeout=LONG_MS)
+            else:
+                await page.get_by_role("button", name="Join the line").click()
+                await page.get_by_role("button", name="Enter now").click()
+            await page.goto(f"{stage.page_of(room)}?return=http://shop.example/again")
+            await page.get_by_role("button", name="Continue").click()
+            await page.wait_for_url("http://shop.example/again?waitroom_code=*", timeout=LONG_MS)
+            assert 2 == len({url.partition("=")[2] for url in asked})
+
+
+async def test_on_to_the_same_host(stage: Stage, open_page: Open) -> None:
+    """There the cookie is enough, and the address is the one that was asked for."""
+    room = await stage.room(mode="open")
+    page = await open_page(f"{stage.page_of(room)}?return=/healthz?a=1")
+    await page.wait_for_url(f"{stage.base}/healthz?a=1", timeout=LONG_MS)
+
+
+async def test_the_way_back_outlives_the_line(stage: Stage, open_page: Open) -> None:
+    """Leaving, joining again and another language keep it."""
+    room = await stage.room()
+    page = await open_page(f"{stage.page_of(room)}?return=/healthz?a=1")
+    await page.get_by_text("Leave the line", exact=True).click()
+    await page.get_by_role("button", name="Yes, leave the line").click()
+    await page.get_by_role("button", name="Join the line again").click()
+    await page.get_by_role("link", name="한국어").click()
+    await expect(page.locator("[data-x=ahead]")).to_have_text("0")
+    await stage.admit(room, 1)
+    await page.wait_for_url(f"{stage.base}/healthz?a=1", timeout=LONG_MS)
+
+
+async def test_no_code_to_be_had(stage: Stage, open_page: Open) -> None:
+    """If no code can be made, the page tries again, and then lets the site decide."""
+    room = await stage.room(mode="open", go_to="http://shop.example/")
+    page = await open_page("about:blank")
+    tries = asyncio.Queue[str]()
+
+    async def fail(route: Route) -> None:
+        tries.put_nowait(route.request.url)
+        await route.fulfill(status=503, json={"code": "store_unavailable", "detail": "away"})
+
+    await page.route("**/handoff", fail)
+    async with shop(page) as asked:
+        await page.goto(stage.page_of(room))
+        await expect(page).to_have_title("the shop", timeout=LONG_MS)
+        assert ["http://shop.example/"] == asked
+    assert 2 == tries.qsize()
