@@ -32,6 +32,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "lost_second_people": (500, 5_000, 20_000),
         "gate_away_seconds": (3, 30, 60),
         "gate_redirects": (2_000, 20_000, 200_000),
+        "rotation_seconds": (9, 30, 120),
         "live_change_seeds": (3, 30, 300),
         "slow_connections": (40, 1_000, 1_000),
         "rolling_streams": (24, 200, 1_000),

@@ -30,7 +30,7 @@ DESK_TURN_S = 900.0
 DESK_TURNS = 10
 
 _Z = 1.64  # nine of ten waits should end within the range
-_WIDEST = 1.5  # a range up to two and a half times the estimate still says something
+_WIDEST = 0.6  # a range that is wider than its estimate says nothing
 _LONGEST_S = 366 * 86_400.0
 _UP = 0.999999  # added before a number is cut to a whole one, so that it is rounded up
 _new = tuple.__new__  # twice as fast as `Wait(…)`, and this runs for every poll
@@ -91,6 +91,7 @@ def _delay_s(policy: Policy, stats: Stats) -> float:
 def _observed(flow: Flow, delay_s: float) -> Answer:
     """Free places go first and fast; then the line moves by `flow.rate` and thins out."""
     free, fast, rate, hazard = flow.free, flow.fast, flow.rate, flow.hazard
+    proven, there = flow.proven, 1.0 - flow.ghosts
     head_s = free / fast  # `fast` may be infinite: nothing but the places limits them
     thinning = hazard / rate
     fixed = _Z * _Z * (flow.doubt * flow.doubt)
@@ -101,12 +102,13 @@ def _observed(flow: Flow, delay_s: float) -> Answer:
     middle = delay_s + 0.5
 
     def wait(position: int) -> Wait | None:
-        if position <= free:
-            span = position / fast
+        ahead = proven + (position - proven) * there if position > proven else position
+        if ahead <= free:
+            span = ahead / fast
         elif hazard:
-            span = head_s + log1p(thinning * (position - free)) / hazard
+            span = head_s + log1p(thinning * (ahead - free)) / hazard
         else:
-            span = head_s + (position - free) / rate
+            span = head_s + (ahead - free) / rate
         if span > _LONGEST_S:
             span = _LONGEST_S
         # All of it grows with `span`, so nobody further back is ever told an earlier time.

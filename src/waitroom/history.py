@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import pairwise
-from math import ceil, inf, log, sqrt
+from math import ceil, exp, inf, log, sqrt
 from typing import NamedTuple
 
 from waitroom.models import Mode, Policy, Sample, Stats
@@ -26,6 +26,9 @@ _SHORTEST_S = 60.0  # window that a change of pace has to fill before it is beli
 _LONGEST_S = 3600.0
 _BLOCK_S = 15.0
 _STOPPED_S = 15.0
+_HALF_S = 30.0
+_MOST_BLOCKS = 60
+_FORGET_S = 300.0  # how fast people give up changes as they wait longer
 _GAP_S = 300.0  # samples further apart than this were made by a room that we know nothing of
 _FIELDS = tuple(spec.name for spec in fields(Sample))
 
@@ -40,18 +43,30 @@ class Flow(NamedTuple):
     grain_s: float = 0.0  # calls come in steps of this length
     free: float = 0.0
     fast: float = inf
+    ghosts: float = 0.0  # share of newcomers who were never there: they fall out by themselves
+    proven: float = inf  # people in front who have been there for long enough
+
+
+class Leaving(NamedTuple):
+    """How a line thins out: a share of newcomers who are not there, and a hazard of all others."""
+
+    hazard: float = 0.0
+    ghosts: float = 0.0
+    proven: float = inf
 
 
 class _Span(NamedTuple):
     """What happened between two samples."""
 
     seconds: float
+    joined: int
     calls: int
     released: int  # places given back
     gone: int  # left the line without being called
     entered: int
     no_shows: int
     waiting: float
+    called: float
     occupied: float
     busy: bool  # people waited at both ends
     free: bool  # and there was room for them
@@ -63,21 +78,38 @@ class History:
     def __init__(self, policy: Policy, stats: Stats, samples: Sequence[Sample]) -> None:
         self._policy = policy
         self._occupied = stats.called + stats.inside
+        self._waiting = stats.waiting
         self._spans = _spans(policy, _points(stats, samples))
         self._limit, self._step_s, self._step = self._limits()
         self._strike_out_pauses()
 
     def flow(self) -> Flow | None:
         """Return how the line moves, or None if nothing can be said."""
-        policy, hazard = self._policy, self._hazard()
+        leaving = self._leaving()
+        flow = self._flow(leaving.hazard)
+        return flow and flow._replace(ghosts=leaving.ghosts, proven=leaving.proven)
+
+    def _flow(self, hazard: float) -> Flow | None:
+        policy = self._policy
         if policy.mode is Mode.MANUAL:  # whoever calls by hand is bound by no pace
             seen = self._seen(_SHORTEST_S, _BLOCK_S)
             return self._as_seen(seen, hazard) if seen and seen.people else None
         if policy.capacity is None:
             return self._paced(hazard) if self._limit < inf else Flow(inf)
-        if self._occupied >= 0.9 * policy.capacity:
+        if self._is_full(policy.capacity):
             return self._full(policy.capacity, hazard)
         return self._filling(policy.capacity, hazard)
+
+    def _is_full(self, capacity: int) -> bool:
+        """Tell whether places are what people wait for."""
+        if self._occupied < 0.9 * capacity or self._limit == inf:
+            return self._occupied >= 0.9 * capacity
+        seconds = 0.0
+        for span in self._spans:
+            seconds += span.seconds
+            if not span.free or seconds > max(_SHORTEST_S, 2 * self._step_s):
+                return not span.free
+        return self._occupied >= capacity
 
     def slot_s(self) -> tuple[float | None, float]:
         """Return how long a place is held, from call to end, and the doubt of it.
@@ -161,7 +193,10 @@ class History:
                 return ahead
             free = most * log((most - self._occupied) / (most - capacity))
         rate = min(ahead.rate, self._bounded(capacity / slot_s, capacity))
-        return ahead._replace(rate=rate, doubt=max(ahead.doubt, doubt), free=free, fast=ahead.rate)
+        # Where places would hardly ever be short, it does not matter how long they are held.
+        short = 1.0 if ahead.rate == inf else min(1.0, 0.2 + 3 * (1 - rate / ahead.rate))
+        doubt = max(ahead.doubt, short * doubt)
+        return ahead._replace(rate=rate, doubt=doubt, free=free, fast=ahead.rate)
 
     def _limits(self) -> tuple[float, float, float]:
         """Return the most calls per second, and the steps in which they come (length, people)."""
@@ -173,7 +208,9 @@ class History:
             no_shows = sum(span.no_shows for span in self._spans)
             # Who is called and never enters does not use the limit up, so more are called.
             extra = min(5.0, 1 + no_shows / entered) if entered >= 20 else 1.0
-            rate = policy.max_entries / policy.per_s * extra
+            # A call uses the limit up from the moment it is made until its entry leaves the window.
+            held_s = self._called_s() + policy.per_s / 120 if entered >= 20 else 0.0
+            rate = policy.max_entries / (policy.per_s + held_s) * extra
             if rate < found[0]:
                 step_s = found[1] or policy.per_s
                 found = (rate, step_s, rate * step_s)
@@ -195,16 +232,78 @@ class History:
                     self._spans[i] = self._spans[i]._replace(busy=False)
             start, seconds = at + 1, 0.0
 
-    def _hazard(self) -> float:
-        """Return the share of those waiting who give up per second, over a quarter of an hour."""
+    def _leaving(self) -> Leaving:
+        """Return how the line thins out.
+
+        Who closes the page at once is dropped between one and two `presence_s` later. So what goes
+        is a share of those who came then, and a hazard of all who wait; least squares tell which.
+        """
+        if self._policy.presence_s is None:
+            return Leaving(self._hazard(0.0))
+        ghosts = self._ghosts(self._policy.presence_s)
+        joins = Track([(span.seconds, span.joined) for span in self._spans])
+        young = min(float(self._waiting), joins.within(self._policy.presence_s))
+        return Leaving(self._hazard(ghosts), ghosts, self._waiting - young)
+
+    def _ghosts(self, presence_s: float) -> float:
+        spans = self._spans
+        entered, no_shows = (
+            sum(each)
+            for each in ([span.entered for span in spans], [span.no_shows for span in spans])
+        )
+        # Before any could be dropped, those who were called and did not come are all that tells.
+        share = no_shows / (entered + no_shows) if entered + no_shows >= 20 else 0.0
+        blocks = self._blocks(presence_s)
+        known = min(1.0, max(0.0, sum(span.seconds for span in spans) / presence_s - 1))
+        if not known or not blocks:
+            return share
+        jj = sum(came * came for _, came, _ in blocks) + 1
+        je = sum(came * stood for _, came, stood in blocks)
+        ee = 1.1 * sum(stood * stood for _, _, stood in blocks) + 1
+        jg = sum(came * gone for gone, came, _ in blocks)
+        eg = sum(stood * gone for gone, _, stood in blocks)
+        whole = jj * ee - je * je
+        found = (jg * ee - eg * je) / whole if whole > 0 else 0.0
+        if eg * jj - jg * je < 0:  # no hazard below zero: then newcomers explain it all
+            found = jg / jj
+        return known * min(0.98, max(0.0, found)) + (1 - known) * share
+
+    def _blocks(self, presence_s: float) -> list[tuple[float, float, float]]:
+        """Return who went, who may have fallen out, and who stood how long, per half minute."""
+        gone = Track([(span.seconds, span.gone) for span in self._spans])
+        came = Track([(span.seconds, span.joined) for span in self._spans])
+        stood = Track([(span.seconds, span.waiting * span.seconds) for span in self._spans])
+        found = []
+        for number in range(min(_MOST_BLOCKS, int(gone.seconds / _HALF_S))):
+            start, end = number * _HALF_S, (number + 1) * _HALF_S
+            middle = (start + end) / 2
+            due = came.within(middle + 2 * presence_s) - came.within(middle + presence_s)
+            found.append(
+                (
+                    gone.within(end) - gone.within(start),
+                    due * _HALF_S / presence_s,
+                    stood.within(end) - stood.within(start),
+                )
+            )
+        return found
+
+    def _hazard(self, ghosts: float) -> float:
+        """Return the share of those waiting who give up per second; the last minutes count most."""
+        presence_s = self._policy.presence_s or 0.0
+        came = Track([(span.seconds, span.joined) for span in self._spans])
         seconds = gone = exposed = 0.0
         for span in self._spans:
+            weight = exp(-seconds / _FORGET_S)
+            due = 0.0
+            if ghosts:
+                due = came.within(seconds + 2 * presence_s) - came.within(seconds + presence_s)
+                due *= ghosts * span.seconds / presence_s
             seconds += span.seconds
-            gone += span.gone
-            exposed += span.waiting * span.seconds
-            if seconds >= 900:
+            gone += weight * (span.gone - due)
+            exposed += weight * span.waiting * span.seconds
+            if seconds >= 1800:
                 break
-        if not gone or not exposed:
+        if gone <= 0 or not exposed:
             return 0.0
         return gone / (exposed * (1 + 30 / seconds))  # a first few seconds prove little
 
@@ -230,7 +329,14 @@ class History:
         policy = self._policy
         if policy.session_s is None or policy.enter_within_s is None or policy.renewable:
             return inf
-        return policy.session_s + policy.enter_within_s
+        return policy.session_s + min(policy.enter_within_s, self._called_s())
+
+    def _called_s(self) -> float:
+        """Return how long people take to enter: Little's law again, called ÷ calls per second."""
+        answered = sum(span.entered + span.no_shows for span in self._spans)
+        if answered < 20:
+            return self._policy.enter_within_s or 0.0
+        return sum(span.called * span.seconds for span in self._spans) / answered
 
     def _block_s(self) -> float:
         return self._step_s * ceil(_BLOCK_S / self._step_s) if self._step_s else _BLOCK_S
@@ -287,12 +393,14 @@ def _span(a: Sample, b: Sample, seconds: float, places: float) -> _Span:
     gone = b.abandoned - a.abandoned + walked - min(walked, max(0, released - ended))
     return _Span(
         seconds=seconds,
+        joined=max(0, b.joined - a.joined),
         calls=calls,
         released=released,
         gone=gone,
         entered=b.entered - a.entered,
         no_shows=no_shows,
         waiting=(a.waiting + b.waiting) / 2,
+        called=(a.called + b.called) / 2,
         occupied=(held_a + held_b) / 2,
         busy=a.waiting > 0 and b.waiting > 0,
         free=held_a < places and held_b < places,

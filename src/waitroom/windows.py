@@ -35,7 +35,7 @@ class Seen(NamedTuple):
 class Track:
     """Seconds and people counted back from now, so that any window is two look-ups."""
 
-    def __init__(self, spans: Sequence[tuple[float, int]]) -> None:
+    def __init__(self, spans: Sequence[tuple[float, float]]) -> None:
         self._seconds, self._people = [0.0], [0.0]
         for seconds, people in spans:
             self._seconds.append(self._seconds[-1] + seconds)

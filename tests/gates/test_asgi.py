@@ -32,7 +32,7 @@ async def _site(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture
 def gate(waitroom: Serving) -> Iterator[WaitroomGate]:
     """Return a site behind its gate, called without a server."""
-    made = WaitroomGate(_site, url=waitroom.base, rules={"/concert": "concert"})
+    made = WaitroomGate(_site, url=waitroom.base, rules={"/concert": "concert"}, deadline_s=2)
     yield made
     made.gate.close()
 

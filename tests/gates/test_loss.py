@@ -49,7 +49,7 @@ def test_gates_announce_the_sessions_they_see(
     passes = [one["pass"] for one in people if one["state"] == "inside"]
     assert CAPACITY == len(passes)
 
-    with site("wsgi", Options(fragile.base, {"/concert": ROOM})) as port:
+    with site("wsgi", Options(fragile.base, {"/concert": ROOM}, deadline_s=2)) as port:
 
         def all_ask() -> set[int]:
             sent = (request("GET", "/concert", {"waitroom-pass": text}) for text in passes)

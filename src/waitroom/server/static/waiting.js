@@ -262,6 +262,11 @@ function reload() {
   setTimeout(() => location.reload(), 200 + some(1_000));
 }
 
+function gone() {
+  following = null; // while we are busy with something else, a reload has to wait
+  reload();
+}
+
 async function once(work) {
   if (busy) return;
   busy = true;
@@ -374,7 +379,7 @@ if (parts.choices) {
 function beat() {
   const mayTry = now() > tryAtMs;
   if (ticket && (face === "waiting" || face === "soon" || face === "called")) {
-    following ??= place.follow({ ticket: heard, room: heardRoom, gone: reload, away: astray, view: ticket, hiddenMs });
+    following ??= place.follow({ ticket: heard, room: heardRoom, gone, away: astray, view: ticket, hiddenMs });
     if (face === "soon" && !early()) {
       show("waiting");
       setTimeout(following.ask, some(Math.min(15_000, 2_000 + ticket.waiting / 20))); // all at once would hurt

@@ -127,34 +127,35 @@ export class Waitroom {
    */
   follow(on) {
     const end = new AbortController(), { signal } = end, tab = globalThis.document;
-    let heardAt = 0, askAt = 0, streamAt = 0, misses = 0, cuts = 0, asking = false, wake = () => {};
+    let heardAt = 0, askAt = 0, streamAt = 0, misses = 0, cuts = 0, asking = null, wake = () => {};
 
     const tell = (name, value) => {
       try { if (!signal.aborted || name === "gone") on[name]?.(value); } catch (bug) { setTimeout(() => { throw bug; }); }
     };
-    const due = ({ poll_after_ms: ms }) => {
+    const due = (view) => {
+      const ms = Math.max(1_000, view.poll_after_ms);
       heardAt = clock();
       askAt = heardAt + (tab?.hidden ? Math.max(ms * 1.5, on.hiddenMs ?? 0) : ms);
     };
     const hear = (view) => { misses = 0; due(view); tell("ticket", view); };
     const away = (why) => {
-      askAt = clock() + Math.min(30_000, why.retryMs * 1.5 ** misses++) + some(3_000); // not all at once
+      askAt = clock() + Math.min(30_000, (why.retryMs ?? 2_000) * 1.5 ** misses++) + some(3_000); // not all at once
       tell("away", why);
     };
     const lost = (why) => {
       if (why.status !== 404 && why.status !== 410) return away(why);
       if (!signal.aborted) { end.abort(); tell("gone", why); }
     };
-    const ask = async () => {
-      if (asking || signal.aborted) return;
-      asking = true;
+    const asked = async () => {
       try {
-        hear(await this.status());
-        if (on.room) tell("room", await this.room());
+        const view = await this.status();
+        hear(view);
+        if (on.room && view.state === "waiting") tell("room", await this.room());
       } catch (why) { lost(why); }
-      asking = false;
+      asking = null;
       wake();
     };
+    const ask = () => asking ??= asked(); // one at a time, whoever asks
 
     const take = (block) => {
       const [, kind, data] = /^event: (\w+)\ndata: (.*)$/m.exec(block) ?? [];

@@ -1,0 +1,107 @@
+"""Keys of passes are rotated while people are inside: nobody is dropped, and a removed key is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.counts import count
+from tests.serving import ADMIN_KEY, Patient, Serving, serving
+from waitroom.engine.passkeys import rotate
+from waitroom.gates.keys import Verifier
+
+EVERY_S = 2.0
+REFUSED_S = 5.0
+
+
+def bearer(text: str) -> dict[str, str]:
+    """Return the header that carries a pass or a key."""
+    return {"authorization": f"Bearer {text}"}
+
+
+def enter(http: httpx.Client) -> dict[str, Any]:
+    """Join and go in."""
+    found: dict[str, Any] = http.post("/v1/rooms/sale/tickets", json={"enter": True}).json()
+    assert "inside" == found["state"], found
+    return found
+
+
+def kids(http: httpx.Client) -> list[str]:
+    """Return the keys that a server publishes."""
+    return [one["kid"] for one in http.get("/.well-known/jwks.json").json()["keys"]]
+
+
+def kid_of(text: str, http: httpx.Client) -> str:
+    """Return the key that signed a pass, as a gate reads it."""
+    verifier = Verifier(None)
+    assert verifier.load(http.get("/.well-known/jwks.json").json())
+    held = verifier.read("sale", text, time.time())
+    assert held is not None
+    return held.kid
+
+
+def test_rotation_under_load(tmp_path: Path) -> None:
+    """With a new key every 2 s, passes of every age are good at two servers and at a gate."""
+    folder = tmp_path / "keys"
+    rotate(folder, "ES256")
+    with (
+        serving(tmp_path, pass_keys=folder) as first,
+        httpx.Client(base_url=first.base, transport=Patient()) as http,
+        serving(tmp_path, pass_keys=folder, redis_url=store_of(first)) as second,
+        httpx.Client(base_url=second.base, transport=Patient()) as other,
+    ):
+        body = {"name": "sale", "policy": {"session_s": 600, "renewable": True}}
+        http.post("/v1/admin/rooms", json=body, headers=bearer(ADMIN_KEY)).raise_for_status()
+        passes = [enter(http)["pass"]]
+        signers = {kid_of(passes[0], http)}
+        until, next_at, checked = time.monotonic() + count("rotation_seconds"), 0.0, 0
+        while time.monotonic() < until:
+            if time.monotonic() >= next_at:
+                rotate(folder, "ES256")
+                next_at = time.monotonic() + EVERY_S
+            made = enter(http)["pass"]
+            signers.add(kid_of(made, http))
+            passes = [*passes[-20:], made]
+            for text in passes:
+                answers = [one.get("/v1/check", headers=bearer(text)) for one in (http, other)]
+                assert [204, 204] == [answer.status_code for answer in answers]
+                checked += 1
+        assert len(signers) >= 2, "a new key signed meanwhile"
+        sys.stdout.write(
+            f"{checked} passes of {len(signers)} keys were good, {len(kids(http))} keys known"
+        )
+
+
+def test_a_removed_key_is_refused_soon(tmp_path: Path) -> None:
+    """What a removed key signed is refused within 5 s, and the next key signs."""
+    folder = tmp_path / "keys"
+    old = rotate(folder, "ES256")
+    with (
+        serving(tmp_path, pass_keys=folder) as server,
+        httpx.Client(base_url=server.base, transport=Patient()) as http,
+    ):
+        body = {"name": "sale", "policy": {"session_s": 600}}
+        http.post("/v1/admin/rooms", json=body, headers=bearer(ADMIN_KEY)).raise_for_status()
+        text = enter(http)["pass"]
+        rotate(folder, "ES256")
+        assert 204 == http.get("/v1/check", headers=bearer(text)).status_code
+        old.unlink()
+        removed_at = time.monotonic()
+        while http.get("/v1/check", headers=bearer(text)).status_code != 401:
+            assert time.monotonic() - removed_at < REFUSED_S
+            time.sleep(0.1)
+        assert 1 == len(kids(http))
+        assert 204 == http.get("/v1/check", headers=bearer(enter(http)["pass"])).status_code
+
+
+def store_of(server: Serving) -> str:
+    """Return the address of a server's own store."""
+    from waitroom.engine.embedded import running
+
+    url = running(server.data_dir)
+    assert url is not None
+    return url
