@@ -26,8 +26,7 @@ _SHORTEST_S = 60.0  # window that a change of pace has to fill before it is beli
 _LONGEST_S = 3600.0
 _BLOCK_S = 15.0
 _STOPPED_S = 15.0
-_HALF_S = 30.0
-_MOST_BLOCKS = 60
+_EVERY_S = 30
 _FORGET_S = 300.0  # how fast people give up changes as they wait longer
 _GAP_S = 300.0  # samples further apart than this were made by a room that we know nothing of
 _FIELDS = tuple(spec.name for spec in fields(Sample))
@@ -253,39 +252,44 @@ class History:
         )
         # Before any could be dropped, those who were called and did not come are all that tells.
         share = no_shows / (entered + no_shows) if entered + no_shows >= 20 else 0.0
-        blocks = self._blocks(presence_s)
+        sums = self._sums(presence_s)
         known = min(1.0, max(0.0, sum(span.seconds for span in spans) / presence_s - 1))
-        if not known or not blocks:
+        if not known or not sums:
             return share
-        jj = sum(came * came for _, came, _ in blocks) + 1
-        je = sum(came * stood for _, came, stood in blocks)
-        ee = 1.1 * sum(stood * stood for _, _, stood in blocks) + 1
-        jg = sum(came * gone for gone, came, _ in blocks)
-        eg = sum(stood * gone for gone, _, stood in blocks)
+        jj = sum(came * came for _, came, _ in sums) + 1
+        je = sum(came * stood for _, came, stood in sums)
+        ee = 1.001 * sum(stood * stood for _, _, stood in sums) + 1
+        jg = sum(came * gone for gone, came, _ in sums)
+        eg = sum(stood * gone for gone, _, stood in sums)
         whole = jj * ee - je * je
         found = (jg * ee - eg * je) / whole if whole > 0 else 0.0
         if eg * jj - jg * je < 0:  # no hazard below zero: then newcomers explain it all
             found = jg / jj
         return known * min(0.98, max(0.0, found)) + (1 - known) * share
 
-    def _blocks(self, presence_s: float) -> list[tuple[float, float, float]]:
-        """Return who went, who may have fallen out, and who stood how long, per half minute."""
+    def _sums(self, presence_s: float) -> list[tuple[float, float, float]]:
+        """Return who had gone, who may have fallen out, and who had stood how long, by and by.
+
+        Sums since the beginning: people are dropped by the page, which a minute's count shows.
+        """
         gone = Track([(span.seconds, span.gone) for span in self._spans])
         came = Track([(span.seconds, span.joined) for span in self._spans])
         stood = Track([(span.seconds, span.waiting * span.seconds) for span in self._spans])
-        found = []
-        for number in range(min(_MOST_BLOCKS, int(gone.seconds / _HALF_S))):
-            start, end = number * _HALF_S, (number + 1) * _HALF_S
-            middle = (start + end) / 2
-            due = came.within(middle + 2 * presence_s) - came.within(middle + presence_s)
-            found.append(
-                (
-                    gone.within(end) - gone.within(start),
-                    due * _HALF_S / presence_s,
-                    stood.within(end) - stood.within(start),
-                )
+        late_s = presence_s + _lap_s(stood.people / (stood.seconds or 1), presence_s) * 1.5
+        return [
+            (
+                gone.people - gone.within(ago),
+                came.people - came.within(ago + late_s),
+                stood.people - stood.within(ago),
             )
-        return found
+            for ago in range(0, int(gone.seconds), _EVERY_S)
+        ]
+
+    def _due(self, came: Track, ago_s: float, waiting: float, presence_s: float) -> float:
+        """Return how many per second were due to be dropped, if nobody who came had been there."""
+        lap_s = _lap_s(waiting, presence_s)
+        first_s = ago_s + presence_s
+        return (came.within(first_s + lap_s) - came.within(first_s)) / lap_s
 
     def _hazard(self, ghosts: float) -> float:
         """Return the share of those waiting who give up per second; the last minutes count most."""
@@ -296,8 +300,8 @@ class History:
             weight = exp(-seconds / _FORGET_S)
             due = 0.0
             if ghosts:
-                due = came.within(seconds + 2 * presence_s) - came.within(seconds + presence_s)
-                due *= ghosts * span.seconds / presence_s
+                due = self._due(came, seconds + span.seconds / 2, span.waiting, presence_s)
+                due *= ghosts * span.seconds
             seconds += span.seconds
             gone += weight * (span.gone - due)
             exposed += weight * span.waiting * span.seconds
@@ -340,6 +344,11 @@ class History:
 
     def _block_s(self) -> float:
         return self._step_s * ceil(_BLOCK_S / self._step_s) if self._step_s else _BLOCK_S
+
+
+def _lap_s(waiting: float, presence_s: float) -> float:
+    """Return how long `advance` takes to look at everybody once: by pages of 500."""
+    return presence_s * min(1.0, (ceil(waiting / 500) or 1) / max(4, ceil(waiting / 400)))
 
 
 def _points(stats: Stats, samples: Sequence[Sample]) -> list[Sample]:

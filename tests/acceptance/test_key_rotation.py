@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from tests.acceptance.tools import say
 from tests.counts import count
 from tests.serving import ADMIN_KEY, Patient, Serving, serving
 from waitroom.engine.passkeys import rotate
@@ -71,9 +71,7 @@ def test_rotation_under_load(tmp_path: Path) -> None:
                 assert [204, 204] == [answer.status_code for answer in answers]
                 checked += 1
         assert len(signers) >= 2, "a new key signed meanwhile"
-        sys.stdout.write(
-            f"{checked} passes of {len(signers)} keys were good, {len(kids(http))} keys known"
-        )
+        say(f"{checked} passes of {len(signers)} keys were good, {len(kids(http))} keys known")
 
 
 def test_a_removed_key_is_refused_soon(tmp_path: Path) -> None:

@@ -164,6 +164,32 @@ async def test_a_hidden_tab(stage: Stage, open_page: Open) -> None:
         await page.evaluate("away = false; document.dispatchEvent(new Event('visibilitychange'))")
 
 
+async def test_one_question_at_a_time(stage: Stage, open_page: Open) -> None:
+    """Coming back while an answer is on its way asks nothing twice, and the page stays alive."""
+    room = await stage.room()
+    page = await open_page("about:blank")
+    asked, answer_now = asyncio.Queue[str](), asyncio.Event()
+
+    async def slowly(route: Route) -> None:
+        asked.put_nowait(route.request.url)
+        await answer_now.wait()
+        await route.continue_()
+
+    await page.route("**/tickets/me/events", lambda route: route.abort())
+    await page.route("**/tickets/me", slowly)
+    await app_at(page, f"{stage.base}/app")
+    await page.evaluate(f"window.place = new Waitroom('{room}'); place.join()")
+    await page.evaluate("listen(place)")
+    await asyncio.wait_for(asked.get(), LONG_MS / 1000)
+    for _ in range(5):
+        await page.evaluate("void dispatchEvent(new Event('focus'))")
+        await page.evaluate("void following.ask()")
+    await page.wait_for_timeout(500)
+    assert asked.empty()
+    answer_now.set()
+    await heard(page, "ticket", "waiting", 1)
+
+
 async def test_a_bug_of_the_app_stops_nothing(stage: Stage, browser: Browser) -> None:
     """What a callback throws is reported as an error of the page, and the following goes on."""
     room = await stage.room()

@@ -23,7 +23,7 @@ _STARTS = ("http.response.start", "websocket.accept")
 class WaitroomGate:
     """ASGI middleware; takes `Options`, or their fields as keywords."""
 
-    def __init__(self, app: App, options: Options | None = None, **fields: Any) -> None:
+    def __init__(self, app: App, /, options: Options | None = None, **fields: Any) -> None:
         self.app = app
         self.gate = Gate(options or Options(**fields))
         self._recall = Recall(self.gate)

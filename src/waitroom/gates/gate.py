@@ -225,7 +225,7 @@ class Gate:
         held = None
         if reply is not None and reply.status == 200:
             found = reply.json()
-            held = self._read(str(found.get("room")), str(found.get("pass")))
+            held = yield from self._given(str(found.get("room")), found)
         if held is None:
             return answers.redirect(wish.clean_url)
         return answers.redirect(wish.clean_url, self.pass_cookie(facts, held))
@@ -245,7 +245,7 @@ class Gate:
             entered = yield self.remote.ask("POST", f"{path}/me/enter", headers=ticket)
             if entered is not None and entered.status == 200:
                 view = entered.json()
-        held = self._read(wish.room, str(view.get("pass"))) if view.get("pass") else None
+        held = yield from self._given(wish.room, view)
         if held is not None:
             visit = Visit(self, held)
             visit.fresh = held
@@ -253,6 +253,19 @@ class Gate:
         if reply is None:
             return self._away(facts)
         return self._told(facts, wish, reply, view)
+
+    def _given(
+        self, room: str, view: dict[str, Any]
+    ) -> Generator[Future[Reply | None], Reply | None, Held | None]:
+        """Return the pass that Waitroom has just given; its key may be newer than ours."""
+        text = view.get("pass")
+        if not isinstance(text, str):
+            return None
+        held = self._read(room, text)
+        if held is None and not self.verifier.fixed:
+            yield self._fetch()
+            held = self._read(room, text)
+        return held
 
     def _told(self, facts: Facts, wish: Join, reply: Reply, view: dict[str, Any]) -> Answer:
         """Tell a program how long to wait."""
@@ -266,6 +279,8 @@ class Gate:
             )
         ticket = str(view.pop("ticket", ""))
         after_s = max(1, math.ceil(int(view.get("poll_after_ms") or 3_000) / 1000))
+        if view.get("pass"):  # it is inside, only the key of its pass could not be had in time
+            after_s = 1
         return answers.problem(
             429,
             "waiting",
