@@ -31,8 +31,11 @@ run: $(STAMP) ## start the server with a demo room and a crowd, and say where to
 demo: $(STAMP) ## put a concert on sale behind a waiting room, with a crowd (PORT=8080 SITE_PORT=8081)
 	$(BIN)/waitroom demo --port $(PORT) --site-port $(SITE_PORT)
 
+# Most tests wait for servers, so several files at a time are done sooner. CI measures, and takes one.
+AT_ONCE ?= $(if $(filter true,$(CI)),0,4)
+
 test: $(STAMP) ## run the tests with small counts (PYTEST_ARGS="-k join" for some)
-	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -n $(AT_ONCE) --dist loadfile $(PYTEST_ARGS)
 
 lint: $(STAMP) ## check style, types and, where luacheck is installed, Lua
 	$(BIN)/ruff check .

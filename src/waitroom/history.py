@@ -256,16 +256,10 @@ class History:
         known = min(1.0, max(0.0, sum(span.seconds for span in spans) / presence_s - 1))
         if not known or not sums:
             return share
-        jj = sum(came * came for _, came, _ in sums) + 1
-        je = sum(came * stood for _, came, stood in sums)
-        ee = 1.001 * sum(stood * stood for _, _, stood in sums) + 1
-        jg = sum(came * gone for gone, came, _ in sums)
-        eg = sum(stood * gone for gone, _, stood in sums)
-        whole = jj * ee - je * je
-        found = (jg * ee - eg * je) / whole if whole > 0 else 0.0
-        if eg * jj - jg * je < 0:  # no hazard below zero: then newcomers explain it all
-            found = jg / jj
-        return known * min(0.98, max(0.0, found)) + (1 - known) * share
+        by_share, off_share = _fit([(gone, came) for gone, came, _ in sums])
+        _, off_hazard = _fit([(gone, stood) for gone, _, stood in sums])
+        trust = off_hazard**2 / ((off_hazard**2 + off_share**2) or 1.0)
+        return known * min(0.98, trust * by_share) + (1 - known) * share
 
     def _sums(self, presence_s: float) -> list[tuple[float, float, float]]:
         """Return who had gone, who may have fallen out, and who had stood how long, by and by.
@@ -275,7 +269,7 @@ class History:
         gone = Track([(span.seconds, span.gone) for span in self._spans])
         came = Track([(span.seconds, span.joined) for span in self._spans])
         stood = Track([(span.seconds, span.waiting * span.seconds) for span in self._spans])
-        late_s = presence_s + _lap_s(stood.people / (stood.seconds or 1), presence_s) * 1.5
+        late_s = presence_s + _lap_s(stood.people / (stood.seconds or 1), presence_s) / 2
         return [
             (
                 gone.people - gone.within(ago),
@@ -344,6 +338,12 @@ class History:
 
     def _block_s(self) -> float:
         return self._step_s * ceil(_BLOCK_S / self._step_s) if self._step_s else _BLOCK_S
+
+
+def _fit(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the factor that explains the first of each pair by the second, and how far it is off."""
+    factor = sum(a * b for a, b in pairs) / (sum(b * b for _, b in pairs) or 1.0)
+    return factor, sum((a - factor * b) ** 2 for a, b in pairs)
 
 
 def _lap_s(waiting: float, presence_s: float) -> float:

@@ -57,7 +57,7 @@ def test_a_record_is_one_object(lines: Lines) -> None:
     assert expected | {"room": "concert", "n": 5} == line
 
 
-NASTY = "a\r\nb\x00c\x1b[31md\x9be\u2028f\u2029g\x85h\u202ei\ud800j\x0bk\x0cl"
+NASTY = "a\r\nb\x00c\x1b[31md\x9be\u2028f\u2029g\x85h\u202ei\x0bk\x0cl"
 
 
 def test_nasty_text_stays_one_line(stream: io.StringIO, lines: Lines) -> None:
@@ -68,6 +68,14 @@ def test_nasty_text_stays_one_line(stream: io.StringIO, lines: Lines) -> None:
     assert written.rstrip("\n").isprintable()
     (line,) = lines()
     assert NASTY == line["message"] == line["deep"][NASTY][0]
+
+
+def test_half_a_character_is_escaped() -> None:
+    """What is no Unicode at all is written in a form that every reader of a log can take."""
+    record = logging.makeLogRecord({"msg": "a\ud800b", "name": "x", "levelname": "ERROR"})
+    for formatter in (logs.JsonFormatter(), logs.TextFormatter()):
+        assert "a\\ud800b" in formatter.format(record)
+        formatter.format(record).encode()
 
 
 def test_text_for_people_is_one_line_too(stream: io.StringIO) -> None:

@@ -1,0 +1,96 @@
+"""A process full of people. It gets its plan on stdin, and ends when that is closed.
+
+What it has to say goes to stdout, a JSON document per line: how far it is, then what it noted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import json
+import sys
+import time
+from typing import Any
+
+from waitroom.load.crowd import Crowd
+from waitroom.load.person import Stage
+from waitroom.load.plan import Plan
+
+TELL_S = 0.25
+
+
+def tell(kind: str, **said: Any) -> None:
+    """Send a line to the parent."""
+    sys.stdout.write(json.dumps({"kind": kind, **said}) + "\n")
+    sys.stdout.flush()
+
+
+async def live(crowd: Crowd) -> None:
+    """Run a crowd, and tell how far it is."""
+    loop = asyncio.get_running_loop()
+    # Whatever comes on stdin now is its end: the parent wants us to stop, or is gone.
+    loop.add_reader(sys.stdin.fileno(), lambda: (loop.remove_reader(0), crowd.stop()))
+
+    async def report() -> None:
+        while True:
+            await asyncio.sleep(TELL_S)
+            _progress(crowd)
+
+    reporter = asyncio.create_task(report())
+    try:
+        await crowd.run()
+    finally:
+        reporter.cancel()
+
+
+def _progress(crowd: Crowd) -> None:
+    stages = {str(stage): crowd.stages[stage] for stage in Stage}
+    tell("progress", stages=stages, errors=crowd.errors.total())
+
+
+def _noted(crowd: Crowd, cpu_s: float, wall_s: float) -> None:
+    _progress(crowd)
+    for block in crowd.history.blocks():
+        tell("visits", **block)
+    told = {str(step): one for step, one in crowd.latency.items()} | {"lateness": crowd.lateness}
+    tell(
+        "end",
+        latency={name: [dict(one.buckets), one.most_s] for name, one in told.items()},
+        errors=[[*key, count] for key, count in crowd.errors.items()],
+        cpu_s=cpu_s,
+        wall_s=wall_s,
+        most_busy=crowd.most_busy,
+    )
+
+
+def _allow_connections(wanted: int) -> None:
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < wanted + 64:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, wanted + 64), hard))
+
+
+def main() -> None:
+    """Be the process."""
+    with open(0, "rb", buffering=0, closefd=False) as given:  # noqa: PTH123 - a descriptor
+        asked = json.loads(given.readline())
+    plan = Plan.read(asked["plan"])
+    _allow_connections(plan.connections)
+    gc.freeze()
+    began, cpu = time.monotonic(), time.process_time()
+
+    async def run() -> Crowd:
+        crowd = Crowd(plan, asked["offset_s"])
+        await live(crowd)
+        return crowd
+
+    crowd = asyncio.run(run())
+    with contextlib.suppress(BrokenPipeError):
+        _noted(crowd, time.process_time() - cpu, time.monotonic() - began)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""One person of the crowd: what they do next, and what they have seen so far."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from math import inf, isnan
+
+from waitroom.load.notes import NEVER, End, Visit
+from waitroom.load.plan import Plan
+
+
+class Step(StrEnum):
+    """What somebody asks the server for."""
+
+    JOIN = "join"
+    POLL = "poll"
+    ENTER = "enter"
+    FINISH = "finish"
+    LEAVE = "leave"
+
+
+class Stage(StrEnum):
+    """Where somebody is, as far as they know."""
+
+    COMING = "coming"
+    WAITING = "waiting"
+    CALLED = "called"
+    INSIDE = "inside"
+    DONE = "done"
+
+
+_STILL = {
+    Stage.COMING: End.NOT_COME,
+    Stage.WAITING: End.WAITING,
+    Stage.CALLED: End.CALLED,
+    Stage.INSIDE: End.INSIDE,
+}
+
+
+@dataclass(slots=True)
+class Person:
+    """A visitor with a plan of their own."""
+
+    stay_s: float
+    comes: bool
+    """Whether they come when they are called."""
+
+    patience_s: float
+    """How long they wait before they give up; infinite for most."""
+
+    step: Step = Step.JOIN
+    stage: Stage = Stage.COMING
+    ticket: str = ""
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    first_sent: float = NEVER
+    """When the step was first sent whose answer is still open."""
+
+    failing_since: float = NEVER
+    pause_s: float = 0.0
+    poll_after_s: float = 0.0
+    last_sent: float = NEVER
+    """When the last request was sent that was answered well."""
+
+    position: int | None = None
+    held_until: float = inf
+    deadline: float = inf
+    """When the turn or the session ends, if nothing is done."""
+
+    join_sent: float = NEVER
+    joined: float = NEVER
+    last_waiting: float = NEVER
+    called: float = NEVER
+    enter_sent: float = NEVER
+    entered: float = NEVER
+    positions: int = 0
+    rises: int = 0
+
+    @classmethod
+    def make(cls, plan: Plan, chance: random.Random) -> Person:
+        """Make somebody up."""
+        long_s = max(plan.arrive_s, 10.0)
+        return cls(
+            stay_s=plan.stay_s * chance.uniform(0.5, 1.5),
+            comes=chance.random() >= plan.no_show,
+            patience_s=chance.uniform(0, long_s) if chance.random() < plan.leave else inf,
+        )
+
+    @property
+    def has_called(self) -> bool:
+        """Whether they were called, or let in."""
+        return not isnan(self.called)
+
+    def saw_position(self, position: int | None) -> None:
+        """Note a position of an answer."""
+        if position is None:
+            return
+        self.positions += 1
+        if self.position is not None and position > self.position:
+            self.rises += 1
+        self.position = position
+
+    def visit(self, end: End, now: float) -> Visit:
+        """Return what they saw, at the end of their visit."""
+        held = NEVER
+        if self.has_called:
+            held = min(self.held_until, self.deadline, now if end in _STILL.values() else inf)
+        return Visit(
+            end=end,
+            join_sent=self.join_sent,
+            joined=self.joined,
+            last_waiting=self.last_waiting,
+            called=self.called,
+            enter_sent=self.enter_sent,
+            entered=self.entered,
+            held_until=held,
+            positions=self.positions,
+            rises=self.rises,
+        )
+
+    def still(self) -> End:
+        """Return how it ends for somebody when the test is stopped."""
+        return _STILL[self.stage]
+
+
+def moment(text: object, offset_s: float) -> float:
+    """Return a time of the server by our monotonic clock; infinite if there is none."""
+    if not isinstance(text, str):
+        return inf
+    try:
+        return datetime.fromisoformat(text).timestamp() - offset_s
+    except ValueError:
+        return inf
