@@ -28,6 +28,7 @@ CORE = {
 PACKAGES = {
     "passes": {"jwt", "cryptography"},
     "client": {"httpx"},
+    "load": set[str](),
     "gates": {"jwt", "cryptography", "django", "flask", "asgiref"},
 }
 # Beside itself and the core, a part may import these parts; one that is not listed may import none.
@@ -37,10 +38,11 @@ ALLOWED = {
     "gates": set[str](),
     "client": set[str](),
     "desk": {"engine", "ticker"},
+    "load": set[str](),
     "planner": set[str](),
     "rehearsal": {"engine", "ticker"},
     "server": {"engine", "ticker", "desk", "planner", "rehearsal"},
-    "cli": {"engine", "ticker", "server", "desk", "planner", "rehearsal"},
+    "cli": {"engine", "ticker", "server", "desk", "planner", "rehearsal", "load"},
     "__main__": {"cli"},
 }
 # These import nothing else of Waitroom, and no third-party package.

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf, log1p, sqrt
+from math import exp, inf, log1p, sqrt
 from typing import NamedTuple
 
 from waitroom.history import DRIFT, Flow, History
@@ -92,8 +92,12 @@ def _observed(flow: Flow, delay_s: float) -> Answer:
     """Free places go first and fast; then the line moves by `flow.rate` and thins out."""
     free, fast, rate, hazard = flow.free, flow.fast, flow.rate, flow.hazard
     proven, there = flow.proven, 1.0 - flow.ghosts
-    head_s = free / fast  # `fast` may be infinite: nothing but the places limits them
-    thinning = hazard / rate
+    settled, half = proven + flow.settling, there / (1.0 - flow.ghosts / 2)
+    before_young = proven + flow.settling * half
+    # `fast` may be infinite: nothing but the places limits them.
+    head_s = log1p(hazard * free / fast) / hazard if hazard else free / fast
+    left = exp(-hazard * head_s)  # of those behind, when the free places are gone
+    thinning, thin_fast = left * hazard / rate, hazard / fast
     fixed = _Z * _Z * (flow.doubt * flow.doubt)
     noise = _Z * _Z * flow.dispersion / rate if rate < inf else 0.0
     leaving = (_Z * DRIFT * hazard) ** 2
@@ -102,9 +106,14 @@ def _observed(flow: Flow, delay_s: float) -> Answer:
     middle = delay_s + 0.5
 
     def wait(position: int) -> Wait | None:
-        ahead = proven + (position - proven) * there if position > proven else position
+        if position <= proven:
+            ahead: float = position
+        elif position <= settled:
+            ahead = proven + (position - proven) * half
+        else:
+            ahead = before_young + (position - settled) * there
         if ahead <= free:
-            span = ahead / fast
+            span = log1p(thin_fast * ahead) / hazard if thin_fast else ahead / fast
         elif hazard:
             span = head_s + log1p(thinning * (ahead - free)) / hazard
         else:

@@ -27,6 +27,7 @@ _LONGEST_S = 3600.0
 _BLOCK_S = 15.0
 _STOPPED_S = 15.0
 _EVERY_S = 30
+_SHARP = 20  # one of two explanations is chosen, but no answer may jump when they change places
 _FORGET_S = 300.0  # how fast people give up changes as they wait longer
 _GAP_S = 300.0  # samples further apart than this were made by a room that we know nothing of
 _FIELDS = tuple(spec.name for spec in fields(Sample))
@@ -44,6 +45,7 @@ class Flow(NamedTuple):
     fast: float = inf
     ghosts: float = 0.0  # share of newcomers who were never there: they fall out by themselves
     proven: float = inf  # people in front who have been there for long enough
+    settling: float = 0.0  # behind them, those of whom half of the ghosts have been found out
 
 
 class Leaving(NamedTuple):
@@ -52,6 +54,7 @@ class Leaving(NamedTuple):
     hazard: float = 0.0
     ghosts: float = 0.0
     proven: float = inf
+    settling: float = 0.0
 
 
 class _Span(NamedTuple):
@@ -86,7 +89,9 @@ class History:
         """Return how the line moves, or None if nothing can be said."""
         leaving = self._leaving()
         flow = self._flow(leaving.hazard)
-        return flow and flow._replace(ghosts=leaving.ghosts, proven=leaving.proven)
+        return flow and flow._replace(
+            ghosts=leaving.ghosts, proven=leaving.proven, settling=leaving.settling
+        )
 
     def _flow(self, hazard: float) -> Flow | None:
         policy = self._policy
@@ -208,7 +213,7 @@ class History:
             # Who is called and never enters does not use the limit up, so more are called.
             extra = min(5.0, 1 + no_shows / entered) if entered >= 20 else 1.0
             # A call uses the limit up from the moment it is made until its entry leaves the window.
-            held_s = self._called_s() + policy.per_s / 120 if entered >= 20 else 0.0
+            held_s = self._called_s() if entered >= 20 else 0.0
             rate = policy.max_entries / (policy.per_s + held_s) * extra
             if rate < found[0]:
                 step_s = found[1] or policy.per_s
@@ -237,12 +242,17 @@ class History:
         Who closes the page at once is dropped between one and two `presence_s` later. So what goes
         is a share of those who came then, and a hazard of all who wait; least squares tell which.
         """
-        if self._policy.presence_s is None:
+        presence_s = self._policy.presence_s
+        if presence_s is None:
             return Leaving(self._hazard(0.0))
-        ghosts = self._ghosts(self._policy.presence_s)
+        ghosts = self._ghosts(presence_s)
         joins = Track([(span.seconds, span.joined) for span in self._spans])
-        young = min(float(self._waiting), joins.within(self._policy.presence_s))
-        return Leaving(self._hazard(ghosts), ghosts, self._waiting - young)
+        young = min(float(self._waiting), joins.within(presence_s))
+        lap_s = _lap_s(self._waiting, presence_s)
+        settling = (1 - ghosts / 2) * (joins.within(presence_s + lap_s) - joins.within(presence_s))
+        settling = min(settling, self._waiting - young)
+        proven = self._waiting - young - settling
+        return Leaving(self._hazard(ghosts), ghosts, proven, settling)
 
     def _ghosts(self, presence_s: float) -> float:
         spans = self._spans
@@ -258,7 +268,7 @@ class History:
             return share
         by_share, off_share = _fit([(gone, came) for gone, came, _ in sums])
         _, off_hazard = _fit([(gone, stood) for gone, _, stood in sums])
-        trust = off_hazard**2 / ((off_hazard**2 + off_share**2) or 1.0)
+        trust = 1 / (1 + min(1e9, off_share / (off_hazard or 1e-9)) ** _SHARP)
         return known * min(0.98, trust * by_share) + (1 - known) * share
 
     def _sums(self, presence_s: float) -> list[tuple[float, float, float]]:

@@ -18,6 +18,7 @@ from waitroom.cli.command import command, option, page, signature_with
 from waitroom.cli.demo import demo
 from waitroom.cli.doctor import doctor
 from waitroom.cli.kick import kick
+from waitroom.cli.load import load as load_server
 from waitroom.cli.people import admit, call, list_
 from waitroom.cli.plan import plan
 from waitroom.cli.rehearse import rehearse
@@ -29,7 +30,7 @@ from waitroom.settings import SETTINGS, load
 
 _ORDER = (
     *("serve", "demo", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
-    *("key", "plan", "rehearse", "doctor"),
+    *("key", "plan", "rehearse", "load", "doctor"),
 )
 
 
@@ -156,4 +157,5 @@ command(app, "list")(list_)
 command(app)(stats)
 command(app)(plan)
 command(app)(rehearse)
+command(app, "load")(load_server)
 command(app)(doctor)

@@ -29,8 +29,13 @@ def tell(kind: str, **said: Any) -> None:
 async def live(crowd: Crowd) -> None:
     """Run a crowd, and tell how far it is."""
     loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        loop.remove_reader(0)
+        crowd.stop()
+
     # Whatever comes on stdin now is its end: the parent wants us to stop, or is gone.
-    loop.add_reader(sys.stdin.fileno(), lambda: (loop.remove_reader(0), crowd.stop()))
+    loop.add_reader(0, stop)
 
     async def report() -> None:
         while True:
@@ -46,10 +51,10 @@ async def live(crowd: Crowd) -> None:
 
 def _progress(crowd: Crowd) -> None:
     stages = {str(stage): crowd.stages[stage] for stage in Stage}
-    tell("progress", stages=stages, errors=crowd.errors.total())
+    tell("progress", stages=stages, errors=crowd.errors.total(), cpu_s=time.process_time())
 
 
-def _noted(crowd: Crowd, cpu_s: float, wall_s: float) -> None:
+def _noted(crowd: Crowd) -> None:
     _progress(crowd)
     for block in crowd.history.blocks():
         tell("visits", **block)
@@ -58,8 +63,6 @@ def _noted(crowd: Crowd, cpu_s: float, wall_s: float) -> None:
         "end",
         latency={name: [dict(one.buckets), one.most_s] for name, one in told.items()},
         errors=[[*key, count] for key, count in crowd.errors.items()],
-        cpu_s=cpu_s,
-        wall_s=wall_s,
         most_busy=crowd.most_busy,
     )
 
@@ -75,12 +78,11 @@ def _allow_connections(wanted: int) -> None:
 
 def main() -> None:
     """Be the process."""
-    with open(0, "rb", buffering=0, closefd=False) as given:  # noqa: PTH123 - a descriptor
+    with open(0, "rb", buffering=0, closefd=False) as given:
         asked = json.loads(given.readline())
     plan = Plan.read(asked["plan"])
     _allow_connections(plan.connections)
     gc.freeze()
-    began, cpu = time.monotonic(), time.process_time()
 
     async def run() -> Crowd:
         crowd = Crowd(plan, asked["offset_s"])
@@ -89,7 +91,7 @@ def main() -> None:
 
     crowd = asyncio.run(run())
     with contextlib.suppress(BrokenPipeError):
-        _noted(crowd, time.process_time() - cpu, time.monotonic() - began)
+        _noted(crowd)
 
 
 if __name__ == "__main__":

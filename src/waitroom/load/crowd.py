@@ -47,6 +47,7 @@ class Crowd:
         self._order = 0
         self._free = [Wire(plan.target) for _ in range(plan.connections)]
         self._busy: dict[asyncio.Task[None], Person] = {}
+        self._broken: BaseException | None = None
         self._wake = asyncio.Event()
         self._stop = asyncio.Event()
 
@@ -67,6 +68,8 @@ class Crowd:
             self._wake.clear()
             await self._rest(ends)
         await self._close()
+        if self._broken is not None:
+            raise self._broken
 
     # When ---------------------------------------------------------------------------------------
 
@@ -88,8 +91,9 @@ class Crowd:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._busy.pop(task, None)
         self._wake.set()
-        if not task.cancelled():
-            task.result()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._broken = error
+            self._stop.set()
 
     async def _rest(self, ends: float) -> None:
         until = min(ends, self._due[0][0]) if self._due and self._free else ends
@@ -272,9 +276,11 @@ class Crowd:
             await asyncio.wait(under_way, timeout=2)
         known = {id(person) for person in left}
         left += [person for _, _, person in self._due if id(person) not in known]
-        for task in list(self._busy):
-            left.append(self._busy[task])
+        late = dict(self._busy)
+        left += late.values()
+        for task in late:
             task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
         now = time.monotonic()
         for person in left:
             self.history.add(person.visit(person.still(), now))

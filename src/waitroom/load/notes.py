@@ -12,7 +12,7 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 NEVER = math.nan
 _BLOCK = 5_000
@@ -74,9 +74,7 @@ class History:
         return len(self._end)
 
     def __iter__(self) -> Iterator[Visit]:
-        columns = (*self._moments.values(), *self._counts.values())
-        for end, *found in zip(self._end, *columns, strict=True):
-            yield Visit(end, *found)
+        return map(Visit._make, zip(*self._columns().values(), strict=True))
 
     def add(self, visit: Visit) -> None:
         """Note a visit."""
@@ -88,17 +86,17 @@ class History:
 
     def blocks(self) -> Iterator[dict[str, str]]:
         """Yield all as JSON, some thousand people at a time."""
-        columns: dict[str, array[float] | array[int]] = {"end": self._end}
-        columns |= self._moments | self._counts
+        columns = self._columns()
         for start in range(0, len(self), _BLOCK):
             yield {
                 name: base64.b64encode(column[start : start + _BLOCK].tobytes()).decode()
                 for name, column in columns.items()
             }
 
+    def _columns(self) -> dict[str, array[Any]]:
+        return {"end": self._end, **self._moments, **self._counts}
+
     def take(self, block: Mapping[str, str]) -> None:
         """Add a block of another process."""
-        columns: dict[str, array[float] | array[int]] = {"end": self._end}
-        columns |= self._moments | self._counts
-        for name, column in columns.items():
+        for name, column in self._columns().items():
             column.frombytes(base64.b64decode(block[name]))

@@ -126,11 +126,18 @@ class Person:
         return _STILL[self.stage]
 
 
+_CLOCKS_S = 0.25
+"""How far the clocks of the server and its store may be apart."""
+
+
 def moment(text: object, offset_s: float) -> float:
-    """Return a time of the server by our monotonic clock; infinite if there is none."""
+    """Return a time of the server by our monotonic clock, early rather than late.
+
+    Infinite if there is none.
+    """
     if not isinstance(text, str):
         return inf
     try:
-        return datetime.fromisoformat(text).timestamp() - offset_s
+        return datetime.fromisoformat(text).timestamp() - offset_s - _CLOCKS_S
     except ValueError:
         return inf

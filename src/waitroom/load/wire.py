@@ -20,7 +20,7 @@ from waitroom.load.target import Target
 _MOST_BODY = 1 << 22
 
 
-class Failed(Exception):  # noqa: N818 - named by what happened
+class Failed(Exception):
     """No answer came; the word says why."""
 
 
@@ -72,6 +72,9 @@ class Wire:
         except (TimeoutError, OSError, EOFError, ValueError, asyncio.LimitOverrunError) as error:
             self.close()
             raise Failed(_word(error)) from None
+        except asyncio.CancelledError:
+            self.close()  # the rest of the answer is still to come, and belongs to nobody
+            raise
 
     def close(self) -> None:
         """Close the connection; the next request opens another."""
@@ -95,7 +98,8 @@ class Wire:
             return await self._read(sent, data)
         except (ConnectionError, asyncio.IncompleteReadError) as error:
             # A server closes what is idle, and may do so while we write: that is no failure.
-            if not kept or getattr(error, "partial", b""):
+            partial = isinstance(error, asyncio.IncompleteReadError) and error.partial
+            if not kept or partial:
                 raise
             self.close()
             return await self._read(sent, data)

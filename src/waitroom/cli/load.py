@@ -1,0 +1,228 @@
+"""`load`: a crowd of real clients for a running server."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from waitroom.cli.command import Session
+from waitroom.cli.output import table
+from waitroom.cli.text import NONE, number, people, read_span, span
+from waitroom.errors import InvalidInput, TooMany
+from waitroom.load import Outcome, Plan
+from waitroom.load import run as loaded
+from waitroom.load.checks import Verdict
+from waitroom.load.outcome import SHARES, WORDS
+from waitroom.load.person import Stage
+from waitroom.load.plan import Limits
+from waitroom.load.room import Front
+from waitroom.load.target import find
+
+_MARKS = {
+    Verdict.OK: ("✓ ok", "green"),
+    Verdict.FAILED: ("✗ failed", "bold red"),
+    Verdict.UNKNOWN: ("– unknown", "yellow"),
+}
+_STEPS = ("join", "poll", "enter", "finish", "leave")
+
+
+def _option(about: str, metavar: str = "NUMBER", *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=about)
+
+
+Url = Annotated[str, typer.Argument(metavar="URL", help="The server: http://127.0.0.1:8080.")]
+RoomOf = Annotated[str, _option("The room to come to.", "NAME")]
+People = Annotated[int, _option("How many people come.")]
+Arrive = Annotated[str, _option("Over how long they come.", "SECONDS")]
+Stay = Annotated[str, _option("How long they stay inside, on average.", "SECONDS")]
+Leave = Annotated[float, _option("Share who give up if they wait for long.", "SHARE")]
+NoShow = Annotated[float, _option("Share who do not come when called.", "SHARE")]
+For = Annotated[str, _option("When to stop, whoever still waits.", "SECONDS", "--for")]
+Connections = Annotated[int, _option("Most connections at once, of all processes.")]
+Processes = Annotated[int, _option("Processes that the crowd is split into.")]
+Seed = Annotated[int, _option("Who comes when, stays how long, and gives up.")]
+Capacity = Annotated[int | None, _option("The room's `capacity`, to check it.")]
+MaxEntries = Annotated[int | None, _option("The room's `max_entries`, to check it.")]
+PerS = Annotated[str | None, _option("The room's `per_s`.", "SECONDS")]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KEY", envvar="WAITROOM_KEY", help="An API key, to read the room's limits."
+    ),
+]
+Make = Annotated[
+    str | None, _option("Make the room first, of this preset and the limits given.", "PRESET")
+]
+Own = Annotated[
+    bool,
+    typer.Option("--i-own-this-host", help="Load a server that is not on this machine."),
+]
+
+
+async def load(
+    cli: Session,
+    url: Url,
+    room: RoomOf = "load",
+    people: People = 1_000,
+    arrive: Arrive = "60",
+    stay: Stay = "5",
+    leave: Leave = 0.05,
+    no_show: NoShow = 0.02,
+    longest: For = "600",
+    connections: Connections = 100,
+    processes: Processes = 1,
+    seed: Seed = 1,
+    capacity: Capacity = None,
+    max_entries: MaxEntries = None,
+    per_s: PerS = None,
+    key: Key = None,
+    make: Make = None,
+    i_own_this_host: Own = False,
+) -> None:
+    """Load a running server with a crowd, and check from outside that it is fast and fair.
+
+    People join, poll when they are told to, enter when called, stay and finish; some give up, some
+    never come. What they saw is checked: order, limits, positions, nobody lost. The exit code is 1
+    if a check failed. Ctrl-C ends it early, with a report. A length of time is a number of seconds,
+    or like 90s, 10m.
+
+    Example:
+
+      waitroom load http://127.0.0.1:8080 --room concert --people 5000 --arrive 60s
+      waitroom load http://127.0.0.1:8080 --key wr_… --make slots --capacity 200 --processes 2
+      waitroom load http://127.0.0.1:8080 --room sale --max-entries 100 --per-s 60 --json
+    """
+    window_s = None if per_s is None else _seconds("per_s", per_s)
+    limits = Limits(capacity, max_entries, window_s)
+    plan = Plan(
+        target=find(url, anywhere=i_own_this_host),
+        room=room,
+        people=people,
+        arrive_s=_seconds("arrive", arrive),
+        stay_s=_seconds("stay", stay),
+        leave=leave,
+        no_show=no_show,
+        longest_s=_seconds("for", longest),
+        connections=connections,
+        processes=processes,
+        seed=seed,
+    )
+    if make is not None:
+        await _make(plan, key, make, limits)
+    with cli.out.progress() as bar:
+        task = bar.add_task("People come", total=people)
+
+        def progress(stages: Counter[str], errors: int) -> None:
+            told = f"{stages[Stage.WAITING]:,} waiting, {stages[Stage.INSIDE]:,} inside"
+            told += f", {errors:,} errors" if errors else ""
+            bar.update(task, completed=stages[Stage.DONE], description=told)
+
+        outcome = await loaded(plan, key=key, limits=limits, progress=progress)
+    cli.out.show(outcome.as_dict(), *_lines(outcome))
+    if not outcome.passed:
+        raise typer.Exit(1)
+
+
+async def _make(plan: Plan, key: str | None, preset: str, limits: Limits) -> None:
+    if key is None:
+        raise InvalidInput("make", "a room is made with an API key of role admin; give --key")
+    named = {name: getattr(limits, name) for name in ("capacity", "max_entries", "per_s")}
+    front = Front(plan.target, key)
+    try:
+        changes = {name: value for name, value in named.items() if value is not None}
+        await front.make(plan.room, preset, changes)
+    finally:
+        await front.aclose()
+
+
+def _seconds(option: str, text: str) -> float:
+    found = read_span(text)
+    if found is None:
+        raise InvalidInput(option, f"{text!r:.40} is no length of time; write 90s, 10m or 1h30m")
+    return found
+
+
+def _lines(outcome: Outcome) -> list[str | Table | Text]:
+    plan = outcome.plan
+    rate = outcome.requests / max(outcome.lasted_s, 1e-3)
+    said: list[str | Table | Text] = [
+        f"{people(plan.people)} for room {plan.room!r} at {plan.target.url}: "
+        f"{number(outcome.requests)} requests in {span(outcome.lasted_s)}, {rate:,.0f} per second"
+        f"{', stopped early' if outcome.interrupted else ''}.\n",
+        _checks(outcome),
+        "",
+        _latencies(outcome),
+        "",
+        _ends(outcome),
+        "",
+    ]
+    if outcome.noted.errors:
+        said += [_errors(outcome), ""]
+    if any(TooMany.code == code for _, _, code in outcome.noted.errors):
+        hint = "The server limits joins per address; for a test, set its `joins_per_minute` to 0.\n"
+        said.append(Text(hint, "yellow"))
+    said.append(f"Busiest: {_usage(outcome)}")
+    said.append(f"Limit: {outcome.bottleneck.who}. {outcome.bottleneck.why.capitalize()}.\n")
+    good = Text("✓ No check failed.", "bold green")
+    said.append(good if outcome.passed else Text("✗ A check failed.", "bold red"))
+    return said
+
+
+def _checks(outcome: Outcome) -> Table:
+    lines = table("check", "verdict", "what was seen", wrap=["what was seen"])
+    for one in outcome.checks:
+        style = "red" if one.verdict is Verdict.FAILED else "dim"
+        lines.add_row(one.name, Text(*_MARKS[one.verdict]), Text(one.found, style))
+    return lines
+
+
+def _latencies(outcome: Outcome) -> Table:
+    columns = [f"p{100 * share:g}" for share in SHARES]
+    lines = table("ms", "answers", *columns, "max", right=["answers", *columns, "max"])
+    for name in (*_STEPS, "lateness"):
+        one = outcome.noted.latency.get(name)
+        if one is None or not one.count:
+            continue
+        at = [NONE if (found := one.at(share)) is None else _ms(found) for share in SHARES]
+        shown = "(sent late by)" if name == "lateness" else name
+        lines.add_row(shown, number(one.count), *at, _ms(one.most_s))
+    return lines
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:,.1f}"
+
+
+def _ends(outcome: Outcome) -> Table:
+    lines = table("people", "number", right=["number"], header=False)
+    for end, count in outcome.ended.items():
+        lines.add_row(WORDS[end], number(count))
+    return lines
+
+
+def _errors(outcome: Outcome) -> Table:
+    lines = table("errors", "status", "code", "times", right=["times"])
+    for (step, status, code), count in outcome.noted.errors.most_common(20):
+        lines.add_row(step, str(status or NONE), code, number(count))
+    return lines
+
+
+def _usage(outcome: Outcome) -> str:
+    usage = outcome.usage
+
+    def cores(value: float | None) -> str:
+        return "unknown" if value is None else f"{value:.2f} cores"
+
+    parts = [f"server {cores(usage.server)}"]
+    if usage.workers:
+        parts[0] += f" ({usage.workers} worker{'s' if usage.workers > 1 else ''})"
+    if usage.lag_s is not None:
+        parts[0] += f", loop up to {1000 * usage.lag_s:.0f} ms late"
+    parts += [f"store {cores(usage.store)}", f"load test {cores(usage.own)} per process"]
+    if usage.machine is not None:
+        parts.append(f"this machine {usage.machine:.0%} in use")
+    return "; ".join(parts) + "."

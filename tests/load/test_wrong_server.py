@@ -1,0 +1,109 @@
+"""A server that is wrong is found out, over HTTP, by what its visitors saw."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.load.stub import Stub, served
+from waitroom.errors import WaitroomError
+from waitroom.load import Outcome, Plan, run
+from waitroom.load.checks import Verdict
+from waitroom.load.notes import End
+from waitroom.load.plan import Limits
+
+LIMITS = Limits(capacity=2, max_entries=1_000, per_s=10)
+
+
+async def loaded(
+    stub: Stub, limits: Limits = LIMITS, *, longest_s: float = 30, **changes: float
+) -> Outcome:
+    """Send thirty people to a stub."""
+    async with served(stub) as target:
+        plan = Plan(
+            target=target,
+            room="x",
+            people=30,
+            arrive_s=0.5,
+            stay_s=changes.pop("stay_s", 0.05),
+            leave=changes.pop("leave", 0),
+            no_show=0,
+            connections=8,
+            longest_s=longest_s,
+            patience_s=changes.pop("patience_s", 60),
+        )
+        return await run(plan, limits=limits)
+
+
+def verdicts(outcome: Outcome) -> dict[str, Verdict]:
+    """Return how each check came out."""
+    return {one.name: one.verdict for one in outcome.checks}
+
+
+async def test_a_right_room_passes() -> None:
+    """With no fault every check is ok, everybody is served, and connections are bounded."""
+    stub = Stub()
+    outcome = await loaded(stub)
+    assert {Verdict.OK} == set(verdicts(outcome).values()), outcome.checks
+    assert (True, {End.SERVED: 30}) == (outcome.passed, outcome.ended)
+    assert stub.most_at_once <= 8 + 1  # and the one that looks at the room
+
+
+@pytest.mark.parametrize(
+    ("stub", "limits", "name"),
+    [
+        (Stub(capacity=2), Limits(1, 1_000, 10), "capacity"),
+        (Stub(), Limits(2, 5, 10), "rolling limit"),
+        (Stub(newest_first=True), LIMITS, "order"),
+        (Stub(positions_rise=True), LIMITS, "positions"),
+        (Stub(loses=True), LIMITS, "nobody lost"),
+    ],
+    ids=["capacity", "rolling", "order", "positions", "lost"],
+)
+async def test_each_fault_is_seen(stub: Stub, limits: Limits, name: str) -> None:
+    """Each fault of the server turns its check red."""
+    outcome = await loaded(stub, limits)
+    assert (Verdict.FAILED, False) == (verdicts(outcome)[name], outcome.passed), outcome.checks
+
+
+async def test_errors_are_counted_and_visitors_go_on() -> None:
+    """Of a server that often says 503 every one is counted, and all are served all the same."""
+    outcome = await loaded(Stub(capacity=5, fails_every=4), Limits(5))
+    found = Counter[tuple[int, str]]()
+    for (_, status, code), times in outcome.noted.errors.items():
+        found[status, code] += times
+    assert {(503, "store_unavailable")} == set(found)
+    assert found.total() > 20
+    assert ({End.SERVED: 30}, True) == (outcome.ended, outcome.passed)
+
+
+async def test_nothing_but_errors_is_a_failure() -> None:
+    """People who never get an answer are not passed over."""
+    outcome = await loaded(Stub(fails_every=1), patience_s=1)
+    assert ({End.UNREACHED: 30}, False) == (outcome.ended, outcome.passed)
+
+
+async def test_those_who_still_wait_are_told_of_and_seen_off() -> None:
+    """When the time is up everybody is somewhere, nobody lost, and the room is left empty."""
+    stub = Stub(capacity=1)
+    outcome = await loaded(stub, Limits(1), longest_s=1.5, stay_s=30)
+    assert {End.INSIDE: 1, End.WAITING: 29} == outcome.ended
+    assert (Verdict.OK, Verdict.OK) == tuple(
+        verdicts(outcome)[name] for name in ("capacity", "nobody lost")
+    )
+    assert {} == stub.states
+
+
+async def test_some_give_up() -> None:
+    """With `leave` people go while they wait, and that is no fault."""
+    outcome = await loaded(Stub(capacity=1), Limits(1), longest_s=5, stay_s=1.0, leave=1.0)
+    assert outcome.ended[End.LEFT] > 3
+    assert outcome.passed
+
+
+async def test_a_room_must_be_there() -> None:
+    """A server without the room is told apart from none."""
+    async with served(Stub()) as target:
+        with pytest.raises(WaitroomError, match="the answer was 404"):
+            await run(Plan(target=target, room="y", people=1))
