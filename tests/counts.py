@@ -44,6 +44,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "away_seconds": (2, 10, 60),
         "joins_from_one": (500, 5_000, 5_000),
         "api_examples": (6, 40, 400),
+        "rehearsed": (5_000, 50_000, 1_000_000),
         "path_tricks": (100, 4_000, 40_000),  # spellings of a path, per stack
         "altered_every": (7, 1, 1),  # of the characters of a pass, each is changed in turn
         "api_coverage": (0, 1, 1),

@@ -92,8 +92,6 @@ def _observed(flow: Flow, delay_s: float) -> Answer:
     """Free places go first and fast; then the line moves by `flow.rate` and thins out."""
     free, fast, rate, hazard = flow.free, flow.fast, flow.rate, flow.hazard
     proven, there = flow.proven, 1.0 - flow.ghosts
-    settled, half = proven + flow.settling, there / (1.0 - flow.ghosts / 2)
-    before_young = proven + flow.settling * half
     # `fast` may be infinite: nothing but the places limits them.
     head_s = log1p(hazard * free / fast) / hazard if hazard else free / fast
     left = exp(-hazard * head_s)  # of those behind, when the free places are gone
@@ -106,12 +104,7 @@ def _observed(flow: Flow, delay_s: float) -> Answer:
     middle = delay_s + 0.5
 
     def wait(position: int) -> Wait | None:
-        if position <= proven:
-            ahead: float = position
-        elif position <= settled:
-            ahead = proven + (position - proven) * half
-        else:
-            ahead = before_young + (position - settled) * there
+        ahead = proven + (position - proven) * there if position > proven else position
         if ahead <= free:
             span = log1p(thin_fast * ahead) / hazard if thin_fast else ahead / fast
         elif hazard:

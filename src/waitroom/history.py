@@ -45,7 +45,6 @@ class Flow(NamedTuple):
     fast: float = inf
     ghosts: float = 0.0  # share of newcomers who were never there: they fall out by themselves
     proven: float = inf  # people in front who have been there for long enough
-    settling: float = 0.0  # behind them, those of whom half of the ghosts have been found out
 
 
 class Leaving(NamedTuple):
@@ -54,7 +53,6 @@ class Leaving(NamedTuple):
     hazard: float = 0.0
     ghosts: float = 0.0
     proven: float = inf
-    settling: float = 0.0
 
 
 class _Span(NamedTuple):
@@ -89,9 +87,7 @@ class History:
         """Return how the line moves, or None if nothing can be said."""
         leaving = self._leaving()
         flow = self._flow(leaving.hazard)
-        return flow and flow._replace(
-            ghosts=leaving.ghosts, proven=leaving.proven, settling=leaving.settling
-        )
+        return flow and flow._replace(ghosts=leaving.ghosts, proven=leaving.proven)
 
     def _flow(self, hazard: float) -> Flow | None:
         policy = self._policy
@@ -248,11 +244,7 @@ class History:
         ghosts = self._ghosts(presence_s)
         joins = Track([(span.seconds, span.joined) for span in self._spans])
         young = min(float(self._waiting), joins.within(presence_s))
-        lap_s = _lap_s(self._waiting, presence_s)
-        settling = (1 - ghosts / 2) * (joins.within(presence_s + lap_s) - joins.within(presence_s))
-        settling = min(settling, self._waiting - young)
-        proven = self._waiting - young - settling
-        return Leaving(self._hazard(ghosts), ghosts, proven, settling)
+        return Leaving(self._hazard(ghosts), ghosts, self._waiting - young)
 
     def _ghosts(self, presence_s: float) -> float:
         spans = self._spans
@@ -351,7 +343,7 @@ class History:
 
 
 def _fit(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the factor that explains the first of each pair by the second, and how far it is off."""
+    """Return the factor by which the second of each pair explains the first, and its error."""
     factor = sum(a * b for a, b in pairs) / (sum(b * b for _, b in pairs) or 1.0)
     return factor, sum((a - factor * b) ** 2 for a, b in pairs)
 

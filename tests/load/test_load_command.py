@@ -37,9 +37,9 @@ def cli() -> Cli:
 def test_a_small_crowd_finds_all_well(cli: Cli, server: Serving) -> None:
     """Sixty people, ten places: every check is ok, everybody is known of, nobody is lost."""
     limits = ("--capacity", 10, "--max-entries", 60, "--per-s", "5s")
-    words = ("--key", ADMIN_KEY, "--room", "small", "--make", "slots", *limits)
+    words = ("--key", ADMIN_KEY, "--room", "small", "--make", "batch", *limits)
     crowd = ("--people", 60, "--leave", 0, "--no-show", 0, "--processes", 2)
-    stay = ("--stay", "1.2")  # so that some have to ask twice
+    stay = ("--stay", "1")  # so that those at the end have to ask twice
     found = cli.json("load", server.base, *words, *crowd, *QUICK, *stay)
     assert {"ok"} == {one["verdict"] for one in found["checks"]}, found["checks"]
     assert (True, {"served": 60}) == (found["passed"], found["ended"])

@@ -38,7 +38,7 @@ from waitroom.errors import InvalidInput
 from waitroom.models import Policy
 from waitroom.server import listening, logs
 from waitroom.server.limits import Proxies
-from waitroom.server.worker import DRAIN, HUSH, held, load_worker
+from waitroom.server.signals import DRAIN, HUSH, held, load_worker
 from waitroom.settings import Settings, declared_rooms
 
 log = logging.getLogger("waitroom.serve")

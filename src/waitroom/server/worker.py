@@ -1,8 +1,9 @@
 """The app as a worker of Granian runs it: it hears the parent, and notices the parent's death.
 
-A worker starts with the signals of `HELD` blocked and takes each when it can: `DRAIN` and `HUSH`
-once it has a loop, `SIGTERM` (which makes Granian stop) not before it has hushed, and `SIGINT`
-never. So a Ctrl-C, or a supervisor that signals the whole group, leaves it to the parent.
+A worker starts with the signals of `HELD` (`signals.py`) blocked and takes each when it can:
+`DRAIN` and `HUSH` once it has a loop, `SIGTERM` (which makes Granian stop) not before it has
+hushed, and `SIGINT` never. So a Ctrl-C, or a supervisor that signals the whole group, leaves it to
+the parent.
 """
 
 from __future__ import annotations
@@ -15,35 +16,23 @@ import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Callable, Coroutine, MutableMapping
 from typing import Any
 
 from waitroom.errors import WaitroomError
-from waitroom.server import bodies, listening, logs
+from waitroom.server import bodies, listening
 from waitroom.server.app import App
 from waitroom.server.bodies import Message, Receive, Send
+from waitroom.server.signals import DRAIN, HUSH
 from waitroom.settings import Settings
 
 log = logging.getLogger("waitroom.worker")
-
-DRAIN, HUSH = signal.SIGUSR1, signal.SIGUSR2
-HELD = frozenset({signal.SIGINT, signal.SIGTERM, DRAIN, HUSH})
 
 SETTLE_S = 0.3
 """Between refusing connections and closing the port: those already made are taken and answered."""
 
 ORPHAN_LOOK_S = 1.0
 ORPHAN_S = 1.0
-
-
-@contextlib.contextmanager
-def held() -> Iterator[None]:
-    """Let processes that are started meanwhile begin with `HELD` blocked."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Worker(App):
@@ -131,9 +120,3 @@ def closing(app: bodies.App) -> bodies.App:
         await app(scope, receive, last)
 
     return wrapped
-
-
-def load_worker(settings: Settings, parent: int, _target: str) -> Worker:
-    """Make the app, in a worker process."""
-    logs.configure(settings.log_level, settings.log_json)
-    return Worker(settings, parent)

@@ -1,0 +1,74 @@
+"""Rehearsals as a whole: repeatable, quick, true to the scenario, and with a report."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.counts import count
+from tests.rehearsal.scenes import BAD_DAY, PACED, SLOTS, scene
+from waitroom.rehearsal import NAMES, find, rehearse
+from waitroom.rehearsal.report import render
+
+
+@pytest.mark.parametrize("text", [SLOTS, BAD_DAY], ids=["slots", "bad day"])
+async def test_same_seed_same_result(text: str) -> None:
+    """A seed decides everything; another one gives another course."""
+    first, second = await rehearse(scene(text)), await rehearse(scene(text))
+    other = await rehearse(scene(text), seed=99)
+    assert first.figures() == second.figures()
+    assert first.called_ms == second.called_ms
+    assert first.called_ms != other.called_ms
+
+
+async def test_a_crowd_in_a_minute() -> None:
+    """50,000 people are played within a minute, every promise kept (fewer where cores are shared)."""
+    outcome = await rehearse(find("concert-onsale"), people=count("rehearsed"))
+    assert outcome.passed
+    assert outcome.took_s < 60 * count("patience")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ready_scenarios_can_be_read(name: str) -> None:
+    """Every ready scenario is whole: a title, what it is about, and people who come."""
+    found = find(name)
+    assert found.title
+    assert found.about
+    people = len(found.times(random.Random(1)))
+    assert people == pytest.approx(found.expected, rel=0.2)
+
+
+def test_scaling_keeps_the_proportions() -> None:
+    """With other numbers of people the limits follow, the times do not."""
+    found = find("concert-onsale").scaled(100_000)
+    assert 100_000 == pytest.approx(found.expected)
+    assert (600, 10, 15_000) == (found.policy.batch, found.policy.every_s, found.policy.capacity)
+    assert [15_000, 13_600] == [one.takes for one in found.origin]
+
+
+async def test_seconds_out_of_a_csv(tmp_path: Path) -> None:
+    """Arrivals and sessions may come from files."""
+    (tmp_path / "come.csv").write_text("at_s,people\n0,5\n10.5,3\n")
+    (tmp_path / "stay.csv").write_text("seconds\n7\n")
+    (tmp_path / "mine.toml").write_text(
+        '[room]\ncapacity = 2\n[[arrivals]]\nkind = "csv"\nfile = "come.csv"\n'
+        '[people]\nsession = { kind = "csv", file = "stay.csv" }\n'
+    )
+    outcome = await rehearse(find(str(tmp_path / "mine.toml")))
+    assert outcome.passed
+    assert (8, 8) == (outcome.people, outcome.ended["finished"])
+    assert 2 == outcome.most_held
+
+
+async def test_the_report_says_it_all() -> None:
+    """The report has the verdicts and the plots, and asks nobody for anything."""
+    scenario = dataclasses.replace(scene(PACED), title="<script>alert(1)</script>")
+    page = render(await rehearse(scenario))
+    assert "every promise was kept" in page
+    assert 4 <= page.count("<svg")
+    assert "<script" not in page
+    assert "http://" not in page
+    assert "https://" not in page
