@@ -7,7 +7,7 @@ STAMP := $(VENV)/.stamp
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run demo test lint format seeds soak bench-engine bench-http bench-gate clean
+.PHONY: help venv run demo test lint format seeds soak bench-engine bench-http bench-eta bench-gate clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -69,6 +69,9 @@ bench-http: $(STAMP) ## measure the server beside two others, with wrk (FULL=1: 
 
 bench-gate: $(STAMP) ## measure what a gate costs a site, with wrk
 	$(BIN)/python -m bench.gate
+
+bench-eta: $(STAMP) ## measure the estimates against waits that came true (FULL=1, WRITE=1: docs)
+	FULL="$(FULL)" WRITE="$(WRITE)" SALT="$(SALT)" $(BIN)/python -m bench.eta
 
 clean: ## remove what was made, the data folder .waitroom excepted
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,7 +16,7 @@ AGREE = 2.5
 """Two paces agree if they lie apart by less than so many standard errors."""
 
 _MOST_BLOCKS = 60
-_FEWEST = 20  # people that a window should hold
+_FEWEST = 40  # people that a window should hold
 
 
 class Seen(NamedTuple):

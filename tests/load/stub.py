@@ -96,6 +96,7 @@ class Stub:
                 status, body = self.answer(method, path, bearer, headers.get("idempotency-key", ""))
                 data = b"" if status == 204 else json.dumps(body).encode()
                 length = f"content-length: {len(data)}\r\n"
+                length += "retry-after: 1\r\n" if status == 503 else ""
                 writer.write(f"HTTP/1.1 {status} x\r\n{length}\r\n".encode() + data)
         self.at_once -= 1
         writer.close()

@@ -36,8 +36,6 @@ lasts_s = 1800
 [room]
 batch = 10
 every_s = 10
-max_entries = 80
-per_s = 60
 session_s = 60
 
 [[arrivals]]
@@ -45,6 +43,24 @@ kind = "waves"
 people = 60
 waves = 3
 every_s = 60
+within_s = 20
+
+[people]
+session = 20
+"""
+
+ROLLING = """
+seed = 10
+lasts_s = 1800
+
+[room]
+max_entries = 40
+per_s = 60
+session_s = 60
+
+[[arrivals]]
+kind = "spike"
+people = 150
 within_s = 20
 
 [people]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.rehearsal.scenes import BAD_DAY, PACED, SLOTS, scene
+from tests.rehearsal.scenes import BAD_DAY, PACED, ROLLING, SLOTS, scene
 from waitroom.engine import scripts
 from waitroom.rehearsal import Outcome, rehearse
 
@@ -25,7 +25,7 @@ WRONG: dict[str, tuple[str, str, Change]] = {
         ("_moves", "return R.batch - R.slot_count", "return R.batch + 1 - R.slot_count"),
     ),
     "rolling limit": (
-        PACED,
+        ROLLING,
         "forgets the entries of a window",
         ("_moves", "n = n + tonumber(pairs_[i + 1])", "n = n"),
     ),
@@ -72,7 +72,9 @@ def verdicts(outcome: Outcome) -> dict[str, str]:
     return {one.name: f"{one.verdict} {one.first}".strip() for one in outcome.promises}
 
 
-@pytest.mark.parametrize("text", [SLOTS, PACED, BAD_DAY], ids=["slots", "paced", "bad day"])
+@pytest.mark.parametrize(
+    "text", [SLOTS, PACED, ROLLING, BAD_DAY], ids=["slots", "paced", "rolling", "bad day"]
+)
 async def test_right_lua_keeps_them(text: str) -> None:
     """Nothing is reported where nothing is wrong, not even on a day with a loss and an outage."""
     outcome = await rehearse(scene(text))

@@ -25,7 +25,7 @@ async def test_same_seed_same_result(text: str) -> None:
 
 
 async def test_a_crowd_in_a_minute() -> None:
-    """50,000 people are played within a minute, every promise kept (fewer where cores are shared)."""
+    """50,000 people are played within a minute, and every promise is kept."""
     outcome = await rehearse(find("concert-onsale"), people=count("rehearsed"))
     assert outcome.passed
     assert outcome.took_s < 60 * count("patience")

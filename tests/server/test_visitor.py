@@ -410,3 +410,10 @@ async def test_many_at_once_keep_their_order(served: Serving, new_room: NewRoom)
         tickets = [one.json()["ticket"] for one in replies]
         views = await asyncio.gather(*(client.get(f"{path}/{ticket}") for ticket in tickets))
     assert list(range(1, 101)) == sorted(view.json()["position"] for view in views)
+
+
+def test_a_short_time_to_enter_shortens_the_polls(call: Call, new_room: NewRoom) -> None:
+    """Who may be called between two polls is asked to poll twice within the time to enter."""
+    room = new_room(mode="paused", enter_within_s=4)
+    views = [call("POST", f"{room}/tickets").json() for _ in range(60)]
+    assert max(view["poll_after_ms"] for view in views) <= 2_000

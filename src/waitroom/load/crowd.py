@@ -145,8 +145,8 @@ class Crowd:
         if code in _REFUSED and person.step is Step.JOIN:
             self._end(person, End.REFUSED)
         elif reply.status >= 500 or reply.status in (408, 429):
-            if reply.status < 500:  # it was refused for now, so nothing was done
-                person.first_sent = NEVER
+            if reply.status < 500:  # it was refused for now: nothing was done, nothing is broken
+                person.first_sent = person.failing_since = NEVER
             self._again(person, reply.retry_after_s)
         elif reply.status == 409 and person.step is Step.ENTER:
             self._not_yet(person, problem)
@@ -228,7 +228,7 @@ class Crowd:
         now = time.monotonic()
         if isnan(person.failing_since):
             person.failing_since, person.pause_s = now, _PAUSE_S
-        if now - person.failing_since > self.plan.patience_s and not retry_after_s:
+        if now - person.failing_since > self.plan.patience_s:
             self._end(person, End.UNREACHED)
             return
         pause_s = person.pause_s * self._chance.uniform(0.5, 1.5)
@@ -283,7 +283,7 @@ class Crowd:
         await asyncio.gather(*late, return_exceptions=True)
         now = time.monotonic()
         for person in left:
-            self.history.add(person.visit(person.still(), now))
+            self.history.add(person.visit(person.still(now), now))
         self._due.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSING_S):

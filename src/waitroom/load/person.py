@@ -40,6 +40,9 @@ _STILL = {
     Stage.INSIDE: End.INSIDE,
 }
 
+_FAILING_S = 10.0
+"""Who got nothing but errors for so long has come, and was not reached."""
+
 
 @dataclass(slots=True)
 class Person:
@@ -121,8 +124,10 @@ class Person:
             rises=self.rises,
         )
 
-    def still(self) -> End:
+    def still(self, now: float) -> End:
         """Return how it ends for somebody when the test is stopped."""
+        if self.stage is Stage.COMING and now - self.failing_since > _FAILING_S:
+            return End.UNREACHED
         return _STILL[self.stage]
 
 

@@ -71,7 +71,8 @@ async def _played(
         wire = Wire(engine, ROOM)
         await wire.open(server.socket, VERBS)
         try:
-            watch = Watch(len(crowd), etas)
+            there = 1 - scenario.people.ghosts  # others look at nothing
+            watch = Watch(round(len(crowd) * there), etas)
             stage = Stage(scenario, engine, wire, clock, crowd, watch, rng)
             await stage.play(lambda done: progress(done, len(crowd)) if progress else None)
         finally:

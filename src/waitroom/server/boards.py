@@ -42,6 +42,9 @@ class Board:
     changed_at_ms: int | None = None
     fresh_at: float = 0.0
     wanted_at: float = 0.0
+    silence_s: float | None = None
+    """How long somebody who waits may be silent without losing anything."""
+
     wait: Callable[[int], Wait | None] = field(default=lambda _: None)
     estimator: Estimator | None = None
 
@@ -55,6 +58,9 @@ class Board:
         if stats.version != self.stats.version:
             self.changed_at_ms = stats.now_ms
         self.policy, self.stats, self.fresh_at = policy, stats, time.monotonic()
+        # Who is called between two polls needs half of the time to enter, and `pace` takes a third.
+        spans = policy.presence_s, policy.enter_within_s and 1.5 * policy.enter_within_s
+        self.silence_s = min((span for span in spans if span), default=None)
         last = self.samples[-1].at_ms if self.samples else 0
         if not last <= stats.now_ms < last + SAMPLE_MS:
             self.samples.append(sample_of(stats))

@@ -33,15 +33,15 @@ def ticket(server: Server, view: TicketView) -> TicketBody:
     board = server.boards.known.get(view.room)
     position, state = view.position, view.state
     wait = board.wait(position) if board is not None and position is not None else None
-    presence_s = None
+    silence_s = None
     if board is not None:
         board.wanted_at = time.monotonic()  # it is kept renewed as long as somebody polls
-        presence_s = board.policy.presence_s
+        silence_s = board.silence_s
     after_ms = poll_after_ms(
         position,
         state,
         wait,
-        presence_s,
+        silence_s,
         server.boards.load,
         random.random(),  # noqa: S311 - spreads polls, hides nothing
     )
