@@ -27,8 +27,9 @@ _LONGEST_S = 3600.0
 _BLOCK_S = 15.0
 _STOPPED_S = 15.0
 _EVERY_S = 30
+_HASTY = 0.002
 _SHARP = 20  # one of two explanations is chosen, but no answer may jump when they change places
-_FORGET_S = 300.0  # how fast people give up changes as they wait longer
+_FORGET_S = 500.0  # how fast people give up changes as they wait longer
 _GAP_S = 300.0  # samples further apart than this were made by a room that we know nothing of
 _FIELDS = tuple(spec.name for spec in fields(Sample))
 
@@ -173,7 +174,7 @@ class History:
             return None
         rate = self._bounded(seen.rate, capacity)
         if track.people < 5:
-            return Flow(rate, hazard, 1.0, doubt, 0.5 * (slot_s or 0.0))
+            return Flow(rate, hazard, 1.0, doubt, 0.1 * (slot_s or 0.0))
         burst_s = max(0.0, 0.8 * (uneven - 1) / rate)
         flow = self._as_seen(seen, hazard)
         grain_s = min(burst_s, slot_s or inf)
@@ -259,7 +260,8 @@ class History:
         if not known or not sums:
             return share
         by_share, off_share = _fit([(gone, came) for gone, came, _ in sums])
-        _, off_hazard = _fit([(gone, stood) for gone, _, stood in sums])
+        hazard, off_hazard = _fit([(gone, stood) for gone, _, stood in sums])
+        off_hazard *= 1 + hazard / _HASTY  # people who give up after a minute or two are unlikely
         trust = 1 / (1 + min(1e9, off_share / (off_hazard or 1e-9)) ** _SHARP)
         return known * min(0.98, trust * by_share) + (1 - known) * share
 

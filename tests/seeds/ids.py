@@ -15,7 +15,6 @@ ALL = tuple(
 
 NOT_YET_DUE: Mapping[str, str] = MappingProxyType(
     {
-        "001-12": "ten million waiting: the rehearsal, beside `make bench-engine`",
         "003-01": "stores and waiting types: the desk",
         "003-02": "daily numbers: the desk",
         "003-06": "teams ahead at registration: the desk's database",

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import hashlib
+import statistics
+import time
 
 import pytest
 
+from tests.counts import count
 from tests.harness import SECRET, Clock, crowd, open_engine
 from tests.servers import Cluster, Server
 from waitroom.engine import Engine
+from waitroom.engine.visitors import Join
 from waitroom.errors import InvalidTicket, NoCapacity, RoomFull
 from waitroom.models import Mode, State, TicketView, preset
+from waitroom.rehearsal import find, rehearse
 from waitroom.tickets import KeyRing
 
 
@@ -155,6 +161,35 @@ async def test_queue_limit_raised_live(engine: Engine, room: str) -> None:
     assert 1_000_000 == raised.policy.queue_limit
     assert 4 == (await engine.join(room)).position
     assert 1 == (await engine.poll(room, first.ticket)).position
+
+
+@pytest.mark.seed("001-12")
+async def test_position_in_a_large_crowd(engine: Engine, room: str) -> None:
+    """001-12: however many wait, a position takes milliseconds (`make bench-engine`: millions)."""
+    await engine.create(room, preset("manual", queue_limit=None))
+    for _ in range(count("rehearsed") // 500):
+        last = (await engine.join_many(room, [Join()] * 500))[-1]
+    assert isinstance(last, TicketView)
+    times = []
+    for _ in range(50):
+        began = time.perf_counter()
+        position = (await engine.poll(room, last.ticket)).position
+        times.append(time.perf_counter() - began)
+    assert count("rehearsed") == position
+    assert 0.01 * count("patience") > statistics.median(times)
+
+
+@pytest.mark.seed("001-12")
+async def test_limits_are_found_before_the_crowd_does() -> None:
+    """001-12: a crowd is rehearsed, and a pace that is too high for the site behind shows."""
+    scenario = find("concert-onsale").scaled(1_000)
+    calm = await rehearse(scenario)
+    hasty = await rehearse(
+        dataclasses.replace(scenario, policy=scenario.policy.change(batch=60, capacity=None))
+    )
+    assert calm.passed
+    assert hasty.passed
+    assert calm.origin_over_s < 60 < hasty.origin_over_s
 
 
 @pytest.mark.seed("001-13")

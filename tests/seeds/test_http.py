@@ -139,7 +139,7 @@ def test_one_person_one_place(site: Site) -> None:
 @pytest.mark.seed("001-05")
 @pytest.mark.seed("001-06")
 def test_rank_allow_and_is_allowed(site: Site) -> None:
-    """001-04 to 001-06: a rank, `allow(count)`, and whether somebody is allowed; empty is not."""
+    """001-04, 001-05, 001-06: a rank, `allow(count)`, whether somebody is allowed; empty is not."""
     room = site.make("manual")
     views = [site.join(room) for _ in range(3)]
     assert [1, 2, 3] == [site.status(view).json()["position"] for view in views]
@@ -199,7 +199,7 @@ def test_find_and_remove_by_age(site: Site) -> None:
 @pytest.mark.seed("002-03")
 @pytest.mark.seed("002-05")
 def test_slots(site: Site) -> None:
-    """002-01 to 002-03, 002-05: below the limit at once, above it in order; listed by operators."""
+    """002-01, 002-02, 002-03, 002-05: at once below the limit, in order above it; listed."""
     room = site.make("slots", capacity=2)
     views = [site.join(room, enter=True) for _ in range(4)]
     assert ["inside", "inside", "waiting", "waiting"] == [view["state"] for view in views]

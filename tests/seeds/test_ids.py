@@ -13,12 +13,14 @@ from tests.seeds.__main__ import verdict
 from tests.seeds.ids import ALL, DUE, NOT_YET_DUE
 
 DOCUMENTS = sorted(Path(__file__).parent.glob("test_0*.py"))
+OVER_HTTP = "test_http"
+"""What a site sees of several documents, with one server for all of them."""
 
 
 def proofs() -> Iterator[tuple[str, FunctionType]]:
     """Yield each requirement with a test that is marked with it."""
-    for path in DOCUMENTS:
-        module = importlib.import_module(f"tests.seeds.{path.stem}")
+    for stem in (*(path.stem for path in DOCUMENTS), OVER_HTTP):
+        module = importlib.import_module(f"tests.seeds.{stem}")
         for name, value in vars(module).items():
             if name.startswith("test_") and isinstance(value, FunctionType):
                 for mark in getattr(value, "pytestmark", []):
@@ -55,9 +57,10 @@ def test_later_ids_are_known() -> None:
 
 
 def test_ids_stand_where_they_belong() -> None:
-    """A test stands in its document's file, and its docstring names the requirement."""
+    """A test stands in its document's file or goes over HTTP; its docstring names the id."""
     for id_, test in proofs():
-        assert f"tests.seeds.test_{id_.partition('-')[0]}" == test.__module__
+        stem = test.__module__.rpartition(".")[2]
+        assert stem in (f"test_{id_.partition('-')[0]}", OVER_HTTP)
         assert id_ in (test.__doc__ or "")
 
 

@@ -112,9 +112,10 @@ def _written(outcome: Outcome, report: Path | None) -> str | None:
 def _lines(outcome: Outcome, where: str | None) -> list[str | Table | Text]:
     scenario: Scenario = outcome.scenario
     speed = outcome.lasted_s / outcome.took_s if outcome.took_s else 0
+    played = f"{span(outcome.lasted_s)} played in {span(outcome.took_s)}"
     said: list[str | Table | Text] = [
         f"{scenario.title}: {people(outcome.people)}, seed {outcome.seed}; "
-        f"{span(outcome.lasted_s)} played in {span(outcome.took_s)} ({speed:,.0f} times as fast).\n",
+        f"{played} ({speed:,.0f} times as fast).\n",
         _promises(outcome),
         "",
         _summary(outcome),
