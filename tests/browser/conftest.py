@@ -8,6 +8,8 @@ begins with `pytestmark = pytest.mark.asyncio(loop_scope="session")`.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -41,14 +43,19 @@ async def stage(served: Serving) -> AsyncIterator[Stage]:
     await made.aclose()
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+# Of this folder, not of the session: one that idled for half an hour was not heard of again when
+# it was to be closed.
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     """Run a Chromium with a profile of its own, which goes with it."""
     binary = chromium_or_skip()
-    async with async_playwright() as playwright:
-        found = await playwright.chromium.launch(executable_path=binary, args=FLAGS)
-        yield found
-        await found.close()
+    playwright = await async_playwright().start()
+    found = await playwright.chromium.launch(executable_path=binary, args=FLAGS)
+    yield found
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(20):
+            await found.close()
+            await playwright.stop()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
