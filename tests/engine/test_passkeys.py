@@ -15,7 +15,6 @@ from waitroom.passes import PassKeys, generate_pem
 from waitroom.settings import Settings
 
 SECRET = "s" * 32
-NOW_S = int(time.time())
 
 
 def public(keys: PassKeys) -> list[dict[str, str]]:
@@ -89,7 +88,8 @@ def made_at(path: Path, ago_s: float) -> Path:
 
 def signed(keys: PassKeys) -> str:
     """Sign a pass."""
-    return keys.sign("concert", "ticket", 1, NOW_S, NOW_S + 60, "waitroom")
+    now_s = int(time.time())
+    return keys.sign("concert", "ticket", 1, now_s, now_s + 60, "waitroom")
 
 
 def test_a_new_key_signs_once_everybody_knows_it(tmp_path: Path) -> None:
