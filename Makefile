@@ -4,6 +4,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+RUNS := $(VENV)/.runs
+, := ,
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -14,18 +16,27 @@ help: ## list what can be made
 
 venv: $(STAMP) ## make .venv with everything, again when pyproject.toml or constraints.txt change
 
-# The stamp comes last, so that an installation that broke off is done again.
-$(STAMP): pyproject.toml constraints.txt
+# The stamps come last, so that an installation that broke off is done again.
+define install
 	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	"$(PYTHON)" -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	@touch $(STAMP)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(1)]'
+endef
+
+$(STAMP): pyproject.toml constraints.txt
+	$(call install,dev)
+	@touch $(STAMP) $(RUNS)
+
+# Only what the server needs: a newcomer should not wait for linters and browsers' drivers.
+$(RUNS): pyproject.toml constraints.txt
+	$(call install,server$(,)embedded)
+	@touch $(RUNS)
 
 PORT ?= 8080
 SITE_PORT ?= 8081
 
-run: $(STAMP) ## start the server with a demo room and a crowd, and say where to look (PORT=8080)
+run: $(RUNS) ## start the server with a demo room and a crowd, and say where to look (PORT=8080)
 	$(BIN)/waitroom serve --demo --port $(PORT)
 
 demo: $(STAMP) ## put a concert on sale behind a waiting room, with a crowd (PORT=8080 SITE_PORT=8081)
