@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from waitroom import __version__
+from waitroom.rehearsal.reading import read as read_scenario
 from waitroom.server.families import METRICS
 from waitroom.settings import SETTINGS, declared_rooms, load
 
@@ -332,8 +333,11 @@ BLOCKS = [
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_toml_of_the_docs_is_accepted(block: str, tmp_path: Path) -> None:
-    """Every TOML block that a reader might copy is taken, rooms included."""
+    """Every TOML block that a reader might copy is taken: settings with rooms, or a scenario."""
     path = tmp_path / "waitroom.toml"
     path.write_text(block, "utf-8")
+    if "[room]" in block:
+        assert read_scenario(path).title
+        return
     load({}, toml=path)
     declared_rooms(path)
