@@ -8,7 +8,6 @@ keys from a real Waitroom.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import statistics
@@ -20,7 +19,6 @@ from importlib.metadata import version
 from typing import Any
 
 import uvloop
-from rich.table import Table
 
 import waitroom
 from bench.report import Figures, Line, Reporter
@@ -204,22 +202,6 @@ async def measure(scale: Scale, reporter: Reporter) -> tuple[Figures, dict[str, 
     return figures, facts
 
 
-def show(figures: Figures, facts: dict[str, Any], reporter: Reporter) -> None:
-    """Print the table, then everything as one JSON object on the last line."""
-    table = Table(title=f"a gate, {VISITORS} visitors, offline")
-    for name in ("key", "figure", "target", ""):
-        table.add_column(name, justify="right" if name == "figure" else "left", no_wrap=True)
-    table.add_column("meaning")
-    for line in LINES:
-        value = figures[line.key]
-        mark = ("[green]met" if line.met(value) else "[red]missed") if line.target else ""
-        shown = f"{value:,.0f}" if value >= 1_000 else f"{value:.4g}"
-        table.add_row(line.key, shown, line.target, mark, line.about)
-    reporter.console.print(table)
-    rounded = {key: round(value, 4) for key, value in figures.items()}
-    print(json.dumps({**rounded, **facts}), flush=True)
-
-
 def main() -> None:
     """Measure and report."""
     if not wrk.installed():
@@ -227,7 +209,9 @@ def main() -> None:
     if not cores.can_pin():
         sys.exit("this needs Linux: elsewhere a server cannot be held on one core")
     reporter = Reporter()
-    show(*uvloop.run(measure(Scale.from_environment(), reporter)), reporter)
+    figures, facts = uvloop.run(measure(Scale.from_environment(), reporter))
+    reporter.show(f"a gate, {VISITORS} visitors, offline", LINES, figures)
+    reporter.last_line(figures, facts)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -84,25 +84,34 @@ class Reporter:
             yield lambda count: bar.advance(task, count)
 
     def finish(self, figures: Figures, facts: dict[str, Any]) -> None:
-        """Print the table, then everything as one JSON object on the last line."""
-        table = Table(title=f"the engine with {facts['waiting']:,} waiting on {facts['server']}")
-        for name, side in (("key", "left"), ("figure", "right"), ("target", "left"), ("", "left")):
-            table.add_column(name, justify="right" if side == "right" else "left", no_wrap=True)
+        """Print the engine's table, then everything as one JSON object on the last line."""
+        title = f"the engine with {facts['waiting']:,} waiting on {facts['server']}"
+        self.show(title, LINES, figures)
+        if not facts["full"]:
+            self.console.print("Targets are those of a full run: make bench-engine FULL=1")
+        self.last_line(figures, facts)
+
+    def show(self, title: str, lines: Sequence[Line], figures: Figures) -> None:
+        """Print a table of figures beside their targets."""
+        table = Table(title=title)
+        for name in ("key", "figure", "target", ""):
+            table.add_column(name, justify="right" if name == "figure" else "left", no_wrap=True)
         table.add_column("meaning")
-        for line in LINES:
+        for line in lines:
             value = figures[line.key]
             mark = ("[green]met" if line.met(value) else "[red]missed") if line.target else ""
             table.add_row(line.key, _shown(value), line.target, mark, line.about)
         self.console.print(table)
-        if not facts["full"]:
-            self.console.print("Targets are those of a full run: make bench-engine FULL=1")
+
+    def last_line(self, figures: Figures, facts: dict[str, Any]) -> None:
+        """Print everything as one JSON object."""
         facts["seconds"] = round(time.perf_counter() - self._began, 1)
-        rounded = {key: round(value, 3) for key, value in figures.items()}
+        rounded = {key: round(value, 4) for key, value in figures.items()}
         print(json.dumps({**rounded, **facts}), flush=True)
 
 
 def _shown(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.2f}"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def percentile(values: list[float], percent: float) -> float:

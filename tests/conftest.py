@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from tests import mutants
+from tests import figures, mutants
 from tests.harness import Clock, open_engine
 from tests.servers import Server, redis_server_or_skip, start_server
 from waitroom.engine import Engine
 
 mutants.apply()
+# A client of ours logs every call: thousands of lines that hide why a test failed.
+logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what the tests have measured."""
+    reports = [one for one in terminalreporter.getreports("passed") if one.when == "call"]
+    found = figures.said(reports)
+    if found:
+        terminalreporter.section("figures")
+        for line in found:
+            terminalreporter.line(line)
 
 
 @pytest.fixture(scope="session")

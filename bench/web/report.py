@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import time
 from typing import Any
-
-from rich.table import Table
 
 from bench.report import Figures, Line, Reporter
 
@@ -44,22 +40,12 @@ class HttpReporter(Reporter):
 
     def finish(self, figures: Figures, facts: dict[str, Any]) -> None:
         """Print the table, then everything as one JSON object on the last line."""
-        table = Table(title=f"the server with {facts['waiting']:,} waiting on {facts['server']}")
-        for name in ("key", "figure", "target", ""):
-            table.add_column(name, justify="right" if name == "figure" else "left", no_wrap=True)
-        table.add_column("meaning")
-        for line in LINES:
-            value = figures[line.key]
-            mark = ("[green]met" if line.met(value) else "[red]missed") if line.target else ""
-            shown = f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:.2f}"
-            table.add_row(line.key, shown, line.target, mark, line.about)
-        self.console.print(table)
+        title = f"the server with {facts['waiting']:,} waiting on {facts['server']}"
+        self.show(title, LINES, figures)
         if figures["core_share"] < QUIET:
             self.console.print(
                 "Something else used these cores, so no figure counts: run this again alone."
             )
         if not facts["full"]:
             self.console.print("Targets are those of a full run: make bench-http FULL=1")
-        facts["seconds"] = round(time.perf_counter() - self._began, 1)
-        rounded = {key: round(value, 3) for key, value in figures.items()}
-        print(json.dumps({**rounded, **facts}), flush=True)
+        self.last_line(figures, facts)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.tools import say
+from tests.figures import say
 from tests.harness import Clock, advance_all, crowd, open_engine
 from tests.servers import Cluster, start_cluster
 from waitroom.engine import Engine

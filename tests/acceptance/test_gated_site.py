@@ -16,9 +16,9 @@ from examples.concert.store import Store
 from examples.concert.tables import Reservation
 from sqlalchemy import select
 
-from tests.acceptance.tools import say
 from tests.counts import count
 from tests.examples.serving import concert
+from tests.figures import say
 from tests.serving import ADMIN_KEY, SECRET, Serving, serving
 from waitroom.engine import Engine
 from waitroom.tickets import KeyRing

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 
-from tests.acceptance.tools import members, say
+from tests.acceptance.tools import members
 from tests.counts import count
+from tests.figures import say
 from tests.harness import Clock, open_engine
 from tests.servers import Server
 from waitroom.engine import Join

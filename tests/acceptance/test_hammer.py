@@ -8,9 +8,10 @@ import pytest
 
 from tests.acceptance import checks
 from tests.acceptance.checks import Event
-from tests.acceptance.tools import Log, everybody, finished, read_notes, say, workers
+from tests.acceptance.tools import Log, everybody, finished, read_notes, workers
 from tests.acceptance.visitors import Plan, start_signal, visit
 from tests.counts import count
+from tests.figures import say
 from tests.harness import open_engine
 from tests.servers import start_server
 from waitroom.models import Policy

@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.acceptance.tools import Notes, finished, read_notes, say, workers
+from tests.acceptance.tools import Notes, finished, read_notes, workers
 from tests.counts import count
+from tests.figures import say
 from tests.harness import open_engine
 from tests.servers import start_server
 from waitroom.engine import Engine

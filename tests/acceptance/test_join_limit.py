@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.acceptance.tools import say
 from tests.clients import Reply, Wire, ask, metric, request, scrape
 from tests.counts import count
+from tests.figures import say
 from tests.serving import ADMIN_KEY, Serving, serving
 
 PER_MINUTE = 300

@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 
-from tests.acceptance.tools import say
 from tests.counts import count
+from tests.figures import say
 from tests.serving import ADMIN_KEY, Patient, Serving, serving
 from waitroom.engine.passkeys import rotate
 from waitroom.gates.keys import Verifier

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from tests.acceptance import checks
-from tests.acceptance.tools import Log, everybody, finished, read_notes, say, start_worker, workers
+from tests.acceptance.tools import Log, everybody, finished, read_notes, start_worker, workers
 from tests.acceptance.visitors import READY, Plan, start_signal, visit
 from tests.counts import count
+from tests.figures import say
 from tests.harness import open_engine
 from tests.servers import start_server
 from waitroom.engine import Engine

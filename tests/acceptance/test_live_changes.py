@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from tests.acceptance import checks
-from tests.acceptance.tools import Log, members, place_of, say
+from tests.acceptance.tools import Log, members, place_of
 from tests.counts import count
+from tests.figures import say
 from tests.harness import Clock, crowd, open_engine
 from tests.servers import Server
 from waitroom.engine import Engine

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.tools import everybody, load_scripts, place_of, say
+from tests.acceptance.tools import everybody, load_scripts, place_of
+from tests.figures import say
 from tests.harness import Clock, open_engine
 from tests.servers import FaultProxy, Server, fault_proxy, start_server
 from waitroom.engine import Engine, Join

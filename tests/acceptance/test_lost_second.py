@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance import checks
-from tests.acceptance.tools import everybody, members, place_of, say
+from tests.acceptance.tools import everybody, members, place_of
 from tests.counts import count
+from tests.figures import say
 from tests.harness import Clock, advance_all, open_engine
 from tests.servers import (
     HOST,

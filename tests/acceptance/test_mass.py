@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.acceptance.tools import fill, members, say
+from tests.acceptance.tools import fill, members
 from tests.counts import count
+from tests.figures import say
 from tests.harness import Clock, open_engine
 from tests.servers import start_server
 from waitroom.engine import Engine

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.tools import dump, say
+from tests.acceptance.tools import dump
 from tests.counts import count
+from tests.figures import say
 from tests.harness import Clock, crowd, open_engine
 from tests.servers import Server
 from waitroom.engine import Engine
 from waitroom.engine.keys import ROOM_KEYS, room_key
+from waitroom.engine.lines import Settled
 from waitroom.errors import BrokenRoom, StoreFull
 from waitroom.models import Policy, State, TicketView
 
@@ -94,6 +96,14 @@ ACTS: dict[str, Act] = {
         room, [people[0].id, people[2].id, people[9].id], op_id="op"
     ),
     "defer": lambda engine, room, people: engine.defer(room, people[6].ticket, 2, op_id="op"),
+    "settle": lambda engine, room, people: engine.settle(
+        room,
+        [
+            Settled(people[0].id, "waiting", 5, 1),
+            Settled(people[7].id, "called", 6, 1),
+            Settled(people[8].id, "left", 7, 1),
+        ],
+    ),
     "list": lambda engine, room, _: engine.list(room),
     "stats": lambda engine, room, _: engine.stats(room),
     "configure": lambda engine, room, _: engine.configure(room, per_s=9, max_entries=9, op_id="op"),

@@ -6,8 +6,9 @@ import random
 
 import pytest
 
-from tests.acceptance.tools import members, say
+from tests.acceptance.tools import members
 from tests.counts import count
+from tests.figures import say
 from tests.harness import Clock, advance_all, crowd, open_engine
 from tests.servers import Server
 from waitroom.models import Policy, State, TicketView, preset

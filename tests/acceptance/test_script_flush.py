@@ -12,8 +12,8 @@ from typing import TypeVar
 
 import pytest
 
-from tests.acceptance.tools import say
 from tests.counts import count
+from tests.figures import say
 from tests.harness import open_engine
 from tests.servers import Kind, start_server
 from waitroom.engine import Engine

@@ -21,7 +21,6 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.tools import say
 from tests.clients import (
     Live,
     Reply,
@@ -34,6 +33,7 @@ from tests.clients import (
     slow_link,
 )
 from tests.counts import count
+from tests.figures import say
 from tests.servers import Server as Store
 from tests.servers import start_server
 from tests.serving import ADMIN_KEY, Serving, await_ready, end, launch

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.tools import Log, Notes, read_notes, say, workers
+from tests.acceptance.tools import Log, Notes, read_notes, workers
+from tests.figures import say
 from tests.harness import open_engine
 from tests.servers import start_server
 from waitroom.engine import Engine

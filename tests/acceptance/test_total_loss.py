@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.acceptance.tools import members, place_of, say
+from tests.acceptance.tools import members, place_of
 from tests.counts import count
+from tests.figures import say
 from tests.harness import Clock, advance_all, open_engine
 from tests.servers import Server
 from waitroom.engine import Engine, Join

@@ -24,11 +24,6 @@ RING = KeyRing([SECRET])
 _SPAWN = multiprocessing.get_context("spawn")
 
 
-def say(text: str) -> None:
-    """Print a figure; `pytest -rP` shows those of tests that passed."""
-    print(f"\n{text}")  # noqa: T201
-
-
 def place_of(room: str, ticket: str) -> int:
     """Return the place that a ticket carries."""
     return RING.read(room, ticket).place

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.clients import ask, request
+from tests.figures import say
 from tests.gates.sites import GATES, site
 from tests.servers import Server, start_server
 from tests.serving import ADMIN_KEY, Serving, serving
@@ -67,6 +68,6 @@ def test_gates_announce_the_sessions_they_see(
                 found = room.json()["stats"]
                 worst = max(worst, found["inside"] + found["called"])
             time.sleep(0.3)
-        print(f"the most inside and called after the loss: {worst} of {CAPACITY}")  # noqa: T201
+        say(f"the most inside and called after the loss: {worst} of {CAPACITY}")
         assert CAPACITY == worst
         assert GATES[0].verifier.live(ROOM, time.time())
