@@ -31,12 +31,13 @@ class Mutant:
     changes: tuple[Change, ...]
 
 
-def _mutant(test: str, *changes: tuple[str, str, str]) -> Mutant:
-    node = f"tests/engine/test_promises_small.py::{test}"
+def _mutant(test: str, *changes: tuple[str, str, str], file: str = "promises_small") -> Mutant:
+    node = f"tests/engine/test_{file}.py::{test}"
     return Mutant(node, tuple(Change(*change) for change in changes))
 
 
 _BUCKET = "string.format('%.0f', R.now - R.now % R.bucket_ms)"
+_ONE_MORE = "redis.call('HINCRBY', K.entries, bucket, n) > n"
 
 MUTANTS: dict[str, Mutant] = {
     "admits_one_too_many": _mutant(
@@ -53,14 +54,14 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "counts_calls_instead_of_entries": _mutant(
         "test_late_enterers_and_new_calls_share_the_window",
-        ("_moves", f"redis.call('HINCRBY', K.entries, {_BUCKET}, 1)", "R.n_entries = R.n_entries"),
+        ("_moves", _ONE_MORE, "bucket"),
         (
             "_moves",
             "count('called_total', #ids)",
             f"count('called_total', #ids)\n  redis.call('HINCRBY', K.entries, {_BUCKET}, #ids)",
         ),
         ("_moves", "entries_in_window() - live_called())", "entries_in_window())"),
-        ("enter", "entries_in_window() >= R.max_entries", "false"),
+        ("enter", "entries_in_window() + #goes >= R.max_entries", "false"),
     ),
     "restores_the_gone": _mutant(
         "test_who_left_stays_gone",
@@ -69,7 +70,17 @@ MUTANTS: dict[str, Mutant] = {
     # Beyond the five that were asked for.
     "enters_without_a_limit": _mutant(
         "test_the_rolling_limit_holds_when_it_is_lowered",
-        ("enter", "entries_in_window() >= R.max_entries", "false"),
+        ("enter", "entries_in_window() + #goes >= R.max_entries", "false"),
+    ),
+    "enters_a_batch_above_the_limit": _mutant(
+        "test_a_batch_keeps_the_rolling_limit",
+        ("enter", "entries_in_window() + #goes >=", "entries_in_window() >="),
+        file="enter",
+    ),
+    "settles_what_is_late": _mutant(
+        "test_any_order_ends_in_the_newest",
+        ("settle", "known > revision and not forced", "false"),
+        file="settle",
     ),
     "ignores_the_deadline": _mutant(
         "test_a_turn_ends_at_its_deadline_without_a_sweep",

@@ -364,7 +364,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What one script did to people: `called`, `entered`, `ended` (with a reason) or `cleared`."""
+    """What one script did to people.
+
+    `called`, `entered`, `ended` (with a reason), `cleared`, or `placed` by a record elsewhere.
+    """
 
     kind: str
     at_us: int

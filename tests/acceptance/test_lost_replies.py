@@ -18,6 +18,7 @@ from tests.figures import say
 from tests.harness import Clock, open_engine
 from tests.servers import FaultProxy, Server, fault_proxy, start_server
 from waitroom.engine import Engine, Join
+from waitroom.engine.lines import Settled
 from waitroom.engine.scripts import Verb, script
 from waitroom.errors import UnknownRoom
 from waitroom.models import Policy, State, TicketView
@@ -136,6 +137,16 @@ async def _kick(scene: Scene) -> Any:
     return await scene.engine.kick(scene.room, map(scene.id, ("p1", "p2", "p20", "p21")))
 
 
+async def _settle(scene: Scene) -> Any:
+    said = (("p0", "waiting"), ("p20", "called"), ("p21", "left"), ("p22", "waiting"))
+    await scene.engine.settle(  # a repeat says that nothing is left to change
+        scene.room,
+        [Settled(scene.id(name), state, 7 + n, 1) for n, (name, state) in enumerate(said)],
+        pace="1:2.0",
+    )
+    return (await scene.engine.stats(scene.room)).counters
+
+
 async def _list(scene: Scene) -> Any:
     page = await scene.engine.list(scene.room, limit=10)
     return [(scene.names()[line.id], line.place, line.seen_ms) for line in page.tickets]
@@ -201,6 +212,7 @@ ACTS: dict[str, tuple[Verb, Act]] = {
     "call": (Verb.CALL, _call),
     "kick": (Verb.KICK, _kick),
     "defer": (Verb.DEFER, _visit("defer", "p12", 5)),
+    "settle": (Verb.SETTLE, _settle),
     "list": (Verb.LIST, _list),
     "stats": (Verb.STATS, _stats),
     "sample": (Verb.SAMPLE, _sample),

@@ -42,6 +42,7 @@ class Facts:
     sids: dict[str, int]
     gone: dict[str, int]
     entries: dict[int, int]
+    record: dict[str, int]
     events: tuple[tuple[str, Event], ...]
 
 
@@ -53,6 +54,7 @@ class Step:
     targets: frozenset[str] = frozenset()
     forced: bool = False
     nameless: frozenset[str] = frozenset()  # those of `targets` who came without a ticket
+    recorded: frozenset[str] = frozenset()  # of whom `settle` has told the room before
 
 
 @dataclass(slots=True)
@@ -72,6 +74,13 @@ class Person:
     lost: bool = False  # waits, but the server forgot: a poll must bring them back
     forgiven: bool = False  # is out, but the server forgot: a poll may bring them back
     reverted: bool = False  # was put back by a failover, perhaps behind the watermark
+    settled: bool = False  # has a place of a record elsewhere, which alone brings it back
+
+    def forget(self) -> None:
+        """Be forgotten by the server: a ticket brings back whose place it proves."""
+        self.lost = self.state == "waiting" and not self.settled
+        if not self.lost:
+            self.state, self.forgiven = "out", self.why != "cleared"
 
 
 def ms(seconds: float | None) -> int:
@@ -209,10 +218,13 @@ class Model:
         self.counts.clear()
         dropped = {i for e in events if e.reason == "abandoned" for i in e.ids}
         for event in events:
-            if event.kind == "called":
+            if step.verb == "settle" and event.reason != "abandoned":
+                self._settled(step, event, after)
+            elif event.kind == "called":
                 self._called(step, event.ids, dropped, after)
             elif event.kind == "entered":
-                self._entered(step, event.ids[0])
+                for ticket_id in event.ids:
+                    self._entered(step, ticket_id)
             elif event.kind == "ended":
                 self._ended(step, event, after)
         for ticket_id, place in after.waiting.items():
@@ -318,6 +330,32 @@ class Model:
                 assert was == "inside" or reason != "finished", f"finished {was}"
             person.state, person.why, person.forgiven = "out", reason, False
 
+    def _settled(self, step: Step, event: Event, after: Facts) -> None:
+        """Follow a record elsewhere, which asks for no limit and no turn."""
+        for i in event.ids:
+            person = self.person(i)
+            assert i in step.targets, f"{event.kind} unasked"
+            here = person.state != "out" and not person.lost
+            waited = here and person.state == "waiting"
+            if event.kind == "ended":
+                assert here, f"{event.reason} twice"
+                self.counts[event.reason] += 1
+                self.counts["called_total"] += waited and event.reason == "finished"
+                person.state, person.why = "out", event.reason
+            else:
+                came = "restored" if here or i in step.recorded else "joined"
+                self.counts[came] += not here or (event.kind == "placed" and not waited)
+                within = self.policy.enter_within_s
+                ends = event.kind == "called" and within is not None
+                person.until = self.now + ms(within) if ends else FOREVER
+                person.state, person.why = {"placed": "waiting"}.get(event.kind, event.kind), ""
+                self.counts["called_total"] += event.kind == "called"
+            if event.kind == "placed":
+                person.place, person.seen = after.waiting[i], self.now
+                person.arrived, person.moved, person.drew = person.place // 1000, True, self.draws
+                person.settled = True
+            person.lost = person.forgiven = False
+
     def _in_line(self, step: Step, person: Person, place: int) -> None:
         if person.state != "waiting" or person.lost:
             self._arrive(step, person, place)
@@ -390,15 +428,13 @@ class Model:
         """Take everybody out: tickets of the old epoch are worth nothing now."""
         for p in self.people.values():
             p.state, p.why, p.places = "out", "cleared", set()
-            p.lost = p.forgiven = p.reverted = False
+            p.lost = p.forgiven = p.reverted = p.settled = False
         self.hold_until = 0
 
     def flushed(self, now: int) -> None:
         """Everything is lost and a process has brought the room back: it holds from now."""
         for p in self.people.values():
-            p.lost = p.state == "waiting"
-            if p.state != "waiting":
-                p.state, p.forgiven = "out", p.why != "cleared"
+            p.forget()
         self.now = self.peak = self.resumed = now
         self.hold_until = now + ms(self.policy.recover_s)
         self.slot = self.slot_calls = self.drawn = 0
@@ -413,9 +449,7 @@ class Model:
             if mine is None or (mine.state == "out" and p.state == "waiting"):
                 # They joined in the lost second: their ticket must bring them back.
                 self.people[p.id] = p
-                p.lost = p.state == "waiting"
-                if p.state != "waiting":
-                    p.state, p.forgiven = "out", p.why != "cleared"
+                p.forget()
             else:
                 mine.places |= p.places
                 mine.seen = max(mine.seen, p.seen)

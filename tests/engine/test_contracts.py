@@ -15,6 +15,7 @@ import pytest
 
 from tests.harness import Clock, crowd
 from waitroom.engine import Engine, keys, policies, replies, scripts
+from waitroom.engine.lines import Settled
 from waitroom.engine.scripts import READS, SHARED, WANTS_MEMORY, Verb, lua, script
 from waitroom.models import POLICY_FIELDS, Mode, Policy, State, TicketView
 
@@ -137,7 +138,7 @@ def test_key_map() -> None:
     """The key map at the top of `_common.lua` has the keys of `keys.py`, in their order."""
     lines = re.findall(r"^-- +(\d+) (\w+) +([A-Z]+) ", COMMON, re.MULTILINE)
     assert [*keys.ROOM_KEYS, "op"] == [name for _, name, _ in lines]
-    assert [str(n) for n in range(1, 15)] == [number for number, _, _ in lines]
+    assert [str(n) for n in range(1, 16)] == [number for number, _, _ in lines]
 
 
 def test_key_types() -> None:
@@ -319,6 +320,12 @@ CALLS: dict[Verb, Callable[[Scene], Awaitable[Any]]] = {
     Verb.CHECK: lambda s: s.engine.check_many(
         s.room, [(s.inside.id, s.inside.sid or 0), (s.last.id, 5)]
     ),
+    Verb.SETTLE: lambda s: s.engine.settle(
+        s.room,
+        [Settled(s.waiting.id, "called", 5, 1), Settled(s.last.id, "left", 6, 2)],
+        pace="1:2.0",
+        forced=True,
+    ),
     Verb.CLEAR: lambda s: s.engine.clear(s.room, op_id="it"),
     Verb.DROP: lambda s: s.engine.drop(s.room),
 }
@@ -333,7 +340,7 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
         ("their claims", f"{s.claim(s.waiting)} {s.claim(s.last)}"),
     ],
     Verb.ADVANCE: lambda _: [("most members", 77)],
-    Verb.ENTER: lambda s: [("id", s.called.id), ("claim", s.claim(s.called))],
+    Verb.ENTER: lambda _: [],
     Verb.RENEW: lambda s: [
         ("id", s.inside.id),
         ("sid", s.inside.sid),
@@ -359,13 +366,16 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
         ("the ids of all tickets", s.inside.id + s.last.id),
         ("their session ids", f"{s.inside.sid} 5"),
     ],
+    Verb.SETTLE: lambda _: [("'1' = whatever", 1), ("what the record says", "1:2.0")],
     Verb.CLEAR: lambda _: [],
     Verb.DROP: lambda _: [],
 }
 REPEATED: dict[Verb, tuple[list[str], int]] = {
     Verb.CONFIGURE: (["name", "value"], len(POLICY_FIELDS)),
     Verb.JOIN: (["id", "claim", "draw", "enter"], 1),
+    Verb.ENTER: (["id", "claim"], 1),
     Verb.KICK: (["ids"], 2),
+    Verb.SETTLE: (["id", "state", "place", "revision"], 2),
 }
 
 
@@ -406,9 +416,9 @@ async def test_keys(scene: Scene, verb: Verb) -> None:
     names, _ = await scene.sent(verb)
     told = header(verb)["KEYS"]
     assert "as in _common" in told
-    assert [keys.room_key(scene.room, name) for name in keys.ROOM_KEYS] == names[:13]
+    assert [keys.room_key(scene.room, name) for name in keys.ROOM_KEYS] == names[:14]
     has_op = ":op:" in names[-1]
-    assert ("14 op" in told, "14 op" in told) == (has_op, "replay()" in code(verb))
+    assert ("15 op" in told, "15 op" in told) == (has_op, "replay()" in code(verb))
     assert 1 == len({re.search(r"\{(.*)\}", name)[1] for name in names})  # type: ignore[index]
 
 

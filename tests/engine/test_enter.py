@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from tests.harness import Clock, crowd, open_engine
@@ -15,7 +19,7 @@ from waitroom.errors import (
     UnknownRoom,
     UpgradeNeeded,
 )
-from waitroom.models import Mode, Policy, State
+from waitroom.models import Mode, Policy, State, TicketView
 
 
 async def test_inside(engine: Engine, clock: Clock, room: str) -> None:
@@ -201,3 +205,102 @@ async def test_newer_schema(engine: Engine, room: str) -> None:
     await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.enter(room, person.ticket)
+
+
+# Many at once ---------------------------------------------------------------------------------
+
+
+async def together(engine: Engine, room: str, people: Sequence[TicketView]) -> list[Any]:
+    """Let people enter at the same moment; return each one's view or error."""
+    calls = (engine.enter(room, one.ticket) for one in people)
+    return await asyncio.gather(*calls, return_exceptions=True)
+
+
+async def test_together(engine: Engine, room: str) -> None:
+    """Those who enter at once share one call, and each gets a session of their own."""
+    await engine.create(room, Policy())
+    people = await crowd(engine, room, 20)
+    calls: list[int] = []
+    engine.runner.on_call = lambda verb, _, items: calls.append(items) if verb == "enter" else None
+    inside = await together(engine, room, people)
+    assert [20] == calls
+    assert [one.id for one in people] == [one.id for one in inside]
+    assert 20 == len({one.sid for one in inside})
+    assert all(one.new and one.state is State.INSIDE for one in inside)
+    assert all([await engine.check(room, one.id, one.sid) for one in inside])
+    assert 20 == (await engine.stats(room)).counters["entered"]
+
+
+async def test_the_same_ticket_together(engine: Engine, room: str) -> None:
+    """One ticket from two tabs at once has one session, which is new once."""
+    await engine.create(room, Policy())
+    person = await engine.join(room)
+    first, second = await together(engine, room, [person, person])
+    assert (first.sid, True, False) == (second.sid, first.new, second.new)
+    assert first.session_ends_at_ms == second.session_ends_at_ms
+    stats = await engine.stats(room)
+    assert (1, 1) == (stats.inside, stats.counters["entered"])
+
+
+async def test_each_gets_their_own_answer(engine: Engine, clock: Clock, room: str) -> None:
+    """Inside, called, waiting and gone in one call: nobody gets another one's answer."""
+    await engine.create(room, Policy(capacity=3, enter_within_s=None))
+    inside, called, left, waiting = await crowd(engine, room, 4)
+    before = await engine.enter(room, inside.ticket)
+    clock.step(1)
+    await engine.configure(room, capacity=2)
+    await engine.leave(room, left.ticket)
+    first, second, third, fourth = await together(engine, room, [inside, called, left, waiting])
+    assert (before.sid, False) == (first.sid, first.new)
+    assert (called.id, True) == (second.id, second.new)
+    assert isinstance(third, TurnPassed)
+    assert isinstance(fourth, NotYourTurn)
+
+
+async def test_a_batch_keeps_the_rolling_limit(engine: Engine, clock: Clock, room: str) -> None:
+    """Of many who enter at once, as many go in as the window has left; the others are told when."""
+    await engine.create(room, Policy(max_entries=10, per_s=60, enter_within_s=300))
+    people = await crowd(engine, room, 10)
+    await engine.configure(room, max_entries=4)
+    answers = await together(engine, room, people)
+    assert [True] * 4 + [False] * 6 == [isinstance(one, TicketView) for one in answers]
+    later = [one.retry_at_ms for one in answers if isinstance(one, EnterLater)]
+    assert 6 == len(later)
+    assert {True} == {clock.now_ms + 60_000 < at <= clock.now_ms + 62_000 for at in later}
+    assert 4 == (await engine.stats(room)).entries_in_window
+
+
+async def test_the_absent_among_many(engine: Engine, clock: Clock, room: str) -> None:
+    """Who was swept gets the place back, beside others who go in."""
+    await engine.create(room, Policy(capacity=1, presence_s=10, enter_within_s=None))
+    called, absent = await crowd(engine, room, 2)
+    for _ in range(4):
+        clock.step(4)
+        await engine.advance(room)
+    assert 0 == (await engine.stats(room)).waiting
+    inside, back = await together(engine, room, [called, absent])
+    assert inside.state is State.INSIDE
+    assert isinstance(back, NotYourTurn)
+    assert 1 == (await engine.poll(room, absent.ticket)).position
+
+
+async def test_more_than_one_call_takes(engine: Engine, room: str) -> None:
+    """A large crowd goes in by several calls, and the next ones are called meanwhile."""
+    await engine.create(room, Policy(capacity=1000))
+    people = await crowd(engine, room, 1100)
+    answers = await together(engine, room, people)
+    assert [True] * 1000 + [False] * 100 == [isinstance(one, TicketView) for one in answers]
+    stats = await engine.stats(room)
+    assert (1000, 0, 100) == (stats.inside, stats.called, stats.waiting)
+
+
+async def test_buckets_are_pruned(engine: Engine, clock: Clock, room: str) -> None:
+    """Without a rolling limit too, the entries of a minute are kept, and no more than that."""
+    await engine.create(room, Policy(session_s=1, presence_s=None))
+    most = 0
+    for _ in range(200):
+        clock.step(0.7)
+        await engine.join(room, enter=True)
+        most = max(most, await engine.runner.client.hlen(keys.room_key(room, "entries")))
+    assert 59 <= most <= 61
+    assert (await engine.stats(room)).entries_in_window in (85, 86, 87)

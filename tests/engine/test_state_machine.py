@@ -33,6 +33,7 @@ from waitroom import errors
 from waitroom.engine import Engine, policies
 from waitroom.engine.connect import connect
 from waitroom.engine.keys import ROOM_KEYS, ROOMS, room_key
+from waitroom.engine.lines import Settled
 from waitroom.engine.replies import COUNTERS
 from waitroom.engine.visitors import Join
 from waitroom.models import Policy, State, TicketView
@@ -83,6 +84,15 @@ OPENINGS = st.fixed_dictionaries(
     {
         "in_s": either(-5, 0.5, 5, 30, 100),
         "before_open": either("pass", "wait", "refuse", "draw", "draw"),
+    }
+)
+SAID = st.fixed_dictionaries(
+    {
+        "who": st.integers(0, 8),
+        "state": either("waiting", "waiting", "called", "finished", "left", "no_show"),
+        "newer": either(-1, 0, 1, 1, 1),
+        "near": st.integers(0, 8),
+        "by": either(-8, -1, 0, 1, 8, 1_000_000),
     }
 )
 SECONDS = either(0.001, 0.1, 0.3, 0.7, 1, 1.5, 2, 4, 7, 15, 40, 130)
@@ -141,14 +151,16 @@ class Machine(RuleBasedStateMachine):
         pipe = self.raw.pipeline(transaction=True)
         for name in ROOM_KEYS:
             key = room_key(ROOM, name)
-            if name in ("config", "meta", "seen", "sids", "moved", "entries"):
+            if name in ("config", "meta", "seen", "sids", "moved", "entries", "record"):
                 pipe.hgetall(key)
             elif name in ("waiting", "called", "inside", "done", "gone"):
                 pipe.zrange(key, 0, -1, withscores=True)
             elif name == "events":
                 pipe.xrange(key)
         values = await pipe.execute()
-        config, meta, waiting, seen, called, inside, sids, _, gone, _, entries, events = values
+        config, meta, waiting, seen, called, inside, sids, _, gone, _, entries, events, record = (
+            values
+        )
         return Facts(
             policy=policies.read(config)[0] if config else None,
             meta=_numbers((name, value) for name, value in meta.items() if value.isdigit()),
@@ -159,6 +171,7 @@ class Machine(RuleBasedStateMachine):
             sids=_numbers(sids.items()),
             gone=_numbers(gone),
             entries={int(start): int(n) for start, n in entries.items()},
+            record={name.decode(): int(said.split(b":")[0]) for name, said in record.items()},
             events=tuple((key.decode(), _event(fields)) for key, fields in events),
         )
 
@@ -419,7 +432,13 @@ class Machine(RuleBasedStateMachine):
 
     def restorable(self, ticket_id: str) -> bool:
         """Whether a poll must find this person in line."""
-        return self.model.person(ticket_id).state == "waiting"
+        return self.model.person(ticket_id).state == "waiting" and not self.left_to_record(
+            ticket_id
+        )
+
+    def left_to_record(self, ticket_id: str) -> bool:
+        """Whether somebody was forgotten whom only a record elsewhere brings back."""
+        return self.model.person(ticket_id).lost and ticket_id in self.facts.record
 
     def joins(self, who: int, joins: list[Join]) -> None:
         """Join some people in one call, and judge each answer."""
@@ -438,7 +457,9 @@ class Machine(RuleBasedStateMachine):
         kept = {
             i: model.person(i).place
             for i, join in zip(ids, joins, strict=True)
-            if model.person(i).state == "waiting" and (join.ticket or not model.person(i).lost)
+            if model.person(i).state == "waiting"
+            and (join.ticket or not model.person(i).lost)
+            and not self.left_to_record(i)
         }
         then = model.now
         has_room = bool(model.room_left(direct=True)) and not model.line()
@@ -532,6 +553,7 @@ class Machine(RuleBasedStateMachine):
         assert ticket_id is not None
         person = self.model.person(ticket_id)
         was, until = person.state, person.until
+        recorded = self.left_to_record(ticket_id)
         step, text = Step("enter", frozenset([ticket_id])), self.tickets[ticket_id][-1]
         answer = self.call(who, step, lambda e: e.enter(ROOM, text))
         if self.too_old(answer, ticket_id):
@@ -547,10 +569,31 @@ class Machine(RuleBasedStateMachine):
             assert person.state == "waiting"
         else:
             assert isinstance(answer, errors.TurnPassed)
-            assert person.state == "out", (
+            assert person.state == "out" or recorded, (
                 f"turn lost {max(until, person.until)} at {self.model.now}"
             )
-            assert was != "waiting", "a place was lost by asking"
+            assert was != "waiting" or recorded, "a place was lost by asking"
+
+    @precondition(lambda self: self.tickets)
+    @rule(who=st.integers(0, 1), picks=st.lists(PEOPLE, min_size=2, max_size=4))
+    def enter_together(self, who: int, picks: list[int]) -> None:
+        """Some enter in one call, perhaps one of them twice: each gets their own answer."""
+        ids = [i for i in (self.somebody(pick, "called") for pick in picks) if i is not None]
+        texts = [self.tickets[i][-1] for i in ids]
+
+        async def act(engine: Engine) -> list[TicketView | BaseException]:
+            calls = (engine.enter(ROOM, text) for text in texts)
+            return await asyncio.gather(*calls, return_exceptions=True)
+
+        answers = self.call(who, Step("enter", frozenset(ids)), act)
+        assert not isinstance(answers, errors.WaitroomError)
+        for ticket_id, answer in zip(ids, answers, strict=True):
+            if isinstance(answer, TicketView):
+                assert (ticket_id, State.INSIDE) == (answer.id, answer.state)
+                self.check_view(answer)
+            else:
+                refused = isinstance(answer, errors.Refused)
+                assert refused or self.too_old(answer, ticket_id), repr(answer)
 
     @precondition(lambda self: self.tickets)
     @rule(who=st.integers(0, 1), pick=PEOPLE, vouch=st.booleans())
@@ -732,6 +775,53 @@ class Machine(RuleBasedStateMachine):
         line.remove(ticket_id)
         assert [i for i in self.facts.waiting if i != ticket_id] == line
 
+    @rule(who=st.integers(0, 1), said=st.lists(SAID, min_size=1, max_size=4), force=st.booleans())
+    def settle_by_record(self, who: int, said: list[dict[str, Any]], force: bool) -> None:
+        """A record elsewhere says where some are: there they are, unless it was too late."""
+        if not self.facts.meta:
+            self.call(who, Step("stats"), lambda e: e.stats(ROOM))
+        record, wanted = self.facts.record, {}
+        taken = set(self.facts.waiting.values())
+        for one in said:
+            ticket_id = self.recorded(one["who"])
+            revision = max(0, record.get(ticket_id, 0) + one["newer"])
+            place = self.free_place(one["near"], one["by"], taken)
+            taken.add(place)
+            wanted[ticket_id] = Settled(ticket_id, one["state"], place, revision)
+        step = Step("settle", frozenset(wanted), force, recorded=frozenset(record))
+        before = self.facts
+        tickets = [*wanted.values()]
+        self.call(who, step, lambda e: e.settle(ROOM, tickets, forced=force))
+        for told in tickets:
+            late = told.revision < record.get(told.id, 0) and not force
+            states = {
+                "waiting": self.facts.waiting.get(told.id),
+                "called": self.facts.called.get(told.id),
+                "inside": self.facts.inside.get(told.id),
+            }
+            here = [state for state, score in states.items() if score is not None]
+            if late:
+                assert before.waiting.get(told.id) == states["waiting"], "too late, and still moved"
+                assert (told.id in before.called) == ("called" in here)
+            else:
+                assert here == [told.state] * (told.state in ("waiting", "called"))
+                assert self.facts.record[told.id] == told.revision
+                assert told.state != "waiting" or states["waiting"] == told.place
+
+    def recorded(self, pick: int) -> str:
+        """Return the id of somebody whom a record knows, or who came by themselves."""
+        ids = [f"recorded-ticket{n}" for n in range(3)]
+        ids += [*self.tickets][-6:]
+        return ids[pick % len(ids)]
+
+    def free_place(self, near: int, by: int, taken: set[int]) -> int:
+        """Return a place near somebody's, or near the last one, that nobody has."""
+        line = [*self.facts.waiting.values(), self.facts.meta["last"] or self.clock.now_us]
+        place = max(1, line[near % len(line)] + by)
+        while place in taken:
+            place += 1
+        return place
+
     @rule(who=st.integers(0, 1))
     def stats(self, who: int) -> None:
         """Stats say what the keys say, and change nothing."""
@@ -862,7 +952,7 @@ class Machine(RuleBasedStateMachine):
             return
         watermark = self.facts.meta["watermark"]
         for person in self.model.people.values():
-            if person.state == "waiting" and not person.reverted:
+            if person.state == "waiting" and not person.reverted and not person.settled:
                 assert person.place > watermark, "waits behind the watermark"
 
 
@@ -889,8 +979,8 @@ def _fresh(
 
 def _empty(facts: Facts) -> bool:
     """Whether nothing in the room counts in its own time."""
-    held = (facts.waiting, facts.called, facts.inside, facts.gone, facts.entries, facts.events)
-    return not any(held)
+    held = (facts.waiting, facts.called, facts.inside, facts.gone, facts.entries, facts.record)
+    return not any(held) and not facts.events
 
 
 def _counters(facts: Facts) -> dict[str, int]:

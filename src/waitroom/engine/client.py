@@ -13,21 +13,16 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from waitroom.engine import inputs, keys, policies, replies, streams, views
 from waitroom.engine.connect import Store, connect
+from waitroom.engine.lines import Lines, Settled
 from waitroom.engine.runner import Clock, Runner
 from waitroom.engine.scripts import Verb
 from waitroom.engine.views import Held
 from waitroom.engine.visitors import Answers, Join, Session, Visitors
-from waitroom.errors import (
-    EnterLater,
-    InvalidInput,
-    RoomExists,
-    UnknownRoom,
-    VersionConflict,
-)
+from waitroom.errors import InvalidInput, RoomExists, UnknownRoom, VersionConflict
 from waitroom.models import (
     MEMBERS_PER_SCRIPT,
     Advanced,
@@ -45,6 +40,7 @@ from waitroom.tickets import KeyRing, Ticket
 
 _ROOMS_PER_PIPELINE = 100
 _CONNECT_S = 2.0
+_Item = TypeVar("_Item")
 
 
 class Engine:
@@ -63,6 +59,7 @@ class Engine:
         flags = store.facts.scripts_take_flags
         self.runner = Runner(store.client, flags=flags, clock=clock, patience_s=patience_s)
         self.visitors = Visitors(self.runner, ring)
+        self.lines = Lines(self.runner)
 
     @classmethod
     async def connect(
@@ -89,6 +86,7 @@ class Engine:
     async def aclose(self) -> None:
         """Let calls under way end, then close the connection and an own server."""
         await self.visitors.drain()
+        await self.lines.drain()
         await self.store.aclose()
 
     async def __aenter__(self) -> Self:
@@ -153,14 +151,18 @@ class Engine:
     async def occupied(self, rooms: Sequence[str]) -> builtins.list[str]:
         """Return those rooms that hold anybody; a cheap question, asked of many at once."""
         found: builtins.list[str] = []
-        for some in _pipelines(rooms):
+        for some in _some(rooms, _ROOMS_PER_PIPELINE):
             counts = await self.runner.exists([(r, ("waiting", "called", "inside")) for r in some])
             found += (room for room, count in zip(some, counts, strict=True) if count)
         return found
 
     async def meet(self, rooms: Sequence[str]) -> builtins.list[str]:
         """Get to know rooms, so that they survive a loss; return those with something to tidy."""
-        return [room for some in _pipelines(rooms) for room in await self.runner.meet(some)]
+        return [
+            room
+            for some in _some(rooms, _ROOMS_PER_PIPELINE)
+            for room in await self.runner.meet(some)
+        ]
 
     def remembered(self) -> set[str]:
         """Return the rooms that this process could bring back after a loss."""
@@ -228,16 +230,7 @@ class Engine:
     async def enter(self, room: str, ticket: str) -> TicketView:
         """Go inside; asked again, answer the same session."""
         held = await self.visitors.read(room, ticket)
-        reply = await self._run(Verb.ENTER, room, [held.ticket.id, held.claim])
-        if reply.word == "absent":  # swept or lost: it has its place back, which is not a turn
-            await self.visitors.restore(room, [held])
-            reply = await self._run(Verb.ENTER, room, [held.ticket.id, held.claim])
-        if reply.word == "enter_later":
-            raise EnterLater(
-                "called, but the rolling limit is used up for a moment; the turn is kept",
-                reply.number("at"),
-            )
-        return _inside(room, held, reply)
+        return await self.visitors.enters(room).submit(held)
 
     async def renew(
         self, room: str, ticket: str, *, sid: int | None = None, vouched_until_ms: int | None = None
@@ -358,6 +351,28 @@ class Engine:
             total += reply.number("kicked")
         return total
 
+    async def settle(
+        self, room: str, tickets: Sequence[Settled] = (), *, pace: str = "", forced: bool = False
+    ) -> int:
+        """Bring tickets to where a record elsewhere says they are; return how many changed.
+
+        A revision that is older than one settled before changes nothing, unless it is forced; of
+        several for one ticket the newest counts. Without tickets it only tells those who watch
+        that the record has changed.
+        """
+        check_room_name(room)
+        inputs.check_settled(tickets, pace)
+        newest = _newest(tickets)
+        total = 0
+        try:
+            for some in _some(newest, MEMBERS_PER_SCRIPT) if newest else ((),):
+                args = [int(forced), pace, *(value for one in some for value in one)]
+                reply = await self.runner.run(Verb.SETTLE, room, args, items=max(1, len(some)))
+                total += reply.number("settled")
+        finally:
+            self.lines.forget(room)
+        return total
+
     async def list(
         self,
         room: str,
@@ -411,6 +426,16 @@ def _inside(room: str, held: Held, reply: replies.Reply) -> TicketView:
     return views.view(room, held.ticket.id, held.text, "inside", ends, sid, 0, new)
 
 
-def _pipelines(rooms: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(rooms), _ROOMS_PER_PIPELINE):
-        yield rooms[start : start + _ROOMS_PER_PIPELINE]
+def _newest(tickets: Sequence[Settled]) -> builtins.list[Settled]:
+    """Return the newest that is said of each ticket; of two with one revision, the last."""
+    found: dict[str, Settled] = {}
+    for one in tickets:
+        known = found.get(one[0])
+        if known is None or one[3] >= known[3]:
+            found[one[0]] = one
+    return [*found.values()]
+
+
+def _some(items: Sequence[_Item], most: int) -> Iterator[Sequence[_Item]]:
+    for start in range(0, len(items), most):
+        yield items[start : start + most]

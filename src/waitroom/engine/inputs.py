@@ -11,6 +11,12 @@ from waitroom.errors import InvalidInput
 from waitroom.models import MEMBERS_PER_SCRIPT
 
 OP_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
+SETTLED_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+SETTLED_STATES = ("waiting", "called", "finished", "left", "no_show")
+MOST_PLACE = 9 * 10**15
+"""A score of a sorted set is exact up to here, and leaves room for those who come after it."""
+
+_PACE_LENGTH = 64
 STREAM_ID = re.compile(r"([0-9]{1,20})-([0-9]{1,20})", re.ASCII)
 
 
@@ -56,6 +62,23 @@ def check_session(session: tuple[str, int]) -> None:
         raise InvalidInput("ticket id", "must be the id of a ticket, as its pass says it")
     if isinstance(sid, bool) or not isinstance(sid, int) or not 0 <= sid < 2**63:
         raise InvalidInput("sid", f"{sid!r:.40} is no session; give the number that its pass says")
+
+
+def check_settled(tickets: Sequence[tuple[str, str, int, int]], pace: str) -> None:
+    """Refuse what a record cannot say of tickets, or of the pace of their line."""
+    if not isinstance(pace, str) or len(pace) > _PACE_LENGTH or not pace.isascii():
+        raise InvalidInput("pace", f"takes at most {_PACE_LENGTH} ASCII characters")
+    for ticket_id, state, place, revision in tickets:
+        # It becomes a word of an event, whose words are split by blanks.
+        if not isinstance(ticket_id, str) or not SETTLED_ID.fullmatch(ticket_id):
+            raise InvalidInput("ticket id", "takes 1 to 64 letters, digits, '-' or '_'")
+        if state not in SETTLED_STATES:
+            raise InvalidInput("state", f"{state!r:.40} is not one of {', '.join(SETTLED_STATES)}")
+        check_count("place", place, MOST_PLACE)
+        if isinstance(revision, bool) or not isinstance(revision, int):
+            raise InvalidInput("revision", f"{revision!r:.40} is no whole number")
+        if not 0 <= revision < MOST_PLACE:
+            raise InvalidInput("revision", f"{revision!r:.40} is out of range")
 
 
 def check_ticket_id(ticket_id: str) -> str:

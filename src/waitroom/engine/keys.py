@@ -31,6 +31,7 @@ ROOM_KEYS = (
     "entries",
     "events",
     "series",
+    "record",
 )
 """In the order in which every script takes them."""
 

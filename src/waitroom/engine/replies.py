@@ -90,6 +90,13 @@ def joined(reply: Reply) -> Iterator[Spot]:
         yield Spot(word.decode(), place, number, sid, new == 1)
 
 
+def entered(reply: Reply) -> Iterator[tuple[str, int, int, bool]]:
+    """Yield word, number, sid and whether it is new of each ticket of an `enter`."""
+    flat = reply.fields["tickets"]
+    for i in range(0, len(flat), 4):
+        yield flat[i].decode(), flat[i + 1], flat[i + 2], flat[i + 3] == 1
+
+
 def others(reply: Reply) -> Iterator[tuple[str, int, int]]:
     """Yield word, number and sid of each ticket of a `poll` that does not wait."""
     flat = reply.fields["others"]

@@ -30,7 +30,7 @@ OnCall = Callable[[Verb, float, int], None]
 
 RETRY_AFTER_S = (0.01, 0.05, 0.2)
 _LOSSES_PER_CALL = 3
-_LEFTOVERS = ("gone", "moved", "entries", "events", "series", "done")
+_LEFTOVERS = ("gone", "moved", "entries", "events", "series", "done", "record")
 _QUIET = READS | {Verb.POLL, Verb.ADVANCE, Verb.SAMPLE}
 """Verbs after which the ticker need not look at the room."""
 
@@ -101,7 +101,7 @@ class Runner:
 
     async def command(self, *args: Any) -> Any:
         """Run a plain command that may be repeated."""
-        return await self._repeat(lambda: self.client.execute_command(*args))
+        return await self.repeat(lambda: self.client.execute_command(*args))
 
     async def streams(self, room: str, *reads: tuple[str, bool, str, int]) -> list[Any]:
         """Read streams of a room: (key, newest first, from which id on, how many) each."""
@@ -117,7 +117,7 @@ class Runner:
                     pipe.xrange(key, start, "+", most)
             return list(await pipe.execute())
 
-        answers: list[Any] = await self._repeat(ask)
+        answers: list[Any] = await self.repeat(ask)
         epoch, dropped = answers[0]
         # A room that was lost is still one, as long as we can bring it back.
         if dropped is not None or (epoch is None and not self.knows(room)):
@@ -134,7 +134,7 @@ class Runner:
                 pipe.exists(*(keys.room_key(room, name) for name in names))
             return list(await pipe.execute())
 
-        return list(await self._repeat(ask))
+        return list(await self.repeat(ask))
 
     async def meet(self, rooms: Sequence[str]) -> list[str]:
         """Learn what the server has of rooms that nobody asked for here: one pipeline for all.
@@ -150,7 +150,7 @@ class Runner:
                 pipe.exists(*(keys.room_key(room, name) for name in _LEFTOVERS))
             return list(await pipe.execute(raise_on_error=False))
 
-        answers = await self._repeat(ask)
+        answers = await self.repeat(ask)
         untidy = []
         for n, room in enumerate(rooms):
             config, meta, leftovers = answers[3 * n : 3 * n + 3]
@@ -166,7 +166,7 @@ class Runner:
 
     async def load_policy(self, room: str, memory: RoomMemory) -> None:
         """Read the policy of a room from the server, if it has one."""
-        raw = await self._repeat(lambda: self.client.hgetall(keys.room_key(room, "config")))
+        raw = await self.repeat(lambda: self.client.hgetall(keys.room_key(room, "config")))
         if raw:
             memory.policy, memory.version = policies.read(raw)
 
@@ -179,12 +179,13 @@ class Runner:
         head = self.memory(room).args(self.clock() if self.clock else None)
         began = time.perf_counter()
         try:
-            return parse(await self._repeat(lambda: run(self.client, found, names, head + args)))
+            return parse(await self.repeat(lambda: run(self.client, found, names, head + args)))
         finally:
             if self.on_call is not None:
                 self.on_call(verb, time.perf_counter() - began, items)
 
-    async def _repeat(self, call: Callable[[], Any]) -> Any:
+    async def repeat(self, call: Callable[[], Any]) -> Any:
+        """Make a call that may be made again; say in our words why it fails."""
         give_up = time.monotonic() + self.patience_s
         for delay in (*RETRY_AFTER_S, float("inf")):
             try:

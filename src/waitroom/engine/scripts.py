@@ -36,6 +36,7 @@ class Verb(StrEnum):
     STATS = "stats"
     SAMPLE = "sample"
     CHECK = "check"
+    SETTLE = "settle"
     CLEAR = "clear"
     DROP = "drop"
 

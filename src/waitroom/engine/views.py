@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from waitroom.engine import replies
-from waitroom.errors import WaitroomError
+from waitroom.errors import EnterLater, WaitroomError
 from waitroom.models import State, TicketView
 from waitroom.tickets import KeyRing, Ticket
 
@@ -38,6 +38,16 @@ def view(
         )
     reason = replies.GONE[word]
     return TicketView(room, ticket_id, State.GONE, text, None, waiting, reason=reason)
+
+
+def entered(held: Held, word: str, number: int, sid: int, new: bool) -> TicketView | WaitroomError:
+    """Return the view of a ticket after an `enter`, or why it is not inside."""
+    if word == "enter_later":
+        said = "called, but the rolling limit is used up for a moment; the turn is kept"
+        return EnterLater(said, number)
+    if word != "inside":
+        return replies.refusal("passed" if word == "absent" else word)
+    return view(held.ticket.room, held.ticket.id, held.text, word, number, sid, 0, new)
 
 
 def joined(

@@ -22,6 +22,9 @@ Answers = list[TicketView | WaitroomError]
 Session = tuple[str, int]
 """The id of a ticket, and the session that it is said to have."""
 
+ENTERS_PER_SCRIPT = 400
+"""Leaves as many as are called next within what one script may move."""
+
 _MOST_BATCHERS = 4_096
 _NOBODY = "-" * 16
 _INSIDE = ord("1")
@@ -44,10 +47,12 @@ class Visitors:
         self._ring = ring
         self._polls: dict[str, Batcher[Held, TicketView]] = {}
         self._joins: dict[str, Batcher[Join, TicketView]] = {}
+        self._enters: dict[str, Batcher[Held, TicketView]] = {}
         self._checks: dict[str, Batcher[Session, bool]] = {}
 
     def _batchers(self) -> list[Batcher[Any, Any]]:
-        return [*self._polls.values(), *self._joins.values(), *self._checks.values()]
+        kinds: list[dict[str, Batcher[Any, Any]]] = [self._polls, self._joins, self._enters]
+        return [one for kind in (*kinds, self._checks) for one in kind.values()]
 
     @property
     def oldest_s(self) -> float:
@@ -79,6 +84,14 @@ class Visitors:
             # One call at a time, so that who comes first here is first in the line too.
             found = Batcher(lambda joins: self.join(room, joins), in_flight=1)
             _keep(self._joins, room, found)
+        return found
+
+    def enters(self, room: str) -> Batcher[Held, TicketView]:
+        """Return the batcher of a room's enters."""
+        found = self._enters.get(room)
+        if found is None:
+            found = Batcher(lambda held: self.enter(room, held), most=ENTERS_PER_SCRIPT)
+            _keep(self._enters, room, found)
         return found
 
     def checks(self, room: str) -> Batcher[Session, bool]:
@@ -133,6 +146,20 @@ class Visitors:
             for i, view in zip(absent, restored, strict=True):
                 found[i] = view
         return found
+
+    async def enter(self, room: str, held: Sequence[Held]) -> Answers:
+        """Let called tickets go inside, in one call."""
+        found = await self._enter(room, held)
+        absent = [one for one, (word, *_) in zip(held, found, strict=True) if word == "absent"]
+        if absent:  # swept or lost: they have their places back, which is not a turn
+            await self.restore(room, absent)
+            again = iter(await self._enter(room, absent))
+            found = [next(again) if spot[0] == "absent" else spot for spot in found]
+        return [views.entered(one, *spot) for one, spot in zip(held, found, strict=True)]
+
+    async def _enter(self, room: str, held: Sequence[Held]) -> list[tuple[str, int, int, bool]]:
+        args = [value for one in held for value in (one.ticket.id, one.claim)]
+        return [*replies.entered(await self._runner.run(Verb.ENTER, room, args, items=len(held)))]
 
     async def check(self, room: str, sessions: Sequence[Session]) -> list[bool]:
         """Tell in one call which sessions are inside."""

@@ -10,6 +10,7 @@ from typing import Any
 from waitroom.engine import Engine
 from waitroom.engine.replies import parse
 from waitroom.engine.scripts import Verb
+from waitroom.engine.visitors import ENTERS_PER_SCRIPT
 from waitroom.models import MEMBERS_PER_SCRIPT, BeforeOpen, Policy
 from waitroom.rehearsal.crowd import AWAY, NO_SHOW, SILENT, Act, Agenda, Crowd, Where
 from waitroom.rehearsal.promises import Promises
@@ -26,7 +27,6 @@ NOTICE_S = 3.0
 _EVENTS = {Verb.JOIN: MEMBERS_PER_SCRIPT, Verb.ENTER: 2, Verb.FINISH: 2, Verb.LEAVE: 2}
 _MANY_EVENTS = 3_000  # the room keeps ten thousand
 _CALLS = 1_000
-_SID = 17  # where a reply of `enter` has the session: after the head and `ends`
 
 
 class Clock:
@@ -88,7 +88,7 @@ class Acts:
         await self._join(take(Act.JOIN, step))
         self._close_tabs(take(Act.CLOSE_TAB, step))
         back = self._come_back(take(Act.COME_BACK, step))
-        await self.poll([*back, *filter(self._crowd.waits, take(Act.POLL, step))])
+        await self.poll(back + self._crowd.those_who_wait(take(Act.POLL, step)))
         await self._vouch(take(Act.VOUCH, step))
         await self._enter(take(Act.ENTER, step))
         await self._wire.settle()
@@ -271,22 +271,25 @@ class Acts:
             for person in people
             if crowd.where[person] == Where.CALLED and not crowd.habits[person] & (SILENT | AWAY)
         ]
-        calls = [(crowd.id_of(person), self._claim(person)) for person in some]
-        waiting = iter(some)
+        for start in range(0, len(some), ENTERS_PER_SCRIPT):
+            these = some[start : start + ENTERS_PER_SCRIPT]
+            args = [word for person in these for word in (crowd.id_of(person), self._claim(person))]
+            await self._send(Verb.ENTER, [args], self._entered_by(these))
 
+    def _entered_by(self, people: list[int]) -> Callable[[list[Any]], None]:
         def took(answers: list[Any]) -> None:
-            for raw in answers:
-                self._entered(next(waiting), raw)
+            flat = _fields(answers[0])["tickets"]
+            for n, person in enumerate(people):
+                self._entered(person, flat[4 * n], flat[4 * n + 1], flat[4 * n + 2])
 
-        await self._send(Verb.ENTER, calls, took)
+        return took
 
-    def _entered(self, person: int, raw: list[Any]) -> None:
-        word = raw[1]
+    def _entered(self, person: int, word: bytes, number: int, sid: int) -> None:
         if word == b"inside":
-            self._crowd.sids[person] = raw[_SID]
+            self._crowd.sids[person] = sid
             self._stay(person)
         elif word == b"enter_later":
-            at_s = (_fields(raw)["at"] - self.now_ms) / 1000
+            at_s = (number - self.now_ms) / 1000
             self.agenda.add(Act.ENTER, self.step_in(at_s), person)
         elif person in self.sent_back:
             self.sent_back.discard(person)

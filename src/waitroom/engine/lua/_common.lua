@@ -4,7 +4,8 @@
 -- KEYS, the same for every verb (`keys.py` builds them; all share the hash tag {room}):
 --    1 config   HASH    policy field -> value, '' = no limit; version      written by configure
 --    2 meta     HASH    schema, epoch, rev, last place, watermark, pace
---                       slot, alive_at, hold_until, cursors, counters      always beside config
+--                       slot, alive_at, hold_until, cursors, counters;
+--                       'pace' -> what a record elsewhere says of it       always beside config
 --    3 waiting  ZSET    id -> place: arrival in us, unique, steps of 8     goes when called or gone
 --    4 seen     HASH    id -> last poll in s (room time)                   goes with `waiting`
 --    5 called   ZSET    id -> enter-by in ms (room time)                   goes on enter, no-show
@@ -18,7 +19,9 @@
 --   11 entries  HASH    bucket start in ms -> entries in it, at most 61    pruned by enter, configure
 --   12 events   STREAM  kind, at (us), ids, reason                         capped
 --   13 series   STREAM  at (wall-clock ms), numbers and counters           capped
---   14 op       STRING  the packed reply of one op_id; only with an op_id   expires
+--   14 record   HASH    id -> revision that `settle` brought here, of who
+--                       is gone 'revision:since when in s'                 pruned by settle
+--   15 op       STRING  the packed reply of one op_id; only with an op_id   expires
 --
 -- ARGV, the same for every verb; the verb's own begin at ARGV[6]:
 --   1 now in us, or '' for the server's TIME        2 epoch     }
@@ -40,12 +43,13 @@ local SESSION_KEPT_MS = 86400000
 local K = {
   config = KEYS[1], meta = KEYS[2], waiting = KEYS[3], seen = KEYS[4], called = KEYS[5],
   inside = KEYS[6], sids = KEYS[7], done = KEYS[8], gone = KEYS[9], moved = KEYS[10],
-  entries = KEYS[11], events = KEYS[12], series = KEYS[13], op = KEYS[14],
+  entries = KEYS[11], events = KEYS[12], series = KEYS[13], record = KEYS[14],
+  op = KEYS[15],
 }
 local TYPES = {
   config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash', called = 'zset', inside = 'zset',
   sids = 'hash', done = 'zset', gone = 'zset', moved = 'hash', entries = 'hash', events = 'stream',
-  op = 'string',
+  record = 'hash', op = 'string',
 }
 -- A verb that writes to these alone need not look at the others: reading a wrong one fails by itself.
 local POLL_TYPES = {config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash'}
@@ -112,12 +116,11 @@ end
 local function read_policy()
   local values = redis.call('HMGET', K.config, unpack(POLICY))
   local p = {}
-  for i, name in ipairs(POLICY) do p[name] = values[i] or '' end
+  for i = 1, #POLICY do p[POLICY[i]] = values[i] or '' end
   R.p = p
   R.version = tonumber(p.version) or 0
-  for _, name in ipairs({'capacity', 'batch', 'max_entries', 'queue_limit', 'opens_at_ms'}) do
-    R[name] = tonumber(p[name])
-  end
+  R.capacity, R.batch, R.max_entries = tonumber(p.capacity), tonumber(p.batch), tonumber(p.max_entries)
+  R.queue_limit, R.opens_at_ms = tonumber(p.queue_limit), tonumber(p.opens_at_ms)
   R.every, R.per, R.session, R.enter_within = ms(p.every_s), ms(p.per_s), ms(p.session_s), ms(p.enter_within_s)
   R.presence, R.recover, R.ttl, R.idle = ms(p.presence_s), ms(p.recover_s) or 0, ms(p.ticket_ttl_s), ms(p.idle_ttl_s)
   R.max_defers = tonumber(p.max_defers) or 0
@@ -207,7 +210,7 @@ local function open_room(types, reads)
   read_policy()
   local values = redis.call('HMGET', K.meta, unpack(META))
   R.changes, R.counts = {}, {}
-  for i, name in ipairs(META) do R[name] = tonumber(values[i]) or 0 end
+  for i = 1, #META do R[META[i]] = tonumber(values[i]) or 0 end
   if R.schema > SCHEMA then return failed('upgrade_needed', 'schema', R.schema) end
   if R.dropped > 0 then return failed('unknown_room') end
   if R.epoch == 0 or R.version == 0 then return failed('lost') end
@@ -291,6 +294,8 @@ local function judge_absent(id, claim)
   local moved = redis.call('HGET', K.moved, id)
   if moved then place = max(place, tonumber(string.match(moved, ':(%d+)$'))) end
   if place <= R.watermark then return 'passed' end
+  -- Of whom a record elsewhere has told us, it alone says where they are.
+  if redis.call('HEXISTS', K.record, id) == 1 then return 'left' end
   -- Who left and came again later has a later place, which a failover may have forgotten.
   local left = tonumber(redis.call('ZSCORE', K.gone, id) or nil)
   if left and left >= place then return 'left' end

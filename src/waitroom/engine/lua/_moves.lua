@@ -35,6 +35,12 @@ local function entries_in_window()
   return n
 end
 
+-- When the oldest of these entries has left the window for sure.
+local function window_frees_at()
+  entries_in_window()
+  return R.window_frees_at or R.now - R.now % R.bucket_ms + R.bucket_ms + (R.per or 60000)
+end
+
 local function bucket_ms(per)
   return math.ceil((per or 60000) / 60)
 end
@@ -171,25 +177,39 @@ local function note_history()
   redis.call('HSET', K.meta, 'history', table.concat(moments, ' '))
 end
 
-local function go_inside(id)
-  note_history()
-  local sid = max(R.last_sid + 1, floor(R.now_us))
-  R.last_sid = sid
-  set('last_sid', sid)
-  local ends = R.session and R.now + R.session or FOREVER
+-- Entries go into the bucket of this moment; with a new one those go that the window has passed.
+local function note_entries(n)
+  local bucket = string.format('%.0f', R.now - R.now % R.bucket_ms)
+  if R.n_entries then R.n_entries = R.n_entries + n end
+  if redis.call('HINCRBY', K.entries, bucket, n) > n then return end
   entries_in_window()
   if #R.stale_buckets > 0 then redis.call('HDEL', K.entries, unpack(R.stale_buckets)) end
   R.stale_buckets = {}
-  redis.call('ZREM', K.called, id)
-  redis.call('ZADD', K.inside, ends, id)
-  redis.call('HSET', K.sids, id, string.format('%.0f', sid))
-  redis.call('HINCRBY', K.entries, string.format('%.0f', R.now - R.now % R.bucket_ms), 1)
-  R.n_entries = R.n_entries + 1
-  if R.n_called then R.n_called = R.n_called - 1 end
-  if R.n_inside then R.n_inside = R.n_inside + 1 end
-  count('entered', 1)
-  event('entered', {id}, 'sid', sid)
-  return ends, sid
+end
+
+-- Let called people in. Returns when their sessions end, and the first one's session id: the
+-- others' follow it one by one.
+local function go_inside(ids)
+  note_history()
+  local first_sid = max(R.last_sid + 1, floor(R.now_us))
+  R.last_sid = first_sid + #ids - 1
+  set('last_sid', R.last_sid)
+  local ends = R.session and R.now + R.session or FOREVER
+  local inside, sids, said = {}, {}, {}
+  for i, id in ipairs(ids) do
+    said[i] = string.format('%.0f', first_sid + i - 1)
+    inside[2 * i - 1], inside[2 * i] = ends, id
+    sids[2 * i - 1], sids[2 * i] = id, said[i]
+  end
+  redis.call('ZREM', K.called, unpack(ids))
+  redis.call('ZADD', K.inside, unpack(inside))
+  redis.call('HSET', K.sids, unpack(sids))
+  note_entries(#ids)
+  if R.n_called then R.n_called = R.n_called - #ids end
+  if R.n_inside then R.n_inside = R.n_inside + #ids end
+  count('entered', #ids)
+  event('entered', ids, 'sid', table.concat(said, ' '))
+  return ends, first_sid
 end
 
 -- When a place was taken, in ms; a drawn one is no time, so it counts from the opening.
@@ -228,8 +248,8 @@ local function call_from_head(want, allowance)
       local place = tonumber(page[2 * i])
       seen_n = seen_n + 1
       -- In a room rebuilt from our memory, who is not after the watermark was served before: they
-      -- came back through a process that did not know so yet.
-      local served = R.rebuilt == 1 and place <= R.watermark
+      -- came back through a process that did not know so yet. A record knows whom it put there.
+      local served = R.rebuilt == 1 and place <= R.watermark and redis.call('HEXISTS', K.record, id) == 0
       if served or is_absent(place, tonumber(polls[i] or nil)) then
         drop[#drop + 1] = id
       else

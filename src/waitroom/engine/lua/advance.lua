@@ -57,7 +57,7 @@ end
 -- was kicked can either. Returns when that is due, if it is still to come.
 local function tidy_idle()
   if not R.idle or R.n_waiting > 0 or redis.call('EXISTS', K.called, K.inside) > 0 then return end
-  if redis.call('EXISTS', K.gone, K.moved, K.entries, K.events, K.series, K.done) == 0 then
+  if redis.call('EXISTS', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.record) == 0 then
     if R.offset ~= 0 then -- nothing counts in room time any more: be one with the clock again
       for _, field in ipairs({'offset', 'slot_start', 'hold_until', 'silent_from', 'resumed_at', 'grace_until'}) do
         set(field, 0)
@@ -70,7 +70,7 @@ local function tidy_idle()
   local at = R.active_at + max(R.idle, R.per or 0, R.session or 0)
   if R.now < at then return at end
   raise_watermark(R.last)
-  redis.call('UNLINK', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.sids, K.seen)
+  redis.call('UNLINK', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.sids, K.seen, K.record)
 end
 
 local function first(key)

@@ -1,5 +1,5 @@
 -- call: call one ticket by hand, wherever it stands in the line.
--- KEYS: as in _common, with 14 op.
+-- KEYS: as in _common, with 15 op.
 -- ARGV: 6 id   7 '1' = forced
 -- Returns: called (until) | not_waiting (was) | holding (until) | room_paused | no_capacity
 local id, forced = ARGV[6], ARGV[7] == '1'

@@ -1,5 +1,5 @@
 -- configure: create a room, change its policy, or bring it back after a loss.
--- KEYS: as in _common, with 14 op.
+-- KEYS: as in _common, with 15 op.
 -- ARGV: 6 'create', 'update' or 'restore'   7 update: the version it must have, or ''; restore: the
 --       version it had   8.. policy fields: name, value ('' = no limit)
 -- Returns: ok (version) | room_exists | version_conflict (version) | lost, unknown_room
@@ -27,7 +27,7 @@ local function make(new_version, rev, restored)
   local us, old = raw_us(), redis.call('HMGET', K.meta, 'epoch', 'last')
   local epoch, last = tonumber(ARGV[2]), tonumber(ARGV[5])
   redis.call('UNLINK', K.meta, K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved,
-    K.entries, K.events)
+    K.entries, K.events, K.record)
   write_policy(new_version)
   read_policy()
   R.offset, R.alive_at, R.hold_until, R.n_waiting, R.changes, R.counts = 0, 0, 0, 0, {}, {}

@@ -1,13 +1,13 @@
 -- drop: remove the room. A note of it stays for a day, so that a process which remembers the room
 -- does not take its absence for a loss and bring it back.
--- KEYS: as in _common, with 14 op.
+-- KEYS: as in _common, with 15 op.
 -- ARGV: none of its own
 -- Returns: ok | unknown_room
 local stop = replay() or open_room()
 if stop then return stop end
 
 redis.call('UNLINK', K.config, K.meta, K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved,
-  K.entries, K.events, K.series)
+  K.entries, K.events, K.series, K.record)
 redis.call('HSET', K.meta, 'schema', SCHEMA, 'epoch', R.epoch, 'dropped', R.now, 'last', R.last)
 redis.call('EXPIRE', K.meta, 86400)
 return remember(reply('ok'))

@@ -1,36 +1,70 @@
--- enter: a called ticket goes inside; asked again, it answers the same session.
+-- enter: called tickets go inside; asked again, each answers the same session.
 -- KEYS: as in _common.
--- ARGV: 6 id   7 claim ('place:epoch' of its ticket)
--- Returns: inside (ends, sid, new) | enter_later (at) | waiting (position) |
+-- ARGV: for each ticket: id, claim ('place:epoch' of its ticket)
+-- Returns: ok, tickets = {word, number, sid, new} of each ticket, at most 400:
+--   inside session end, sid | enter_later at | waiting position (0 = hidden) |
 --   no_show, expired, absent, passed, left, cleared, unknown
-local id, claim = ARGV[6], ARGV[7]
 local stop = open_room()
 if stop then return stop end
 
-if R.bypass then admission(LIMIT - 1) end -- those in front first, and then perhaps this one
-local state, score = locate(id)
-if state == 'inside' then
-  save(false)
-  return reply('inside', 'ends', wall(score), 'sid', tonumber(redis.call('HGET', K.sids, id) or 0), 'new', 0)
+local out, goes, slots, gone, changed = {}, {}, {}, false, false
+local spare = LIMIT - (#ARGV - 5) / 2
+
+local function answer(word, number, sid)
+  local n = #out
+  out[n + 1], out[n + 2], out[n + 3], out[n + 4] = word, number, sid, 0
 end
-if state == 'waiting' then
-  save(false)
-  return reply('waiting', 'position', R.draws and 0 or redis.call('ZRANK', K.waiting, id) + 1)
-end
-if state ~= 'called' then
-  if state then take_out(id, state) end
-  admission(100)
-  save(state ~= nil)
-  return reply(state or judge_absent(id, claim))
-end
+
 -- The limit may have been lowered since this ticket was called: it keeps its turn, and waits.
-if R.max_entries and not R.bypass and entries_in_window() >= R.max_entries then
-  local at = R.window_frees_at
-  redis.call('ZADD', K.called, 'XX', 'GT', at + (R.enter_within or 0), id)
-  save(true)
-  return reply('enter_later', 'at', wall(at))
+local function too_many()
+  return R.max_entries and not R.bypass and entries_in_window() + #goes >= R.max_entries
 end
-local ends, sid = go_inside(id)
-if not R.bypass then admission(100) end
-save(true)
-return reply('inside', 'ends', wall(ends), 'sid', sid, 'new', 1)
+
+local function later(id)
+  local at = window_frees_at()
+  redis.call('ZADD', K.called, 'XX', 'GT', at + (R.enter_within or 0), id)
+  answer('enter_later', wall(at), 0)
+  changed = true
+end
+
+local function elsewhere(id, claim, state, score)
+  if state == 'inside' then
+    answer('inside', wall(score), tonumber(redis.call('HGET', K.sids, id) or 0))
+  elseif state == 'waiting' then
+    answer('waiting', R.draws and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0)
+  else
+    if state then take_out(id, state) end
+    gone, changed = true, changed or state ~= nil
+    answer(state or judge_absent(id, claim), 0, 0)
+  end
+end
+
+-- Everything is checked: the first write may come.
+if R.bypass then admission(spare) end -- those in front first, and then perhaps these
+local twice = {}
+for i = 6, #ARGV, 2 do
+  local id = ARGV[i]
+  local state, score = locate(id)
+  if state ~= 'called' then
+    elsewhere(id, ARGV[i + 1], state, score)
+  elseif twice[id] then
+    slots[#slots + 1] = {#out, twice[id], 0}
+    answer('inside', 0, 0)
+  elseif too_many() then
+    later(id)
+  else
+    goes[#goes + 1], twice[id] = id, #goes + 1
+    slots[#slots + 1] = {#out, #goes, 1}
+    answer('inside', 0, 0)
+  end
+end
+if #goes > 0 then
+  local ends, first_sid = go_inside(goes)
+  for _, slot in ipairs(slots) do
+    local n = slot[1]
+    out[n + 2], out[n + 3], out[n + 4] = wall(ends), first_sid + slot[2] - 1, slot[3]
+  end
+end
+if not R.bypass and (gone or #goes > 0) then admission(min(100, spare)) end
+save(changed or #goes > 0)
+return reply('ok', 'tickets', out)

@@ -65,7 +65,7 @@ local function newcomer(id, draw, enters)
     raise_watermark(place)
     count_pace(1)
     if not enters then return answer('called', place, wall(until_ms), 0, 1) end
-    local ends, sid = go_inside(id)
+    local ends, sid = go_inside({id})
     return answer('inside', place, wall(ends), sid, 1)
   end
   R.n_waiting = R.n_waiting + 1

@@ -1,0 +1,111 @@
+-- settle: bring tickets to where a record elsewhere says they are (a desk's database), each unless
+-- a later revision of it was here before: what comes late, or twice, changes nothing.
+-- KEYS: as in _common.
+-- ARGV: 6 '1' = whatever was here before   7 what the record says of the pace, '' = as before;
+--       then for each ticket: id, state (waiting, called, or why it is gone: finished, left,
+--       no_show), place, revision
+-- Returns: ok (settled = how many changed, late, waiting); no ticket is named twice in one call
+local forced, pace = ARGV[6] == '1', ARGV[7]
+local stop = open_room()
+if stop then return stop end
+
+-- For so long the revision of who is gone is known: what is later, repair finds.
+local KEPT_S = 86400
+local now_s = math.ceil(R.now / 1000)
+local settled, late, news, placed, called = 0, 0, #ARGV < 8, {}, {}
+local ended = {finished = {}, left = {}, no_show = {}}
+
+-- Take a ticket from where it is; what it has there is over, whoever still holds a pass.
+local function take_back(id, state, score)
+  if state == 'waiting' then
+    drop_waiting({id})
+  elseif state == 'called' or state == 'no_show' then
+    redis.call('ZREM', K.called, id)
+  elseif state then
+    local sid = redis.call('HGET', K.sids, id)
+    if sid and state == 'inside' then redis.call('ZADD', K.done, min(score, R.now + SESSION_KEPT_MS), sid) end
+    redis.call('ZREM', K.inside, id)
+    redis.call('HDEL', K.sids, id)
+  end
+end
+
+local function stand(id, state, score, place, known)
+  if state ~= 'waiting' then
+    take_back(id, state, score)
+    count((state or known) and 'restored' or 'joined', 1)
+    R.n_waiting = R.n_waiting + 1
+  end
+  redis.call('ZADD', K.waiting, place, id)
+  redis.call('HSET', K.seen, id, now_s)
+  redis.call('ZREM', K.gone, id)
+  local defers = string.match(redis.call('HGET', K.moved, id) or '', '^%d+')
+  if defers then redis.call('HSET', K.moved, id, string.format('%s:%.0f', defers, place)) end
+  if R.draws then
+    R.draw_top = max(R.draw_top, place)
+    set('draw_top', R.draw_top)
+  elseif place > R.last then
+    R.last = place
+    set('last', place)
+  end
+  placed[#placed + 1] = id
+end
+
+local function turn(id, state, score, known)
+  take_back(id, state, score)
+  redis.call('HDEL', K.moved, id)
+  if not state then count(known and 'restored' or 'joined', 1) end
+  called[#called + 1] = id
+end
+
+local function go(id, state, score, reason)
+  -- Seated straight from the line: the line moved as if they had been called.
+  if reason == 'finished' and state == 'waiting' then count('called_total', 1) end
+  take_back(id, state, score)
+  redis.call('HDEL', K.moved, id)
+  count(reason, 1)
+  ended[reason][#ended[reason] + 1] = id
+end
+
+-- Revisions of who has been gone for long, some at each call.
+local function prune()
+  local some = redis.call('HRANDFIELD', K.record, 10, 'WITHVALUES')
+  for i = 1, #some, 2 do
+    local since = tonumber(string.match(some[i + 1], ':(%d+)$'))
+    if since and now_s - since > KEPT_S then
+      redis.call('HDEL', K.record, some[i])
+    end
+  end
+end
+
+-- Everything is checked: the first write may come.
+for i = 8, #ARGV, 4 do
+  local id, want, place, revision = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
+  local known = tonumber(string.match(redis.call('HGET', K.record, id) or '', '^%d+'))
+  if known and known > revision and not forced then
+    late = late + 1
+  else
+    local state, score = locate(id)
+    local here = want == 'waiting' or want == 'called'
+    if known ~= revision then
+      redis.call('HSET', K.record, id, string.format(here and '%.0f' or '%.0f:%.0f', revision, now_s))
+      news = true
+    end
+    local moves = state
+    if here then moves = state ~= want or (want == 'waiting' and score ~= place) end
+    if want == 'waiting' and moves then stand(id, state, score, place, known) end
+    if want == 'called' and moves then turn(id, state, score, known) end
+    if not here and moves then go(id, state, score, want) end
+    if moves then settled = settled + 1 end
+  end
+end
+if #placed > 0 then event('placed', placed) end
+if #called > 0 then mark_called(called) end
+for reason, ids in pairs(ended) do
+  if #ids > 0 then event('ended', ids, 'reason', reason) end
+end
+local said = redis.call('HGET', K.meta, 'pace')
+if pace ~= '' and pace ~= said then redis.call('HSET', K.meta, 'pace', pace) end
+prune()
+-- Whoever watches the room looks again, also for what only the record tells.
+save(news or settled > 0 or (pace ~= '' and pace ~= said))
+return reply('ok', 'settled', settled, 'late', late, 'waiting', R.n_waiting)
