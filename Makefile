@@ -9,7 +9,8 @@ RUNS := $(VENV)/.runs
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run demo test lint format seeds soak bench-engine bench-http bench-eta bench-gate clean
+.PHONY: help venv run demo demo-desk test lint format seeds soak \
+	bench-engine bench-http bench-eta bench-gate bench-desk clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -41,6 +42,9 @@ run: $(RUNS) ## start the server with a demo room and a crowd, and say where to 
 
 demo: $(STAMP) ## put a concert on sale behind a waiting room, with a crowd (PORT=8080 SITE_PORT=8081)
 	$(BIN)/waitroom demo --port $(PORT) --site-port $(SITE_PORT)
+
+demo-desk: $(STAMP) ## show a restaurant's waitlist on a busy evening (PORT=8080)
+	$(BIN)/waitroom desk demo --port $(PORT)
 
 # Most tests wait for servers, so several files at a time are done sooner. CI measures, and takes one.
 AT_ONCE ?= $(if $(filter true,$(CI)),0,4)
@@ -83,6 +87,9 @@ bench-gate: $(STAMP) ## measure what a gate costs a site, with wrk
 
 bench-eta: $(STAMP) ## measure the estimates against waits that came true (FULL=1, WRITE=1: docs)
 	FULL="$(FULL)" WRITE="$(WRITE)" SALT="$(SALT)" $(BIN)/python -m bench.eta
+
+bench-desk: $(STAMP) ## measure the desk beside a COUNT query per guest, on PostgreSQL if it is there
+	$(BIN)/python -m bench.desk
 
 clean: ## remove what was made, the data folder .waitroom excepted
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

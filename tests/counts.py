@@ -51,6 +51,8 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "concert_examples": (10, 60, 600),
         "gated_visitors": (40, 200, 200),
         "gated_places": (5, 20, 20),
+        "desk_calls": (60, 1_000, 5_000),  # both hosts at once, so often
+        "desk_crashes": (10, 100, 1_000),
     }
 )
 

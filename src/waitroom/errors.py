@@ -8,7 +8,7 @@
     │   └── InvalidPass         empty, forged, over, of another room, or not a pass at all
     ├── UnknownRoom             no room of that name
     ├── RoomExists              create, but it is there
-    ├── VersionConflict         the policy was changed by somebody else in between
+    ├── VersionConflict         the policy or store was changed by somebody else in between
     ├── Refused                 the room says no, and `code` says why
     │   ├── RoomClosed, RoomNotOpen, RoomFull     join
     │   ├── NotYourTurn, TurnPassed, EnterLater   enter
@@ -16,10 +16,14 @@
     │   ├── CodeUsed                              redeem
     │   ├── DefersUsedUp, NotWaiting              defer, call
     │   └── Holding, RoomPaused, NoCapacity       admit, call
+    ├── DeskError               a restaurant's desk says no, and nothing was written
+    │   ├── UnknownStore, UnknownType, UnknownParty, StoreExists
+    │   ├── StoreClosed, StorePaused, LineFull, PastClosing       join
+    │   └── WrongStatus, PartyMoved                               call, seat, undo, …
     ├── Unauthorized            no API key, or one that is not (or no longer) known
     ├── Forbidden               the key's role does not allow it
     ├── TooMany                 too many calls from one address; `retry_after_s` says when again
-    ├── UnknownKey              no API key of that id
+    ├── UnknownKey              no API key or host key of that id
     ├── BadRequest              the HTTP request itself: NotFound, MethodNotAllowed,
     │                           BodyTooLarge, BodyTooSlow
     ├── BrokenRoom              a key of the room holds data of another type
@@ -27,7 +31,8 @@
     └── StoreError              the Redis or Valkey server
         ├── StoreUnavailable    cannot be reached, or did not answer in time
         ├── StoreUnfit          reached, but must not be used as it is
-        └── StoreFull           its memory is full
+        ├── StoreFull           its memory is full
+        └── RecordUnavailable   the desk's database, not Redis: cannot be used at the moment
 
 Every error has a stable `code` (for HTTP and `--json`) and a message of one sentence that names the
 field and the remedy. This module imports nothing.
@@ -105,13 +110,13 @@ class RoomExists(WaitroomError):
 
 
 class VersionConflict(WaitroomError):
-    """Somebody else changed the policy since it was read."""
+    """Somebody else changed the policy, or the store of a desk, since it was read."""
 
     code: ClassVar[str] = "version_conflict"
 
-    def __init__(self, room: str, expected: int, actual: int) -> None:
+    def __init__(self, name: str, expected: int, actual: int, what: str = "room") -> None:
         super().__init__(
-            f"room {room!r} is at version {actual}, not {expected}; read it again and retry"
+            f"{what} {name!r} is at version {actual}, not {expected}; read it again and retry"
         )
         self.expected = expected
         self.actual = actual
@@ -211,6 +216,106 @@ class NoCapacity(Refused):
     code: ClassVar[str] = "no_capacity"
 
 
+class DeskError(WaitroomError):
+    """The desk of a restaurant says no; nothing was written."""
+
+    code: ClassVar[str] = "desk_error"
+
+
+class UnknownStore(DeskError):
+    """No store of that id."""
+
+    code: ClassVar[str] = "unknown_store"
+
+    def __init__(self, store: str) -> None:
+        super().__init__(f"there is no store {store!r:.40}")
+        self.store = store
+
+
+class UnknownType(DeskError):
+    """The store has no line of that name."""
+
+    code: ClassVar[str] = "unknown_type"
+
+    def __init__(self, store: str, name: str) -> None:
+        super().__init__(f"store {store!r} has no line {name!r:.40}")
+
+
+class UnknownParty(DeskError):
+    """No such party in this store."""
+
+    code: ClassVar[str] = "unknown_party"
+
+    def __init__(self, message: str = "there is no such party in this store") -> None:
+        super().__init__(message)
+
+
+class StoreExists(DeskError):
+    """A store of that id is there already."""
+
+    code: ClassVar[str] = "store_exists"
+
+    def __init__(self, store: str) -> None:
+        super().__init__(f"store {store!r} exists; change it, or take another id")
+        self.store = store
+
+
+class StoreClosed(DeskError):
+    """The store takes nobody new; `reason` is what its hosts say to guests."""
+
+    code: ClassVar[str] = "store_closed"
+
+    def __init__(self, message: str, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class StorePaused(DeskError):
+    """The store takes nobody new for now; `reason` is what its hosts say to guests."""
+
+    code: ClassVar[str] = "store_paused"
+
+    def __init__(self, message: str, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class LineFull(DeskError):
+    """As many parties wait as `queue_limit` of the line allows."""
+
+    code: ClassVar[str] = "line_full"
+
+
+class PastClosing(DeskError):
+    """The expected wait passes the store's closing time."""
+
+    code: ClassVar[str] = "past_closing"
+
+    def __init__(self, closes_at: str, wait_minutes: int) -> None:
+        super().__init__(
+            f"the wait of about {wait_minutes} min passes the closing time, {closes_at}"
+        )
+        self.closes_at = closes_at
+        self.wait_minutes = wait_minutes
+
+
+class WrongStatus(DeskError):
+    """The party is not where that could be done; `status` says where it is."""
+
+    code: ClassVar[str] = "wrong_status"
+
+    def __init__(self, action: str, status: str, number: int) -> None:
+        super().__init__(f"party {number} is {status} now, so {action} is not possible")
+        self.action = action
+        self.status = status
+
+
+class PartyMoved(DeskError):
+    """Somebody else changed the line since it was read: look again before deciding."""
+
+    code: ClassVar[str] = "party_moved"
+
+
 class Unauthorized(WaitroomError):
     """No API key was given, or one that is not known (any more)."""
 
@@ -234,12 +339,14 @@ class TooMany(WaitroomError):
 
 
 class UnknownKey(WaitroomError):
-    """No API key of that id."""
+    """No API key of that id, or the store has no such host key."""
 
     code: ClassVar[str] = "unknown_key"
 
-    def __init__(self, key_id: str) -> None:
-        super().__init__(f"there is no API key {key_id!r:.40}; see `waitroom key list`")
+    def __init__(self, key_id: str, store: str | None = None) -> None:
+        see = "see `waitroom key list`" if store is None else f"see the keys of {store!r}"
+        kind = "API key" if store is None else "host key"
+        super().__init__(f"there is no {kind} {key_id!r:.40}; {see}")
 
 
 class BadRequest(WaitroomError):
@@ -311,3 +418,9 @@ class StoreFull(StoreError):
         super().__init__(
             "the server's memory is full, so nobody new can join; raise its `maxmemory`"
         )
+
+
+class RecordUnavailable(StoreError):
+    """The desk's database cannot be used at the moment: away, locked for too long, or full."""
+
+    code: ClassVar[str] = "record_unavailable"

@@ -62,6 +62,9 @@ SETTINGS = (
     Setting("data_dir", Path, Path(".waitroom"), "folder of our own server and its secret"),
     Setting("secret", str, None, "keys of tickets, newest first, split by commas", secret=True),
     Setting("config", Path, None, "TOML file with settings and rooms"),
+    Setting(
+        "desk_database", str, None, "the desk's record: postgresql://…; none = SQLite in data_dir"
+    ),
     Setting("timeout_s", float, 2.0, "how long a call to the server may take, in seconds"),
     # What only `waitroom serve` needs.
     _serve("host", str, "127.0.0.1", "address to listen on; 0.0.0.0 = every one"),
@@ -81,6 +84,7 @@ SETTINGS = (
     _serve("connections", int, 25_000, "open connections per worker", 16, 10**6),
     _serve("log_level", str, "info", "debug, info, warning or error"),
     _serve("log_json", bool, True, "log as JSON lines rather than as text"),
+    _serve("desk", bool, False, "serve the restaurant desk too: /desk and /v1/stores"),
     _serve("lane", bool, True, "answer the crowd before the framework does"),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -94,6 +98,7 @@ class Settings:
     data_dir: Path = Path(".waitroom")
     secret: str | None = None
     config: Path | None = None
+    desk_database: str | None = None
     timeout_s: float = 2.0
     host: str = "127.0.0.1"
     port: int = 8080
@@ -112,6 +117,7 @@ class Settings:
     connections: int = 25_000
     log_level: str = "info"
     log_json: bool = True
+    desk: bool = False
     lane: bool = True
 
     def shown(self) -> dict[str, str | None]:

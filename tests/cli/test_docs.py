@@ -56,6 +56,6 @@ def test_every_command_has_an_example(name: str) -> None:
 def test_examples_use_what_there_is(example: str) -> None:
     """Every command and option of an example exists."""
     words = [word for word in example.split()[1:] if not word.startswith(("-", "redis:"))]
-    name = next(" ".join(words[:n]) for n in (2, 1) if " ".join(words[:n]) in LEAVES)
+    name = next(" ".join(words[:n]) for n in (3, 2, 1) if " ".join(words[:n]) in LEAVES)
     known = flags(LEAVES[name]) | flags(COMMANDS[""])
     assert set(re.findall(r"--[a-z-]+", example)) <= known

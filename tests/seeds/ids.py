@@ -13,18 +13,7 @@ ALL = tuple(
     for number in range(1, most + 1)
 )
 
-NOT_YET_DUE: Mapping[str, str] = MappingProxyType(
-    {
-        "003-01": "stores and waiting types: the desk",
-        "003-02": "daily numbers: the desk",
-        "003-06": "teams ahead at registration: the desk's database",
-        "003-07": "minutes per team: the desk's database",
-        "003-08": "expected wait by service times: the desk",
-        "003-09": "position and expected wait in one answer: the desk",
-        "003-10": "the record, and Redis rebuilt from it: the desk's database",
-        "003-11": "guests and hosts: the desk",
-    }
-)
+NOT_YET_DUE: Mapping[str, str] = MappingProxyType({})
 """Id → what it waits for. Work that brings one of them takes it out of here."""
 
 DUE = tuple(id_ for id_ in ALL if id_ not in NOT_YET_DUE)

@@ -12,10 +12,11 @@ import typer
 from typer.core import TyperGroup
 
 from waitroom import __version__
-from waitroom.cli import key, output, room
+from waitroom.cli import desk, desk_host, desk_rebuild, desk_store, key, output, room
 from waitroom.cli.apply import apply
 from waitroom.cli.command import command, option, page, signature_with
 from waitroom.cli.demo import demo
+from waitroom.cli.desk_demo import desk_demo
 from waitroom.cli.doctor import doctor
 from waitroom.cli.kick import kick
 from waitroom.cli.load import load as load_server
@@ -30,7 +31,7 @@ from waitroom.settings import SETTINGS, load
 
 _ORDER = (
     *("serve", "demo", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
-    *("key", "plan", "rehearse", "load", "doctor"),
+    *("key", "desk", "plan", "rehearse", "load", "doctor"),
 )
 
 
@@ -143,12 +144,62 @@ def key_root(ctx: typer.Context) -> None:
 
 key.app.callback(invoke_without_command=True, help=page(key_root))(key_root)
 
+
+def desk_root(ctx: typer.Context) -> None:
+    """Run the waitlist of restaurants: stores, keys of hosts, and a demonstration.
+
+    Example:
+
+      waitroom desk store create han-river --title "Han River Noodles"
+      waitroom desk host create han-river --name "front tablet"
+      waitroom serve --desk true
+    """
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+def desk_store_root(ctx: typer.Context) -> None:
+    """Create, list and change stores.
+
+    Example:
+
+      waitroom desk store create han-river --title "Han River Noodles"
+      waitroom desk store set han-river --mode paused
+    """
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+def desk_host_root(ctx: typer.Context) -> None:
+    """Make, list and revoke the keys with which hosts sign in to their store's console.
+
+    Example:
+
+      waitroom desk host create han-river --name "front tablet"
+      waitroom desk host list han-river
+    """
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+desk.app.callback(invoke_without_command=True, help=page(desk_root))(desk_root)
+desk_store.app.callback(invoke_without_command=True, help=page(desk_store_root))(desk_store_root)
+desk_host.app.callback(invoke_without_command=True, help=page(desk_host_root))(desk_host_root)
+desk.app.add_typer(desk_store.app, name="store")
+desk.app.add_typer(desk_host.app, name="host")
+command(desk.app)(desk_rebuild.rebuild)
+desk.app.command("demo", help=page(desk_demo))(desk_demo)
+
 serve.__signature__ = signature_with(serve, _options(True))  # type: ignore[attr-defined]
 app.command("serve", help=page(serve))(serve)
 app.command("demo", help=page(demo))(demo)
 command(app)(rooms)
 app.add_typer(room.app, name="room")
 app.add_typer(key.app, name="key")
+app.add_typer(desk.app, name="desk")
 command(app)(apply)
 command(app, dashes=True)(admit)
 command(app, dashes=True)(call)

@@ -186,7 +186,7 @@ def _site(folder: Path, home: Path, port: int, site_port: int) -> subprocess.Pop
 def _greet(parts: list[Any], folder: Path, settings: Settings, site_port: int, people: int) -> None:
     """Send the crowd in, and say where to look, once there is something to see."""
     base, site = f"http://{HOST}:{settings.port}", f"http://{HOST}:{site_port}"
-    if not all(_answers(url) for url in (f"{base}/readyz", f"{site}/")):
+    if not all(answers(url) for url in (f"{base}/readyz", f"{site}/")):
         typer.echo("The demo did not start in time; see what was said above.", err=True)
         os.kill(os.getpid(), signal.SIGTERM)
         return
@@ -209,7 +209,7 @@ def _greet(parts: list[Any], folder: Path, settings: Settings, site_port: int, p
     )
 
 
-def _answers(url: str) -> bool:
+def answers(url: str) -> bool:
     """Wait until a server answers."""
     deadline = time.monotonic() + LONGEST_START_S
     while time.monotonic() < deadline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
@@ -23,7 +24,7 @@ from waitroom.server import (
 from waitroom.server.bodies import bounded
 from waitroom.server.counting import counted
 from waitroom.server.lane import Lane
-from waitroom.server.state import Here, Server, open_server
+from waitroom.server.state import Here, Server, load_desk, open_server
 from waitroom.settings import Settings
 
 ABOUT = """A virtual waiting room: people get in fairly, in order, at a pace you set.
@@ -66,7 +67,8 @@ class App(Lane):
         if self.opened is None or self.opened.draining:
             return
         self.opened.draining = True
-        await self.opened.hub.drain(self.settings.drain_s * 0.8)
+        hubs = [one for one in (self.opened.hub, self.opened.desk_hub) if one is not None]
+        await asyncio.gather(*(one.drain(self.settings.drain_s * 0.8) for one in hubs))
 
 
 def _framework(app: App) -> FastAPI:
@@ -88,6 +90,8 @@ def _framework(app: App) -> FastAPI:
     problems.install(made)
     for part in (routes, sessions, admin, console, pages, apidocs, health, metrics):
         made.include_router(part.router)
+    for router in load_desk().ROUTERS if app.settings.desk else ():
+        made.include_router(router)
     made.include_router(pages.public)
     made.include_router(keys)
     return made

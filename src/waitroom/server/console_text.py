@@ -107,5 +107,6 @@ def told(text: Text, entry: Entry) -> list[str]:
     if key not in text.words:
         return [entry.action]
     numbers = {name: detail.get(name) for name in ("called", "count", "kicked", "asked", "cleared")}
-    words = {name: detail.get(name, "") for name in ("ticket", "name", "role", "id")}
-    return [text(key, **numbers, **words)]
+    words = {name: detail.get(name, "") for name in ("ticket", "name", "role", "id", "store")}
+    fields = ", ".join(detail.get("changed", ()))
+    return [text(key, **numbers, **words, fields=fields)]

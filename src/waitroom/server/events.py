@@ -13,7 +13,7 @@ import contextlib
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,13 +58,11 @@ def event(kind: str, body: bytes) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (kind.encode(), body)
 
 
-@dataclass(slots=True, eq=False)
-class Stream:
+@dataclass(slots=True, eq=False, kw_only=True)
+class Outlet:
     """One open connection; of what it did not take in time, only the newest of a kind is kept."""
 
-    held: Held
     address: str
-    due_at: float = 0.0
     sent_at: float = 0.0
     told: tuple[Any, ...] = ()
     chunks: dict[str, bytes] = field(default_factory=dict)
@@ -101,6 +99,24 @@ class Stream:
         return found
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
+class Stream(Outlet):
+    """The stream of a ticket."""
+
+    held: Held
+    due_at: float = 0.0
+
+
+async def send_off(streams: Sequence[Outlet], seconds: float) -> None:
+    """Tell clients to come back, spread over a while so that they do not come at once."""
+    streams = random.sample(streams, len(streams))
+    some = max(1, len(streams) // 100)
+    for start in range(0, len(streams), some):
+        for stream in streams[start : start + some]:
+            stream.reconnect()
+        await asyncio.sleep(seconds * some / len(streams))
+
+
 class Hub:
     """All streams of a process, by room."""
 
@@ -121,26 +137,34 @@ class Hub:
 
     async def drain(self, seconds: float) -> None:
         """Tell every client to come back, spread over a while so that they do not come at once."""
-        streams = [one for channel in self._channels.values() for one in channel.streams]
-        random.shuffle(streams)
-        some = max(1, len(streams) // 100)
-        for start in range(0, len(streams), some):
-            for stream in streams[start : start + some]:
-                stream.reconnect()
-            await asyncio.sleep(seconds * some / len(streams))
+        await send_off([one for ch in self._channels.values() for one in ch.streams], seconds)
 
-    def open(self, server: Server, room: str, held: Held, address: str) -> Stream:
-        """Add a stream, unless there are too many."""
+    def count_in(self, server: Server, address: str) -> None:
+        """Count a stream of an address, whatever it tells, unless there are too many."""
         settings = server.settings
         mine = self._per_address.get(address, 0)
         if self._count >= settings.streams or mine >= settings.streams_per_address:
             server.tally.limited("streams")
             raise TooMany("too many event streams are open; poll instead", 30)
-        stream = Stream(held, address)
         self._per_address[address] = mine + 1
         self._count += 1
         server.tally.streams_open += 1
         server.tally.streams_opened += 1
+
+    def count_out(self, server: Server, address: str) -> None:
+        """Count a stream no more."""
+        self._count -= 1
+        server.tally.streams_open -= 1
+        left = self._per_address.get(address, 1) - 1
+        if left > 0:
+            self._per_address[address] = left
+        else:
+            self._per_address.pop(address, None)
+
+    def open(self, server: Server, room: str, held: Held, address: str) -> Stream:
+        """Add a stream, unless there are too many."""
+        self.count_in(server, address)
+        stream = Stream(held=held, address=address)
         channel = self._channels.get(room)
         if channel is None:
             channel = self._channels[room] = Channel(server, room)
@@ -149,13 +173,7 @@ class Hub:
 
     def close(self, server: Server, room: str, stream: Stream) -> None:
         """Remove a stream."""
-        self._count -= 1
-        server.tally.streams_open -= 1
-        left = self._per_address.get(stream.address, 1) - 1
-        if left > 0:
-            self._per_address[stream.address] = left
-        else:
-            self._per_address.pop(stream.address, None)
+        self.count_out(server, stream.address)
         channel = self._channels.get(room)
         if channel is not None and channel.remove(stream):
             del self._channels[room]
@@ -317,14 +335,15 @@ async def serve(server: Server, call: Call, receive: Receive, send: Send) -> int
         await bodies.send_answer(send, answer, last=server.draining)
         return answer.status
     try:
-        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        await _feed(server, stream, receive, send)
+        await feed(server, stream, receive, send)
     finally:
         server.hub.close(server, call.room, stream)
     return 200
 
 
-async def _feed(server: Server, stream: Stream, receive: Receive, send: Send) -> None:
+async def feed(server: Server, stream: Outlet, receive: Receive, send: Send) -> None:
+    """Send what a stream is told until either side ends it."""
+    await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
     left = asyncio.ensure_future(_until_disconnect(receive, stream))
     try:
         await _chunk(send, b"retry: %d\n\n" % RETRY_MS)
@@ -344,7 +363,7 @@ async def _chunk(send: Send, chunk: bytes) -> None:
     await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
 
-async def _until_disconnect(receive: Receive, stream: Stream) -> None:
+async def _until_disconnect(receive: Receive, stream: Outlet) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     stream.ended = True

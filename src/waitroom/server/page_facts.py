@@ -89,6 +89,7 @@ def host_of(server: Server, call: Call) -> str | None:
 
 
 async def _board(server: Server, room: str) -> Board:
+    visitor.check_not_desk(room)
     board = server.boards.known.get(room)
     if board is None:
         server.pulse.check()

@@ -39,6 +39,7 @@ from waitroom.models import Policy
 from waitroom.server import listening, logs
 from waitroom.server.limits import Proxies
 from waitroom.server.signals import DRAIN, HUSH, held, load_worker
+from waitroom.server.state import check_desk
 from waitroom.settings import Settings, declared_rooms
 
 log = logging.getLogger("waitroom.serve")
@@ -161,6 +162,8 @@ def check(settings: Settings) -> str:
     load_secret(settings)
     load_pass_keys(settings)
     Proxies(settings.proxies)
+    if settings.desk:
+        check_desk()
     public = urlsplit(settings.public_url or "http://unset")
     if public.scheme not in ("http", "https") or not public.netloc:
         raise InvalidInput("public_url", "must be like https://wait.example")
@@ -190,7 +193,9 @@ def _check_tls(cert: Path | None, key: Path | None) -> None:
 
 
 async def prepare(settings: Settings, rooms: Mapping[str, Policy]) -> None:
-    """Check the store, and make the rooms that the file declares."""
+    """Check the store and the desk's database, and make the rooms that the file declares."""
+    if settings.desk:
+        await _prepare_desk(settings)
     ring = load_secret(settings)
     engine = await Engine.connect(
         settings.redis_url, settings.data_dir, ring, timeout_s=settings.timeout_s
@@ -199,6 +204,15 @@ async def prepare(settings: Settings, rooms: Mapping[str, Policy]) -> None:
         ApiKeys(engine.runner, bootstrap=settings.admin_key)  # says what is wrong with the key
         for name, changes in (await apply_declared(engine, rooms)).items():
             log.info("room %s is now as the file declares it", name, extra={"changes": changes})
+
+
+async def _prepare_desk(settings: Settings) -> None:
+    """Bring the desk's database up to date once, before any worker needs it."""
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it greets whoever imports it
+    from waitroom.desk.database import open_database
+
+    async with open_database(settings.desk_database, settings.data_dir):
+        pass
 
 
 @contextlib.contextmanager

@@ -14,6 +14,9 @@ TAGS = {
     "visitors": ("Visitors", "What a browser or an app calls for somebody who waits."),
     "gates": ("Gates", "What the protected site asks, to let nobody in without a pass."),
     "operators": ("Operators", "Running rooms. Every call needs an API key: `Bearer wr_…`."),
+    "desk guests": ("Desk: guests", "A restaurant's waitlist, for those who wait. No key."),
+    "desk hosts": ("Desk: hosts", "Running a store's line. Needs its key: `Bearer wrh_…`."),
+    "desk admin": ("Desk: admins", "Stores and host keys. Needs an API key of the role admin."),
     "operations": ("Operations", "Health, readiness and numbers, for those who run the server."),
 }
 """Known tags in the order of the page: title and one sentence. Others follow by their own name."""
@@ -122,7 +125,7 @@ def groups(document: Document, base: str) -> list[Group]:
     for tag, operations in by_tag.items():
         title, about = TAGS.get(tag, (tag.capitalize(), ""))
         if operations:
-            found.append(Group(f"tag-{tag}", title, about, tuple(operations)))
+            found.append(Group(f"tag-{tag.replace(' ', '-')}", title, about, tuple(operations)))
     return found
 
 

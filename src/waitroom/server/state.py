@@ -8,6 +8,8 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request
@@ -30,6 +32,8 @@ from waitroom.ticker import Ticker
 from waitroom.tickets import KeyRing
 
 if TYPE_CHECKING:
+    from waitroom.desk.desk import Desk
+    from waitroom.server.desk.hub import DeskHub
     from waitroom.server.events import Hub
 
 log = logging.getLogger("waitroom.state")
@@ -41,6 +45,8 @@ CONNECT_S = 5.0
 KEYS_EVERY_S = 1.0
 BAD_KEYS_PER_MINUTE = 10
 """How many wrong API keys an address may show before it is told to wait."""
+
+DESK_NEEDS = ("sqlalchemy", "aiosqlite", "alembic", "httpx", "segno")
 
 
 @dataclass(slots=True)
@@ -62,6 +68,10 @@ class Server:
     hub: Hub
     shares: Shares
     bad_keys: Buckets = field(default_factory=lambda: Buckets(BAD_KEYS_PER_MINUTE))
+    desk: Desk | None = None
+    """The restaurants' waitlists, if this server has them (`settings.desk`)."""
+
+    desk_hub: DeskHub | None = None
     draining: bool = False
     made_passes: dict[tuple[Any, ...], str] = field(default_factory=dict)
     read_passes: dict[str, Pass] = field(default_factory=dict)
@@ -109,12 +119,38 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
         server.boards.start()
         server.pulse.start()
         try:
-            async with Ticker(engine), server.shares, _following_keys(server):
+            async with Ticker(engine), server.shares, _following_keys(server), _desk(server):
                 yield server
         finally:
             await server.hub.stop()
             await server.boards.stop()
             await server.pulse.stop()
+
+
+def check_desk() -> None:
+    """Say which package is missing, if this server cannot have a desk."""
+    for name in DESK_NEEDS:
+        if find_spec(name) is None:
+            raise InvalidInput("desk", f"needs the package {name}: pip install 'waitroom[desk]'")
+
+
+def load_desk() -> ModuleType:
+    """Import the routes of the desk, which need more packages than the rest of the server."""
+    check_desk()
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it greets whoever imports it
+    from waitroom.server import desk
+
+    return desk
+
+
+@contextlib.asynccontextmanager
+async def _desk(server: Server) -> AsyncIterator[None]:
+    """Open the desk, if this server has one."""
+    if not server.settings.desk:
+        yield
+        return
+    async with load_desk().opened(server):
+        yield
 
 
 @contextlib.asynccontextmanager

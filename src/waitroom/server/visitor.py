@@ -32,6 +32,7 @@ _LONGEST_HELD = 256
 OVER = {Reason.FINISHED, Reason.EXPIRED}
 LONGEST_VISITOR = 1_000
 _SHORTEST_KEY, _LONGEST_KEY = 16, 128
+_DESK = "desk."
 
 
 class JoinWish(msgspec.Struct, forbid_unknown_fields=True):
@@ -103,6 +104,7 @@ async def join(server: Server, call: Call) -> Answer:
 
 async def joined(server: Server, call: Call, wish: JoinWish) -> TicketView:
     """Return the view of the caller's place, old or new."""
+    check_not_desk(call.room)
     visitor = await _visitor(server, call, wish)
     server.pulse.check()
     if call.room not in server.boards.known:
@@ -192,12 +194,19 @@ async def leave(server: Server, call: Call) -> Answer:
 
 async def room(server: Server, call: Call) -> Answer:
     """Show a room to anybody."""
+    check_not_desk(call.room)
     board = server.boards.known.get(call.room)
     if board is None:
         server.pulse.check()
         board = await within(server.boards.get(call.room))
     server.boards.want(call.room)
     return Answer(200, answers.JSON, answers.encode(views.room(board)))
+
+
+def check_not_desk(room: str) -> None:
+    """Refuse the line of a store: only the desk puts people there, so to visitors it is no room."""
+    if room.startswith(_DESK):
+        raise errors.UnknownRoom(room)
 
 
 async def within(work: Awaitable[Found]) -> Found:

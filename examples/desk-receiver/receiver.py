@@ -1,0 +1,76 @@
+"""An example receiver of the desk's webhooks: it checks each notice and hands it to your vendor.
+
+    SECRET=whs_… python receiver.py 9000
+    waitroom desk store set cafe --webhook-url http://127.0.0.1:9000/
+
+Only the standard library. Put the call of your SMS or 알림톡 vendor into `tell`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+OLDEST_S = 300
+"""An older notice is refused, so that nobody can send one again that they have overheard."""
+
+LARGEST = 16_384
+TEXTS = {
+    "near": "{title}: {teams_ahead} teams before you. Please come back. {url}",
+    "called": "{title}: number {number}, your table is ready! {url}",
+}
+
+
+def verified(secret: str, timestamp: str, signature: str, body: bytes, now_s: float) -> bool:
+    """Tell whether a notice comes from your desk, and is fresh."""
+    signed = timestamp.encode() + b"." + body
+    expected = "v1=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+    if not hmac.compare_digest(expected.encode(), signature.encode()):
+        return False
+    return timestamp.isdecimal() and abs(now_s - int(timestamp)) <= OLDEST_S
+
+
+def tell(notice: dict[str, Any]) -> None:
+    """Tell the guest: here your vendor is called, within 10 s."""
+    text = TEXTS[notice["kind"]].format_map(notice)
+    phone = notice["phone"] or "nobody's phone"
+    print(f"to …{phone[-4:]}: {text}", flush=True)  # noqa: T201 - numbers stay out of logs
+
+
+class Receiver(BaseHTTPRequestHandler):
+    """Answers 204 once the guest is told; anything else, and the desk sends it again."""
+
+    secret = ""
+    told: dict[str, float] = {}  # noqa: RUF012 - of the process: the same notice may come twice
+
+    def do_POST(self) -> None:
+        """Take one notice."""
+        body = self.rfile.read(min(int(self.headers.get("content-length", 0)), LARGEST))
+        timestamp = self.headers.get("waitroom-timestamp", "")
+        signature = self.headers.get("waitroom-signature", "")
+        if not verified(self.secret, timestamp, signature, body, time.time()):
+            self._answer(401)
+            return
+        notice = json.loads(body)
+        if notice["id"] not in self.told:
+            tell(notice)
+            self.told[notice["id"]] = time.time()
+        self._answer(204)
+
+    def _answer(self, status: int) -> None:
+        self.send_response(status)
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing: what was told is printed."""
+
+
+if __name__ == "__main__":
+    Receiver.secret = os.environ["SECRET"]
+    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver).serve_forever()

@@ -1,0 +1,1 @@
+"""A restaurant's waitlist: a database keeps the record, and the engine the live order."""

@@ -1,0 +1,313 @@
+"""The desk as servers and commands use it: every change goes to the record, then to the live line.
+
+A change stands once the record has it. If the live line cannot be reached then, nobody's call
+fails: the line is repaired in the background, and until then it is a little behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from waitroom.desk.book import Action, Book
+from waitroom.desk.database import open_database
+from waitroom.desk.follow import Follower
+from waitroom.desk.hooks import Hooks
+from waitroom.desk.hostkeys import HostKeys
+from waitroom.desk.inputs import Wish
+from waitroom.desk.line import Counts, LiveLines, room_of
+from waitroom.desk.models import Party, Place, Status, Store
+from waitroom.desk.places import Observed, Tokens, pace_text, read_pace
+from waitroom.desk.repair import Repaired, Repairs, end
+from waitroom.desk.waits import LineView, line_view
+from waitroom.engine import Engine
+from waitroom.engine.lines import Spot
+from waitroom.errors import InvalidInput, StoreError, StoreUnavailable
+from waitroom.settings import Settings
+from waitroom.tickets import KeyRing
+
+__all__ = ["Desk", "LineView", "Repaired", "open_desk"]
+
+log = logging.getLogger("waitroom.desk")
+
+NAMES_S = 5.0
+"""How long a line that another process added may go unwatched."""
+
+FORGET_PHONES_S = 3600.0
+_HEALS = 3
+_GUESTS_MAY = (Action.DEFER, Action.CANCEL)
+_MOVES_PACE = (Action.SEAT, Action.UNDO)
+
+
+def _now_us() -> int:
+    return time.time_ns() // 1000
+
+
+class Desk:
+    """The stores of one database, and their live lines in one engine."""
+
+    def __init__(
+        self,
+        book: Book,
+        hosts: HostKeys,
+        engine: Engine,
+        ring: KeyRing,
+        *,
+        now_us: Callable[[], int] = _now_us,
+    ) -> None:
+        self.book = book
+        self.hosts = hosts
+        self.engine = engine
+        self.repairs = Repairs(book, LiveLines(engine))
+        self.observed = Observed(engine)
+        self._lines = self.repairs.live
+        self._follow = Follower(book, self._lines, self.repairs)
+        self._now_us = now_us
+        self._tokens = Tokens(ring)
+        self._new_ticket = ring.new_id
+        self._spot = engine.lines.spot
+        self._types: dict[str, tuple[tuple[str, ...], float]] = {}
+
+    # Guests ---------------------------------------------------------------------------------
+
+    async def join(
+        self,
+        store_id: str,
+        type: str,  # noqa: A002 - the word of the desk
+        wish: Wish,
+        *,
+        by: str = "guest",
+        op_id: str | None = None,
+        force: bool = False,
+    ) -> tuple[Party, str]:
+        """Register a party; return it with the token that its guests hold."""
+        ticket = self._new_ticket()
+        party = await self.book.register(
+            store_id, type, wish, ticket, by=by, op_id=op_id, force=force
+        )
+        await self._follow.party(party)
+        return party, self.token(party)
+
+    def token(self, party: Party) -> str:
+        """Return what the guests of a party hold, the same each time."""
+        return self._tokens.sign(party)
+
+    def read_token(self, store_id: str, token: str) -> tuple[str, str]:
+        """Return the waiting type and ticket of a guest's token of this store."""
+        return self._tokens.read(store_id, token)
+
+    async def place(self, store_id: str, token: str) -> Place:
+        """Tell a guest where they stand: without the database while they wait or are called."""
+        type_, ticket = self._tokens.read(store_id, token)
+        room = room_of(store_id, type_)
+        spot = await self._spot(room, ticket)
+        if spot.pace and spot.state is not None:
+            return self._told(store_id, type_, room, spot)
+        return await self._place_by_record(store_id, type_, ticket, spot)
+
+    async def guest_party(self, store_id: str, token: str) -> Party:
+        """Return the party of a token, from the record."""
+        type_, ticket = self._tokens.read(store_id, token)
+        return await self.book.by_ticket(store_id, type_, ticket)
+
+    async def guest_act(
+        self,
+        store_id: str,
+        token: str,
+        action: Action,
+        *,
+        places: int | None = None,
+        op_id: str | None = None,
+    ) -> Party:
+        """Do what a guest may do by themselves: go back some places, or cancel."""
+        if action not in _GUESTS_MAY:
+            raise InvalidInput("action", f"guests may {' or '.join(_GUESTS_MAY)}, nothing else")
+        party = await self.guest_party(store_id, token)
+        return await self.act(store_id, party.id, action, places=places, by="guest", op_id=op_id)
+
+    # Hosts ----------------------------------------------------------------------------------
+
+    async def call_next(
+        self,
+        store_id: str,
+        type: str,  # noqa: A002 - the word of the desk
+        *,
+        fits: int | None = None,
+        expected: int | None = None,
+        by: str,
+        op_id: str | None = None,
+    ) -> Party | None:
+        """Call the first party that fits; None if nobody does."""
+        party = await self.book.call_next(
+            store_id, type, fits=fits, expected=expected, by=by, op_id=op_id
+        )
+        if party is not None:
+            await self._follow.party(party)
+        return party
+
+    async def act(
+        self,
+        store_id: str,
+        party_id: int,
+        action: Action,
+        *,
+        places: int | None = None,
+        by: str,
+        op_id: str | None = None,
+        revision: int | None = None,
+    ) -> Party:
+        """Call, seat, undo and so on; the live line follows."""
+        party = await self.book.act(
+            store_id, party_id, action, places=places, by=by, op_id=op_id, revision=revision
+        )
+        await self._follow.party(party, pace=action in _MOVES_PACE)
+        return party
+
+    async def erase(self, store_id: str, party_id: int, *, by: str) -> Party:
+        """Erase name, phone and note of a party for ever."""
+        party = await self.book.erase(store_id, party_id, by=by)
+        await self._follow.party(party)
+        return party
+
+    # Stores ---------------------------------------------------------------------------------
+
+    async def add_store(self, store: Store) -> Store:
+        """Add a store; its lines come to life with their first party."""
+        return await self.book.add_store(store)
+
+    async def change_store(
+        self, store_id: str, *, version: int | None = None, **changes: Any
+    ) -> Store:
+        """Change a store, and tell all who watch its lines."""
+        store = await self.book.change_store(store_id, version=version, **changes)
+        self._types.pop(store_id, None)
+        for one in store.types:
+            await self._follow.touch(store_id, one.name)
+        return store
+
+    async def waits(self, store_id: str) -> tuple[LineView, ...]:
+        """Return each line of a store, as somebody sees it who may join."""
+        store = await self.book.store(store_id)
+        rooms = [room_of(store_id, one.name) for one in store.types]
+        counts = await self._lines.counts(rooms)
+        now_ms = self._now_us() // 1000
+        views = []
+        for one, room, count in zip(store.types, rooms, counts, strict=True):
+            if not count.pace:
+                count = await self._found_again(store_id, one.name)
+            observed = await self.observed.fresh(room, count.waiting + 1)
+            views.append(line_view(store, one, count, observed, now_ms))
+        return tuple(views)
+
+    async def revisions(self, stores: Sequence[str]) -> list[int]:
+        """Return a number per store that is another one after every change of it or its lines."""
+        rooms = [[room_of(store, name) for name in await self._names(store)] for store in stores]
+        found = iter(await self.engine.lines.revisions([room for some in rooms for room in some]))
+        return [sum(next(found) for _ in some) for some in rooms]
+
+    async def store_revision(self, store_id: str) -> int:
+        """Return a number that is another one after every change of a store or its lines."""
+        return (await self.revisions([store_id]))[0]
+
+    async def repair(self, store_id: str | None = None, *, forced: bool = False) -> Repaired:
+        """Compare live lines with the record, and settle what differs."""
+        if store_id is not None:
+            await self.book.store(store_id)  # or say that there is none
+        lines = await self.book.open_lines()
+        some = [line for line in lines if store_id is None or line[0] == store_id]
+        return await self.repairs.lines(some, forced=forced)
+
+    # Inside ---------------------------------------------------------------------------------
+
+    def _told(self, store: str, type_: str, room: str, spot: Spot) -> Place:
+        position = spot.position
+        if position is None:
+            return Place(
+                store=store, type=type_, status=Status.CALLED, position=0, waiting=spot.waiting
+            )
+        return Place(
+            store=store,
+            type=type_,
+            status=Status.WAITING,
+            position=position,
+            waiting=spot.waiting,
+            wait_minutes=read_pace(spot.pace).wait_minutes(position),
+            observed=self.observed.range(room, position),
+        )
+
+    async def _found_again(self, store: str, type_: str) -> Counts:
+        """Return the length of a line that was lost, or that nobody has used yet."""
+        await self.repairs.line(store, type_)
+        (found,) = await self._lines.counts([room_of(store, type_)])
+        return found._replace(pace=pace_text(await self.book.pace(store, type_)))
+
+    async def _names(self, store_id: str) -> tuple[str, ...]:
+        """Return the lines of a store, which hardly ever change: read now and then."""
+        names, until = self._types.get(store_id, ((), 0.0))
+        if until < time.monotonic():
+            names = tuple(one.name for one in (await self.book.store(store_id)).types)
+            self._types[store_id] = (names, time.monotonic() + NAMES_S)
+        return names
+
+    async def _place_by_record(self, store: str, type_: str, ticket: str, spot: Spot) -> Place:
+        """Tell where a party is that the live line does not hold; if it should, repair the line."""
+        room = room_of(store, type_)
+        if not spot.pace:  # all of it is lost: one repair serves the whole crowd
+            await self.repairs.line(store, type_)
+            spot = await self._spot(room, ticket)
+        for _ in range(_HEALS):
+            if spot.pace and spot.state is not None:
+                return self._told(store, type_, room, spot)
+            party = await self.book.by_ticket(store, type_, ticket)
+            if not party.status.live:
+                return Place(
+                    store=store, type=type_, status=party.status, position=0, waiting=spot.waiting
+                )
+            # One that we share may have read the record before this party came: then once more.
+            await self.repairs.line(store, type_)
+            spot = await self._spot(room, ticket)
+        raise StoreUnavailable(f"line {room!r} is lost again and again; is it being flushed?")
+
+    async def aclose(self) -> None:
+        """Let what is under way end."""
+        await self._follow.aclose()
+        await self.observed.stop()
+
+
+@asynccontextmanager
+async def open_desk(settings: Settings, engine: Engine, ring: KeyRing) -> AsyncIterator[Desk]:
+    """Open the record, bring the live lines to it, and keep both in step until the end."""
+    async with open_database(settings.desk_database, settings.data_dir) as database:
+        book = Book(database)
+        desk = Desk(book, HostKeys(database), engine, ring)
+        try:
+            await desk.repair()
+        except StoreError as error:  # the lines follow when the server is back
+            log.warning("the lines were not compared with the record yet: %s", error)
+            for line in await book.open_lines():
+                desk.repairs.soon(*line)
+        loops = [
+            asyncio.create_task(desk.repairs.run()),
+            asyncio.create_task(_forget_phones(book)),
+        ]
+        try:
+            async with Hooks(desk, public_url=settings.public_url):
+                yield desk
+        finally:
+            await end(*loops)
+            await desk.aclose()
+
+
+async def _forget_phones(book: Book) -> None:
+    while True:
+        try:
+            forgotten = await book.forget_phones()
+            if forgotten:
+                log.info("%d phone numbers were forgotten, as their stores say", forgotten)
+        except Exception as error:
+            log.warning("phone numbers were not forgotten, trying again: %s", type(error).__name__)
+        await asyncio.sleep(FORGET_PHONES_S)

@@ -1,0 +1,188 @@
+"""What guests, hosts and admins give to the desk, checked before anything is written. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zoneinfo
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from waitroom.desk.models import Source, Store, StoreMode, WaitingType
+from waitroom.desk.phones import read_phone
+from waitroom.errors import InvalidInput, UnknownType
+
+STORE_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,29}", re.ASCII)
+TYPE_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,19}", re.ASCII)
+OP_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
+CLOSES_AT = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
+TICKET = re.compile(r"[!-~]{1,64}", re.ASCII)
+MOST_TYPES = 20
+MOST_WAITING = 10_000
+LARGEST_PARTY = 100
+MOST_PLACES = 10
+"""So many parties may be let go first by one defer."""
+
+_LONGEST_URL = 500
+_Word = TypeVar("_Word", Source, StoreMode)
+# Marks that turn the direction of what stands after them, also in the lines of other parties.
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a guest asks for."""
+
+    size: int
+    name: str | None = field(default=None, repr=False)
+    phone: str | None = field(default=None, repr=False)
+    note: str | None = field(default=None, repr=False)
+    source: Source = Source.ON_SITE
+
+
+def checked_wish(store: Store, type: str, wish: Wish) -> Wish:  # noqa: A002 - the desk's word
+    """Return a wish as it is kept: trimmed, its phone in one form."""
+    line = store.type(type)
+    if line is None:
+        raise UnknownType(store.id, type)
+    check_number("size", wish.size, 1, line.largest_party)
+    note = " ".join(wish.note.split()) if isinstance(wish.note, str) else wish.note
+    return Wish(
+        size=wish.size,
+        name=optional_text("name", wish.name, 40),
+        phone=read_phone(wish.phone) if wish.phone else None,
+        note=optional_text("note", note, 200),
+        source=_member("source", Source, wish.source),
+    )
+
+
+def checked_store(store: Store) -> Store:
+    """Return a store as it is kept."""
+    if not isinstance(store.id, str) or not STORE_ID.fullmatch(store.id):
+        raise InvalidInput("id", "takes 1 to 30 small letters, digits and dashes, like 'han-river'")
+    _check_zone(store.time_zone)
+    _check_closing(store.closes_at)
+    _check_flag("remote", store.remote)
+    check_number("max_defers", store.max_defers, 0, 20)
+    check_number("keep_phones_days", store.keep_phones_days, 0, 365)
+    kept = replace(
+        store,
+        title=needed_text("title", store.title, 80),
+        mode=_member("mode", StoreMode, store.mode),
+        reason=optional_text("reason", store.reason, 200),
+        webhook_url=_url(store.webhook_url),
+        webhook_secret=_secret(store.webhook_secret),
+        types=_types(store.types),
+    )
+    if kept.webhook_url and not kept.webhook_secret:
+        raise InvalidInput(
+            "webhook_secret", "is needed with a webhook; make one with `openssl rand -base64 32`"
+        )
+    return kept
+
+
+def checked_type(type: WaitingType) -> WaitingType:  # noqa: A002 - the desk's word
+    """Return a line as it is kept."""
+    if not isinstance(type.name, str) or not TYPE_NAME.fullmatch(type.name):
+        raise InvalidInput("type", "takes 1 to 20 small letters, digits and dashes, like 'dine-in'")
+    check_number("largest_party", type.largest_party, 1, LARGEST_PARTY)
+    if type.queue_limit is not None:
+        check_number("queue_limit", type.queue_limit, 0, MOST_WAITING)
+    return replace(type, title=needed_text("title", type.title, 80))
+
+
+def check_number(name: str, value: Any, least: int, most: int) -> None:
+    """Refuse what is not a whole number from `least` to `most`."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidInput(name, f"{value!r:.40} is not allowed; it takes {least} to {most}")
+
+
+def check_op_id(op_id: str | None) -> None:
+    """Refuse what cannot tell one call from another."""
+    if op_id is not None and (not isinstance(op_id, str) or not OP_ID.fullmatch(op_id)):
+        raise InvalidInput("op_id", "takes 1 to 64 letters, digits, '-', '_', '.' or ':'")
+
+
+def needed_text(name: str, value: Any, most: int) -> str:
+    """Return a text without the blanks around it; it must not be empty."""
+    found = optional_text(name, value, most)
+    if found is None:
+        raise InvalidInput(name, f"takes 1 to {most} printable characters")
+    return found
+
+
+def optional_text(name: str, value: Any, most: int) -> str | None:
+    """Return a text without the blanks around it, or None where nothing is left."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidInput(name, "must be text")
+    found = unicodedata.normalize("NFC", value).strip()
+    if len(found) > most or any(_unprintable(one) for one in found):
+        raise InvalidInput(name, f"takes up to {most} printable characters")
+    return found or None
+
+
+def _unprintable(char: str) -> bool:
+    # Control characters, halves of pairs, and breaks of lines; emoji of several parts stay whole.
+    return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _TURNING
+
+
+def _member(name: str, kind: type[_Word], value: Any) -> _Word:
+    try:
+        return kind(value)
+    except ValueError:
+        allowed = ", ".join(kind)
+        raise InvalidInput(name, f"{value!r:.40} is not one of {allowed}") from None
+
+
+def _types(types: Any) -> tuple[WaitingType, ...]:
+    found = tuple(checked_type(one) for one in types)
+    if not 1 <= len(found) <= MOST_TYPES:
+        raise InvalidInput("types", f"a store has 1 to {MOST_TYPES} lines")
+    if len({one.name for one in found}) < len(found):
+        raise InvalidInput("types", "two lines have the same name")
+    return found
+
+
+def _check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise InvalidInput(name, "must be true or false")
+
+
+@cache
+def _zones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())
+
+
+def _check_zone(name: Any) -> None:
+    if name not in _zones():
+        raise InvalidInput("time_zone", f"{name!r:.60} is not known; take one like 'Asia/Seoul'")
+
+
+def _check_closing(value: Any) -> None:
+    if value is not None and (not isinstance(value, str) or not CLOSES_AT.fullmatch(value)):
+        raise InvalidInput("closes_at", "takes a time of the day like '22:00', or none")
+
+
+def _url(value: Any) -> str | None:
+    text = optional_text("webhook_url", value, _LONGEST_URL)
+    if text is None:
+        return None
+    try:
+        parts = urlsplit(text)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fine = False
+    if not fine or " " in text or not text.isascii():
+        raise InvalidInput("webhook_url", "takes an address like https://example.com/hook")
+    return text
+
+
+def _secret(value: Any) -> str | None:
+    text = optional_text("webhook_secret", value, 200)
+    if text is not None and len(text) < 16:
+        raise InvalidInput("webhook_secret", "takes 16 to 200 characters")
+    return text

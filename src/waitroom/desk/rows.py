@@ -1,0 +1,57 @@
+"""Rows of the desk's tables as the types of `models`, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+from sqlalchemy import Row
+
+from waitroom.desk.models import Change, Party, Source, Status, Store, StoreMode, WaitingType
+
+PARTY_FIELDS = tuple(one.name for one in fields(Party))
+STORE_FIELDS = tuple(one.name for one in fields(Store) if one.name != "types")
+TYPE_FIELDS = tuple(one.name for one in fields(WaitingType))
+
+
+def party_of(row: Row[Any]) -> Party:
+    """Return the party of a row of `parties`."""
+    values = {name: getattr(row, name) for name in PARTY_FIELDS}
+    values["source"], values["status"] = Source(row.source), Status(row.status)
+    return Party(**values)
+
+
+def store_of(row: Row[Any], types: Iterable[WaitingType]) -> Store:
+    """Return the store of a row of `stores`, with its lines."""
+    values = {name: getattr(row, name) for name in STORE_FIELDS}
+    values["mode"] = StoreMode(row.mode)
+    return Store(**values, types=tuple(types))
+
+
+def type_of(row: Row[Any]) -> WaitingType:
+    """Return the line of a row of `waiting_types`."""
+    return WaitingType(**{name: getattr(row, name) for name in TYPE_FIELDS})
+
+
+def change_of(row: Row[Any]) -> Change:
+    """Return one line of a history."""
+    return Change(
+        party=row.party,
+        at_ms=row.at_ms,
+        before=None if row.before is None else Status(row.before),
+        after=Status(row.after),
+        action=row.action,
+        by=row.by,
+        detail=row.detail,
+    )
+
+
+def store_values(store: Store) -> dict[str, Any]:
+    """Return what `stores` keeps of a store."""
+    return {name: getattr(store, name) for name in STORE_FIELDS} | {"mode": str(store.mode)}
+
+
+def type_values(type: WaitingType) -> dict[str, Any]:  # noqa: A002 - the desk's word
+    """Return what `waiting_types` keeps of a line, beside what it counts."""
+    return {name: getattr(type, name) for name in TYPE_FIELDS}

@@ -1,0 +1,128 @@
+"""One signed POST to a store's own address: the desk's way to the store's SMS or 알림톡 vendor.
+
+The address was set by whoever administers the desk, so it may be on the private network. What no
+vendor lives at is refused all the same: link-local addresses and the metadata services of clouds,
+by the address that is really connected to, so that no name can stand for one later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import socket
+import ssl
+from ipaddress import IPv6Address, ip_address
+from typing import Self
+
+import httpx
+
+PATIENCE_S = 10.0
+"""How long a receiver may take for its answer, everything included."""
+
+# Metadata services that do not have a link-local address.
+_METADATA = frozenset(map(ip_address, ("100.100.100.200", "fd00:ec2::254", "168.63.129.16")))
+
+
+class Undelivered(Exception):
+    """The receiver did not take a notice; the text says why, without address or secret."""
+
+
+def signature(secret: str, timestamp: str, body: bytes) -> str:
+    """Return what the header Waitroom-Signature says: an HMAC-SHA256 of "timestamp.body"."""
+    signed = timestamp.encode() + b"." + body
+    return "v1=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+
+
+def allowed(address: str) -> bool:
+    """Tell whether an IP address may be connected to."""
+    one = ip_address(address.partition("%")[0])
+    if isinstance(one, IPv6Address) and one.ipv4_mapped is not None:
+        one = one.ipv4_mapped
+    odd = one.is_link_local or one.is_multicast or one.is_unspecified or one in _METADATA
+    return not odd
+
+
+class Poster:
+    """Posts notices: `async with Poster() as poster`."""
+
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self.patience_s = patience_s
+        # It would log the address of every call, and a vendor's may hold a secret.
+        for name in ("httpx", "httpcore"):
+            logging.getLogger(name).setLevel(logging.WARNING)
+        # A connection is made for one name and kept for no other; proxies would hide addresses.
+        self._client = httpx.AsyncClient(
+            verify=_context(),
+            timeout=patience_s,
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+            follow_redirects=False,
+            trust_env=False,
+            headers={"User-Agent": "Waitroom", "Content-Type": "application/json"},
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close what is open."""
+        await self._client.aclose()
+
+    async def post(self, url: str, secret: str, notice: str, body: bytes, now_s: int) -> None:
+        """Post a body; Undelivered unless it is answered with 2xx."""
+        headers = {
+            "Waitroom-Id": notice,
+            "Waitroom-Timestamp": str(now_s),
+            "Waitroom-Signature": signature(secret, str(now_s), body),
+        }
+        try:
+            async with asyncio.timeout(self.patience_s):
+                status = await self._post(httpx.URL(url), headers, body)
+        except TimeoutError:
+            raise Undelivered(f"no answer within {self.patience_s:g} s") from None
+        except httpx.HTTPError as error:
+            raise Undelivered(f"no answer ({type(error).__name__})") from None
+        if not 200 <= status < 300:
+            raise Undelivered(f"answered {status}")
+
+    async def _post(self, url: httpx.URL, headers: dict[str, str], body: bytes) -> int:
+        refused: httpx.ConnectError | None = None
+        for address in await _addresses(url):
+            request = self._client.build_request(
+                "POST",
+                url.copy_with(host=address),
+                headers=headers | {"Host": url.netloc.decode("ascii")},
+                content=body,
+                # The certificate must be the name's, not the address's.
+                extensions={"sni_hostname": url.raw_host.decode("ascii")},
+            )
+            try:
+                answer = await self._client.send(request, stream=True)
+            except httpx.ConnectError as error:
+                refused = error
+                continue
+            await answer.aclose()  # whatever else it says is not read
+            return answer.status_code
+        raise refused or Undelivered("the address is not allowed")
+
+
+async def _addresses(url: httpx.URL) -> list[str]:
+    """Return the addresses that a URL's host may be reached at."""
+    port = url.port or (443 if url.scheme == "https" else 80)
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise Undelivered("the name of the receiver is not known") from None
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    if not all(allowed(one) for one in addresses):
+        raise Undelivered("the address is link-local or a metadata service, which is not allowed")
+    return addresses
+
+
+def _context() -> ssl.SSLContext:
+    return httpx.create_ssl_context(trust_env=True)  # SSL_CERT_FILE, or certifi

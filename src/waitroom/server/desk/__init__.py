@@ -1,0 +1,28 @@
+"""The restaurant desk over HTTP: guests, hosts, admins, and their pages.
+
+Imported only by a server whose settings have `desk`, for it needs the extra `waitroom[desk]`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from waitroom.desk.desk import open_desk
+from waitroom.server.desk import console, guests, hosts, pages, poster, stores
+from waitroom.server.desk.hub import DeskHub
+from waitroom.server.state import Server
+
+ROUTERS = tuple(part.router for part in (guests, hosts, stores, console, poster, pages))
+
+
+@contextlib.asynccontextmanager
+async def opened(server: Server) -> AsyncIterator[None]:
+    """Open the desk of a server, and close it at the end."""
+    async with open_desk(server.settings, server.engine, server.ring) as desk:
+        server.desk = desk
+        server.desk_hub = DeskHub(server)
+        try:
+            yield
+        finally:
+            await server.desk_hub.stop()

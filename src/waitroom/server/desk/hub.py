@@ -1,0 +1,338 @@
+"""Live events of the desk: one loop per process looks at all watched stores and feeds every stream.
+
+A look is one pipeline of revisions, however many stores and guests there are. Where one changed,
+its hosts get the line, made once for all of them, and its guests their places, from the live line.
+Guests hear `place`, `store` (when it was opened, paused, closed or changed), `gone` and, as hosts
+do, `away` and `reconnect`; hosts hear `line`. Each event is the whole state, so a reconnect misses
+nothing. While Redis is away hosts are told by the record, and guests that their place is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Coroutine, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from waitroom.desk.line import room_of
+from waitroom.desk.models import Place, Store
+from waitroom.errors import (
+    Forbidden,
+    RecordUnavailable,
+    StoreError,
+    StoreUnavailable,
+    Unauthorized,
+    UnknownStore,
+    WaitroomError,
+)
+from waitroom.server import problems
+from waitroom.server.desk import views
+from waitroom.server.desk.lines import line_json
+from waitroom.server.desk.stream import Guest, Host, Listener
+from waitroom.server.events import LONGEST_PAUSE_S, SHARE_S, send_off
+from waitroom.server.state import Server
+
+log = logging.getLogger("waitroom.desk.stream")
+
+LOOK_S = 0.3
+"""How often revisions are asked for: a called guest is told within about this time."""
+
+AWAY_S = 2.0
+"""How often hosts are told by the record alone while Redis is away."""
+
+KEYS_S = 5.0
+"""How often it is asked whether a host's key still holds."""
+
+ENDED_S = 3.0
+"""Places of parties that ended come from the record, and are asked for no more often."""
+
+GONE_S = 900.0
+"""A stream of a party that ended goes on for so long: a host may take it back."""
+
+PLACE_S = 1.5
+AGAIN_S = 1.0
+"""What failed is tried again after so long."""
+
+_AT_ONCE = 500
+
+
+@dataclass(slots=True, eq=False)
+class Watched:
+    """One store that somebody watches."""
+
+    id: str
+    guests: set[Guest] = field(default_factory=set)
+    hosts: set[Host] = field(default_factory=set)
+    store: Store | None = None
+    revision: tuple[int, ...] | None = None
+    new: set[Listener] = field(default_factory=set)
+    """Who has not heard of the store or the line yet."""
+
+    dirty: bool = True
+    """Whether hosts are to be told the line, and guests of the store if it changed."""
+
+    task: asyncio.Task[None] | None = None
+    """Tells what only the record knows, so that a slow database keeps no guest waiting."""
+
+    told_at: float = 0.0
+    news: tuple[Any, ...] = ()
+
+    @property
+    def rooms(self) -> list[str]:
+        """The rooms of its lines."""
+        return [room_of(self.id, one.name) for one in self.store.types] if self.store else []
+
+    @property
+    def listeners(self) -> set[Listener]:
+        """Everybody who watches."""
+        return {*self.guests, *self.hosts}
+
+
+class DeskHub:
+    """All streams of the desk in this process."""
+
+    def __init__(self, server: Server) -> None:
+        assert server.desk is not None  # noqa: S101 - made with the desk
+        self._server = server
+        self._desk = server.desk
+        self._watched: dict[str, Watched] = {}
+        self._news = asyncio.Event()
+        self._away = False
+        self._checking: asyncio.Task[None] | None = None
+        self._started: set[asyncio.Task[None]] = set()
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """End the loop and every stream."""
+        tasks = [self._task, *self._started]
+        for task in tasks:
+            task.cancel()
+        for one in self._listeners():
+            one.reconnect()
+        await asyncio.wait(tasks, timeout=1)
+
+    async def drain(self, seconds: float) -> None:
+        """Tell every client to come back, spread over a while."""
+        await send_off(self._listeners(), seconds)
+
+    def open(self, listener: Listener) -> None:
+        """Add a stream, unless there are too many."""
+        self._server.hub.count_in(self._server, listener.address)
+        watched = self._watched.get(listener.store)
+        if watched is None:
+            watched = self._watched[listener.store] = Watched(listener.store)
+        if isinstance(listener, Guest):
+            watched.guests.add(listener)
+        elif isinstance(listener, Host):
+            watched.hosts.add(listener)
+        watched.new.add(listener)
+        self._news.set()
+
+    def close(self, listener: Listener) -> None:
+        """Remove a stream."""
+        self._server.hub.count_out(self._server, listener.address)
+        watched = self._watched[listener.store]
+        for some in (watched.guests, watched.hosts, watched.new):
+            some.discard(listener)
+        if not watched.guests and not watched.hosts:
+            del self._watched[listener.store]
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Do something that may ask the database, beside the loop."""
+        task = asyncio.create_task(work)
+        self._started.add(task)
+        task.add_done_callback(self._started.discard)
+        return task
+
+    def _listeners(self) -> list[Listener]:
+        return [one for watched in self._watched.values() for one in watched.listeners]
+
+    async def _run(self) -> None:
+        while True:
+            if not self._watched:
+                await self._news.wait()
+            try:
+                await self._look()
+            except StoreError as error:
+                self._tell_all_away(error)
+            except Exception:
+                log.exception("the streams of the desk could not be fed")
+            if self._checking is None or self._checking.done():
+                self._checking = self._start(self._check_keys())
+            self._beat()
+            self._news.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self._news.wait()
+                    await asyncio.sleep(SHARE_S)
+
+    async def _look(self) -> None:
+        """Tell those whose store has changed since the last look, and those who are new."""
+        self._server.pulse.check()
+        self._away = False
+        known = [one for one in self._watched.values() if one.store is not None]
+        found = await self._revisions(known)
+        now = time.monotonic()
+        for watched, revision in zip(known, found, strict=True):
+            if revision != watched.revision:
+                watched.revision, watched.dirty = revision, True
+                for room in watched.rooms:
+                    self._desk.engine.lines.forget(room)  # its length and pace are new too
+                for guest in watched.guests:
+                    ended = guest.ended_at is not None
+                    guest.due_at = min(guest.due_at, guest.asked_at + ENDED_S if ended else now)
+        await self._tell_places(now)
+        for watched in self._watched.values():
+            self._follow(watched)
+
+    async def _revisions(self, some: Sequence[Watched]) -> list[tuple[int, ...]]:
+        """Return what is another one after every change of a store, in one round trip for all."""
+        found = iter(
+            await self._desk.engine.lines.revisions([r for one in some for r in one.rooms])
+        )
+        return [tuple(next(found) for _ in one.rooms) for one in some]
+
+    async def _tell_places(self, now: float) -> None:
+        """Tell guests where they stand, whose line has moved or who are new."""
+        guests = (one for watched in self._watched.values() for one in watched.guests)
+        due = [one for one in guests if one.due_at <= now and not one.ended]
+        for start in range(0, len(due), _AT_ONCE):
+            some = due[start : start + _AT_ONCE]
+            found = await asyncio.gather(*map(self._place, some))
+            for guest, place in zip(some, found, strict=True):
+                _tell_place(guest, place, now)
+
+    async def _place(self, guest: Guest) -> Place | WaitroomError:
+        try:
+            async with asyncio.timeout(PLACE_S):
+                return await self._desk.place(guest.store, guest.token)
+        except WaitroomError as error:
+            return error
+        except TimeoutError:
+            return RecordUnavailable("the desk's database does not answer; the place is kept")
+
+    def _follow(self, watched: Watched) -> None:
+        """Have the line and the store told, unless that is under way or has just failed."""
+        due = watched.dirty or watched.new
+        late = watched.task is None or watched.task.done()
+        if due and late and time.monotonic() >= watched.told_at:
+            watched.task = self._start(self._tell(watched))
+
+    async def _tell(self, watched: Watched) -> None:
+        """Tell hosts the line and guests of the store; what fails is tried again soon."""
+        fresh, watched.new = watched.new, set()
+        dirty, watched.dirty = watched.dirty, False
+        try:
+            watched.store = await self._desk.book.store(watched.id)
+            if watched.revision is None and not self._away:  # before the line is read, not after
+                [watched.revision] = await self._revisions([watched])
+            if dirty or watched.hosts & fresh:
+                await self._tell_hosts(watched)
+            if watched.guests and not self._away:
+                await self._tell_store(watched, fresh)
+            watched.told_at = 0.0
+            return
+        except UnknownStore as error:
+            for one in watched.listeners:
+                one.tell("gone", _problem(error), last=True)
+            return
+        except StoreUnavailable:
+            self._server.pulse.suspect()
+        except WaitroomError as error:  # the record is away: those who wait do not need it
+            _tell_away(watched.hosts, error)
+        except Exception:
+            log.exception("the streams of store %s could not be fed", watched.id)
+        watched.new |= fresh & watched.listeners
+        watched.dirty = watched.dirty or dirty
+        watched.told_at = time.monotonic() + AGAIN_S
+
+    async def _tell_hosts(self, watched: Watched) -> None:
+        if watched.hosts:
+            body = (await line_json(self._desk, watched.id)).model_dump_json().encode()
+            for host in watched.hosts:
+                host.told = host.told if self._away else ()  # that it is away is said once
+                host.tell("line", body)
+
+    async def _tell_store(self, watched: Watched, fresh: set[Listener]) -> None:
+        assert watched.store is not None  # noqa: S101 - read just before
+        body = views.store_json(watched.store, await self._desk.waits(watched.id))
+        news = (body.version, *((one.accepts, one.why_not) for one in body.lines))
+        some = watched.guests if news != watched.news else watched.guests & fresh
+        watched.news = news
+        text = body.model_dump_json().encode()
+        for guest in some:
+            guest.tell("store", text)
+
+    def _tell_all_away(self, error: StoreError) -> None:
+        """Say that the live line is away; hosts go on hearing what the record says."""
+        self._server.pulse.suspect()
+        self._away, now = True, time.monotonic()
+        for watched in self._watched.values():
+            _tell_away(watched.listeners, error)
+            watched.revision = None
+            for guest in watched.guests:
+                guest.due_at = 0.0
+            if watched.hosts and (watched.new or now >= watched.told_at):
+                watched.dirty, watched.told_at = True, 0.0
+                self._follow(watched)
+                watched.told_at = now + AWAY_S
+
+    async def _check_keys(self) -> None:
+        """End the streams of hosts whose key was revoked."""
+        now = time.monotonic()
+        hosts = [one for watched in self._watched.values() for one in watched.hosts]
+        for host in hosts:
+            if now - host.checked_at < KEYS_S or host.ended:
+                continue
+            host.checked_at = now
+            try:
+                await host.check()
+            except (Unauthorized, Forbidden) as error:
+                host.tell("gone", _problem(error), last=True)
+            except WaitroomError:  # it cannot be known now
+                continue
+            except Exception:
+                log.exception("a host's key could not be checked")
+
+    def _beat(self) -> None:
+        now = time.monotonic()
+        for one in self._listeners():
+            if isinstance(one, Guest) and one.ended_at is not None and now > one.ended_at + GONE_S:
+                one.tell("gone", b"{}", last=True)
+            elif now - one.sent_at > LONGEST_PAUSE_S and not one.wake.is_set():
+                one.beat()
+                if isinstance(one, Guest) and one.ended_at is None:
+                    one.due_at = min(one.due_at, now)  # what is observed changes with time alone
+
+
+def _tell_place(guest: Guest, place: Place | WaitroomError, now: float) -> None:
+    if isinstance(place, StoreError):
+        guest.due_at = now + AGAIN_S
+        _tell_away([guest], place)
+    elif isinstance(place, WaitroomError):
+        guest.tell("gone", _problem(place), last=True)
+    else:
+        guest.due_at, guest.asked_at = float("inf"), now
+        guest.ended_at = None if place.status.live else guest.ended_at or now
+        news = (place.status, place.position, place.waiting, place.wait_minutes, place.observed)
+        if news != guest.told:
+            guest.told = news
+            guest.tell("place", views.place_json(place).model_dump_json().encode())
+
+
+def _tell_away(some: Iterable[Listener], error: WaitroomError) -> None:
+    """Say once that something cannot be reached."""
+    body, news = _problem(error), (error.code,)
+    for one in some:
+        if one.told != news:
+            one.told = news
+            one.tell("away", body)
+
+
+def _problem(error: WaitroomError) -> bytes:
+    return msgspec.json.encode(problems.document(error))

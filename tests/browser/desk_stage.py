@@ -1,0 +1,112 @@
+"""What browser tests of the desk need: a server with it, stores, guests, a host's hand."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
+from playwright.async_api import Page, expect
+
+from tests.browser.stage import chromium_or_skip
+from tests.counts import count
+from tests.serving import ADMIN_KEY, Serving, await_ready, end, launch
+
+TABLET = {"width": 1024, "height": 768}
+UPRIGHT = {"width": 768, "height": 1024}
+SOON_MS = 2_000 * count("patience")
+"""Within two seconds, where the machine is ours alone."""
+
+SERIOUS = ("serious", "critical")
+TYPES = [
+    {"name": "dine-in", "title": "Dine in", "largest_party": 8},
+    {"name": "takeout", "title": "Takeout", "largest_party": 4},
+]
+
+
+@contextlib.contextmanager
+def desk_serving(folder: Path) -> Iterator[Serving]:
+    """Run a server with the desk on."""
+    chromium_or_skip()
+    one = launch(folder, desk=True)
+    try:
+        await_ready(one, 30 * count("patience"))
+        yield one
+    finally:
+        end(one)
+
+
+@dataclass(frozen=True, slots=True)
+class Diner:
+    """A store, and a host of it who has no browser."""
+
+    id: str
+    key: str
+    page: str
+    http: httpx.AsyncClient
+
+    async def join(self, name: str | None = None, size: int = 2, **more: Any) -> str:
+        """Let a party join who has no browser; return the address of its place."""
+        body = {"type": "dine-in", "size": size, "name": name, **more}
+        answer = await self.http.post(f"/v1/stores/{self.id}/parties", json=body)
+        answer.raise_for_status()
+        return f"{self.page}/p/{answer.json()['token']}"
+
+    async def parties(self, **query: Any) -> list[dict[str, Any]]:
+        """Return the line as hosts see it."""
+        answer = await self.http.get(f"/v1/stores/{self.id}/line", params=query)
+        answer.raise_for_status()
+        found: list[dict[str, Any]] = answer.json()["parties"]
+        return found
+
+    async def statuses(self) -> dict[str, str]:
+        """Return who is in line, by name."""
+        return {one["name"]: one["status"] for one in await self.parties()}
+
+    async def do(self, act: str, name: str, **body: Any) -> None:
+        """Do something to the party of a name, in line or gone."""
+        gone = await self.parties(status=["CANCELLED", "NO_SHOW", "SEATED"])
+        found = next(one for one in [*await self.parties(), *gone] if one["name"] == name)
+        url = f"/v1/stores/{self.id}/line/{found['id']}/{act}"
+        (await self.http.post(url, json=body)).raise_for_status()
+
+    async def change(self, **fields: Any) -> None:
+        """Change the store."""
+        (await self.http.patch(f"/v1/stores/{self.id}", json=fields)).raise_for_status()
+
+
+async def open_diner(base: str, **fields: Any) -> Diner:
+    """Make a store of its own for a test."""
+    http = httpx.AsyncClient(
+        base_url=base, headers={"authorization": f"Bearer {ADMIN_KEY}"}, timeout=20
+    )
+    name = f"t-{secrets.token_hex(5)}"
+    body = {"id": name, "title": "Han River Noodles", "types": TYPES, **fields}
+    (await http.post("/v1/stores", json=body)).raise_for_status()
+    made = await http.post(f"/v1/stores/{name}/hosts", json={"name": "front tablet"})
+    return Diner(name, made.json()["key"], f"{base}/desk/{name}", http)
+
+
+async def sign_in(page: Page, diner: Diner) -> None:
+    """Sign in to the console."""
+    await page.goto(f"{diner.page}/host/sign-in")
+    await page.fill("#key", diner.key)
+    await page.locator("form.join button").click()
+    await expect(page).to_have_url(f"{diner.page}/host")
+
+
+async def serious(page: Page) -> list[str]:
+    """Return what keeps people from using a page, by axe-core."""
+    found = (await Axe().run(page)).response["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in SERIOUS]
+
+
+async def too_wide(page: Page) -> bool:
+    """Tell whether a page has to be moved sideways."""
+    wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+    return bool(await page.evaluate(wide))

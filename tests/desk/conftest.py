@@ -1,0 +1,62 @@
+"""A record for each test, on SQLite and on PostgreSQL, with a clock that the test moves."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.harness import Clock
+from tests.postgres import Postgres, start_postgres
+from waitroom.desk.book import Book
+from waitroom.desk.database import Database, open_database
+from waitroom.desk.models import Store, WaitingType
+
+# 2026-05-08 18:00 in Seoul, a Friday evening.
+EVENING_US = 1_778_230_800_000_000
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """Run PostgreSQL for the whole session, where it is installed."""
+    with start_postgres() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Name an empty database, of each kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/desk.db"
+        return
+    server: Postgres = request.getfixturevalue("postgres")
+    with server.database() as url:
+        yield url
+
+
+@pytest.fixture
+async def database(database_url: str, tmp_path: Path) -> AsyncIterator[Database]:
+    """Open it, with its tables."""
+    async with open_database(database_url, tmp_path) as database:
+        yield database
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Time in µs that moves only when the test says so; it begins on an evening."""
+    return Clock(EVENING_US)
+
+
+@pytest.fixture
+def book(database: Database, clock: Clock) -> Book:
+    """Keep the record on the clock of the test."""
+    return Book(database, now_us=clock)
+
+
+@pytest.fixture
+async def store(book: Book) -> Store:
+    """Add a store with two lines."""
+    dine_in = WaitingType(name="dine-in", title="매장 식사", largest_party=8)
+    takeout = WaitingType(name="takeout", title="포장")
+    return await book.add_store(Store(id="han-river", title="한강식당", types=(dine_in, takeout)))

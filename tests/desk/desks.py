@@ -1,0 +1,108 @@
+"""What tests of the desk share: desks on real servers, and the comparison of line and record."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.harness import SECRET, Clock, open_engine
+from waitroom.desk.book import Book
+from waitroom.desk.database import Database, open_database
+from waitroom.desk.desk import Desk
+from waitroom.desk.hostkeys import HostKeys
+from waitroom.desk.inputs import Wish
+from waitroom.desk.line import Held, LiveLines, room_of
+from waitroom.desk.models import Action, Party, Status, Store, WaitingType
+from waitroom.desk.places import pace_text
+from waitroom.engine import Engine
+from waitroom.tickets import KeyRing
+
+DINE, TAKEOUT = "dine-in", "takeout"
+TYPES = (WaitingType(name=DINE, title="Dine in"), WaitingType(name=TAKEOUT, title="Takeout"))
+
+
+def desk_on(database: Database, engine: Engine, clock: Clock) -> Desk:
+    """Return one more process's desk, as far as database and server can tell."""
+    book = Book(database, now_us=clock)
+    return Desk(book, HostKeys(database), engine, KeyRing([SECRET]), now_us=clock)
+
+
+@asynccontextmanager
+async def opened(
+    database_url: str | None, folder: Path, url: str, clock: Clock
+) -> AsyncIterator[Desk]:
+    """Open a desk with a database and an engine of its own."""
+    async with open_database(database_url, folder) as database, open_engine(url, clock) as engine:
+        desk = desk_on(database, engine, clock)
+        try:
+            yield desk
+        finally:
+            await desk.aclose()
+
+
+async def new_store(desk: Desk, **changes: Any) -> Store:
+    """Add a store that no other test has."""
+    values: dict[str, Any] = {"title": "Han River", "types": TYPES} | changes
+    return await desk.add_store(Store(id=f"s-{secrets.token_hex(6)}", **values))
+
+
+async def join(desk: Desk, store: Store, size: int = 2, type_: str = DINE) -> Party:
+    """Let a party join."""
+    party, _ = await desk.join(store.id, type_, Wish(size=size))
+    return party
+
+
+async def crowd(desk: Desk, store: Store, clock: Clock, parties: int) -> list[Party]:
+    """Let parties join, a second between two."""
+    found = []
+    for _ in range(parties):
+        clock.step(1)
+        found.append(await join(desk, store))
+    return found
+
+
+async def do(desk: Desk, party: Party, *actions: Action, places: int | None = None) -> Party:
+    """Let a host act on a party."""
+    for action in actions:
+        party = await desk.act(party.store, party.id, action, places=places, by="host")
+    return party
+
+
+async def seatings(desk: Desk, store: Store, clock: Clock, minutes: list[int]) -> None:
+    """Let one party after the other join an empty line and be seated after so many minutes."""
+    for one in minutes:
+        party = await join(desk, store)
+        clock.step(60 * one)
+        await do(desk, party, Action.SEAT)
+
+
+async def position(desk: Desk, party: Party) -> int:
+    """Return what the guests of a party are told of their position."""
+    return (await desk.place(party.store, desk.token(party))).position
+
+
+async def positions(desk: Desk, parties: list[Party]) -> list[int]:
+    """Return what guests of parties are told."""
+    return [await position(desk, one) for one in parties]
+
+
+async def held_by(desk: Desk, store: Store, type_: str = DINE) -> Held:
+    """Return all that a live line holds."""
+    return await LiveLines(desk.engine).read(room_of(store.id, type_))
+
+
+async def check_agreement(desk: Desk, store: Store, type_: str = DINE) -> None:
+    """Fail unless live line and record have the same parties, order, states and pace."""
+    held = await held_by(desk, store, type_)
+    live = await desk.book.live(store.id, type_)
+    waiting = [one for one in live if one.status is Status.WAITING]
+    assert [one.ticket for one in waiting] == sorted(held.waiting, key=held.waiting.__getitem__)
+    assert {one.ticket: one.place for one in waiting} == held.waiting
+    assert {one.ticket for one in live if one.status is Status.CALLED} == held.called
+    known = {ticket: held.revisions.get(ticket) for ticket in held.tickets}
+    assert {one.ticket: one.revision for one in live} == known
+    if live:
+        assert pace_text(await desk.book.pace(store.id, type_)) == held.pace

@@ -1,0 +1,45 @@
+"""Guests of the tests' store, straight in the record."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from tests.harness import Clock
+from waitroom.desk.book import Book
+from waitroom.desk.inputs import Wish
+from waitroom.desk.models import Action, Party
+
+STORE, DINE_IN, TAKEOUT = "han-river", "dine-in", "takeout"
+HOST = "front door"
+
+
+def new_ticket() -> str:
+    """Return an id as the live line has them."""
+    return secrets.token_hex(8)
+
+
+async def arrive(book: Book, type_: str = DINE_IN, size: int = 2, **more: Any) -> Party:
+    """Let one party register."""
+    by_call = {name: more.pop(name) for name in ("by", "op_id", "force") if name in more}
+    wish = Wish(size=size, **more)
+    return await book.register(STORE, type_, wish, new_ticket(), **by_call)
+
+
+async def evening(book: Book, clock: Clock, parties: int) -> list[Party]:
+    """Let parties register, a minute after each other."""
+    found = []
+    for _ in range(parties):
+        clock.step(60)
+        found.append(await arrive(book))
+    return found
+
+
+async def do(book: Book, party: Party, action: Action, **more: Any) -> Party:
+    """Let the host do something to a party."""
+    return await book.act(STORE, party.id, action, by=HOST, **more)
+
+
+async def order(book: Book, type_: str = DINE_IN) -> list[int]:
+    """Return the numbers of those who are live, in order."""
+    return [one.number for one in await book.live(STORE, type_)]

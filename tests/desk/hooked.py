@@ -1,0 +1,85 @@
+"""Desks with webhooks, for tests: in real time, for what is sent is sent in real time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from sqlalchemy import select
+
+from tests.desk.receivers import Receiver, receiving
+from tests.harness import SECRET as RING
+from tests.harness import open_engine
+from waitroom.desk.book import Book
+from waitroom.desk.database import Database
+from waitroom.desk.desk import Desk
+from waitroom.desk.hooks import Hooks
+from waitroom.desk.hostkeys import HostKeys
+from waitroom.desk.inputs import Wish
+from waitroom.desk.models import Party, Store, WaitingType
+from waitroom.desk.tables import notices as table
+from waitroom.tickets import KeyRing
+
+LINE = "dine-in"
+SECRET = "whs_only-for-tests"
+PHONE = "010-1234-5678"
+
+
+@asynccontextmanager
+async def desk_on(database: Database, url: str) -> AsyncIterator[Desk]:
+    """Open a desk as one more process would."""
+    async with open_engine(url) as engine:
+        desk = Desk(Book(database), HostKeys(database), engine, KeyRing([RING]))
+        yield desk
+        await desk.aclose()
+
+
+async def add_store(desk: Desk, name: str, url: str | None) -> Store:
+    """Add a store with a webhook."""
+    types = (WaitingType(name=LINE, title="Dine in"),)
+    return await desk.add_store(
+        Store(id=name, title="국수", types=types, webhook_url=url, webhook_secret=SECRET)
+    )
+
+
+@asynccontextmanager
+async def hooked(
+    desk: Desk, name: str, receiver: Receiver | None = None, **options: Any
+) -> AsyncIterator[tuple[Store, Receiver]]:
+    """Open a store whose guests are told, by this process."""
+    async with receiving(receiver) as made:
+        store = await add_store(desk, name, made.url)
+        async with Hooks(desk, **options):
+            yield store, made
+
+
+async def join(desk: Desk, store: Store) -> Party:
+    """Let a party join."""
+    wish = Wish(size=3, name="Sora", phone=PHONE)
+    return (await desk.join(store.id, LINE, wish))[0]
+
+
+async def rows(database: Database) -> list[Any]:
+    """Return the whole outbox."""
+    async with database.look() as connection:
+        return list(await connection.execute(select(table).order_by(table.c.id)))
+
+
+async def until(true: Callable[[], Awaitable[bool]], within_s: float = 60) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(within_s):
+        while not await true():  # noqa: ASYNC110 - a database has no event
+            await asyncio.sleep(0.02)
+
+
+async def settled(database: Database, count: int) -> list[Any]:
+    """Wait until so many notices exist and none of them is still to be sent."""
+
+    async def done() -> bool:
+        found = await rows(database)
+        return len(found) == count and all(one.state != "waiting" for one in found)
+
+    await until(done)
+    return await rows(database)

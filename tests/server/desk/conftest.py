@@ -1,0 +1,108 @@
+"""A real server with the desk on, and a store of its own for each test."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.counts import count
+from tests.serving import Patient, Serving, await_ready, end, launch
+
+PHONE, NAME = "010-1234-5678", "홍길동"
+
+
+@contextlib.contextmanager
+def desk_serving(folder: Path, **settings: object) -> Iterator[Serving]:
+    """Run a server with the desk on."""
+    one = launch(folder, desk=True, **settings)
+    try:
+        await_ready(one, 30 * count("patience"))
+        yield one
+    finally:
+        end(one)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Return a running server, shared by the tests of one module."""
+    with desk_serving(tmp_path_factory.mktemp("desk")) as one:
+        yield one
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """A store with its host: `host` shows the key of the store, `guest` shows none."""
+
+    id: str
+    path: str
+    key: str
+    host: httpx.Client
+    guest: httpx.Client
+
+    def join(self, type: str = "dine-in", size: int = 2, **more: Any) -> Any:  # noqa: A002
+        """Join the line, and return the answer."""
+        body = {"type": type, "size": size, **more}
+        answer = self.guest.post(f"{self.path}/parties", json=body)
+        assert 201 == answer.status_code, answer.text
+        return answer.json()
+
+    def place(self, token: str) -> Any:
+        """Return where a party stands."""
+        answer = self.guest.get(f"{self.path}/parties/{token}")
+        assert 200 == answer.status_code, answer.text
+        return answer.json()
+
+    def line(self, **query: Any) -> Any:
+        """Return the line as hosts see it."""
+        answer = self.host.get(f"{self.path}/line", params=query)
+        assert 200 == answer.status_code, answer.text
+        return answer.json()
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of those in line, in order."""
+        return [one["number"] for one in self.line()["parties"]]
+
+    def do(self, act: str, party: int | None = None, **body: Any) -> httpx.Response:
+        """Do something as a host."""
+        where = "" if party is None else f"/{party}"
+        return self.host.post(f"{self.path}/line{where}/{act}", json=body)
+
+    def change(self, **fields: Any) -> httpx.Response:
+        """Change the store as a host."""
+        return self.host.patch(self.path, json=fields)
+
+
+TYPES = [
+    {"name": "dine-in", "title": "Dine in"},
+    {"name": "takeout", "title": "Takeout", "largest_party": 4},
+]
+
+
+@pytest.fixture
+def shop(http: httpx.Client, operator: httpx.Client) -> Iterator[Shop]:
+    """Return a store of its own for a test."""
+    with open_shop(http, operator) as one:
+        yield one
+
+
+@contextlib.contextmanager
+def open_shop(http: httpx.Client, operator: httpx.Client, **fields: Any) -> Iterator[Shop]:
+    """Make a store with two lines, and a key for its hosts."""
+    store = f"t-{secrets.token_hex(5)}"
+    body = {"id": store, "title": "Noodle Bar", "types": TYPES, **fields}
+    made = operator.post("/v1/stores", json=body)
+    assert 201 == made.status_code, made.text
+    path = f"/v1/stores/{store}"
+    key = operator.post(f"{path}/hosts", json={"name": "front tablet"}).json()["key"]
+    headers = {"authorization": f"Bearer {key}"}
+    with httpx.Client(
+        base_url=http.base_url, headers=headers, transport=Patient(), timeout=10
+    ) as host:
+        yield Shop(store, path, key, host, http)

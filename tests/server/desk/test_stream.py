@@ -1,0 +1,174 @@
+"""Live events of the desk: guests and hosts are told in time, bounded, and sent off in order."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import httpx
+
+from tests.clients import ask, live, metric, request, scrape
+from tests.server.desk.conftest import NAME, PHONE, Shop, desk_serving, open_shop
+from tests.serving import ADMIN_KEY, Serving
+
+TOLD_S = 2.0
+"""A called guest is told within this time."""
+
+
+def bearer(shop: Shop) -> dict[str, str]:
+    """Return the header that shows the key of the store."""
+    return {"Authorization": f"Bearer {shop.key}"}
+
+
+async def test_a_guest_is_told(shop: Shop, served: Serving) -> None:
+    """At once where they stand; within 2 s that they moved or were called; also of an undo."""
+    first, second = (shop.join()["token"] for _ in range(2))
+    paths = [f"{shop.path}/parties/{token}/events" for token in (first, second)]
+    async with live(served.port, paths[0]) as one, live(served.port, paths[1]) as two:
+        assert (200, "text/event-stream") == (one.status, dict(one.headers)["content-type"])
+        await one.until("place", status="WAITING", position=1)
+        told = await two.until("place", status="WAITING", position=2)
+        assert shop.place(second).keys() == told.data.keys()
+        began = time.monotonic()
+        party = shop.do("call-next", type="dine-in").json()["party"]["id"]
+        called = await one.until("place", status="CALLED", position=0)
+        moved = await two.until("place", status="WAITING", position=1)
+        assert max(called.at, moved.at) - began < TOLD_S
+        shop.do("no-show", party)
+        await one.until("place", status="NO_SHOW")
+        shop.do("undo", party)
+        await one.until("place", status="CALLED")
+
+
+async def test_guests_hear_of_the_store(shop: Shop, served: Serving) -> None:
+    """When it pauses, those who wait are told so, and why."""
+    token = shop.join()["token"]
+    async with live(served.port, f"{shop.path}/parties/{token}/events") as stream:
+        await stream.until("store", mode="open")
+        shop.change(mode="paused", reason="break")
+        await stream.until("store", mode="paused", reason="break", accepts=False)
+
+
+async def test_hosts_are_told(shop: Shop, served: Serving) -> None:
+    """The line at once, and after every change by guests or other hosts; phones are masked."""
+    shop.join(name=NAME, phone=PHONE)
+    path = f"{shop.path}/line/events"
+    async with (
+        live(served.port, path, bearer(shop)) as one,
+        live(served.port, path, bearer(shop)) as two,
+    ):
+        first = (await one.until("line")).data
+        assert [(1, "010-****-5678")] == [
+            (party["number"], party["phone"]) for party in first["parties"]
+        ]
+        assert set(shop.line()) == set(first)
+        await two.until("line")
+        for deed in (
+            lambda: shop.join(),
+            lambda: shop.do("call-next", type="dine-in"),
+            lambda: shop.change(mode="paused"),
+            lambda: shop.do("seat", first["parties"][0]["id"]),
+        ):
+            began = time.monotonic()
+            deed()
+            told = await one.until("line")
+            assert told.at - began < TOLD_S
+            assert told.data["parties"] == (await two.until("line")).data["parties"]
+        assert ([2], [1], "paused") == (
+            [party["number"] for party in told.data["parties"]],
+            [party["number"] for party in told.data["recent"]],
+            told.data["store"]["mode"],
+        )
+
+
+async def test_a_revoked_key_ends_its_stream(
+    shop: Shop, served: Serving, operator: httpx.Client
+) -> None:
+    """A host whose key was revoked hears nothing more of the line."""
+    answer = await asyncio.to_thread(operator.post, f"{shop.path}/hosts", json={"name": "second"})
+    made = answer.json()
+    shown = {"Authorization": f"Bearer {made['key']}"}
+    async with live(served.port, f"{shop.path}/line/events", shown) as stream:
+        await stream.until("line")
+        await asyncio.to_thread(operator.delete, f"{shop.path}/hosts/{made['id']}")
+        await stream.until("gone", 12, status=401)
+        assert await stream.next() is None
+
+
+async def test_refusals(shop: Shop, served: Serving) -> None:
+    """Strangers and wrong tokens get a problem, and no stream stays counted."""
+    before = metric(scrape(served.port), "waitroom_streams_open")
+    for path, status in (("line/events", 401), ("parties/x/events", 404)):
+        reply = ask(served.port, request("GET", f"{shop.path}/{path}"))
+        assert status == reply.status
+        assert reply.code
+    reply = ask(served.port, request("GET", "/v1/stores/nobody-made-it/line/events", bearer(shop)))
+    assert 403 == reply.status
+    assert before == metric(scrape(served.port), "waitroom_streams_open")
+
+
+async def test_limits_drain_and_away(tmp_path: Path) -> None:
+    """Too many streams are refused; while Redis is away guests are told that their place is kept,
+    hosts go on working by the record; at the end both are sent to another server.
+    """
+    with (
+        desk_serving(tmp_path, streams_per_address=3, drain_s=1) as one,
+        httpx.Client(base_url=one.base, timeout=10) as http,
+        httpx.Client(base_url=one.base, timeout=10) as admin,
+    ):
+        admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
+        with open_shop(http, admin) as shop:
+            token = shop.join()["token"]
+            guest, host = f"{shop.path}/parties/{token}/events", f"{shop.path}/line/events"
+            async with (
+                live(one.port, guest) as first,
+                live(one.port, guest) as second,
+                live(one.port, host, bearer(shop)) as third,
+            ):
+                await first.until("place", position=1)
+                await third.until("line")
+                refused = await asyncio.to_thread(ask, one.port, request("GET", guest))
+                assert (429, "too_many_requests") == (refused.status, refused.code)
+                store = json.loads((one.data_dir / "server.json").read_text())["server_pid"]
+                os.kill(store, signal.SIGSTOP)
+                try:
+                    await first.until("away", code="store_unavailable")
+                    await third.until("away", code="store_unavailable")
+                    await _hosts_work(shop, token)
+                    told = await third.until("line", parties=[])
+                    assert ["SEATED"] == [party["status"] for party in told.data["recent"]]
+                finally:
+                    os.kill(store, signal.SIGCONT)
+                await first.until("place", 20, status="SEATED")
+                one.process.send_signal(signal.SIGTERM)
+                for stream in (first, second, third):
+                    await stream.until("reconnect")
+                    assert await stream.next() is None
+        assert 0 == one.process.wait(20)
+        assert "Traceback" not in one.said()
+
+
+async def _hosts_work(shop: Shop, token: str) -> None:
+    """Call and seat while Redis does not answer: the record is written, places are not told."""
+
+    def work() -> None:
+        (party,) = shop.line()["parties"]
+        began = time.monotonic()
+        called = shop.do("call-next", type="dine-in")
+        assert (200, "CALLED") == (called.status_code, called.json()["party"]["status"])
+        assert time.monotonic() - began < 5
+        place = shop.guest.get(f"{shop.path}/parties/{token}")
+        assert (503, "store_unavailable") == (place.status_code, place.json()["code"])
+        assert 404 == shop.guest.get(f"{shop.path}/parties/x").status_code
+        view = shop.guest.get(shop.path).json()
+        assert (True, [(0, 1), (0, 0)]) == (
+            view["accepts"],
+            [(line["waiting"], line["called"]) for line in view["lines"]],
+        )
+        assert 200 == shop.do("seat", party["id"]).status_code
+
+    await asyncio.to_thread(work)
