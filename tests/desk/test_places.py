@@ -107,6 +107,22 @@ async def test_observed_is_unknown_at_first(engine: Engine) -> None:
     await observed.stop()
 
 
+async def test_a_burst_is_no_pace(engine: Engine, clock: Clock) -> None:
+    """Ten calls within a minute say nothing of an evening; nor do a few within minutes."""
+    room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
+    lines = LiveLines(engine)
+    await lines.settle(room, [settled(party(n)) for n in range(1, 40)], pace="0:0")
+    for number in range(1, 13):
+        clock.step(5)
+        await engine.sample(room)
+        await lines.settle(room, [settled(party(number, Status.CALLED, 2))])
+    assert None is await Observed(engine).fresh(room, 3)
+
+    slow = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
+    await seat_every_minute(engine, slow, clock, 8)
+    assert None is await Observed(engine).fresh(slow, 3)
+
+
 async def test_a_crowd_is_one_look(engine: Engine) -> None:
     """However many ask, a line is looked at once per period, and nobody waits for that."""
     room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")

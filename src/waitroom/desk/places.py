@@ -10,16 +10,16 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
 from waitroom.desk.line import POLICY, room_of
-from waitroom.desk.models import Pace, Party, Range
+from waitroom.desk.models import SAMPLES_NEEDED, Pace, Party, Range
 from waitroom.engine import Engine
 from waitroom.errors import InvalidTicket, WaitroomError
 from waitroom.estimate import Wait, estimator
-from waitroom.models import Eta, Mode, Sample
+from waitroom.models import Eta, Mode, Sample, Stats
 from waitroom.tickets import KeyRing, Ticket
 
 log = logging.getLogger("waitroom.desk")
@@ -28,6 +28,7 @@ OBSERVED_S = 5.0
 """How old a line's observed pace may be before it is looked at again."""
 
 _KEPT_SAMPLES = 720  # an hour, as the ticker makes them: a desk calls a few parties in that time
+_SEEN_MS = 600_000  # a shorter look at a restaurant says nothing
 _MOST_LINES = 10_000
 _MOST_TOKENS = 20_000
 _SHARE = 10  # looking at lines takes at most one part in so many of this process's time
@@ -160,10 +161,19 @@ class Observed:
                 await self._engine.series(room, since_ms=since, limit=_KEPT_SAMPLES)
             )
             stats = await self._engine.stats(room)
-            line.wait = estimator(_OBSERVED, stats, tuple(line.samples)).wait
+            seen = tuple(line.samples)
+            line.wait = estimator(_OBSERVED, stats, seen).wait if _enough(seen, stats) else _unknown
         except (WaitroomError, ArithmeticError) as error:  # what was known is still the best guess
             log.debug("the pace of %s was not observed: %s", room, error)
         line.due = time.monotonic() + OBSERVED_S
+
+
+def _enough(samples: Sequence[Sample], stats: Stats) -> bool:
+    """Tell whether a line was seen long enough: a few calls in a row are no pace of an evening."""
+    if not samples:
+        return False
+    calls = stats.counters["called_total"] - samples[0].called_total
+    return calls >= SAMPLES_NEEDED and stats.now_ms - samples[0].at_ms >= _SEEN_MS
 
 
 def _minutes(wait: Any) -> Range:

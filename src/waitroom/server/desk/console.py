@@ -138,7 +138,8 @@ class Host:
         """Show the console."""
         desk, query = desk_of(self.page.server), self.page.request.query_params
         store = await desk.book.store(self.store)
-        board = await console_view.board(desk, self.page.text, store, int(time.time() * 1000))
+        now_ms = int(time.time() * 1000)
+        board = await console_view.board(self.page.server, self.page.text, store, now_ms)
         values = console_view.values(board, query.get("type", ""))
         may = self.who.role is None or self.who.role.allows(Role.OPERATOR)
         values |= {"alert": "", "did": None, "live": False, "may": may} | more

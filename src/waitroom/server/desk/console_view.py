@@ -1,7 +1,7 @@
 """A store's lines as its hosts see them: who waits, who was called, who ended today.
 
-From the record alone, so that a host can work on while Redis is away; only what a newcomer would
-wait comes from the live line, if it answers.
+From the record, so that a host can work on while Redis is away; only what a newcomer would wait
+comes from the live lines, if they answer.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import Any
 from waitroom.desk.desk import Desk, LineView
 from waitroom.desk.models import Action, Party, Status, Store
 from waitroom.desk.phones import masked
-from waitroom.errors import StoreError
 from waitroom.server.desk import page_text as say
+from waitroom.server.desk.auth import desk_of
+from waitroom.server.desk.page_lines import lines_of
+from waitroom.server.state import Server
 from waitroom.server.text import Text
 
 MOST_SHOWN = 100
@@ -82,20 +84,19 @@ class Board:
     ended: tuple[Row, ...]
 
 
-async def board(desk: Desk, text: Text, store: Store, now_ms: int) -> Board:
+async def board(server: Server, text: Text, store: Store, now_ms: int) -> Board:
     """Return what the console shows now."""
-    waits = await _waits(desk, store)
+    desk, waits = desk_of(server), {view.name: view for view in await lines_of(server, store)}
     columns = []
     for kind in store.types:
         live = await desk.book.live(store.id, kind.name)
         rows = [_row(text, store, party, now_ms) for party in live]
         waiting = tuple(row for row in rows if row.party.status is Status.WAITING)
-        view = waits.get(kind.name)
         columns.append(
             Column(
                 name=kind.name,
                 title=kind.title,
-                wait=_wait(text, view),
+                wait=_wait(text, waits[kind.name]),
                 called=tuple(row for row in rows if row.party.status is Status.CALLED),
                 waiting=waiting[:MOST_SHOWN],
                 count=len(waiting),
@@ -105,17 +106,8 @@ async def board(desk: Desk, text: Text, store: Store, now_ms: int) -> Board:
     return Board(store, tuple(columns), await _ended(desk, text, store, now_ms))
 
 
-async def _waits(desk: Desk, store: Store) -> dict[str, LineView]:
-    try:
-        return {view.name: view for view in await desk.waits(store.id)}
-    except StoreError:
-        return {}
-
-
-def _wait(text: Text, view: LineView | None) -> str:
-    """Say what a newcomer would wait; nothing while it is not known."""
-    if view is None or view.wait_minutes is None:
-        return ""
+def _wait(text: Text, view: LineView) -> str:
+    """Say what a newcomer would wait."""
     found = say.within(text, view.observed) if view.observed else say.wait(text, view.wait_minutes)
     return text("host_wait", wait=found)
 

@@ -27,6 +27,7 @@ from waitroom.server.desk.auth import desk_of
 from waitroom.server.desk.guests import limit_joins
 from waitroom.server.desk.page_base import Page, PageRoute, see
 from waitroom.server.desk.page_join import Filled
+from waitroom.server.desk.page_lines import lines_of
 from waitroom.server.problems import status_of
 from waitroom.server.state import Here, Server
 
@@ -59,7 +60,7 @@ async def _form(
     status: int = 200,
     op: str = "",
 ) -> Response:
-    lines = await desk_of(page.server).waits(store.id)
+    lines = await lines_of(page.server, store)
     values = page_join.values(page.text, store, lines, filled, here=here)
     values |= {"errors": errors, "mine": mine, "op": op or secrets.token_urlsafe(18)}
     return page.html("desk_join.html", status, **values)

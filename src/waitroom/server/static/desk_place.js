@@ -91,7 +91,8 @@
 
   function ready() {
     tell(say("called_title"));
-    navigator.vibrate?.([400, 150, 400, 150, 400]);
+    // Browsers refuse it, and complain, on a page that nobody has touched yet.
+    if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.([400, 150, 400, 150, 400]);
     if (parts.sound?.checked) beep();
     if (window.Notification?.permission === "granted") {
       try { new Notification(say("called_title"), { body: page.title, tag: page.path }); } catch { /* Android wants a worker */ }
