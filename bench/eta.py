@@ -89,18 +89,25 @@ session = {{ kind = "lognormal", median_s = {session_s:.0f}, sigma = {rng.unifor
 async def measure(seeds: list[int], salt: int) -> list[Result]:
     """Rehearse everything."""
     rng = random.Random(salt)
-    plays = [(find(name), seed) for name in NAMES for seed in seeds]
-    plays += [(made_up(rng, kind), rng.randrange(10**6)) for kind in ("pace", "places")]
-    found = []
-    for scenario, seed in plays:
-        began = time.perf_counter()
-        people = SIZES.get(scenario.name)
-        outcome = await rehearse(scenario, seed=seed, people=people, etas=tuple(Eta))
-        assert outcome.passed, f"{scenario.name}, seed {seed}: a promise was broken"
-        found.append(Result(scenario.name, seed, outcome.accuracy))
-        took_s = time.perf_counter() - began
-        print(f"{took_s:6.1f} s  {scenario.name}, seed {seed}", file=sys.stderr, flush=True)
+    found = [await play(find(name), seed) for name in NAMES for seed in seeds]
+    for kind in ("pace", "places"):
+        while True:
+            one = await play(made_up(rng, kind), rng.randrange(10**6))
+            if Eta.OBSERVED in one.found and one.observed.answers:
+                break  # in others nobody had to wait for two minutes, so there is nothing to judge
+        found.append(one)
     return found
+
+
+async def play(scenario: Scenario, seed: int) -> Result:
+    """Rehearse a scenario once."""
+    began = time.perf_counter()
+    people = SIZES.get(scenario.name)
+    outcome = await rehearse(scenario, seed=seed, people=people, etas=tuple(Eta))
+    assert outcome.passed, f"{scenario.name}, seed {seed}: a promise was broken"
+    took_s = time.perf_counter() - began
+    print(f"{took_s:6.1f} s  {scenario.name}, seed {seed}", file=sys.stderr, flush=True)
+    return Result(scenario.name, seed, outcome.accuracy)
 
 
 def table(results: list[Result]) -> str:

@@ -22,6 +22,10 @@ CORE = {
     "estimate",
     "history",
     "windows",
+    "spans",
+    "sessions",
+    "places",
+    "outlook",
 }
 # A core module imports no third-party package, but for what a standard is best left to.
 # A gate adds to these only the framework that it is for.

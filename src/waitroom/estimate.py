@@ -4,7 +4,8 @@
     rate      position / (max_entries / per_s), at least 3 s
     service   position × mean time of a slot / capacity; at a desk, mean time between two calls
     observed  ln(1 + h × position / c) / h, with c calls per second and h the share of those waiting
-              who give up per second: the line is served at its head and thins out by itself
+              who give up per second: the line is served at its head and thins out by itself;
+              where places are what people wait for, the room is played forward instead
 
 Everything that needs history (see `waitroom.history`) is worked out once, in `estimator`, because
 `Estimator.wait` runs for every poll. A wait is three whole numbers of seconds, low ≤ likely ≤ high;
@@ -13,6 +14,7 @@ None means that nothing honest can be said: paused, closed, or nobody was ever c
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log1p, sqrt
@@ -20,6 +22,7 @@ from typing import NamedTuple
 
 from waitroom.history import DRIFT, Flow, History
 from waitroom.models import BeforeOpen, Eta, Mode, Policy, Sample, Stats
+from waitroom.outlook import Outlook
 
 LEAST_RATE_S = 3
 """Seed 004 never promises less than this."""
@@ -64,7 +67,7 @@ def estimator(policy: Policy, stats: Stats, samples: Sequence[Sample]) -> Estima
         return Estimator(policy.eta, _at_once)
     history = History(policy, stats, samples)
     flow = history.flow()
-    observed = _observed(flow, delay_s) if flow else _unknown
+    observed = _unknown if flow is None else _observed(flow, delay_s)
     answer = _FORMULAS[policy.eta](policy, history, observed, delay_s)
     if answer is None:
         return Estimator(Eta.OBSERVED, observed)
@@ -89,6 +92,11 @@ def _delay_s(policy: Policy, stats: Stats) -> float:
 
 
 def _observed(flow: Flow, delay_s: float) -> Answer:
+    ahead = flow.ahead
+    return _steady(flow, delay_s) if ahead is None else _played(flow, ahead, delay_s)
+
+
+def _steady(flow: Flow, delay_s: float) -> Answer:
     """Free places go first and fast; then the line moves by `flow.rate` and thins out."""
     free, fast, rate, hazard = flow.free, flow.fast, flow.rate, flow.hazard
     proven, there = flow.proven, 1.0 - flow.ghosts
@@ -122,6 +130,44 @@ def _observed(flow: Flow, delay_s: float) -> Answer:
         return _new(Wait, told)
 
     return wait
+
+
+def _played(flow: Flow, ahead: Outlook, delay_s: float) -> Answer:
+    """The room was played forward: look up when it is a place's turn."""
+    rate, hazard, proven, there = flow.rate, flow.hazard, flow.proven, 1.0 - flow.ghosts
+    times, places = ahead.times, ahead.places
+    lows, highs, spread = _ranges(ahead, flow)
+    end_s, last = times[-1], places[-1]
+    thinning = hazard / (rate * exp(min(500.0, hazard * end_s)))
+    middle, after = delay_s + 0.5, delay_s + _UP
+
+    def wait(position: int) -> Wait | None:
+        place = proven + (position - proven) * there if position > proven else position
+        if place < last:
+            at = bisect_right(places, place)
+            part = (place - places[at - 1]) / (places[at] - places[at - 1])
+            span = times[at - 1] + part * (times[at] - times[at - 1])
+            low = lows[at - 1] + part * (lows[at] - lows[at - 1])
+            high = highs[at - 1] + part * (highs[at] - highs[at - 1])
+        else:
+            more = log1p(thinning * (place - last)) / hazard if hazard else (place - last) / rate
+            span = end_s + more if end_s + more < _LONGEST_S else _LONGEST_S
+            low, high = lows[-1] + (span - end_s) / spread, highs[-1] + (span - end_s) * spread
+        return _new(Wait, (int(low + delay_s), int(middle + span), int(after + high)))
+
+    return wait
+
+
+def _ranges(ahead: Outlook, flow: Flow) -> tuple[list[float], list[float], float]:
+    """Return where ranges begin and end at each time, and how much wider they get behind."""
+    lows, highs, spread = [0.0], [0.0], 1.0
+    leaving = (DRIFT * flow.hazard) ** 2
+    for span, doubt in zip(ahead.times[1:], ahead.doubts[1:], strict=True):
+        spread = 1.0 + min(_WIDEST, _Z * sqrt(doubt + leaving * span * span))
+        # Nobody further back is ever told an earlier time, nor one to the second.
+        lows.append(max(lows[-1], min(span / spread, span - flow.grain_s)))
+        highs.append(max(highs[-1], span * spread, span + flow.grain_s))
+    return lows, highs, spread
 
 
 def _batch(policy: Policy, _: History, observed: Answer, delay_s: float) -> Answer | None:

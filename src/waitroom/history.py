@@ -1,37 +1,36 @@
 """What the series of a room says about its pace: who is called, who gives up, how sure that is.
 
-Samples are made every few seconds by any process, so they may lie apart, repeat, step back in time
-or begin again from zero; what cannot be true between two of them is left out. Time in which nobody
-could be called (an empty line, a pause, a hold) says nothing about the pace and is left out too.
-Pure, stdlib only.
+Time in which nobody could be called (an empty line, a pause, a hold) says nothing about the pace
+and is left out. Where places are what people wait for, see `waitroom.sessions` (how long they are
+held) and `waitroom.outlook` (when they are given back). Pure, stdlib only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from itertools import pairwise
 from math import ceil, exp, inf, log, sqrt
 from typing import NamedTuple
 
 from waitroom.models import Mode, Policy, Sample, Stats
+from waitroom.outlook import Outlook, outlook
+from waitroom.places import Places
+from waitroom.spans import past_of
 from waitroom.windows import AGREE, Seen, Track
 
 DRIFT = 0.3
 """How wrong the share of people who give up may be, as a part of itself."""
 
-_SURE = 0.03  # doubt of a pace that the room itself keeps
+_SURE = 0.04  # doubt of a pace that the room itself keeps
 _UNSURE = 0.08  # doubt of a pace that was only seen: it may change meanwhile
 _SHORTEST_S = 60.0  # window that a change of pace has to fill before it is believed in full
-_LONGEST_S = 3600.0
 _BLOCK_S = 15.0
+_COARSE_S = 10.0  # a room is played forward in steps, so nothing sooner than this is sure
 _STOPPED_S = 15.0
 _EVERY_S = 30
 _HASTY = 0.002
+_FEW_GHOSTS = 0.01  # a share that is not worth the work
 _SHARP = 20  # one of two explanations is chosen, but no answer may jump when they change places
 _FORGET_S = 500.0  # how fast people give up changes as they wait longer
-_GAP_S = 300.0  # samples further apart than this were made by a room that we know nothing of
-_FIELDS = tuple(spec.name for spec in fields(Sample))
 
 
 class Flow(NamedTuple):
@@ -46,6 +45,7 @@ class Flow(NamedTuple):
     fast: float = inf
     ghosts: float = 0.0  # share of newcomers who were never there: they fall out by themselves
     proven: float = inf  # people in front who have been there for long enough
+    ahead: Outlook | None = None  # if given, it tells who is called when, and only `rate` after it
 
 
 class Leaving(NamedTuple):
@@ -56,23 +56,6 @@ class Leaving(NamedTuple):
     proven: float = inf
 
 
-class _Span(NamedTuple):
-    """What happened between two samples."""
-
-    seconds: float
-    joined: int
-    calls: int
-    released: int  # places given back
-    gone: int  # left the line without being called
-    entered: int
-    no_shows: int
-    waiting: float
-    called: float
-    occupied: float
-    busy: bool  # people waited at both ends
-    free: bool  # and there was room for them
-
-
 class History:
     """The usable past of a room, the newest first, under the policy that it has now."""
 
@@ -80,7 +63,9 @@ class History:
         self._policy = policy
         self._occupied = stats.called + stats.inside
         self._waiting = stats.waiting
-        self._spans = _spans(policy, _points(stats, samples))
+        past = past_of(policy, stats, samples)
+        self._spans = past.spans
+        self._places = Places(policy, past, stats.called, stats.inside)
         self._limit, self._step_s, self._step = self._limits()
         self._strike_out_pauses()
 
@@ -92,14 +77,23 @@ class History:
 
     def _flow(self, hazard: float) -> Flow | None:
         policy = self._policy
+        if policy.capacity is not None and self._places.tell():
+            return self._by_places(policy.capacity, hazard)
         if policy.mode is Mode.MANUAL:  # whoever calls by hand is bound by no pace
             seen = self._seen(_SHORTEST_S, _BLOCK_S)
             return self._as_seen(seen, hazard) if seen and seen.people else None
         if policy.capacity is None:
             return self._paced(hazard) if self._limit < inf else Flow(inf)
-        if self._is_full(policy.capacity):
-            return self._full(policy.capacity, hazard)
-        return self._filling(policy.capacity, hazard)
+        return self._untold(policy.capacity, hazard)
+
+    def _by_places(self, capacity: int, hazard: float) -> Flow:
+        """Play the room forward, with the sessions that were seen and those that run now."""
+        limit = inf if self._policy.mode is Mode.MANUAL else self._limit
+        if limit < inf and not self._is_full(capacity):
+            limit = self._paced(hazard).rate
+        slot, held = self._places.seen()
+        ahead = outlook(slot, held, capacity, limit, hazard)
+        return Flow(ahead.rate, hazard, grain_s=max(_COARSE_S, self._step_s), ahead=ahead)
 
     def _is_full(self, capacity: int) -> bool:
         """Tell whether places are what people wait for."""
@@ -157,42 +151,19 @@ class History:
             return kept._replace(doubt=0.5)
         return self._as_seen(seen, hazard)._replace(grain_s=step_s)
 
-    def _full(self, capacity: int, hazard: float) -> Flow | None:
-        """Every place is taken, so the line moves as they are given back."""
-        slot_s, doubt = self.slot_s()
-        track = self._track(full=True)
-        # Places taken together end together: then the line stands still, and moves at once.
-        uneven = track.dispersion(_BLOCK_S)
-        shortest_s = max(_SHORTEST_S, slot_s or 0.0) if uneven > 3 else _SHORTEST_S
-        block_s = max(_BLOCK_S, min(shortest_s, _LONGEST_S / 4) / 2)
-        seen = Seen(0, 0, 1)
-        if track.seconds >= 1:
-            seen = track.pace(min(1800.0, shortest_s), block_s)
-        if slot_s is not None:  # until some have left, they count like a few who left on time
-            seen = Seen(seen.people + 3, seen.seconds + 3 * slot_s / capacity, seen.dispersion)
-        if not seen.people:
-            return None
-        rate = self._bounded(seen.rate, capacity)
-        if track.people < 5:
-            return Flow(rate, hazard, 1.0, doubt, 0.1 * (slot_s or 0.0))
-        burst_s = max(0.0, 0.8 * (uneven - 1) / rate)
-        flow = self._as_seen(seen, hazard)
-        grain_s = min(burst_s, slot_s or inf)
-        return flow._replace(rate=rate, grain_s=grain_s, doubt=max(flow.doubt, doubt))
-
-    def _filling(self, capacity: int, hazard: float) -> Flow | None:
-        """Places are free: they go as fast as the pace allows, the rest wait for others to end."""
+    def _untold(self, capacity: int, hazard: float) -> Flow | None:
+        """Nothing was seen yet: free places go at the pace, the rest wait for sessions to end."""
         ahead = self._paced(hazard) if self._limit < inf else Flow(inf, hazard)
         slot_s, doubt = self.slot_s()
         if slot_s is None:  # nothing is known of sessions, so only the pace counts
             return ahead if ahead.rate < inf else None
-        free = float(capacity - self._occupied)
+        free = max(0.0, float(capacity - self._occupied))
         if ahead.rate < inf:
             # Until it is full the room holds n with n' = rate - n / slot_s; most = where that ends.
             most = ahead.rate * slot_s
             if most <= 1.001 * capacity:
                 return ahead
-            free = most * log((most - self._occupied) / (most - capacity))
+            free = most * max(0.0, log((most - capacity + free) / (most - capacity)))
         rate = min(ahead.rate, self._bounded(capacity / slot_s, capacity))
         # Where places would hardly ever be short, it does not matter how long they are held.
         short = 1.0 if ahead.rate == inf else min(1.0, 0.2 + 3 * (1 - rate / ahead.rate))
@@ -297,7 +268,7 @@ class History:
         for span in self._spans:
             weight = exp(-seconds / _FORGET_S)
             due = 0.0
-            if ghosts:
+            if ghosts > _FEW_GHOSTS:
                 due = self._due(came, seconds + span.seconds / 2, span.waiting, presence_s)
                 due *= ghosts * span.seconds
             seconds += span.seconds
@@ -309,12 +280,11 @@ class History:
             return 0.0
         return gone / (exposed * (1 + 30 / seconds))  # a first few seconds prove little
 
-    def _track(self, full: bool = False) -> Track:
-        busy = (span for span in self._spans if span.busy)
-        return Track([(span.seconds, span.released if full else span.calls) for span in busy])
+    def _track(self) -> Track:
+        return Track([(span.seconds, span.calls) for span in self._spans if span.busy])
 
-    def _seen(self, shortest_s: float, block_s: float, full: bool = False) -> Seen | None:
-        track = self._track(full)
+    def _seen(self, shortest_s: float, block_s: float) -> Seen | None:
+        track = self._track()
         return track.pace(shortest_s, block_s) if track.seconds >= 1 else None
 
     def _as_seen(self, seen: Seen, hazard: float) -> Flow:
@@ -353,68 +323,3 @@ def _fit(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
 def _lap_s(waiting: float, presence_s: float) -> float:
     """Return how long `advance` takes to look at everybody once: by pages of 500."""
     return presence_s * min(1.0, (ceil(waiting / 500) or 1) / max(4, ceil(waiting / 400)))
-
-
-def _points(stats: Stats, samples: Sequence[Sample]) -> list[Sample]:
-    """Return the samples up to now, and the room as it is now as the last of them."""
-    live = {"at_ms": stats.now_ms, "waiting": stats.waiting}
-    live |= {"called": stats.called, "inside": stats.inside}
-    now = Sample(**{name: live.get(name, stats.counters.get(name, 0)) for name in _FIELDS})
-    oldest = stats.now_ms - _LONGEST_S * 1000
-    found: list[Sample] = []
-    for one in (*samples, now):
-        if found and found[-1].at_ms == one.at_ms:
-            found[-1] = one  # of two in one moment the later one has counted more
-        elif oldest <= one.at_ms <= stats.now_ms:
-            found.append(one)
-    return found
-
-
-def _spans(policy: Policy, points: Sequence[Sample]) -> list[_Span]:
-    """Return what happened between neighbours, the newest first."""
-    places = inf if policy.capacity is None else policy.capacity
-    found = []
-    for a, b in pairwise(points):
-        seconds = (b.at_ms - a.at_ms) / 1000
-        if 0 < seconds <= _GAP_S and _grew(a, b):
-            found.append(_span(a, b, seconds, places))
-    found.reverse()
-    return found
-
-
-def _grew(a: Sample, b: Sample) -> bool:
-    """Tell whether the counters run on; after a loss they begin again."""
-    return (
-        a.called_total <= b.called_total
-        and a.entered <= b.entered
-        and a.finished <= b.finished
-        and a.left <= b.left
-        and a.kicked <= b.kicked
-        and a.expired <= b.expired
-        and a.no_show <= b.no_show
-        and a.abandoned <= b.abandoned
-    )
-
-
-def _span(a: Sample, b: Sample, seconds: float, places: float) -> _Span:
-    held_a, held_b = a.called + a.inside, b.called + b.inside
-    calls, no_shows = b.called_total - a.called_total, b.no_show - a.no_show
-    released = max(0, calls - (held_b - held_a))
-    walked = b.left - a.left + b.kicked - a.kicked
-    # `left` and `kicked` count people of every state; those that gave a place back did not wait.
-    ended = b.finished - a.finished + b.expired - a.expired + no_shows
-    gone = b.abandoned - a.abandoned + walked - min(walked, max(0, released - ended))
-    return _Span(
-        seconds=seconds,
-        joined=max(0, b.joined - a.joined),
-        calls=calls,
-        released=released,
-        gone=gone,
-        entered=b.entered - a.entered,
-        no_shows=no_shows,
-        waiting=(a.waiting + b.waiting) / 2,
-        called=(a.called + b.called) / 2,
-        occupied=(held_a + held_b) / 2,
-        busy=a.waiting > 0 and b.waiting > 0,
-        free=held_a < places and held_b < places,
-    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import sqrt
 from typing import NamedTuple
 
@@ -36,10 +36,8 @@ class Track:
     """Seconds and people counted back from now, so that any window is two look-ups."""
 
     def __init__(self, spans: Sequence[tuple[float, float]]) -> None:
-        self._seconds, self._people = [0.0], [0.0]
-        for seconds, people in spans:
-            self._seconds.append(self._seconds[-1] + seconds)
-            self._people.append(self._people[-1] + people)
+        self._seconds = list(accumulate([seconds for seconds, _ in spans], initial=0.0))
+        self._people = list(accumulate([people for _, people in spans], initial=0.0))
         self.seconds, self.people = self._seconds[-1], self._people[-1]
 
     def within(self, seconds: float) -> float:
@@ -58,14 +56,18 @@ class Track:
         at = bisect_left(self._people, people)
         return self.seconds if at >= len(self._people) else self._seconds[at]
 
+    def bins(self, width_s: float, number: int) -> list[float]:
+        """Return the people per bin of time, the oldest first; the last bin ends now."""
+        edges = [self.within(width_s * i) for i in range(number, -1, -1)]
+        return [a - b for a, b in pairwise(edges)]
+
     def dispersion(self, block_s: float) -> float:
         """Return variance ÷ mean of the people per block.
 
         Neighbours are compared, so that a pace that changed does not look like a restless one.
         """
         number = min(_MOST_BLOCKS, int(self.seconds / block_s))
-        edges = [self.within(block_s * i) for i in range(number + 1)]
-        counts = [b - a for a, b in pairwise(edges)]
+        counts = self.bins(block_s, number)
         total = sum(counts)
         if number < 2 or total <= 0:
             return 1.0

@@ -1,0 +1,123 @@
+"""What happened in a room between two samples.
+
+Samples are made every few seconds by any process, so they may lie apart, repeat, step back in time
+or begin again from zero; what cannot be true between two of them is left out. Pure, stdlib only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import pairwise
+from math import inf
+from typing import NamedTuple
+
+from waitroom.models import Policy, Sample, Stats
+
+LONGEST_S = 3600.0
+_FINE_S = 900.0  # what lies further back is looked at in steps of half a minute, which is cheaper
+_COARSE_MS = 30_000
+_GAP_S = 300.0  # samples further apart than this were made by a room that we know nothing of
+_FIELDS = tuple(spec.name for spec in fields(Sample))
+
+
+class Span(NamedTuple):
+    """What happened between two samples."""
+
+    seconds: float
+    joined: int
+    calls: int
+    released: int  # places given back
+    gone: int  # left the line without being called
+    entered: int
+    no_shows: int
+    waiting: float
+    called: float
+    occupied: float
+    busy: bool  # people waited at both ends
+    free: bool  # and there was room for them
+
+
+class Past(NamedTuple):
+    """The usable past: its spans, the newest first."""
+
+    spans: list[Span]
+    whole: int  # so many of them, from now on back, follow each other without a gap
+    fresh: bool  # when it began, nobody who had entered had left yet
+
+
+def past_of(policy: Policy, stats: Stats, samples: Sequence[Sample]) -> Past:
+    """Return what happened between neighbours, up to now."""
+    places = inf if policy.capacity is None else policy.capacity
+    points = _points(stats, samples)
+    spans: list[Span] = []
+    whole, first = 0, points[0]
+    for a, b in pairwise(points):
+        seconds = (b.at_ms - a.at_ms) / 1000
+        if 0 < seconds <= _GAP_S and _grew(a, b):
+            spans.append(_span(a, b, seconds, places))
+            whole += 1
+        else:
+            whole, first = 0, b
+    spans.reverse()
+    return Past(spans, whole, first.called_total <= first.called + first.inside)
+
+
+def _points(stats: Stats, samples: Sequence[Sample]) -> list[Sample]:
+    """Return the samples up to now, and the room as it is now as the last of them."""
+    live = {"at_ms": stats.now_ms, "waiting": stats.waiting}
+    live |= {"called": stats.called, "inside": stats.inside}
+    now = Sample(**{name: live.get(name, stats.counters.get(name, 0)) for name in _FIELDS})
+    oldest, fine = stats.now_ms - LONGEST_S * 1000, stats.now_ms - _FINE_S * 1000
+    found: list[Sample] = []
+    last = -1
+    for one in samples:
+        at = one.at_ms
+        if at == last:
+            found[-1] = one  # of two in one moment the later one has counted more
+        elif oldest <= at <= stats.now_ms:
+            if at < fine and last // _COARSE_MS == at // _COARSE_MS:
+                continue
+            found.append(one)
+            last = at
+    if last == now.at_ms:
+        found.pop()
+    return [*found, now]
+
+
+def _grew(a: Sample, b: Sample) -> bool:
+    """Tell whether the counters run on; after a loss they begin again."""
+    return (
+        a.called_total <= b.called_total
+        and a.entered <= b.entered
+        and a.finished <= b.finished
+        and a.left <= b.left
+        and a.kicked <= b.kicked
+        and a.expired <= b.expired
+        and a.no_show <= b.no_show
+        and a.abandoned <= b.abandoned
+    )
+
+
+def _span(a: Sample, b: Sample, seconds: float, places: float) -> Span:
+    held_a, held_b = a.called + a.inside, b.called + b.inside
+    calls, no_shows = b.called_total - a.called_total, b.no_show - a.no_show
+    released = max(0, calls - (held_b - held_a))
+    walked = b.left - a.left + b.kicked - a.kicked
+    # `left` and `kicked` count people of every state; those that gave a place back did not wait.
+    ended = b.finished - a.finished + b.expired - a.expired + no_shows
+    gone = b.abandoned - a.abandoned + walked - min(walked, max(0, released - ended))
+    return Span(
+        seconds,
+        max(0, b.joined - a.joined),
+        calls,
+        released,
+        gone,
+        b.entered - a.entered,
+        no_shows,
+        (a.waiting + b.waiting) / 2,
+        (a.called + b.called) / 2,
+        (held_a + held_b) / 2,
+        a.waiting > 0 and b.waiting > 0,
+        held_a < places and held_b < places,
+    )
