@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import Browser, BrowserContext, Page, expect
+from playwright.async_api import TimeoutError as TooLate
 
 from tests.browser.stage import PHONE, Stage, picture
 from tests.examples.serving import concert
@@ -157,11 +159,13 @@ async def test_it_works_without_a_script(hall: Hall) -> None:
     """Line, map, hold, reservation, payment and receipt: all with forms alone."""
     page = await hall.arrive(java_script_enabled=False)
     await page.click("a.big")
-    # The page of the room takes a place by its form, then looks again by itself.
-    for _ in range(3):
+    # The page of the room takes a place by its form, then looks again by itself: that may be just
+    # when we want to press the button, which is then gone.
+    for _ in range(SOON_MS // 2_000):
         if page.url.startswith(hall.url):
             break
-        await page.click("[data-face]:not([hidden]) form .big")
+        with contextlib.suppress(TooLate):
+            await page.click("[data-face]:not([hidden]) form .big", timeout=2_000)
     await choose(page, 1)
     await pay(page)
     await expect(page.locator("h1")).to_have_text("Seat A1 is yours")

@@ -234,38 +234,44 @@ async def test_what_is_not_saved_outlives_a_reload(diner: Diner, open_page: Open
     await expect(card(page, "Kim")).to_contain_text("Called")
 
 
+async def press(page: Page, key: str) -> None:
+    """Press a key once nothing is under way: a party that is being saved takes no second wish."""
+    await expect(page.locator(".busy")).to_have_count(0)
+    await page.keyboard.press(key)
+
+
 async def test_keys(diner: Diner, open_page: Open) -> None:
     """n calls next, arrows move, c, s, x and u act on the party in focus, ? explains."""
     for name in ("Kim", "Lee", "Park"):
         await diner.join(name)
     page = await console(diner, open_page)
-    await page.keyboard.press("?")
+    await press(page, "?")
     await expect(page.get_by_role("dialog")).to_be_visible()
-    await page.keyboard.press("Escape")
+    await press(page, "Escape")
     await expect(page.get_by_role("dialog")).to_be_hidden()
-    await page.keyboard.press("n")
+    await press(page, "n")
     await expect(card(page, "Kim")).to_contain_text("Called")
-    await page.keyboard.press("ArrowDown")
+    await press(page, "ArrowDown")
     await expect(card(page, "Kim")).to_be_focused()
-    await page.keyboard.press("s")
+    await press(page, "s")
     await expect(page.locator("#ended")).to_contain_text("Kim")
     await expect(card(page, "Lee")).to_be_focused()
-    await page.keyboard.press("ArrowDown")
+    await press(page, "ArrowDown")
     await expect(card(page, "Park")).to_be_focused()
-    await page.keyboard.press("ArrowUp")
-    await page.keyboard.press("c")
+    await press(page, "ArrowUp")
+    await press(page, "c")
     await expect(card(page, "Lee")).to_contain_text("Called")
     await expect(card(page, "Lee")).to_be_focused()
-    await page.keyboard.press("u")
+    await press(page, "u")
     await expect(card(page, "Lee")).to_contain_text("Waiting")
-    await page.keyboard.press("x")
+    await press(page, "x")
     await expect(page.locator("#ended")).to_contain_text("Lee")
     assert {"Park": "WAITING"} == await diner.statuses()
-    await page.keyboard.press("?")
+    await press(page, "?")
     await page.get_by_label("Use these keys").uncheck()
-    await page.keyboard.press("Escape")
+    await press(page, "Escape")
     await expect(page.get_by_role("dialog")).to_be_hidden()
-    await page.keyboard.press("n")
+    await press(page, "n")
     assert {"Park": "WAITING"} == await diner.statuses()
 
 

@@ -182,15 +182,25 @@ def interrupted(server: Server, tmp_path: Path, words: list[str], ready: str) ->
     """Send Ctrl-C once a command has printed `ready`; return its code and all that it printed."""
     env = environment(WAITROOM_REDIS_URL=server.url, WAITROOM_SECRET=SECRET)
     command = [sys.executable, "-m", "waitroom.cli", *words]
-    with (tmp_path / "out").open("w") as out:
-        running = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=out, stderr=out, cwd=tmp_path, env=env
-        )
-        wait_for(lambda: ready in (tmp_path / "out").read_text(), f"{ready!r} on the screen")
-        running.send_signal(signal.SIGINT)
-        code = running.wait(10)
-        assert running.stdin is not None
-        running.stdin.close()
+    with (
+        (tmp_path / "out").open("w") as out,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=out,
+            cwd=tmp_path,
+            env=env,
+            # A shell in the background ignores Ctrl-C, and we would hand that on.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        ) as running,
+    ):
+        try:
+            wait_for(lambda: ready in (tmp_path / "out").read_text(), f"{ready!r} on the screen")
+            running.send_signal(signal.SIGINT)
+            code = running.wait(10)
+        finally:
+            running.kill()
     return code, (tmp_path / "out").read_text()
 
 

@@ -41,9 +41,14 @@ async def test_a_server_killed_before_it_told(tmp_path: Path) -> None:
     receiver = Receiver(port=free_port())
     async with open_database(None, tmp_path / "data") as database:
         types = (WaitingType(name="dine-in", title="Dine in"),)
-        store = Store(id=STORE, title="Noodles", types=types, webhook_url=receiver.url)
+        store = Store(
+            id=STORE,
+            title="Noodles",
+            types=types,
+            webhook_url=receiver.url,
+            webhook_secret=HOOK,
+        )
         await Book(database).add_store(store)
-        await Book(database).change_store(STORE, webhook_secret=HOOK)
     headers = {"authorization": f"Bearer {ADMIN_KEY}"}
     first = await _start(tmp_path)
     try:
