@@ -26,6 +26,8 @@ _VARIES = [
     (re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+"), "PASS"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"), "MOMENT"),
     (re.compile(r'("poll_after_ms":)\d{4,5}\b'), r"\1MS"),
+    # An estimate moves with the clock.
+    (re.compile(r'("eta_s":)\{"low":\d+,"likely":\d+,"high":\d+\}'), r"\1ETA"),
     (re.compile(r"(Max-Age=)[1-9]\d*"), r"\1S"),
     (re.compile(r"\bt-[0-9a-f]{12}\b"), "ROOM"),
     (re.compile(r"[\w-]{74,170}"), "TICKET"),

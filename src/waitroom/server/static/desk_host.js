@@ -284,7 +284,8 @@
   const DEEDS = { c: "call", s: "seat", x: "no_show", u: "undo" };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !keysOn.checked || by("keys").open) return;
-    if (event.target.closest("input, select, textarea")) return;
+    // A dialog that has just closed keeps the focus until the next frame.
+    if (event.target.closest("input, select, textarea") && !event.target.closest("dialog:not([open])")) return;
     if (event.key === "?") help();
     else if (event.key === "ArrowDown") move(1);
     else if (event.key === "ArrowUp") move(-1);
