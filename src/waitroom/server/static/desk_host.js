@@ -37,8 +37,19 @@
     return n < 0 ? [] : [...cards.slice(n + 1), ...cards.slice(0, n).reverse()].map((one) => one.dataset.party);
   }
 
+  // A list that is exchanged under a finger would swallow the tap: it waits until the finger is up.
+  let pressedMs = 0, held = null;
+  document.addEventListener("pointerdown", () => { pressedMs = Date.now(); });
+  for (const name of ["pointerup", "pointercancel"]) {
+    document.addEventListener(name, () => {
+      pressedMs = 0;
+      setTimeout(() => { const html = held; held = null; if (html !== null) renew(html); });
+    });
+  }
+
   // What a person is at stays: the focus by party and button, and details that are open.
   function renew(html) {
+    if (Date.now() - pressedMs < 1_000) { held = html; return; }
     const page = new DOMParser().parseFromString(html, "text/html");
     const at = document.activeElement;
     const card = at?.closest("[data-party]")?.dataset.party, place = at && [at.name, at.value, at.tagName];
