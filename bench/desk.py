@@ -28,17 +28,17 @@ from typing import Any
 import uvloop
 from sqlalchemy import event, func, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from tests.postgres import find_programs, start_postgres
+from tests.support.postgres import find_programs, start_postgres
 
 import waitroom
 from bench.report import Figures, Line, Reporter, percentile
-from waitroom.desk.book import Book
-from waitroom.desk.database import Database, open_database
 from waitroom.desk.desk import Desk
-from waitroom.desk.hostkeys import HostKeys
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Party, Source, Status, Store, WaitingType
-from waitroom.desk.tables import parties
+from waitroom.desk.record.database import Database, open_database
+from waitroom.desk.record.host_keys import HostKeys
+from waitroom.desk.record.record import Book
+from waitroom.desk.record.tables import parties
 from waitroom.engine import Engine
 from waitroom.tickets import KeyRing
 

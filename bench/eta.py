@@ -18,9 +18,9 @@ from pathlib import Path
 
 from waitroom.models import Eta
 from waitroom.rehearsal import NAMES, find, rehearse
-from waitroom.rehearsal.reading import read_text
+from waitroom.rehearsal.accuracy import Accuracy
 from waitroom.rehearsal.scenario import Scenario
-from waitroom.rehearsal.watch import Accuracy
+from waitroom.rehearsal.scenario_file import read_text
 
 TARGETS = {"error": 15.0, "covered": 85.0, "jumps": 5.0}
 SIZES = {"concert-onsale": 10_000, "prequeue": 6_000}

@@ -14,7 +14,7 @@ from typing import Any
 from redis.asyncio import Redis
 
 from waitroom.engine import Engine
-from waitroom.engine.embedded import EmbeddedServer
+from waitroom.engine.connection.embedded import EmbeddedServer
 from waitroom.tickets import KeyRing
 
 

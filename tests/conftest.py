@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from tests import figures, mutants
-from tests.harness import Clock, open_engine
-from tests.servers import Server, redis_server_or_skip, start_server
+from tests.support import figures, mutants
+from tests.support.clock import Clock, open_engine
+from tests.support.servers import Server, redis_server_or_skip, start_server
 from waitroom.engine import Engine
 
 mutants.apply()

@@ -15,8 +15,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.clients import HOST
-from tests.serving import ADMIN_KEY, Serving, serving
+from tests.support.clients import HOST
+from tests.support.serving import ADMIN_KEY, Serving, serving
 from waitroom import errors
 from waitroom.client import Client, Place, Ticket, _kinds, reason_of
 from waitroom.models import Mode, Reason, State

@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from waitroom import __version__
-from waitroom.rehearsal.reading import read as read_scenario
-from waitroom.server.families import METRICS
+from waitroom.rehearsal.scenario_file import read as read_scenario
+from waitroom.server.metrics.families import METRICS
 from waitroom.settings import SETTINGS, declared_rooms, load
 
 ROOT = Path(__file__).parent.parent

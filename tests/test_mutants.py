@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants import MUTANTS, VARIABLE, Change
+from tests.support.mutants import MUTANTS, VARIABLE, Change
 from waitroom.engine import scripts
 
 ROOT = Path(__file__).parents[1]

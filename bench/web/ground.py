@@ -17,7 +17,7 @@ from bench.fill import Advance, fill_room, let_join
 from bench.rig import Rig
 from bench.web.handrolled import line_of, lua
 from waitroom.engine import Engine
-from waitroom.engine.embedded import EmbeddedServer
+from waitroom.engine.connection.embedded import EmbeddedServer
 from waitroom.models import MEMBERS_PER_SCRIPT, Eta
 from waitroom.tickets import KeyRing
 

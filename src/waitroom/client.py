@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from waitroom import errors
-from waitroom.estimate import Wait
+from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Reason, State
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import Server, start_server
+from tests.support.servers import Server, start_server
 
 
 @pytest.fixture(scope="module", params=["valkey", "redis"])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.figures import say
-from tests.harness import Clock, advance_all, crowd, open_engine
-from tests.servers import Cluster, start_cluster
+from tests.support.clock import Clock, advance_all, crowd, open_engine
+from tests.support.figures import say
+from tests.support.servers import Cluster, start_cluster
 from waitroom.engine import Engine
 from waitroom.errors import UnknownRoom
 from waitroom.models import Policy, Reason, State

@@ -16,10 +16,10 @@ from examples.concert.store import Store
 from examples.concert.tables import Reservation
 from sqlalchemy import select
 
-from tests.counts import count
 from tests.examples.serving import concert
-from tests.figures import say
-from tests.serving import ADMIN_KEY, SECRET, Serving, serving
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.serving import ADMIN_KEY, SECRET, Serving, serving
 from waitroom.engine import Engine
 from waitroom.tickets import KeyRing
 

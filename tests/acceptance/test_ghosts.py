@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 from tests.acceptance.tools import members
-from tests.counts import count
-from tests.figures import say
-from tests.harness import Clock, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, open_engine
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import Server
 from waitroom.engine import Join
 from waitroom.models import Policy, TicketView
 

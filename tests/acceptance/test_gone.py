@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.acceptance.tools import place_of
-from tests.harness import Clock, crowd
+from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine
 from waitroom.errors import SessionOver, TurnPassed
 from waitroom.models import Policy, Reason, State, TicketView

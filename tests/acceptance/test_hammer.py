@@ -10,10 +10,10 @@ from tests.acceptance import checks
 from tests.acceptance.checks import Event
 from tests.acceptance.tools import Log, everybody, finished, read_notes, workers
 from tests.acceptance.visitors import Plan, start_signal, visit
-from tests.counts import count
-from tests.figures import say
-from tests.harness import open_engine
-from tests.servers import start_server
+from tests.support.clock import open_engine
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import start_server
 from waitroom.models import Policy
 
 ENTER_WITHIN_S = 0.6

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.clients import HOST, Reply, ask, request
-from tests.serving import ADMIN_KEY, Serving, serving
+from tests.support.clients import HOST, Reply, ask, request
+from tests.support.serving import ADMIN_KEY, Serving, serving
 
 LONG = 65_536
 PAYLOADS = {

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.tools import Notes, finished, read_notes, workers
-from tests.counts import count
-from tests.figures import say
-from tests.harness import open_engine
-from tests.servers import start_server
+from tests.support.clock import open_engine
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import start_server
 from waitroom.engine import Engine
 from waitroom.models import preset
 from waitroom.ticker import Ticker

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.clients import Reply, Wire, ask, metric, request, scrape
-from tests.counts import count
-from tests.figures import say
-from tests.serving import ADMIN_KEY, Serving, serving
+from tests.support.clients import Reply, Wire, ask, metric, request, scrape
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.serving import ADMIN_KEY, Serving, serving
 
 PER_MINUTE = 300
 PROXY = "127.0.0.2"

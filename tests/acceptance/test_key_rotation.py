@@ -8,10 +8,10 @@ from typing import Any
 
 import httpx
 
-from tests.counts import count
-from tests.figures import say
-from tests.serving import ADMIN_KEY, Patient, Serving, serving
-from waitroom.engine.passkeys import rotate
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.serving import ADMIN_KEY, Patient, Serving, serving
+from waitroom.credentials.pass_keys import rotate
 from waitroom.gates.keys import Verifier
 
 EVERY_S = 2.0
@@ -98,7 +98,7 @@ def test_a_removed_key_is_refused_soon(tmp_path: Path) -> None:
 
 def store_of(server: Serving) -> str:
     """Return the address of a server's own store."""
-    from waitroom.engine.embedded import running
+    from waitroom.engine.connection.embedded import running
 
     url = running(server.data_dir)
     assert url is not None

@@ -17,10 +17,10 @@ import pytest
 from tests.acceptance import checks
 from tests.acceptance.tools import Log, everybody, finished, read_notes, start_worker, workers
 from tests.acceptance.visitors import READY, Plan, start_signal, visit
-from tests.counts import count
-from tests.figures import say
-from tests.harness import open_engine
-from tests.servers import start_server
+from tests.support.clock import open_engine
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import start_server
 from waitroom.engine import Engine
 from waitroom.engine.keys import room_key
 from waitroom.errors import StoreError

@@ -16,10 +16,10 @@ import pytest
 
 from tests.acceptance import checks
 from tests.acceptance.tools import Log, members, place_of
-from tests.counts import count
-from tests.figures import say
-from tests.harness import Clock, crowd, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, crowd, open_engine
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import Server
 from waitroom.engine import Engine
 from waitroom.engine.keys import room_key
 from waitroom.errors import EnterLater, Refused, SessionOver

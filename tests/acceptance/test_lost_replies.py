@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from tests.acceptance.tools import everybody, load_scripts, place_of
-from tests.figures import say
-from tests.harness import Clock, open_engine
-from tests.servers import FaultProxy, Server, fault_proxy, start_server
+from tests.support.clock import Clock, open_engine
+from tests.support.figures import say
+from tests.support.servers import FaultProxy, Server, fault_proxy, start_server
 from waitroom.engine import Engine, Join
 from waitroom.engine.lines import Settled
 from waitroom.engine.scripts import Verb, script

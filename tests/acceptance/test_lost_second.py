@@ -15,10 +15,10 @@ from typing import Any
 
 from tests.acceptance import checks
 from tests.acceptance.tools import everybody, members, place_of
-from tests.counts import count
-from tests.figures import say
-from tests.harness import Clock, advance_all, open_engine
-from tests.servers import (
+from tests.support.clock import Clock, advance_all, open_engine
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import (
     HOST,
     Server,
     fault_proxy,

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.tools import fill, members
-from tests.counts import count
-from tests.figures import say
-from tests.harness import Clock, open_engine
-from tests.servers import start_server
+from tests.support.clock import Clock, open_engine
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import start_server
 from waitroom.engine import Engine
 from waitroom.engine.keys import room_key
 from waitroom.models import Policy

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.acceptance.tools import dump
-from tests.counts import count
-from tests.figures import say
-from tests.harness import Clock, crowd, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, crowd, open_engine
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import Server
 from waitroom.engine import Engine
 from waitroom.engine.keys import ROOM_KEYS, room_key
 from waitroom.engine.lines import Settled

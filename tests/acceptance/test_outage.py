@@ -7,10 +7,10 @@ import random
 import pytest
 
 from tests.acceptance.tools import members
-from tests.counts import count
-from tests.figures import say
-from tests.harness import Clock, advance_all, crowd, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, advance_all, crowd, open_engine
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import Server
 from waitroom.models import Policy, State, TicketView, preset
 
 OUTAGE_S = 600

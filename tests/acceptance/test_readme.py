@@ -8,7 +8,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from tests.servers import Server
+from tests.support.servers import Server
 
 ROOT = Path(__file__).parents[2]
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients import HOST, Wire, ask, live, metric, request, scrape
-from tests.counts import count
-from tests.servers import start_server, wait_for
-from tests.serving import ADMIN_KEY, Serving, await_ready, end, free_port, launch, serving
+from tests.support.clients import HOST, Wire, ask, live, metric, request, scrape
+from tests.support.counts import count
+from tests.support.servers import start_server, wait_for
+from tests.support.serving import ADMIN_KEY, Serving, await_ready, end, free_port, launch, serving
 
 CONFIG = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 DRAIN_S = 4.0

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.clients import ask, request
-from tests.counts import count
-from tests.serving import ADMIN_KEY, Serving, serving
+from tests.support.clients import ask, request
+from tests.support.counts import count
+from tests.support.serving import ADMIN_KEY, Serving, serving
 
 KEY = {"Authorization": f"Bearer {ADMIN_KEY}"}
 # What fits the document may still meet a room that says no, or a ticket that is gone; what does

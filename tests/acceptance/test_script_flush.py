@@ -12,10 +12,10 @@ from typing import TypeVar
 
 import pytest
 
-from tests.counts import count
-from tests.figures import say
-from tests.harness import open_engine
-from tests.servers import Kind, start_server
+from tests.support.clock import open_engine
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import Kind, start_server
 from waitroom.engine import Engine
 from waitroom.errors import Refused
 from waitroom.models import Policy, State

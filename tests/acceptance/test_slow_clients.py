@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients import HOST, request
-from tests.counts import count
-from tests.serving import Serving, serving
+from tests.support.clients import HOST, request
+from tests.support.counts import count
+from tests.support.serving import Serving, serving
 
 CUT_S = 10.0
 HEALTH_S = 0.2

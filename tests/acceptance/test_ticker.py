@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.acceptance.tools import Log, Notes, read_notes, workers
-from tests.figures import say
-from tests.harness import open_engine
-from tests.servers import start_server
+from tests.support.clock import open_engine
+from tests.support.figures import say
+from tests.support.servers import start_server
 from waitroom.engine import Engine
 from waitroom.errors import StoreError
 from waitroom.models import Policy, State, TicketView

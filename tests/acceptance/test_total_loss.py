@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from tests.acceptance.tools import members, place_of
-from tests.counts import count
-from tests.figures import say
-from tests.harness import Clock, advance_all, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, advance_all, open_engine
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import Server
 from waitroom.engine import Engine, Join
 from waitroom.errors import InvalidTicket
 from waitroom.models import Policy, State, TicketView

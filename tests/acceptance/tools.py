@@ -13,9 +13,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from tests import mutants
 from tests.acceptance.checks import Event
-from tests.harness import SECRET
+from tests.support import mutants
+from tests.support.clock import SECRET
 from waitroom.engine.keys import ROOM_KEYS, room_key
 from waitroom.engine.scripts import Verb, script
 from waitroom.tickets import KeyRing

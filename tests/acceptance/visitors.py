@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.tools import Notes, place_of
-from tests.harness import open_engine
+from tests.support.clock import open_engine
 from waitroom.engine import Engine
 from waitroom.errors import Refused, StoreUnavailable
 from waitroom.models import State, TicketView

@@ -19,7 +19,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright, expect
 
 from tests.browser.stage import FLAGS, PHONE, Stage, chromium_or_skip
-from tests.serving import Serving, serving
+from tests.support.serving import Serving, serving
 
 Open = Callable[..., Awaitable[Page]]
 _HARMLESS = ("Failed to load resource",)  # an answer of 4xx or 5xx, which tests look at themselves

@@ -14,8 +14,8 @@ from axe_playwright_python.async_playwright import Axe  # type: ignore[import-un
 from playwright.async_api import Page, expect
 
 from tests.browser.stage import chromium_or_skip
-from tests.counts import count
-from tests.serving import ADMIN_KEY, Serving, await_ready, end, launch
+from tests.support.counts import count
+from tests.support.serving import ADMIN_KEY, Serving, await_ready, end, launch
 
 TABLET = {"width": 1024, "height": 768}
 UPRIGHT = {"width": 768, "height": 1024}

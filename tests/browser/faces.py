@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from waitroom.estimate import Wait
+from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy
-from waitroom.server.answers import moment
-from waitroom.server.page_view import Face, PageView
-from waitroom.server.text import text_of
+from waitroom.server.http.answers import moment
+from waitroom.server.pages.text import text_of
+from waitroom.server.waiting.view import Face, PageView
 
 POLICY = Policy(title="Aurora Live", ready="Have your card ready.", max_defers=2, colour="#7a2ff0")
 ETA = Wait(480, 540, 660)

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from playwright.async_api import Page
 
-from tests.serving import ADMIN_KEY
+from tests.support.serving import ADMIN_KEY
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = (

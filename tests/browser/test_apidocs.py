@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 
 from tests.browser.conftest import Open
-from tests.serving import Serving
+from tests.support.serving import Serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

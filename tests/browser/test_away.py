@@ -11,8 +11,8 @@ from playwright.async_api import expect
 
 from tests.browser.conftest import Open
 from tests.browser.stage import Stage, chromium_or_skip, heading
-from tests.servers import Server, start_server
-from tests.serving import Serving, serving
+from tests.support.servers import Server, start_server
+from tests.support.serving import Serving, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 PROMISED_S = 0.3

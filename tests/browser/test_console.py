@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 
 from tests.browser.conftest import Open
 from tests.browser.stage import PHONE, Stage, picture
-from tests.serving import ADMIN_KEY, Serving
+from tests.support.serving import ADMIN_KEY, Serving
 from waitroom.engine.keys import room_key
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -23,7 +23,7 @@ from tests.browser.desk_stage import (
     too_wide,
 )
 from tests.browser.stage import PHONE, picture
-from tests.serving import Serving
+from tests.support.serving import Serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 THUMB_PX = 44

@@ -19,11 +19,11 @@ from tests.browser.desk_stage import (
 )
 from tests.browser.stage import picture, text
 from tests.server.desk import qr
-from tests.serving import Serving
+from tests.support.serving import Serving
 from waitroom.desk.models import Place, Range, Status
-from waitroom.server.desk import page_place
-from waitroom.server.desk import page_text as say
-from waitroom.server.text import LANGUAGES
+from waitroom.server.desk.pages import place as page_place
+from waitroom.server.desk.pages import text as say
+from waitroom.server.pages.text import LANGUAGES
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 ZOOMED: ViewportSize = {"width": 195, "height": 422}  # a phone at 200 %

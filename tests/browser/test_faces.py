@@ -11,9 +11,9 @@ from playwright.async_api import Page, expect
 from tests.browser.conftest import Open
 from tests.browser.faces import POLICY, faces, waiting
 from tests.browser.stage import Stage, heading, text
-from waitroom.estimate import Wait
-from waitroom.server.page_view import PageView, render
-from waitroom.server.text import LANGUAGES, text_of, wait_words
+from waitroom.estimate.methods import Wait
+from waitroom.server.pages.text import LANGUAGES, text_of, wait_words
+from waitroom.server.waiting.view import PageView, render
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 SERIOUS = ("serious", "critical")

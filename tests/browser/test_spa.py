@@ -19,7 +19,7 @@ from playwright.async_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import Open
 from tests.browser.stage import Stage
-from tests.serving import free_port
+from tests.support.serving import free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 LONG_MS = 25_000

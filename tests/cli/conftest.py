@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import pytest
 from typer.testing import CliRunner, Result
 
-from tests.harness import crowd, open_engine
-from tests.servers import Server, start_server
+from tests.support.clock import crowd, open_engine
+from tests.support.servers import Server, start_server
 from waitroom.cli.app import app
 from waitroom.engine import Engine
 from waitroom.models import Policy, TicketView

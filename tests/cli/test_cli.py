@@ -15,10 +15,10 @@ import pytest
 import typer.main
 
 from tests.cli.conftest import SECRET, Cli
-from tests.servers import Server, wait_for
+from tests.support.servers import Server, wait_for
 from waitroom import __version__
 from waitroom.cli.app import app
-from waitroom.engine.embedded import EmbeddedServer
+from waitroom.engine.connection.embedded import EmbeddedServer
 from waitroom.models import Policy
 from waitroom.settings import SETTINGS
 

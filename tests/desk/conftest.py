@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import Clock
-from tests.postgres import Postgres, start_postgres
-from waitroom.desk.book import Book
-from waitroom.desk.database import Database, open_database
+from tests.support.clock import Clock
+from tests.support.postgres import Postgres, start_postgres
 from waitroom.desk.models import Store, WaitingType
+from waitroom.desk.record.database import Database, open_database
+from waitroom.desk.record.record import Book
 
 # 2026-05-08 18:00 in Seoul, a Friday evening.
 EVENING_US = 1_778_230_800_000_000

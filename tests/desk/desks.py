@@ -8,15 +8,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.harness import SECRET, Clock, open_engine
-from waitroom.desk.book import Book
-from waitroom.desk.database import Database, open_database
+from tests.support.clock import SECRET, Clock, open_engine
 from waitroom.desk.desk import Desk
-from waitroom.desk.hostkeys import HostKeys
 from waitroom.desk.inputs import Wish
-from waitroom.desk.line import Held, LiveLines, room_of
+from waitroom.desk.live.line import Held, LiveLines, room_of
+from waitroom.desk.live.tokens import pace_text
 from waitroom.desk.models import Action, Party, Status, Store, WaitingType
-from waitroom.desk.places import pace_text
+from waitroom.desk.record.database import Database, open_database
+from waitroom.desk.record.host_keys import HostKeys
+from waitroom.desk.record.record import Book
 from waitroom.engine import Engine
 from waitroom.tickets import KeyRing
 

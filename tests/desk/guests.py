@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from tests.harness import Clock
-from waitroom.desk.book import Book
+from tests.support.clock import Clock
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Action, Party
+from waitroom.desk.record.record import Book
 
 STORE, DINE_IN, TAKEOUT = "han-river", "dine-in", "takeout"
 HOST = "front door"

@@ -10,16 +10,16 @@ from typing import Any
 from sqlalchemy import select
 
 from tests.desk.receivers import Receiver, receiving
-from tests.harness import SECRET as RING
-from tests.harness import open_engine
-from waitroom.desk.book import Book
-from waitroom.desk.database import Database
+from tests.support.clock import SECRET as RING
+from tests.support.clock import open_engine
 from waitroom.desk.desk import Desk
-from waitroom.desk.hooks import Hooks
-from waitroom.desk.hostkeys import HostKeys
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Party, Store, WaitingType
-from waitroom.desk.tables import notices as table
+from waitroom.desk.notify.loops import Hooks
+from waitroom.desk.record.database import Database
+from waitroom.desk.record.host_keys import HostKeys
+from waitroom.desk.record.record import Book
+from waitroom.desk.record.tables import notices as table
 from waitroom.tickets import KeyRing
 
 LINE = "dine-in"

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from waitroom.desk.webhook import signature
+from waitroom.desk.notify.webhook import signature
 
 
 @dataclass

@@ -25,12 +25,12 @@ from tests.desk.desks import (
     positions,
     seatings,
 )
-from tests.harness import BAD_TICKETS, SECRET, Clock, open_engine
-from tests.servers import Server
-from waitroom.desk.database import Database
+from tests.support.clock import BAD_TICKETS, SECRET, Clock, open_engine
+from tests.support.servers import Server
 from waitroom.desk.desk import Desk, open_desk
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Action, Source, Status, Store, StoreMode, WaitingType
+from waitroom.desk.record.database import Database
 from waitroom.errors import (
     DefersUsedUp,
     InvalidInput,

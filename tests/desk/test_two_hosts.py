@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.counts import count
 from tests.desk.desks import DINE, check_agreement, crowd, join, new_store, opened
-from tests.harness import Clock
-from tests.servers import Server
+from tests.support.clock import Clock
+from tests.support.counts import count
+from tests.support.servers import Server
 from waitroom.desk.desk import Desk
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Action, Party, Status, Store

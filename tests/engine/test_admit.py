@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Clock, crowd
+from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine, Join, keys
 from waitroom.errors import (
     Holding,

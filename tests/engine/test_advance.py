@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Clock, advance_all, crowd, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, advance_all, crowd, open_engine
+from tests.support.servers import Server
 from waitroom.engine import Engine, Join, keys
 from waitroom.errors import InvalidInput, InvalidRoomName, UnknownRoom, UpgradeNeeded
 from waitroom.models import Mode, Policy, State

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.harness import Clock, crowd, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, crowd, open_engine
+from tests.support.servers import Server
 from waitroom.engine import Engine
 from waitroom.engine.batcher import IN_FLIGHT, MOST_PENDING, Batcher
 from waitroom.errors import StoreUnavailable

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.engine.test_batcher import calls
-from tests.harness import Clock, crowd, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, crowd, open_engine
+from tests.support.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.errors import (
     BrokenRoom,

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Clock, crowd
-from waitroom.engine import Engine, keys, policies, replies, scripts
+from tests.support.clock import Clock, crowd
+from waitroom.engine import Engine, keys, policies, protocol, scripts
 from waitroom.engine.lines import Settled
 from waitroom.engine.scripts import READS, SHARED, WANTS_MEMORY, Verb, lua, script
 from waitroom.models import POLICY_FIELDS, Mode, Policy, State, TicketView
@@ -206,7 +206,7 @@ def test_policy_fields_are_used() -> None:
 
 def test_counters() -> None:
     """The lifetime counters have the same names in both languages."""
-    assert list(replies.COUNTERS) == table("COUNTERS")
+    assert list(protocol.COUNTERS) == table("COUNTERS")
 
 
 @pytest.mark.parametrize("name", [*SHARED, *Verb])
@@ -242,14 +242,14 @@ def test_words_are_documented(verb: Verb) -> None:
 @EVERY_VERB
 def test_words_are_understood(verb: Verb) -> None:
     """Python has an error, a reason or a state for each word."""
-    known = HANDLED | STATES | set(replies.GONE) | set(replies._REFUSALS)
+    known = HANDLED | STATES | set(protocol.GONE) | set(protocol._REFUSALS)
     assert set() == words(verb) - known
 
 
 def test_refusals_are_answered() -> None:
     """No refusal is left in Python that no script answers."""
     text = "".join(code(name) for name in (*SHARED, *Verb))
-    assert set() == {word for word in replies._REFUSALS if f"'{word}'" not in text}
+    assert set() == {word for word in protocol._REFUSALS if f"'{word}'" not in text}
 
 
 # Arguments ------------------------------------------------------------------------------------

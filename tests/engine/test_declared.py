@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import open_engine
-from tests.servers import Server, start_server
+from tests.support.clock import open_engine
+from tests.support.servers import Server, start_server
 from waitroom.engine import Engine, keys
 from waitroom.engine.declared import apply_declared
 from waitroom.models import Mode, Policy

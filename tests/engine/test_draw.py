@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.harness import Clock, advance_all, crowd, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, advance_all, crowd, open_engine
+from tests.support.servers import Server
 from waitroom.engine import Engine
 from waitroom.models import BeforeOpen, Mode, Policy, State
 

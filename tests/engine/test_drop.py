@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness import Clock, crowd, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, crowd, open_engine
+from tests.support.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.errors import InvalidRoomName, UnknownRoom, UpgradeNeeded
 from waitroom.models import Mode, Policy, Reason, State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness import Clock, crowd
+from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine, keys
 from waitroom.errors import InvalidTicket, SessionOver, UpgradeNeeded
 from waitroom.models import Mode, Policy, Reason, State

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import crowd
+from tests.support.clock import crowd
 from waitroom.engine import Engine, Join, keys
 from waitroom.errors import InvalidInput, SessionOver, UnknownRoom, UpgradeNeeded
 from waitroom.models import Mode, Policy, State, TicketView

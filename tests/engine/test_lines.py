@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from redis.asyncio import RedisCluster
 
-from tests.harness import open_engine
-from tests.servers import Server, start_cluster, start_server
+from tests.support.clock import open_engine
+from tests.support.servers import Server, start_cluster, start_server
 from waitroom.engine import Engine, keys, lines
 from waitroom.engine.lines import Settled, Spot
 from waitroom.errors import BrokenRoom, InvalidRoomName, StoreUnavailable

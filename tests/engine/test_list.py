@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Clock, crowd
+from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine, keys
 from waitroom.errors import InvalidInput, InvalidRoomName, UnknownRoom, UpgradeNeeded
 from waitroom.models import Listed, Mode, Policy, State

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from waitroom.engine.memory import RoomMemory
-from waitroom.engine.replies import Reply
+from waitroom.engine.protocol import Reply
 
 
 def reply(**fields: int) -> Reply:

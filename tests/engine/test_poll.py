@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness import BAD_TICKETS, Clock, Nobody, crowd, open_engine
-from tests.servers import Server
+from tests.support.clock import BAD_TICKETS, Clock, Nobody, crowd, open_engine
+from tests.support.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.errors import (
     InvalidInput,

@@ -1,10 +1,10 @@
-"""One short history per promise, which a broken engine cannot pass: see `tests/mutants.py`."""
+"""One short history per promise, that a broken engine cannot pass: see `support/mutants.py`."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.harness import Clock, advance_all, crowd
+from tests.support.clock import Clock, advance_all, crowd
 from waitroom.engine import Engine
 from waitroom.engine.keys import ROOM_KEYS, room_key
 from waitroom.errors import EnterLater, TurnPassed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness import Clock, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, open_engine
+from tests.support.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.errors import InvalidTicket, NotRenewable, SessionOver, UpgradeNeeded
 from waitroom.models import Policy, State, TicketView

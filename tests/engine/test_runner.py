@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness import SECRET, crowd
-from tests.servers import Server, fault_proxy, start_server
+from tests.support.clock import SECRET, crowd
+from tests.support.servers import Server, fault_proxy, start_server
 from waitroom.engine import Engine
 from waitroom.engine.runner import RETRY_AFTER_S
 from waitroom.engine.scripts import Verb

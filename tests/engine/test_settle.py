@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Clock, Nobody, crowd, open_engine
-from tests.servers import Server
+from tests.support.clock import Clock, Nobody, crowd, open_engine
+from tests.support.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.engine.inputs import MOST_PLACE
 from waitroom.engine.lines import Settled

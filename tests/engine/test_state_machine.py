@@ -25,17 +25,17 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.counts import count
-from tests.engine.model import FOREVER, Event, Facts, Model, Person, Step
-from tests.harness import SECRET, Clock
-from tests.servers import Server
+from tests.support.clock import SECRET, Clock
+from tests.support.counts import count
+from tests.support.model import FOREVER, Event, Facts, Model, Person, Step
+from tests.support.servers import Server
 from waitroom import errors
 from waitroom.engine import Engine, policies
-from waitroom.engine.connect import connect
+from waitroom.engine.connection.connect import connect
+from waitroom.engine.crowd import Join
 from waitroom.engine.keys import ROOM_KEYS, ROOMS, room_key
 from waitroom.engine.lines import Settled
-from waitroom.engine.replies import COUNTERS
-from waitroom.engine.visitors import Join
+from waitroom.engine.protocol import COUNTERS
 from waitroom.models import Policy, State, TicketView
 from waitroom.tickets import KeyRing
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import Clock, crowd, open_engine
-from tests.servers import start_server
+from tests.support.clock import Clock, crowd, open_engine
+from tests.support.servers import start_server
 from waitroom import ticker
 from waitroom.engine import Engine, keys
 from waitroom.engine.scripts import Verb

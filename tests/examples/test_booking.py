@@ -33,8 +33,8 @@ from hypothesis.stateful import (
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
-from tests.counts import count
 from tests.examples.conftest import Clock
+from tests.support.counts import count
 
 CARD = "4242 4242 4242 4242"
 DATE, SEAT = 1, 1

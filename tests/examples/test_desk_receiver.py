@@ -17,8 +17,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.servers import wait_for
-from tests.serving import free_port
+from tests.support.servers import wait_for
+from tests.support.serving import free_port
 
 PROGRAM = Path(__file__).parents[2] / "examples" / "desk-receiver" / "receiver.py"
 SECRET = "a secret of the tests"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from tests.serving import ADMIN_KEY, SECRET, Serving, serving
+from tests.support.serving import ADMIN_KEY, SECRET, Serving, serving
 from waitroom.passes import PassKeys
 
 Sign = Callable[..., str]

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tests.clients import HOST
+from tests.support.clients import HOST
 
 
 @dataclass(slots=True)

@@ -31,7 +31,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from tests.clients import HOST
+from tests.support.clients import HOST
 from waitroom.gates import asgi, wsgi
 from waitroom.gates import django as django_gate
 from waitroom.gates import flask as flask_gate

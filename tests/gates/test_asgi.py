@@ -10,7 +10,7 @@ import pytest
 
 from tests.gates.conftest import Sign
 from tests.gates.sites import text_of
-from tests.serving import Serving
+from tests.support.serving import Serving
 from waitroom.gates.asgi import WaitroomGate, finish
 
 Messages = list[dict[str, Any]]

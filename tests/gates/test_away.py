@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.clients import HOST, Reply, ask, request
-from tests.counts import count
 from tests.gates.conftest import Sign
 from tests.gates.links import Link, linked
 from tests.gates.sites import site
-from tests.serving import Serving
+from tests.support.clients import HOST, Reply, ask, request
+from tests.support.counts import count
+from tests.support.serving import Serving
 from waitroom.gates.options import Options
 
 LIMIT_S = 0.3
@@ -87,7 +87,7 @@ def test_keys_in_pem_need_no_waitroom_at_all(sign: Sign) -> None:
     """A gate that is given the keys verifies passes though it has never reached Waitroom."""
     from cryptography.hazmat.primitives import serialization
 
-    from tests.serving import SECRET
+    from tests.support.serving import SECRET
     from waitroom.passes import PassKeys
 
     pem = PassKeys.derive(SECRET)._first.public.public_bytes(

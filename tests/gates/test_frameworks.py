@@ -7,10 +7,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from tests.clients import Reply, ask, request
 from tests.gates.conftest import Sign
 from tests.gates.sites import FRAMEWORKS, site, text_of
-from tests.serving import Serving
+from tests.support.clients import Reply, ask, request
+from tests.support.serving import Serving
 from waitroom.gates.options import Options, Rule
 
 TRICKS = [

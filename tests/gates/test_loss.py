@@ -9,11 +9,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.clients import ask, request
-from tests.figures import say
 from tests.gates.sites import GATES, site
-from tests.servers import Server, start_server
-from tests.serving import ADMIN_KEY, Serving, serving
+from tests.support.clients import ask, request
+from tests.support.figures import say
+from tests.support.servers import Server, start_server
+from tests.support.serving import ADMIN_KEY, Serving, serving
 from waitroom.gates import sessions
 from waitroom.gates.options import Options
 

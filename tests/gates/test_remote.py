@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.clients import HOST
 from tests.gates.links import linked
-from tests.serving import Serving, free_port
+from tests.support.clients import HOST
+from tests.support.serving import Serving, free_port
 from waitroom.gates import remote as module
 from waitroom.gates.remote import Remote, Reply
 

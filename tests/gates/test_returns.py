@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.counts import count
+from tests.support.counts import count
 from waitroom.errors import InvalidInput
 from waitroom.gates.decision import Facts, Join, PassOn, Redeem, Refuse, Wait, decide
 from waitroom.gates.options import Options

@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.clients import ask, request
 from tests.gates.sites import site
-from tests.serving import ADMIN_KEY, serving
+from tests.support.clients import ask, request
+from tests.support.serving import ADMIN_KEY, serving
 from waitroom.gates.options import Options
 from waitroom.passes import PassKeys, generate_pem
 

@@ -10,9 +10,9 @@ from functools import partial
 import httpx
 import pytest
 
-from tests.clients import Reply, ask, request
 from tests.gates.sites import GATES, site
-from tests.serving import Serving
+from tests.support.clients import Reply, ask, request
+from tests.support.serving import Serving
 from waitroom.gates.options import Options
 
 FOUR = ("starlette", "wsgi", "flask", "django", "django-async")

@@ -8,8 +8,8 @@ import pytest
 
 from waitroom.load.checks import Check, Verdict, all_checks, nobody_lost, order, positions, rolling
 from waitroom.load.checks import capacity as check_capacity
-from waitroom.load.notes import End, History, Visit
 from waitroom.load.plan import Limits
+from waitroom.load.visits import End, History, Visit
 
 LIMITS = Limits(capacity=1, max_entries=2, per_s=10, known=True)
 

@@ -7,11 +7,11 @@ import socket
 
 import pytest
 
-from tests.serving import free_port
+from tests.support.serving import free_port
 from waitroom.errors import InvalidInput, StoreUnavailable
 from waitroom.load import target as targets
+from waitroom.load.bottleneck import Usage, Watch, bottleneck, metric
 from waitroom.load.latency import Latency
-from waitroom.load.machine import Usage, Watch, bottleneck, metric
 from waitroom.load.plan import Limits, Plan
 from waitroom.load.target import Target
 

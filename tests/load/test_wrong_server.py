@@ -10,8 +10,8 @@ from tests.load.stub import Stub, served
 from waitroom.errors import WaitroomError
 from waitroom.load import Outcome, Plan, run
 from waitroom.load.checks import Verdict
-from waitroom.load.notes import End
 from waitroom.load.plan import Limits
+from waitroom.load.visits import End
 
 LIMITS = Limits(capacity=2, max_entries=1_000, per_s=10)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from waitroom.rehearsal.reading import read_text
 from waitroom.rehearsal.scenario import Scenario
+from waitroom.rehearsal.scenario_file import read_text
 
 SLOTS = """
 title = "A few seats"

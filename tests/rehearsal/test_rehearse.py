@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.counts import count
 from tests.rehearsal.scenes import BAD_DAY, PACED, SLOTS, scene
+from tests.support.counts import count
 from waitroom.rehearsal import NAMES, find, rehearse
 from waitroom.rehearsal.report import render
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.servers import Cluster, start_cluster
+from tests.support.servers import Cluster, start_cluster
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.harness import Clock, advance_all
+from tests.support.clock import Clock, advance_all
 from waitroom.engine import Engine, Join, keys
 from waitroom.errors import InvalidTicket
 from waitroom.models import Mode, Reason, State, TicketView, preset

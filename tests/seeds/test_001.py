@@ -10,11 +10,11 @@ import time
 
 import pytest
 
-from tests.counts import count
-from tests.harness import SECRET, Clock, crowd, open_engine
-from tests.servers import Cluster, Server
+from tests.support.clock import SECRET, Clock, crowd, open_engine
+from tests.support.counts import count
+from tests.support.servers import Cluster, Server
 from waitroom.engine import Engine
-from waitroom.engine.visitors import Join
+from waitroom.engine.crowd import Join
 from waitroom.errors import InvalidTicket, NoCapacity, RoomFull
 from waitroom.models import Mode, State, TicketView, preset
 from waitroom.rehearsal import find, rehearse

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import Clock, crowd, open_engine
-from tests.servers import Server, start_server
+from tests.support.clock import Clock, crowd, open_engine
+from tests.support.servers import Server, start_server
 from waitroom.engine import Engine, Join, keys
 from waitroom.models import Reason, State, TicketView, preset
 from waitroom.ticker import Ticker

@@ -24,12 +24,12 @@ from tests.desk.desks import (
     positions,
     seatings,
 )
-from tests.harness import Clock
-from waitroom.desk.database import open_database
+from tests.support.clock import Clock
 from waitroom.desk.desk import Desk
 from waitroom.desk.inputs import Wish
-from waitroom.desk.line import room_of
+from waitroom.desk.live.line import room_of
 from waitroom.desk.models import Action, Pace, Source, Status
+from waitroom.desk.record.database import open_database
 from waitroom.engine import Engine, keys
 
 SIX_HOURS = 21_600

@@ -6,8 +6,8 @@ from bisect import bisect_right
 
 import pytest
 
-from tests.harness import Clock, advance_all, crowd, open_engine
-from tests.servers import Cluster, Server
+from tests.support.clock import Clock, advance_all, crowd, open_engine
+from tests.support.servers import Cluster, Server
 from waitroom.engine import Engine, Join, keys
 from waitroom.errors import RoomClosed, WaitroomError
 from waitroom.models import BeforeOpen, Mode, State, TicketView, preset

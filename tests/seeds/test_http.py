@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.serving import ADMIN_KEY, Patient, serving
+from tests.support.serving import ADMIN_KEY, Patient, serving
 
 
 @dataclass(frozen=True, slots=True)

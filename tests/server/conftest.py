@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.serving import ADMIN_KEY, Patient, Serving, serving
+from tests.support.serving import ADMIN_KEY, Patient, Serving, serving
 from waitroom.tickets import KeyRing
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.serving import ADMIN_KEY, Serving, serving
 from tests.stacks import tools
 from tests.stacks.tools import ROOM, Stack
+from tests.support.serving import ADMIN_KEY, Serving, serving
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients import HOST, Reply
-from tests.counts import count
-from tests.servers import wait_for
-from tests.serving import Serving
 from tests.stacks import tools
 from tests.stacks.conftest import Inside
 from tests.stacks.test_nginx import opened
 from tests.stacks.tools import Stack, let_in
+from tests.support.clients import HOST, Reply
+from tests.support.counts import count
+from tests.support.servers import wait_for
+from tests.support.serving import Serving
 
 Start = Callable[[int, str], contextlib.AbstractContextManager[Stack]]
 PROGRAM = {"accept": "application/json"}

@@ -8,11 +8,11 @@ from pathlib import Path
 import httpx
 import jwt
 
-from tests.counts import count
-from tests.servers import wait_for
-from tests.serving import SECRET, Serving
 from tests.stacks.tools import ROOM, Stack, let_in
-from waitroom.engine import passkeys
+from tests.support.counts import count
+from tests.support.servers import wait_for
+from tests.support.serving import SECRET, Serving
+from waitroom.credentials import pass_keys
 from waitroom.passes import PassKeys
 
 
@@ -24,7 +24,7 @@ def signed(keys: PassKeys) -> str:
 
 def publish(served: Serving, algorithm: str) -> tuple[Path, PassKeys]:
     """Rotate, and wait until the new key is public."""
-    path = passkeys.rotate(served.data_dir / passkeys.FOLDER, algorithm)
+    path = pass_keys.rotate(served.data_dir / pass_keys.FOLDER, algorithm)
     keys = PassKeys.from_pem([path.read_bytes()])
     wait_for(lambda: _kid(keys) in _public(served), "the new key", 15)
     return path, keys

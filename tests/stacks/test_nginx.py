@@ -12,11 +12,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.clients import HOST, ask
-from tests.servers import wait_for
-from tests.serving import Serving
 from tests.stacks.conftest import Inside, come_in
 from tests.stacks.tools import EXAMPLES, ROOM, Stack, let_in, needed, nginx
+from tests.support.clients import HOST, ask
+from tests.support.servers import wait_for
+from tests.support.serving import Serving
 
 PROGRAM = {"accept": "application/json"}
 

@@ -10,12 +10,12 @@ import httpx
 import jwt
 import pytest
 
-from tests.clients import HOST
-from tests.counts import count
-from tests.serving import SECRET, Serving
 from tests.stacks.conftest import Inside
 from tests.stacks.forgeries import altered, forgeries
 from tests.stacks.tools import ROOM, Stack, let_in
+from tests.support.clients import HOST
+from tests.support.counts import count
+from tests.support.serving import SECRET, Serving
 from waitroom.passes import PassKeys
 
 PROGRAM = {"accept": "application/json"}

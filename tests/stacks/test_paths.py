@@ -7,10 +7,10 @@ from itertools import product
 
 import pytest
 
-from tests.clients import ask, request
-from tests.counts import count
 from tests.stacks.conftest import Inside
 from tests.stacks.tools import NAME, ROOM, Stack, let_in
+from tests.support.clients import ask, request
+from tests.support.counts import count
 from waitroom.gates.paths import Place, Table
 
 FRONTS = [

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients import HOST, Reply, ask, request
-from tests.servers import wait_for
-from tests.serving import free_port
+from tests.support.clients import HOST, Reply, ask, request
+from tests.support.servers import wait_for
+from tests.support.serving import free_port
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ROOM = "concert"
 NAME = "waitroom.test"
-"""The host that `tests.clients.request` asks for."""
+"""The host that `tests.support.clients.request` asks for."""
 
 
 @dataclass(frozen=True, slots=True)

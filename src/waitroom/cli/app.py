@@ -12,20 +12,22 @@ import typer
 from typer.core import TyperGroup
 
 from waitroom import __version__
-from waitroom.cli import desk, desk_host, desk_rebuild, desk_store, key, output, room
-from waitroom.cli.apply import apply
+from waitroom.cli import output
 from waitroom.cli.command import command, option, page, signature_with
-from waitroom.cli.demo import demo
-from waitroom.cli.desk_demo import desk_demo
-from waitroom.cli.doctor import doctor
-from waitroom.cli.kick import kick
-from waitroom.cli.load import load as load_server
-from waitroom.cli.people import admit, call, list_
-from waitroom.cli.plan import plan
-from waitroom.cli.rehearse import rehearse
-from waitroom.cli.rooms import rooms
-from waitroom.cli.serve import serve
-from waitroom.cli.stats import stats
+from waitroom.cli.commands import key, room
+from waitroom.cli.commands.apply import apply
+from waitroom.cli.commands.demo import demo
+from waitroom.cli.commands.doctor import doctor
+from waitroom.cli.commands.kick import kick
+from waitroom.cli.commands.load import load as load_server
+from waitroom.cli.commands.people import admit, call, list_
+from waitroom.cli.commands.plan import plan
+from waitroom.cli.commands.rehearse import rehearse
+from waitroom.cli.commands.rooms import rooms
+from waitroom.cli.commands.serve import serve
+from waitroom.cli.commands.stats import stats
+from waitroom.cli.desk import group, host, rebuild, store
+from waitroom.cli.desk.demo import desk_demo
 from waitroom.errors import WaitroomError
 from waitroom.settings import SETTINGS, load
 
@@ -185,13 +187,13 @@ def desk_host_root(ctx: typer.Context) -> None:
         raise typer.Exit
 
 
-desk.app.callback(invoke_without_command=True, help=page(desk_root))(desk_root)
-desk_store.app.callback(invoke_without_command=True, help=page(desk_store_root))(desk_store_root)
-desk_host.app.callback(invoke_without_command=True, help=page(desk_host_root))(desk_host_root)
-desk.app.add_typer(desk_store.app, name="store")
-desk.app.add_typer(desk_host.app, name="host")
-command(desk.app)(desk_rebuild.rebuild)
-desk.app.command("demo", help=page(desk_demo))(desk_demo)
+group.app.callback(invoke_without_command=True, help=page(desk_root))(desk_root)
+store.app.callback(invoke_without_command=True, help=page(desk_store_root))(desk_store_root)
+host.app.callback(invoke_without_command=True, help=page(desk_host_root))(desk_host_root)
+group.app.add_typer(store.app, name="store")
+group.app.add_typer(host.app, name="host")
+command(group.app)(rebuild.rebuild)
+group.app.command("demo", help=page(desk_demo))(desk_demo)
 
 serve.__signature__ = signature_with(serve, _options(True))  # type: ignore[attr-defined]
 app.command("serve", help=page(serve))(serve)
@@ -199,7 +201,7 @@ app.command("demo", help=page(demo))(demo)
 command(app)(rooms)
 app.add_typer(room.app, name="room")
 app.add_typer(key.app, name="key")
-app.add_typer(desk.app, name="desk")
+app.add_typer(group.app, name="desk")
 command(app)(apply)
 command(app, dashes=True)(admit)
 command(app, dashes=True)(call)

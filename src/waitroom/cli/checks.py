@@ -11,11 +11,11 @@ from typing import Any
 from redis.asyncio import RedisCluster
 from redis.exceptions import RedisError
 
-from waitroom.cli.rooms import look
+from waitroom.cli.commands.rooms import look
 from waitroom.cli.text import number, size
 from waitroom.cli.verdict import Check, fail, ok, warn
 from waitroom.engine import Engine
-from waitroom.engine.connect import ServerFacts, Store
+from waitroom.engine.connection.connect import ServerFacts, Store
 from waitroom.errors import UnknownRoom, WaitroomError
 
 PINGS = 50

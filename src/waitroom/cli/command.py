@@ -20,8 +20,8 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from waitroom.cli.output import Output
+from waitroom.credentials.secret import load_secret
 from waitroom.engine import Engine
-from waitroom.engine.secret import load_secret
 from waitroom.errors import InvalidInput
 from waitroom.settings import Settings
 from waitroom.tickets import SHORTEST_KEY, KeyRing

@@ -13,17 +13,17 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from waitroom.desk.book import Action, Book
-from waitroom.desk.database import open_database
-from waitroom.desk.follow import Follower
-from waitroom.desk.hooks import Hooks
-from waitroom.desk.hostkeys import HostKeys
 from waitroom.desk.inputs import Wish
-from waitroom.desk.line import Counts, LiveLines, room_of
+from waitroom.desk.live.follow import Follower
+from waitroom.desk.live.line import Counts, LiveLines, room_of
+from waitroom.desk.live.repair import Repaired, Repairs, end
+from waitroom.desk.live.tokens import Observed, Tokens, pace_text, read_pace
+from waitroom.desk.live.waits import LineView, line_view
 from waitroom.desk.models import Party, Place, Status, Store
-from waitroom.desk.places import Observed, Tokens, pace_text, read_pace
-from waitroom.desk.repair import Repaired, Repairs, end
-from waitroom.desk.waits import LineView, line_view
+from waitroom.desk.notify.loops import Hooks
+from waitroom.desk.record.database import open_database
+from waitroom.desk.record.host_keys import HostKeys
+from waitroom.desk.record.record import Action, Book
 from waitroom.engine import Engine
 from waitroom.engine.lines import Spot
 from waitroom.errors import InvalidInput, StoreError, StoreUnavailable

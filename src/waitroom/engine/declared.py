@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from waitroom.engine import keys
-from waitroom.engine.client import Engine
+from waitroom.engine.engine import Engine
 from waitroom.errors import InvalidPolicy, RoomExists, UnknownRoom
 from waitroom.models import POLICY_FIELDS, Policy
 

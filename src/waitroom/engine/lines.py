@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from waitroom.engine import keys
 from waitroom.engine.batcher import Batcher
-from waitroom.engine.replies import WRONG_TYPE
+from waitroom.engine.protocol import WRONG_TYPE
 from waitroom.engine.runner import Runner
 from waitroom.errors import BrokenRoom
 from waitroom.models import State, check_room_name

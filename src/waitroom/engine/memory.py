@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from waitroom.engine.replies import Reply
+from waitroom.engine.protocol import Reply
 from waitroom.models import Policy
 
 MEMORY_FIELDS = ("epoch", "rev", "watermark", "last")

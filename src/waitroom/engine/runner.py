@@ -14,10 +14,10 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from waitroom.engine import keys, policies, replies
-from waitroom.engine.connect import store_error
+from waitroom.engine import keys, policies, protocol
+from waitroom.engine.connection.connect import store_error
 from waitroom.engine.memory import MEMORY_FIELDS, RoomMemory
-from waitroom.engine.replies import Reply, parse
+from waitroom.engine.protocol import Reply, parse
 from waitroom.engine.scripts import READS, Verb, run, script
 from waitroom.errors import BrokenRoom, StoreUnavailable, UnknownRoom
 from waitroom.models import Policy
@@ -193,7 +193,7 @@ class Runner:
             except (TimeoutError, RedisError, OSError) as error:
                 known = store_error(error)
                 if known is None and "WRONGTYPE" in str(error):
-                    raise BrokenRoom(replies.WRONG_TYPE.format("a key")) from error
+                    raise BrokenRoom(protocol.WRONG_TYPE.format("a key")) from error
                 if known is None:
                     raise
                 late = time.monotonic() + delay >= give_up

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan
 
-from waitroom.load.notes import End, Visit
 from waitroom.load.plan import Limits
+from waitroom.load.visits import End, Visit
 
 
 class Verdict(StrEnum):

@@ -16,11 +16,11 @@ from math import isnan
 from typing import Any
 
 from waitroom.errors import RoomClosed, RoomFull, RoomNotOpen
+from waitroom.load.http import Failed, Reply, Wire
 from waitroom.load.latency import Latency
-from waitroom.load.notes import NEVER, End, History
 from waitroom.load.person import Person, Stage, Step, moment
 from waitroom.load.plan import Plan
-from waitroom.load.wire import Failed, Reply, Wire
+from waitroom.load.visits import NEVER, End, History
 
 _REFUSED = {RoomFull.code, RoomClosed.code, RoomNotOpen.code}
 _PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0

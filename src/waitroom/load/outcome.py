@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from waitroom.load.bottleneck import Bottleneck, Usage
 from waitroom.load.checks import Check, Verdict
 from waitroom.load.latency import Latency
-from waitroom.load.machine import Bottleneck, Usage
-from waitroom.load.notes import End, History
 from waitroom.load.plan import Limits, Plan
+from waitroom.load.visits import End, History
 
 WORDS = {
     End.SERVED: "served",

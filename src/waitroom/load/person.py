@@ -9,8 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from math import inf, isnan
 
-from waitroom.load.notes import NEVER, End, Visit
 from waitroom.load.plan import Plan
+from waitroom.load.visits import NEVER, End, Visit
 
 
 class Step(StrEnum):

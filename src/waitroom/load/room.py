@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from waitroom.errors import RoomExists, StoreUnavailable, UnknownRoom, WaitroomError
+from waitroom.load.http import Failed, Reply, Wire
 from waitroom.load.plan import Limits
 from waitroom.load.target import Target
-from waitroom.load.wire import Failed, Reply, Wire
 
 _WHY = {
     "refused": "nothing listens there",

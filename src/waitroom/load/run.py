@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from waitroom.errors import WaitroomError
+from waitroom.load.bottleneck import Watch, bottleneck
 from waitroom.load.checks import Check, Verdict, all_checks
-from waitroom.load.machine import Watch, bottleneck
 from waitroom.load.outcome import Noted, Outcome
 from waitroom.load.plan import Limits, Plan
 from waitroom.load.room import Front, Rules
@@ -146,7 +146,7 @@ async def _children(plan: Plan, offset_s: float) -> AsyncIterator[list[Child]]:
     try:
         for index in range(plan.processes):
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "waitroom.load.child"),
+                *(sys.executable, "-m", "waitroom.load.worker"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

@@ -6,9 +6,9 @@ outcome.passed
 
 from __future__ import annotations
 
+from waitroom.rehearsal.catalogue import NAMES, find
 from waitroom.rehearsal.outcome import Outcome
 from waitroom.rehearsal.play import rehearse
-from waitroom.rehearsal.ready import NAMES, find
 from waitroom.rehearsal.scenario import Scenario
 
 __all__ = ["NAMES", "Outcome", "Scenario", "find", "rehearse"]

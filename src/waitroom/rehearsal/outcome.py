@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from waitroom.models import Eta
+from waitroom.rehearsal.accuracy import Accuracy, Told
 from waitroom.rehearsal.promises import Promise
 from waitroom.rehearsal.scenario import Scenario
-from waitroom.rehearsal.watch import Accuracy, Told
 
 WORDS = {
     "finished": "finished",

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from waitroom.engine import Engine
-from waitroom.engine.embedded import EmbeddedServer
+from waitroom.engine.connection.embedded import EmbeddedServer
 from waitroom.models import Eta
-from waitroom.rehearsal.acts import ROOM, Clock
+from waitroom.rehearsal.accuracy import Watch, judge
+from waitroom.rehearsal.behaviour import ROOM, Clock
 from waitroom.rehearsal.crowd import OVER, Crowd, Where
 from waitroom.rehearsal.outcome import Outcome, waits_of
 from waitroom.rehearsal.scenario import Scenario
-from waitroom.rehearsal.stage import VERBS, Stage
-from waitroom.rehearsal.watch import Watch, judge
+from waitroom.rehearsal.simulation import VERBS, Stage
 from waitroom.rehearsal.wire import Wire
 from waitroom.tickets import KeyRing
 

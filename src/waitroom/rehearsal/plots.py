@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
 
+from waitroom.rehearsal.accuracy import Told
 from waitroom.rehearsal.outcome import Moment
-from waitroom.rehearsal.watch import Told
 
 WIDTH, HEIGHT = 720, 260
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 34

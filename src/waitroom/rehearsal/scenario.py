@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from waitroom.models import Policy
-from waitroom.rehearsal.spreads import Spread, fixed
+from waitroom.rehearsal.distributions import Spread, fixed
 
 SCALED = ("capacity", "batch", "max_entries", "queue_limit")
 """Fields of a policy that grow with the crowd."""

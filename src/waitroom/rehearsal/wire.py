@@ -16,7 +16,7 @@ from typing import Any
 import hiredis
 
 from waitroom.engine import Engine, keys
-from waitroom.engine.replies import parse
+from waitroom.engine.protocol import parse
 from waitroom.engine.scripts import Verb, script
 from waitroom.errors import StoreUnavailable
 

@@ -10,21 +10,18 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse
 
 from waitroom import __version__
-from waitroom.server import (
-    admin,
-    apidocs,
-    console,
-    health,
-    metrics,
-    pages,
-    problems,
-    routes,
-    sessions,
-)
-from waitroom.server.bodies import bounded
-from waitroom.server.counting import counted
-from waitroom.server.lane import Lane
-from waitroom.server.state import Here, Server, load_desk, open_server
+from waitroom.server.apidocs import routes as apidocs
+from waitroom.server.context import Here, Server, load_desk, open_server
+from waitroom.server.http import problems
+from waitroom.server.http.bodies import bounded
+from waitroom.server.metrics import routes as metrics
+from waitroom.server.metrics.middleware import counted
+from waitroom.server.operator import api, console
+from waitroom.server.process import health
+from waitroom.server.site import handover
+from waitroom.server.visitor import routes
+from waitroom.server.visitor.lane import Lane
+from waitroom.server.waiting import routes as pages
 from waitroom.settings import Settings
 
 ABOUT = """A virtual waiting room: people get in fairly, in order, at a pace you set.
@@ -88,7 +85,7 @@ def _framework(app: App) -> FastAPI:
     )
     made.openapi = lambda: routes.document(made)  # type: ignore[method-assign]
     problems.install(made)
-    for part in (routes, sessions, admin, console, pages, apidocs, health, metrics):
+    for part in (routes, handover, api, console, pages, apidocs, health, metrics):
         made.include_router(part.router)
     for router in load_desk().ROUTERS if app.settings.desk else ():
         made.include_router(router)

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.counts import count
-from tests.serving import Patient, Serving, await_ready, end, launch
+from tests.support.counts import count
+from tests.support.serving import Patient, Serving, await_ready, end, launch
 
 PHONE, NAME = "010-1234-5678", "홍길동"
 

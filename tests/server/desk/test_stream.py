@@ -11,9 +11,9 @@ from pathlib import Path
 
 import httpx
 
-from tests.clients import ask, live, metric, request, scrape
 from tests.server.desk.conftest import NAME, PHONE, Shop, desk_serving, open_shop
-from tests.serving import ADMIN_KEY, Serving
+from tests.support.clients import ask, live, metric, request, scrape
+from tests.support.serving import ADMIN_KEY, Serving
 
 TOLD_S = 2.0
 """A called guest is told within this time."""

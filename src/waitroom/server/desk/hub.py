@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from waitroom.desk.line import room_of
+from waitroom.desk.live.line import room_of
 from waitroom.desk.models import Place, Store
 from waitroom.errors import (
     Forbidden,
@@ -30,12 +30,12 @@ from waitroom.errors import (
     UnknownStore,
     WaitroomError,
 )
-from waitroom.server import problems
-from waitroom.server.desk import views
-from waitroom.server.desk.lines import line_json
+from waitroom.server.context import Server
+from waitroom.server.desk.api import views
+from waitroom.server.desk.api.lines import line_json
 from waitroom.server.desk.stream import Guest, Host, Listener
-from waitroom.server.events import LONGEST_PAUSE_S, SHARE_S, send_off
-from waitroom.server.state import Server
+from waitroom.server.http import problems
+from waitroom.server.rooms.live_streams import LONGEST_PAUSE_S, SHARE_S, send_off
 
 log = logging.getLogger("waitroom.desk.stream")
 

@@ -14,9 +14,9 @@ from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
 from waitroom.errors import WaitroomError
-from waitroom.server import bodies, problems
-from waitroom.server.events import Outlet, feed
-from waitroom.server.state import Server
+from waitroom.server.context import Server
+from waitroom.server.http import bodies, problems
+from waitroom.server.rooms.live_streams import Outlet, feed
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -1,0 +1,119 @@
+"""`waitroom doctor`: looks at settings, server and rooms, and says what to mend."""
+
+from __future__ import annotations
+
+import secrets
+
+import typer
+from rich.text import Text
+
+from waitroom.cli import checks
+from waitroom.cli.command import Session
+from waitroom.cli.text import number
+from waitroom.cli.verdict import Check, Verdict, fail, ok
+from waitroom.credentials.secret import SECRET_FILE, load_secret
+from waitroom.engine import Engine
+from waitroom.engine.connection.connect import Store, connect
+from waitroom.engine.connection.embedded import owner
+from waitroom.errors import InvalidInput, StoreError, StoreUnavailable, WaitroomError
+from waitroom.settings import Settings
+from waitroom.tickets import SHORTEST_KEY, KeyRing
+
+_MARKS = {
+    Verdict.OK: ("✓", "green"),
+    Verdict.WARN: ("!", "bold yellow"),
+    Verdict.FAIL: ("✗", "bold red"),
+}
+
+
+async def doctor(cli: Session) -> None:
+    """Check the settings, the server and the rooms, and say what to mend.
+
+    Every line begins with ✓ (well), ! (works, but should be better) or ✗ (must be mended). The exit
+    code is 1 if there is any ✗.
+
+    Example:
+
+      waitroom doctor
+      waitroom --redis-url redis://db.internal doctor --json
+    """
+    found = await examine(cli.settings)
+    failed = sum(check.verdict is Verdict.FAIL for check in found)
+    warned = sum(check.verdict is Verdict.WARN for check in found)
+    width = max(len(check.name) for check in found)
+    document = {"ok": not failed, "checks": found}
+    cli.out.show(document, *(_line(check, width) for check in found), _summary(failed, warned))
+    if failed:
+        raise typer.Exit(1)
+
+
+async def examine(settings: Settings) -> list[Check]:
+    """Return all checks that could be made."""
+    found = [_secret(settings)]
+    try:
+        store = await connect(settings.redis_url, settings.data_dir, settings.timeout_s)
+    except WaitroomError as error:
+        return [*found, _refused(error)]
+    # Nothing here is signed, so a key of the moment will do even where the secret is missing.
+    async with Engine(store, KeyRing([secrets.token_bytes(SHORTEST_KEY)])) as engine:
+        found.append(_where(settings, store))
+        try:
+            return [*found, *await _server(settings, store), *await checks.rooms(engine)]
+        except StoreError as error:
+            return [*found, _refused(error)]
+
+
+async def _server(settings: Settings, store: Store) -> list[Check]:
+    found = checks.server(store.facts)
+    for node in await checks.nodes(store):
+        found.append(checks.role(node))
+        found += checks.memory(node, embedded=settings.redis_url is None)
+        found.append(await checks.persistence(node))
+        found.append(await checks.latency(node))
+        found.append(await checks.clock(node))
+    return found
+
+
+def _secret(settings: Settings) -> Check:
+    try:
+        load_secret(settings)
+    except InvalidInput as error:
+        found, _, fix = str(error).removeprefix("secret: ").partition("; ")
+        return fail("secret", found, fix or "correct it")
+    if settings.secret is not None:
+        return ok("secret", "from the settings")
+    return ok("secret", f"kept in {settings.data_dir.absolute() / SECRET_FILE}")
+
+
+def _where(settings: Settings, store: Store) -> Check:
+    if settings.redis_url is not None:
+        return ok("address", store.where)
+    folder = settings.data_dir.absolute()
+    if store.embedded is not None:
+        return ok("address", f"our own server in {folder}, started for this command")
+    pid = owner(settings.data_dir)
+    return ok("address", f"our own server in {folder}, run by process {pid}")
+
+
+def _refused(error: WaitroomError) -> Check:
+    """Turn 'what; remedy' of an error into a check."""
+    name = "connection" if isinstance(error, StoreUnavailable) else "server"
+    if isinstance(error, InvalidInput):
+        name = error.field
+    found, _, fix = str(error).rpartition("; ")
+    return fail(name, found or fix, fix if found else "correct it")
+
+
+def _line(check: Check, width: int) -> Text:
+    mark, style = _MARKS[check.verdict]
+    text = Text.assemble((mark, style), f" {check.name:<{width}}  {check.found}")
+    if check.fix:
+        text.append(f"\n{'':{width + 4}}→ {check.fix}", style)
+    return text
+
+
+def _summary(failed: int, warned: int) -> str:
+    if not failed and not warned:
+        return "\nAll is well."
+    fails = f"{number(failed)} to mend" if failed else "nothing must be mended"
+    return f"\n{fails}, {number(warned)} to improve." if warned else f"\n{fails}."

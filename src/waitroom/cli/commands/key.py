@@ -1,0 +1,170 @@
+"""Keys: those of operators are made, listed and revoked; those of passes are rotated."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from waitroom.cli.command import Session, Yes, command
+from waitroom.cli.output import table
+from waitroom.cli.text import moment, read_age
+from waitroom.credentials import pass_keys
+from waitroom.engine import Engine
+from waitroom.engine.api_keys import ApiKey, ApiKeys, Role
+from waitroom.engine.audit import Audit, Entry
+from waitroom.errors import InvalidInput
+
+app = typer.Typer(name="key", help="Make, list and revoke API keys.")
+RoleWord = Annotated[str, typer.Option("--role", metavar="WORD", help=f"One of {', '.join(Role)}.")]
+KeyName = Annotated[
+    str, typer.Option("--name", metavar="TEXT", help="Who or what uses it, for the audit log.")
+]
+Algorithm = Annotated[
+    str | None, typer.Option(metavar="WORD", help="ES256, EdDSA or RS256; else `pass_algorithm`.")
+]
+OlderThan = Annotated[str, typer.Option(metavar="TIME", help="Like 90s, 10m or 2h.")]
+KeyId = Annotated[str, typer.Argument(metavar="ID", help="The id, as `key list` shows it.")]
+
+
+@command(app)
+async def create(cli: Session, name: KeyName, role: RoleWord = Role.VIEWER) -> None:
+    """Make an API key for the operator API and the operator page, and show it once.
+
+    A viewer reads; an operator also changes rooms and calls people; an admin also makes, empties
+    and removes rooms, and manages keys. Only a hash is stored: a lost key cannot be shown again.
+
+    Example:
+
+      waitroom key create --role operator --name "box office"
+      export KEY=$(waitroom key create --name grafana --json | jq -r .key)
+    """
+    wanted = read_role(role)
+    async with cli.engine() as engine:
+        text, made = await ApiKeys(engine.runner).create(name, wanted)
+        await record(engine, "key.create", detail={"id": made.id, "name": name, "role": wanted})
+    cli.out.show(
+        {"key": text, **document(made)},
+        f"Made key {made.id} for {name}, with the role {made.role}:\n",
+        text,
+        "\nKeep it now: it is not stored and cannot be shown again.",
+    )
+
+
+@command(app, "list")
+async def list_(cli: Session) -> None:
+    """List all API keys, without their secrets.
+
+    Example:
+
+      waitroom key list
+    """
+    async with cli.engine() as engine:
+        found = await ApiKeys(engine.runner).list()
+    lines = table("id", "name", "role", "made")
+    for one in found:
+        lines.add_row(one.id, one.name, one.role, moment(one.created_ms))
+    empty = 'There are no keys yet; make one with `waitroom key create --name "box office"`.'
+    cli.out.show({"keys": [document(one) for one in found]}, lines if found else empty)
+
+
+@command(app)
+async def revoke(cli: Session, key_id: KeyId, yes: Yes = False) -> None:
+    """Revoke an API key: within two seconds every server refuses it, and its sign-ins end.
+
+    Example:
+
+      waitroom key revoke 4be0a1c9d2
+    """
+    async with cli.engine() as engine:
+        keys = ApiKeys(engine.runner)
+        known = {one.id: one for one in await keys.list()}
+        if key_id in known:
+            one = known[key_id]
+            cli.confirm(f"Revoke key {one.id} of {one.name}, {one.role}?", yes)
+        gone = await keys.revoke(key_id)
+        await record(engine, "key.revoke", detail={"id": gone.id, "name": gone.name})
+    cli.out.show({"revoked": document(gone)}, f"Revoked key {gone.id} of {gone.name}.")
+
+
+@command(app)
+async def rotate(cli: Session, algorithm: Algorithm = None) -> None:
+    """Add a new key for passes. It signs a few seconds later; the old ones still verify.
+
+    The key goes to the folder that `pass_keys` names, or to `pass-keys` in the data folder. Running
+    servers notice it by themselves. Remove old keys with `waitroom key prune` when no pass of
+    theirs can be in use any more.
+
+    Example:
+
+      waitroom key rotate
+      waitroom --data-dir /var/lib/waitroom key rotate --algorithm EdDSA
+    """
+    folder = _folder(cli)
+    made = pass_keys.rotate(folder, algorithm or cli.settings.pass_algorithm)
+    cli.out.show(
+        {"key": made.name, "folder": str(folder), "signs_after_s": pass_keys.SIGNS_AFTER_S},
+        f"Made {made}.\nIt signs from {pass_keys.SIGNS_AFTER_S:g} s on. Other servers need it too: "
+        "share the folder, or copy the file.",
+    )
+
+
+@command(app)
+async def prune(cli: Session, older_than: OlderThan = "24h", yes: Yes = False) -> None:
+    """Remove keys of passes that stopped to sign long ago; the newest always stays.
+
+    Give the longest session of your rooms: a pass of a removed key is refused at once.
+
+    Example:
+
+      waitroom key prune --older-than 2h
+    """
+    folder = _folder(cli)
+    age_ms = read_age("older-than", older_than) or 0
+    cli.confirm(f"Remove the keys in {folder} that signed no pass for {older_than}?", yes)
+    gone = pass_keys.prune(folder, age_ms / 1000)
+    names = [path.name for path in gone]
+    cli.out.show({"removed": names}, "\n".join(f"Removed {name}." for name in names) or "None.")
+
+
+def _folder(cli: Session) -> Path:
+    folder = pass_keys.folder_of(cli.settings)
+    if folder is None:
+        raise InvalidInput(
+            "pass_keys", "names files or holds the keys themselves; let it name a folder to rotate"
+        )
+    return folder
+
+
+def read_role(word: str) -> Role:
+    """Return the role of a word."""
+    try:
+        return Role(word.lower())
+    except ValueError:
+        raise InvalidInput("role", f"{word!r:.40} is not one of {', '.join(Role)}") from None
+
+
+def document(key: ApiKey) -> dict[str, Any]:
+    """Return a key as JSON, without what is secret."""
+    return {"id": key.id, "name": key.name, "role": key.role, "created_ms": key.created_ms}
+
+
+async def record(
+    engine: Engine, action: str, room: str | None = None, detail: dict[str, Any] | None = None
+) -> None:
+    """Write to the audit log what was done on a command line, and by which user of the machine."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container may run under a number without a name
+        user = "unknown"
+    entry = Entry(
+        key_id="cli",
+        key_name=user,
+        role=Role.ADMIN,
+        action=action,
+        room=room,
+        detail=detail or {},
+    )
+    await Audit(engine.runner).append(entry)

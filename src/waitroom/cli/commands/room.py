@@ -1,0 +1,169 @@
+"""One room: create, change, show, empty and remove it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from waitroom.cli import policy
+from waitroom.cli.command import RoomName, Session, Yes, command
+from waitroom.cli.commands.rooms import document
+from waitroom.cli.commands.stats import glance
+from waitroom.cli.output import table
+from waitroom.cli.text import moment, number, people
+from waitroom.engine import Engine
+from waitroom.errors import InvalidInput, UnknownRoom, VersionConflict
+from waitroom.models import PRESETS, Policy, Room, Stats, check_room_name, preset
+
+app = typer.Typer(name="room", help="Create, change, show, empty and remove rooms.")
+Preset = Annotated[
+    str | None,
+    typer.Option("--preset", metavar="WORD", help=f"Start from one of {', '.join(PRESETS)}."),
+]
+IfVersion = Annotated[
+    int | None, typer.Option(metavar="NUMBER", help="Change nothing unless it has this version.")
+]
+
+
+@command(app, options=policy.OPTIONS)
+async def create(cli: Session, name: RoomName, preset_name: Preset = None, **given: Any) -> None:
+    """Create a room, from a preset or from the defaults, with changes.
+
+    A length of time is a number of seconds, or like 90s, 10m, 2h. The word none removes a limit.
+
+    Example:
+
+      waitroom room create concert --preset slots --capacity 200 --session-s 5m
+      waitroom room create sale --batch 50 --every-s 10 --queue-limit 20000
+      waitroom room create draw --opens-at 2030-03-01T20:00+09:00 --before-open draw
+    """
+    check_room_name(name)
+    asked = policy.changes(given)
+    wanted = preset(preset_name, **asked) if preset_name else Policy().change(**asked)
+    async with cli.engine() as engine:
+        room = await engine.create(name, wanted)
+        stats = await engine.stats(name)
+    cli.out.show(
+        document(room, stats),
+        f"Created room {name}.\n",
+        policy.described(room.policy),
+        f"\nChange it with `waitroom room set {name} …`, watch it with "
+        f"`waitroom stats {name} --watch`.",
+    )
+
+
+@command(app, "set", options=policy.OPTIONS)
+async def set_(cli: Session, name: RoomName, if_version: IfVersion = None, **given: Any) -> None:
+    """Change the policy of a room, at once and without a restart.
+
+    A length of time is a number of seconds, or like 90s, 10m, 2h. The word none removes a limit.
+
+    Example:
+
+      waitroom room set concert --mode paused
+      waitroom room set concert --capacity 300 --batch none --every-s none --if-version 4
+    """
+    asked = policy.changes(given)
+    if not asked:
+        raise InvalidInput("options", "give at least one to change, like `--capacity 80`")
+    async with cli.engine() as engine:
+        old, new = await _changed(engine, name, if_version, asked)
+    differ = policy.compared(old.policy, new.policy)
+    lines = table("field", "old", "", "new", header=False)
+    for field, (before, after) in differ.items():
+        lines.add_row(field, policy.shown(field, before), "→", policy.shown(field, after))
+    cli.out.show(
+        {
+            "name": name,
+            "version": new.version,
+            "changed": {field: {"old": old, "new": new} for field, (old, new) in differ.items()},
+            "policy": new.policy.as_dict(),
+        },
+        f"Room {name} is now at version {new.version}"
+        + (":\n" if differ else ", with the same policy as before."),
+        *([lines] if differ else []),
+    )
+
+
+async def _changed(
+    engine: Engine, name: str, version: int | None, asked: dict[str, Any]
+) -> tuple[Room, Room]:
+    """Change a room and return it as it was directly before, and as it is now."""
+    while True:
+        old = await engine.room(name)
+        try:
+            return old, await engine.configure(
+                name, version=old.version if version is None else version, **asked
+            )
+        except VersionConflict:
+            if version is not None:
+                raise
+
+
+@command(app)
+async def show(cli: Session, name: RoomName) -> None:
+    """Show a room: its policy with units and meaning, and how it stands now.
+
+    Example:
+
+      waitroom room show concert
+    """
+    async with cli.engine() as engine:
+        room, stats = await engine.room(name), await engine.stats(name)
+    cli.out.show(
+        document(room, stats),
+        f"{name}, version {room.version}, since {moment(room.epoch // 1000)}\n",
+        glance(stats, room.policy),
+        "",
+        policy.described(room.policy),
+    )
+
+
+@command(app)
+async def clear(cli: Session, name: RoomName, yes: Yes = False) -> None:
+    """Empty a room and refuse all its tickets from now on; the policy stays.
+
+    Asks for the room's name, because nobody gets their place back.
+
+    Example:
+
+      waitroom room clear concert
+      waitroom room clear concert --yes
+    """
+    async with cli.engine() as engine:
+        cli.confirm_name(name, f"{_held(await engine.stats(name))} lose their place.", yes)
+        cleared = await engine.clear(name)
+    cli.out.show({"name": name, "cleared": cleared}, f"Cleared room {name}: {people(cleared)} out.")
+
+
+@command(app)
+async def drop(cli: Session, name: RoomName, yes: Yes = False) -> None:
+    """Remove a room with its policy and everybody in it.
+
+    Asks for the room's name, because it cannot be undone. A name that is left in the index of rooms
+    without a room behind it, as `waitroom doctor` may report, is removed without a question.
+
+    Example:
+
+      waitroom room drop concert
+      waitroom room drop concert --yes
+    """
+    async with cli.engine() as engine:
+        try:
+            stats = await engine.stats(name)
+        except UnknownRoom:
+            if name not in await engine.rooms():
+                raise
+            said = f"Removed the name {name} from the index; there was no such room."
+        else:
+            warning = f"The room goes, and with it {_held(stats)}."
+            cli.confirm_name(name, warning, yes)
+            said = f"Dropped room {name}."
+        found = await engine.drop(name)
+    cli.out.show({"name": name, "dropped": found}, said)
+
+
+def _held(stats: Stats) -> str:
+    called, inside = number(stats.called), number(stats.inside)
+    return f"{number(stats.waiting)} waiting, {called} called and {inside} inside"

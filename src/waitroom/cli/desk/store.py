@@ -1,0 +1,279 @@
+"""`waitroom desk store`: create, list and change stores."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from waitroom.cli.command import Session, command
+from waitroom.cli.desk.group import StoreId, open_lines, open_record
+from waitroom.cli.output import table
+from waitroom.cli.text import NONE, number
+from waitroom.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from waitroom.desk.models import Store, WaitingType
+
+app = typer.Typer(name="store", help="Create, list and change stores.")
+_MODES = "open, paused or closed"
+Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Its name, as guests read it.")]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="NAME[=TITLE]",
+        help="A line of it, like takeout=Takeout; several times for several. A known one is kept.",
+    ),
+]
+TimeZone = Annotated[
+    str | None, typer.Option(metavar="ZONE", help="Decides its day, like Asia/Seoul.")
+]
+Mode = Annotated[str | None, typer.Option(metavar="WORD", help=f"{_MODES}.".capitalize())]
+Reason = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="Why it is paused or closed, for guests.")
+]
+ClosesAt = Annotated[
+    str | None, typer.Option(metavar="HH:MM", help="Nobody joins whose wait passes it; or none.")
+]
+QueueLimit = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="Most parties that wait; or none. Of --type, else of all."),
+]
+LargestParty = Annotated[
+    int | None, typer.Option(metavar="NUMBER", help="Most people in a party. As --queue-limit.")
+]
+MaxDefers = Annotated[
+    int | None, typer.Option(metavar="NUMBER", help="How often a guest may let others go first.")
+]
+Remote = Annotated[
+    bool | None,
+    typer.Option("--remote/--no-remote", help="Whether guests may join from elsewhere."),
+]
+KeepPhones = Annotated[
+    int | None, typer.Option("--keep-phones-days", metavar="DAYS", help="Then phones are deleted.")
+]
+WebhookUrl = Annotated[
+    str | None, typer.Option(metavar="URL", help="Where guests' notices are sent; or none.")
+]
+NewSecret = Annotated[bool, typer.Option("--new-secret", help="Make a new secret of the webhook.")]
+IfVersion = Annotated[
+    int | None, typer.Option(metavar="NUMBER", help="Change nothing unless it has this version.")
+]
+
+
+@command(app)
+async def create(
+    cli: Session,
+    store_id: StoreId,
+    title: Title = None,
+    types: Types = None,
+    time_zone: TimeZone = None,
+    closes_at: ClosesAt = None,
+    queue_limit: QueueLimit = None,
+    largest_party: LargestParty = None,
+    max_defers: MaxDefers = None,
+    remote: Remote = None,
+    keep_phones_days: KeepPhones = None,
+    webhook_url: WebhookUrl = None,
+) -> None:
+    """Create a store, with one line (dine-in) unless you name others.
+
+    With a webhook, its secret is made and shown once.
+
+    Example:
+
+      waitroom desk store create han-river --title "Han River Noodles" --closes-at 22:00
+      waitroom desk store create cafe --type dine-in=Table --type takeout=Takeout
+    """
+    async with open_record(cli) as database:
+        from waitroom.desk.models import Store
+        from waitroom.desk.record.record import Book
+
+        given = _given(time_zone, None, None, closes_at, max_defers, remote, keep_phones_days)
+        secret = _webhook(given, webhook_url, None, new=False)
+        lines = [_line(text, ()) for text in types or ("dine-in=Dine in",)]
+        given["types"] = _limited(lines, [one.name for one in lines], queue_limit, largest_party)
+        made = await Book(database).add_store(Store(id=store_id, title=title or store_id, **given))
+    cli.out.show(
+        document(made) | ({"webhook_secret": secret} if secret else {}),
+        f"Created store {made.id}, {_names(made)}.",
+        *_told(secret),
+        f"\nGuests join at /desk/{made.id}, the poster is /desk/{made.id}/poster, hosts sign in at "
+        f"/desk/{made.id}/host\nwith a key of `waitroom desk host create {made.id} "
+        '--name "front tablet"`. Serve it with `waitroom serve --desk true`.',
+    )
+
+
+@command(app, "list")
+async def list_(cli: Session) -> None:
+    """List all stores.
+
+    Example:
+
+      waitroom desk store list
+    """
+    async with open_record(cli) as database:
+        from waitroom.desk.notify.outbox import Notices
+        from waitroom.desk.record.record import Book
+
+        found = await Book(database).stores()
+        late = await Notices(database).late()
+    lines = table("store", "title", "lines", "mode", "closes", "webhook", "version")
+    for one in found:
+        hook = "yes" if one.webhook_url else NONE
+        waiting = f"{hook}, {number(late[one.id])} late" if one.id in late else hook
+        closes = one.closes_at or NONE
+        lines.add_row(one.id, one.title, _names(one), one.mode, closes, waiting, str(one.version))
+    empty = "There are no stores yet; make one with `waitroom desk store create NAME`."
+    documents = [document(one) | {"notices_late": late.get(one.id, 0)} for one in found]
+    cli.out.show({"stores": documents}, lines if found else empty)
+
+
+@command(app, "set")
+async def set_(
+    cli: Session,
+    store_id: StoreId,
+    title: Title = None,
+    types: Types = None,
+    time_zone: TimeZone = None,
+    mode: Mode = None,
+    reason: Reason = None,
+    closes_at: ClosesAt = None,
+    queue_limit: QueueLimit = None,
+    largest_party: LargestParty = None,
+    max_defers: MaxDefers = None,
+    remote: Remote = None,
+    keep_phones_days: KeepPhones = None,
+    webhook_url: WebhookUrl = None,
+    new_secret: NewSecret = False,
+    if_version: IfVersion = None,
+) -> None:
+    """Change a store, at once; whoever waits keeps their place.
+
+    With --type, limits are those of that line, and a line that is new is added.
+
+    Example:
+
+      waitroom desk store set han-river --mode paused --reason "Back at 18:00"
+      waitroom desk store set han-river --type takeout=Takeout --queue-limit 30
+      waitroom desk store set han-river --webhook-url https://sms.example/waitroom
+    """
+    async with open_lines(cli) as desk:
+        old = await desk.book.store(store_id)
+        given = _given(time_zone, mode, reason, closes_at, max_defers, remote, keep_phones_days)
+        given |= {} if title is None else {"title": title}
+        secret = _webhook(given, webhook_url, old, new=new_secret)
+        lines = _changed(old, types, queue_limit, largest_party)
+        given |= {} if lines == old.types else {"types": lines}
+        if not given:
+            raise InvalidInput("options", "give at least one to change, like `--mode paused`")
+        made = await desk.change_store(store_id, version=if_version, **given)
+    cli.out.show(
+        document(made) | ({"webhook_secret": secret} if secret else {}),
+        f"Store {made.id} is now at version {made.version}.",
+        *_told(secret),
+    )
+
+
+def document(store: Store) -> dict[str, Any]:
+    """Return a store as JSON, without what is secret."""
+    fields = dataclasses.asdict(store)
+    del fields["webhook_secret"]
+    return fields
+
+
+def _given(
+    time_zone: str | None,
+    mode: str | None,
+    reason: str | None,
+    closes_at: str | None,
+    max_defers: int | None,
+    remote: bool | None,
+    keep_phones_days: int | None,
+) -> dict[str, Any]:
+    from waitroom.desk.models import StoreMode
+
+    if mode is not None and mode not in [*StoreMode]:
+        raise InvalidInput("mode", f"{mode!r:.40} is not {_MODES}")
+    values = {
+        "time_zone": time_zone,
+        "mode": None if mode is None else StoreMode(mode),
+        "max_defers": max_defers,
+        "remote": remote,
+        "keep_phones_days": keep_phones_days,
+    }
+    given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
+    removable = {"reason": reason, "closes_at": closes_at}
+    return given | {name: _or_none(value) for name, value in removable.items() if value is not None}
+
+
+def _or_none(value: str) -> str | None:
+    return None if value == "none" else value
+
+
+def _webhook(given: dict[str, Any], url: str | None, old: Store | None, *, new: bool) -> str | None:
+    """Add what changes of the webhook; return its secret if that is a new one."""
+    if url is not None:
+        given["webhook_url"] = _or_none(url)
+    address = given.get("webhook_url", old.webhook_url if old else None)
+    if new and address is None:
+        raise InvalidInput("new_secret", "there is no webhook; give --webhook-url too")
+    if address is None or not (new or old is None or old.webhook_secret is None):
+        return None
+    given["webhook_secret"] = f"whs_{secrets.token_urlsafe(32)}"
+    return str(given["webhook_secret"])
+
+
+def _line(text: str, known: tuple[WaitingType, ...]) -> WaitingType:
+    """Return the line of NAME or NAME=TITLE: one that is known with what it has."""
+    from waitroom.desk.models import WaitingType
+
+    name, _, title = text.partition("=")
+    old = next((one for one in known if one.name == name), None)
+    if old is None:
+        return WaitingType(name=name, title=title or name)
+    return dataclasses.replace(old, title=title or old.title)
+
+
+def _changed(
+    store: Store, types: list[str] | None, queue_limit: str | None, largest: int | None
+) -> tuple[WaitingType, ...]:
+    """Return the lines of a store after a change of those that are named, or of all."""
+    named = [_line(text, store.types) for text in types or ()]
+    both = {one.name: one for one in (*store.types, *named)}
+    names = [one.name for one in named] or list(both)
+    return _limited(list(both.values()), names, queue_limit, largest)
+
+
+def _limited(
+    lines: list[WaitingType], names: list[str], queue_limit: str | None, largest: int | None
+) -> tuple[WaitingType, ...]:
+    changes: dict[str, Any] = {} if largest is None else {"largest_party": largest}
+    if queue_limit is not None:
+        changes["queue_limit"] = _count(queue_limit)
+    return tuple(dataclasses.replace(one, **changes) if one.name in names else one for one in lines)
+
+
+def _count(text: str) -> int | None:
+    if text == "none":
+        return None
+    if not (text.isascii() and text.isdecimal()):
+        raise InvalidInput("queue_limit", f"{text!r:.40} is neither a whole number nor none")
+    return int(text[:12])
+
+
+def _names(store: Store) -> str:
+    return ", ".join(one.name for one in store.types)
+
+
+def _told(secret: str | None) -> list[str]:
+    if secret is None:
+        return []
+    return [
+        "\nThe secret of its webhook, with which your receiver checks what it gets:\n",
+        secret,
+        "\nKeep it now: it is not shown again.",
+    ]

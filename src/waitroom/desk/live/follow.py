@@ -1,0 +1,73 @@
+"""Lets the live lines follow the record: what was just written there is settled here, if it can be.
+
+The record has the change, so nobody's call fails for the line's sake. What does not arrive in time
+is repaired in the background, and so is a line that turns out to have lost what it held.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+from waitroom.desk.live.line import LiveLines, Outcome, room_of, settled
+from waitroom.desk.live.repair import Repairs
+from waitroom.desk.live.tokens import pace_text
+from waitroom.desk.models import Party
+from waitroom.desk.record.record import Book
+from waitroom.errors import WaitroomError
+
+log = logging.getLogger("waitroom.desk")
+
+SETTLE_S = 2.0
+"""How long a caller waits for the live line; the record has their change by then."""
+
+
+class Follower:
+    """Brings live lines to what the record has of a party or a store."""
+
+    def __init__(self, book: Book, lines: LiveLines, repairs: Repairs) -> None:
+        self._book = book
+        self._lines = lines
+        self._repairs = repairs
+        self._pace_locks: dict[str, asyncio.Lock] = {}
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    async def party(self, party: Party, *, pace: bool = False) -> None:
+        """Settle a party, and with `pace` what its line's last seatings say."""
+        await self._reach(party.store, party.type, self._bring(party, pace=pace))
+
+    async def touch(self, store: str, type: str) -> None:  # noqa: A002 - the desk's word
+        """Tell all who watch a line that the record has changed."""
+        await self._reach(store, type, self._lines.settle(room_of(store, type)))
+
+    async def aclose(self) -> None:
+        """Let what is under way end."""
+        if self._under_way:
+            await asyncio.wait([*self._under_way], timeout=SETTLE_S)
+
+    async def _bring(self, party: Party, *, pace: bool) -> Outcome:
+        room = room_of(party.store, party.type)
+        if not pace:
+            return await self._lines.settle(room, [settled(party)])
+        # One at a time, or an older mean may come last.
+        async with self._pace_locks.setdefault(room, asyncio.Lock()):
+            text = pace_text(await self._book.pace(party.store, party.type))
+            return await self._lines.settle(room, [settled(party)], pace=text)
+
+    async def _reach(self, store: str, type_: str, work: Coroutine[Any, Any, Outcome]) -> None:
+        """Wait for a live line, but not for long. It goes on if the caller is gone."""
+        task = asyncio.get_running_loop().create_task(self._try(store, type_, work))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        await asyncio.wait((task,), timeout=SETTLE_S)
+
+    async def _try(self, store: str, type_: str, work: Coroutine[Any, Any, Outcome]) -> None:
+        try:
+            if not (await work).whole:
+                await self._repairs.line(store, type_)
+        except Exception as error:
+            self._repairs.soon(store, type_)
+            level = logging.WARNING if isinstance(error, WaitroomError) else logging.ERROR
+            log.log(level, "line %s of %s is behind the record: %s", type_, store, error)

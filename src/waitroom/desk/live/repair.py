@@ -1,0 +1,233 @@
+"""Keeps live lines and the record in step, whatever was lost between the two.
+
+The record is written first, so it is right. A line is read before the record, so whoever stands in
+it was in the record by then: somebody whom the record does not have (any more) is a stranger, and
+goes. Everybody else is settled at the revision that the record has, which changes nothing where a
+later change came first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from waitroom.desk.live.line import Held, LiveLines, room_of, settled
+from waitroom.desk.live.tokens import pace_text
+from waitroom.desk.models import Party
+from waitroom.desk.record.record import Book
+from waitroom.engine.lines import Settled
+from waitroom.errors import BrokenRoom, UnknownParty, UpgradeNeeded
+
+log = logging.getLogger("waitroom.desk")
+
+EVERY_S = 10.0
+"""How often lines are compared with the record in the background."""
+
+LAP = 6
+"""By length each time; person by person, every line once in so many times."""
+
+_ROUNDS = 3
+_BACK_OFF_S = (0.1, 5.0)
+
+Line = tuple[str, str]
+"""A store and a waiting type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What a repair did: lines looked at, tickets put right, and strangers taken out."""
+
+    lines: int = 0
+    settled: int = 0
+    removed: int = 0
+
+    def __add__(self, other: Repaired) -> Repaired:
+        """Return both together."""
+        return Repaired(
+            self.lines + other.lines, self.settled + other.settled, self.removed + other.removed
+        )
+
+
+@contextlib.contextmanager
+def _apart(key: Line) -> Iterator[None]:
+    """Let a line that cannot be repaired not keep the others from it."""
+    try:
+        yield
+    except (BrokenRoom, UpgradeNeeded) as error:
+        log.warning("line %s of %s cannot be repaired: %s", key[1], key[0], error)
+
+
+async def end(*tasks: asyncio.Task[None]) -> None:
+    """End tasks; again and again, for redis-py can lose a cancellation."""
+    pending = set(tasks)
+    while pending:
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=1)
+
+
+class Repairs:
+    """Repairs lines, each once at a time however many ask for it."""
+
+    def __init__(self, book: Book, lines: LiveLines) -> None:
+        self.live = lines
+        self._book = book
+        self._lines = lines
+        self._under_way: dict[Line, asyncio.Task[Repaired]] = {}
+        self._dirty: set[Line] = set()
+        self._wake = asyncio.Event()
+        self._laps = 0
+
+    async def line(self, store: str, type: str) -> Repaired:  # noqa: A002 - the word of the desk
+        """Repair one line; callers that come together share it."""
+        key = (store, type)
+        task = self._under_way.get(key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._repair(store, type, forced=False))
+            self._under_way[key] = task
+            task.add_done_callback(lambda done: self._ended(key, done))
+        return await asyncio.shield(task)
+
+    async def lines(self, some: Sequence[Line], *, forced: bool = False) -> Repaired:
+        """Repair lines, but those that are empty here and there; `forced`: whatever they knew."""
+        counts = await self._lines.counts([room_of(*key) for key in some])
+        lengths = await self._book.lengths()
+        total = Repaired(len(some))
+        for key, count in zip(some, counts, strict=True):
+            if count.waiting or count.called or key in lengths:
+                with _apart(key):
+                    total += await self._repair(*key, forced=forced)
+        return total
+
+    def soon(self, store: str, type: str) -> None:  # noqa: A002 - the word of the desk
+        """Have a line repaired in the background: what the record has did not reach it."""
+        self._dirty.add((store, type))
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Repair in the background until cancelled: what is known to be wrong before the rest."""
+        failures, next_lap = 0, time.monotonic() + EVERY_S
+        while True:
+            pause = next_lap - time.monotonic()
+            if failures:
+                pause = min(pause, _BACK_OFF_S[1], _BACK_OFF_S[0] * 2 ** min(failures, 10))
+            elif self._dirty:
+                pause = 0.0
+            await self._sleep(pause, wakes=not failures)
+            lap = time.monotonic() >= next_lap
+            try:
+                await self._mend()
+                if lap:
+                    next_lap = time.monotonic() + EVERY_S
+                    await self._lap()
+                failures = 0
+            except Exception as error:  # a database or a server that is away: the next time
+                failures += 1
+                log.log(
+                    logging.WARNING if failures == 1 else logging.DEBUG,
+                    "the lines were not compared with the record, trying again: %s",
+                    error,
+                )
+
+    async def _sleep(self, pause_s: float, *, wakes: bool) -> None:
+        if not wakes:
+            await asyncio.sleep(max(0.0, pause_s))
+            return
+        self._wake.clear()
+        if self._dirty:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, pause_s)):
+                await self._wake.wait()
+
+    async def _mend(self) -> None:
+        for key in [*self._dirty]:
+            self._dirty.discard(key)
+            try:
+                with _apart(key):
+                    await self._repair(*key, forced=False)
+            except BaseException:
+                self._dirty.add(key)
+                raise
+
+    async def _lap(self) -> None:
+        """Compare all lines by their length, and some of them person by person."""
+        self._laps += 1
+        rooms = await self._book.open_lines()
+        counts = await self._lines.counts([room_of(*key) for key in rooms])
+        lengths = await self._book.lengths()
+        for number, (key, count) in enumerate(zip(rooms, counts, strict=True)):
+            live = lengths.get(key, (0, 0))
+            held = (count.waiting, count.called)
+            if held != live or (live != (0, 0) and (not count.pace or self._is_due(number))):
+                with _apart(key):
+                    await self.line(*key)
+
+    def _is_due(self, number: int) -> bool:
+        return number % LAP == self._laps % LAP
+
+    def _ended(self, key: Line, task: asyncio.Task[Repaired]) -> None:
+        self._under_way.pop(key, None)
+        if not task.cancelled() and task.exception() is not None:
+            log.debug("the line %s of %s was not repaired: %s", key[1], key[0], task.exception())
+
+    async def _repair(self, store: str, type_: str, *, forced: bool) -> Repaired:
+        room, total = room_of(store, type_), Repaired()
+        for _ in range(_ROUNDS):
+            held = await self._lines.read(room)
+            live = await self._book.live(store, type_)
+            if not held.there and not live:
+                break
+            done, sure = await self._compare(store, type_, held, live, forced=forced)
+            total += done
+            # What was forced may have undone a change that was made meanwhile: look again.
+            if sure:
+                break
+            forced = False
+        if total.settled or total.removed:
+            log.info(
+                "line %s: %d put right, %d strangers removed", room, total.settled, total.removed
+            )
+        return total
+
+    async def _compare(
+        self, store: str, type_: str, held: Held, live: Sequence[Party], *, forced: bool
+    ) -> tuple[Repaired, bool]:
+        """Settle what differs; return what that was, and whether it needs no second look."""
+        room = room_of(store, type_)
+        strangers = sorted(held.tickets - {one.ticket for one in live})
+        gone = [await self._stranger(store, type_, ticket, held) for ticket in strangers]
+        wrong = [settled(one) for one in live if forced or not held.agrees(one)]
+        removed = await self._settle(room, gone, held, forced=forced)
+        changed = await self._settle(room, wrong, held, forced=forced)
+        pace = pace_text(await self._book.pace(store, type_))
+        # Last, for a line that says its pace is whole.
+        if pace != held.pace or forced:
+            await self._lines.settle(room, pace=pace)
+        elif not wrong and not gone:
+            self._lines.is_whole_at(room, held.mark)
+        insisted = forced or any(held.ahead_of(one.id, one.revision) for one in (*gone, *wrong))
+        return Repaired(0, changed, removed), not insisted
+
+    async def _settle(
+        self, room: str, tickets: Sequence[Settled], held: Held, *, forced: bool
+    ) -> int:
+        """Settle tickets, insisting where the line saw a later revision than the record has."""
+        changed = 0
+        for ahead in (False, True):
+            some = [one for one in tickets if held.ahead_of(one.id, one.revision) is ahead]
+            if some:
+                done = await self._lines.settle(room, some, forced=forced or ahead)
+                changed += done.changed
+        return changed
+
+    async def _stranger(self, store: str, type_: str, ticket: str, held: Held) -> Settled:
+        """Return where a ticket belongs that does not live in the record."""
+        try:
+            return settled(await self._book.by_ticket(store, type_, ticket))
+        except UnknownParty:
+            return Settled(ticket, "left", 1, held.revisions.get(ticket, 0))

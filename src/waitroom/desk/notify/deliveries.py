@@ -1,0 +1,145 @@
+"""Delivers what is due in the outbox to the receivers of the stores.
+
+A few at a time per store, so that a receiver which hangs holds up its own store's notices alone.
+What a notice says is put together when it is sent: no phone is kept longer than the party's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from waitroom.desk.models import Party, Status, Store
+from waitroom.desk.notify.outbox import GIVE_UP_MS, Kind, Notice, Notices
+from waitroom.desk.notify.webhook import Poster, Undelivered
+from waitroom.errors import UnknownParty, UnknownStore, WaitroomError
+
+if TYPE_CHECKING:
+    from waitroom.desk.desk import Desk
+
+log = logging.getLogger("waitroom.desk.hooks")
+
+PER_STORE = 4
+AT_ONCE = 64
+_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 1_000, 600_000
+
+
+class Deliveries:
+    """Sends notices, one `step` after the other; `on_landed` is told when one was dealt with."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        notices: Notices,
+        poster: Poster,
+        public_url: str | None,
+        on_landed: Callable[[], None],
+    ) -> None:
+        self._desk = desk
+        self._notices = notices
+        self._poster = poster
+        self._base = (public_url or "").rstrip("/")
+        self._on_landed = on_landed
+        self._failing: set[str] = set()
+        self.under_way: dict[asyncio.Task[None], str] = {}
+
+    async def step(self) -> None:
+        """Send what is due, as far as there is room for it."""
+        busy = Counter(self.under_way.values())
+        lease_ms = round(2_000 * self._poster.patience_s)
+        for store in await self._notices.stores_due():
+            free = min(PER_STORE - busy[store], AT_ONCE - len(self.under_way))
+            if free <= 0:
+                continue
+            for notice in await self._notices.claim(store, free, lease_ms):
+                task = asyncio.create_task(self._deliver(notice))
+                self.under_way[task] = store
+                task.add_done_callback(self._landed)
+
+    def _landed(self, task: asyncio.Task[None]) -> None:
+        del self.under_way[task]
+        self._on_landed()  # its place is free
+        if not task.cancelled() and (error := task.exception()):
+            # Its lease runs out, and it is sent again.
+            log.warning("a notice was not noted as delivered: %s", short(error))
+
+    async def _deliver(self, notice: Notice) -> None:
+        try:
+            store = await self._desk.book.store(notice.store)
+            party = await self._desk.book.party(notice.store, notice.party)
+        except (UnknownStore, UnknownParty):
+            await self._notices.dropped(notice, "the party is not in the record")
+            return
+        if not store.webhook_url or not store.webhook_secret:
+            await self._notices.dropped(notice, "the store has no webhook")
+        elif notice.outdated(party):
+            await self._notices.dropped(notice, "no longer true")
+        else:
+            await self._post(notice, store, store.webhook_url, store.webhook_secret, party)
+
+    async def _post(
+        self, notice: Notice, store: Store, url: str, secret: str, party: Party
+    ) -> None:
+        ahead = 0 if notice.kind is Kind.CALLED else await self._notices.teams_ahead(party)
+        body = json.dumps(self._document(notice, store, party, ahead), ensure_ascii=False).encode()
+        now_ms = self._notices.now_ms()
+        try:
+            await self._poster.post(url, secret, notice.name, body, now_ms // 1000)
+        except Undelivered as error:
+            await self._again(notice, str(error), now_ms)
+            return
+        await self._notices.delivered(notice)
+        if notice.store in self._failing:
+            self._failing.discard(notice.store)
+            log.info("the webhook of store %s works again", notice.store)
+
+    async def _again(self, notice: Notice, error: str, now_ms: int) -> None:
+        if notice.store not in self._failing:
+            self._failing.add(notice.store)
+            log.warning("the webhook of store %s failed: %s", notice.store, error)
+        if now_ms - notice.created_ms >= GIVE_UP_MS:
+            await self._notices.dropped(notice, error)
+        else:
+            await self._notices.later(notice, error, pause_ms(notice.tries))
+
+    def _document(self, notice: Notice, store: Store, party: Party, ahead: int) -> dict[str, Any]:
+        """Return what a receiver is told; the phone in full, for it is the store's own vendor."""
+        called = party.status is Status.CALLED
+        return {
+            "id": notice.name,
+            "kind": notice.kind,
+            "store": store.id,
+            "title": store.title,
+            "type": party.type,
+            "number": party.number,
+            "size": party.size,
+            "name": party.name,
+            "phone": party.phone,
+            "status": party.status,
+            "position": 0 if called else ahead + 1,
+            "teams_ahead": ahead,
+            "url": f"{self._base}/desk/{store.id}/p/{self._desk.token(party)}",
+            "at": _moment(notice.round if called else notice.created_ms),
+        }
+
+
+def pause_ms(tries: int) -> int:
+    """Return how long to wait after so many tries: 1 s at first, 10 min in the end."""
+    longest: int = min(_LONGEST_PAUSE_MS, _FIRST_PAUSE_MS << min(tries - 1, 20))
+    return round(longest * random.uniform(0.5, 1))  # noqa: S311 - many may fail at once
+
+
+def _moment(ms: int) -> str:
+    text = datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def short(error: BaseException) -> str:
+    """Return an error for the log. Messages of a database may quote rows: only ours are said."""
+    return str(error) if isinstance(error, WaitroomError) else type(error).__name__

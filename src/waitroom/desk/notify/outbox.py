@@ -1,0 +1,296 @@
+"""What guests are to be told, kept in the record until it is delivered: an outbox.
+
+Nothing is told because of an event. The record says who is called and who waits near the front;
+whoever should have been told and has no notice gets one. So a crash, a lost event or a lost line
+delays a notice and never loses it, and one that was made twice exists once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    case,
+    delete,
+    exists,
+    false,
+    func,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from waitroom.desk.models import TEAMS_BEFORE_NOTICE, Action, Party, Status
+from waitroom.desk.record.database import Database
+from waitroom.desk.record.tables import changes, cursors, is_live, notices, parties
+
+DAY_MS = 86_400_000
+GIVE_UP_MS = DAY_MS
+"""For so long a notice is tried, and a call that is older is not told any more."""
+
+KEEP_MS = 30 * DAY_MS
+"""For so long what was told is kept, for those who ask why a guest was not."""
+
+_LONGEST_ERROR = 200
+_FIELDS = ("id", "store", "type", "status", "called_ms", "teams_ahead", "defers")
+_FEW = 20
+"""So many lines are asked for by name; of more, the live parties of all are read at once."""
+
+_WAITING, _SENT, _DROPPED = "waiting", "sent", "dropped"
+
+
+class Kind(StrEnum):
+    """What a guest is told."""
+
+    NEAR = "near"
+    CALLED = "called"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """One thing that one party is to be told."""
+
+    id: int
+    store: str
+    party: int
+    kind: Kind
+    round: int
+    """Of a call the moment it was made, so that a second call is told again; else the defers."""
+
+    created_ms: int
+    tries: int
+
+    @property
+    def name(self) -> str:
+        """Return what receivers know it by: the same at every attempt, and of no other notice."""
+        return f"{self.id}-{self.created_ms:x}"
+
+    def outdated(self, party: Party) -> bool:
+        """Tell whether it is no longer true, like the call of a party that sits at its table."""
+        if self.kind is Kind.CALLED:
+            return party.status is not Status.CALLED or party.called_ms != self.round
+        return party.status is not Status.WAITING or party.defers != self.round
+
+
+Line = tuple[str, str]
+"""A store and a waiting type."""
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Notices:
+    """The outbox of all stores."""
+
+    def __init__(self, database: Database, *, now_ms: Callable[[], int] = _now_ms) -> None:
+        self._database = database
+        self.now_ms = now_ms
+
+    # What is to be told ---------------------------------------------------------------------
+
+    async def note(
+        self, lines: Collection[Line], read: Mapping[str, str] = MappingProxyType({})
+    ) -> int:
+        """Write down what the parties of lines are to be told and were not; return how many.
+
+        `read` is up to where the events were read that led here.
+        """
+        async with self._database.look() as connection:
+            missing = await self._missing(connection, lines)
+        if not missing:  # nearly always: nobody waits for a lock then
+            return 0
+        now = self.now_ms()
+        common = {"created_ms": now, "due_ms": now, "tries": 0, "state": _WAITING}
+        rows = [
+            {"store": store, "party": party, "kind": str(kind), "round": turn, **common}
+            for party, kind, turn, store in missing
+        ]
+        async with self._database.change() as connection:
+            await connection.execute(_insert(connection, notices).on_conflict_do_nothing(), rows)
+            if read:
+                await self._move(connection, read)
+        return len(rows)
+
+    async def _missing(
+        self, connection: AsyncConnection, lines: Collection[Line]
+    ) -> list[tuple[int, Kind, int, str]]:
+        """Return party, kind, round and store of each notice that there is not, but should be."""
+        known, found = set(lines), []
+        oldest = self.now_ms() - GIVE_UP_MS
+        for one in (await connection.execute(_untold(known, oldest))).all():
+            if (one.store, one.type) not in known:
+                continue
+            if one.status == Status.CALLED:
+                found.append((one.id, Kind.CALLED, one.called_ms, one.store))
+                continue
+            was = one.teams_ahead if one.defers == 0 else await _went_back(connection, one.id)
+            if was > TEAMS_BEFORE_NOTICE:  # else they have only just come, and know
+                found.append((one.id, Kind.NEAR, one.defers, one.store))
+        # In one order, so that two who insert the same rows do not wait for each other for ever.
+        return sorted(found)
+
+    # Cursors of the event streams -----------------------------------------------------------
+
+    async def cursors(self) -> dict[str, str]:
+        """Return up to where the events of each room were read."""
+        async with self._database.look() as connection:
+            found = await connection.execute(select(cursors.c.name, cursors.c.position))
+            return {one.name: one.position for one in found}
+
+    async def move(self, read: Mapping[str, str]) -> None:
+        """Write down up to where events were read. Late is harmless: reading them only wakes."""
+        async with self._database.change() as connection:
+            await self._move(connection, read)
+
+    async def _move(self, connection: AsyncConnection, read: Mapping[str, str]) -> None:
+        now = self.now_ms()
+        add = _insert(connection, cursors)
+        values = {"position": add.excluded.position, "changed_ms": add.excluded.changed_ms}
+        await connection.execute(
+            add.on_conflict_do_update(index_elements=[cursors.c.name], set_=values),
+            [{"name": room, "position": one, "changed_ms": now} for room, one in read.items()],
+        )
+
+    # Delivery -------------------------------------------------------------------------------
+
+    async def stores_due(self) -> tuple[str, ...]:
+        """Return the stores that have something to deliver now."""
+        async with self._database.look() as connection:
+            due = select(notices.c.store).where(_pending(), notices.c.due_ms <= self.now_ms())
+            return tuple((await connection.execute(due.distinct())).scalars())
+
+    async def claim(self, store: str, most: int, lease_ms: int) -> tuple[Notice, ...]:
+        """Take notices that are due; nobody else gets them until the lease is over.
+
+        Whoever dies with one in hand has neither lost it nor kept it from the others for long.
+        """
+        now = self.now_ms()
+        due = (
+            select(notices)
+            .where(_pending(), notices.c.store == store, notices.c.due_ms <= now)
+            .order_by(notices.c.due_ms, notices.c.id)
+            .limit(most)
+            .with_for_update(skip_locked=True)
+        )
+        async with self._database.change() as connection:
+            found = (await connection.execute(due)).all()
+            if found:
+                taken = notices.c.id.in_([one.id for one in found])
+                values = {"due_ms": now + lease_ms, "tries": notices.c.tries + 1}
+                await connection.execute(update(notices).where(taken).values(values))
+        return tuple(_notice(row) for row in found)
+
+    async def teams_ahead(self, party: Party) -> int:
+        """Return how many wait before a party, by the record: the line may be away."""
+        before = select(func.count()).where(
+            parties.c.store == party.store,
+            parties.c.type == party.type,
+            parties.c.status == Status.WAITING,
+            parties.c.place < party.place,
+        )
+        async with self._database.look() as connection:
+            return int((await connection.execute(before)).scalar_one())
+
+    async def delivered(self, notice: Notice) -> None:
+        """Note that the receiver has it."""
+        await self._set(notice, state=_SENT, sent_ms=self.now_ms(), error=None)
+
+    async def later(self, notice: Notice, error: str, pause_ms: int) -> None:
+        """Note that it is to be tried again."""
+        await self._set(notice, due_ms=self.now_ms() + pause_ms, error=error[:_LONGEST_ERROR])
+
+    async def dropped(self, notice: Notice, why: str) -> None:
+        """Note that it is not told any more."""
+        await self._set(notice, state=_DROPPED, error=why[:_LONGEST_ERROR])
+
+    async def _set(self, notice: Notice, **values: Any) -> None:
+        async with self._database.change() as connection:
+            await connection.execute(
+                update(notices).where(notices.c.id == notice.id).values(values)
+            )
+
+    async def late(self) -> dict[str, int]:
+        """Return how many notices of each store were tried and are not delivered."""
+        count = func.count().label("late")
+        tried = select(notices.c.store, count).where(_pending(), notices.c.tries > 0)
+        async with self._database.look() as connection:
+            found = await connection.execute(tried.group_by(notices.c.store))
+            return {one.store: one.late for one in found}
+
+    async def forget(self) -> int:
+        """Remove what was told or given up long ago."""
+        old = notices.c.created_ms < self.now_ms() - KEEP_MS
+        async with self._database.change() as connection:
+            return int((await connection.execute(delete(notices).where(old))).rowcount)
+
+
+def _pending() -> ColumnElement[bool]:
+    return notices.c.state == _WAITING
+
+
+def _untold(lines: Collection[Line], oldest_ms: int) -> Select[Any]:
+    """Return who is called, or among the first four who wait, and has no notice of it."""
+    waits = case((parties.c.status == Status.WAITING, 1), else_=0)
+    # By the order of an index, so that nothing is sorted.
+    rank = func.sum(waits).over(
+        partition_by=(parties.c.store, parties.c.type), order_by=parties.c.place
+    )
+    fields = (parties.c[name] for name in _FIELDS)
+    live = select(*fields, rank.label("rank")).where(is_live)
+    if len(lines) <= _FEW:
+        live = live.where(
+            or_(false(), *(and_(parties.c.store == s, parties.c.type == t) for s, t in lines))
+        )
+    one = live.subquery()
+    called = and_(one.c.status == Status.CALLED, one.c.called_ms > oldest_ms)
+    was_far = or_(one.c.teams_ahead > TEAMS_BEFORE_NOTICE, one.c.defers > 0)
+    # Whoever has at most three teams ahead is one of the first four.
+    near = and_(one.c.status == Status.WAITING, one.c.rank <= TEAMS_BEFORE_NOTICE + 1, was_far)
+    kind = case((one.c.status == Status.CALLED, str(Kind.CALLED)), else_=str(Kind.NEAR))
+    turn = case((one.c.status == Status.CALLED, one.c.called_ms), else_=one.c.defers)
+    told = exists().where(
+        notices.c.party == one.c.id, notices.c.kind == kind, notices.c.round == turn
+    )
+    return select(one).where(or_(called, near), ~told)
+
+
+async def _went_back(connection: AsyncConnection, party: int) -> int:
+    """Return how many teams a party let go first the last time."""
+    last = (
+        select(changes.c.detail)
+        .where(changes.c.party == party, changes.c.action == Action.DEFER)
+        .order_by(changes.c.id.desc())
+        .limit(1)
+    )
+    detail = (await connection.execute(last)).scalar() or {}
+    return int(detail.get("places", 0))
+
+
+def _insert(connection: AsyncConnection, table: Any) -> Any:
+    """Return an INSERT that may say what happens to a row which is there already."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    return dialect.insert(table)
+
+
+def _notice(row: Any) -> Notice:
+    """Return a row as it is once it was taken."""
+    return Notice(
+        id=row.id,
+        store=row.store,
+        party=row.party,
+        kind=Kind(row.kind),
+        round=row.round,
+        created_ms=row.created_ms,
+        tries=row.tries + 1,
+    )

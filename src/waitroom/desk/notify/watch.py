@@ -1,0 +1,120 @@
+"""Watches the lines of stores that have a webhook, and notes who is to be told what.
+
+Events of a line only wake it: what is written down follows from the record alone (`outbox.py`).
+So a lost event, or a Redis that is away, costs no more than the time until the next lap, which
+compares all lines without any event.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from waitroom.desk.live.line import room_of
+from waitroom.desk.notify.outbox import Line, Notices
+from waitroom.errors import UnknownRoom, WaitroomError
+
+if TYPE_CHECKING:
+    from waitroom.desk.desk import Desk
+
+log = logging.getLogger("waitroom.desk.hooks")
+
+STORES_S = 2.0
+"""How long a webhook that was just set may go unnoticed."""
+
+LAP_S = 10.0
+"""How often record and outbox are compared though nothing happened, as far as we know."""
+
+FORGET_S = 3600.0
+_PER_LINE_S = 0.0025
+"""With hundreds of lines they are asked less often: one pipeline asks all, and takes its time."""
+
+_EVENTS = 500
+
+
+class Watch:
+    """Looks at the lines, one `step` after the other."""
+
+    def __init__(self, desk: Desk, notices: Notices, lap_s: float) -> None:
+        self._desk = desk
+        self._notices = notices
+        self._lap_s = lap_s
+        self._lines: dict[str, Line] = {}
+        self._revisions: dict[str, int] = {}
+        self._cursors: dict[str, str] = {}
+        self._read: dict[str, str] = {}
+        self._woken: set[str] = set()
+        self._stores_at = self._listen_at = self._lap_at = self._forget_at = 0.0
+
+    async def step(self) -> bool:
+        """Do what is due; return whether anybody is to be told something new."""
+        now = time.monotonic()
+        if now >= self._stores_at:
+            await self._learn()
+            self._stores_at = now + STORES_S
+        if now >= self._listen_at:
+            await self._listen()
+            self._listen_at = now + len(self._lines) * _PER_LINE_S
+        if now >= self._lap_at:
+            self._woken |= set(self._lines)
+            await self._keep_cursors()
+            self._lap_at = now + self._lap_s
+        if now >= self._forget_at:
+            await self._notices.forget()
+            self._forget_at = now + FORGET_S
+        return await self._note()
+
+    async def _note(self) -> bool:
+        """Compare record and outbox where something happened."""
+        rooms = self._woken & set(self._lines)
+        if not rooms:
+            return False
+        read = {room: self._cursors[room] for room in rooms if room in self._cursors}
+        noted = await self._notices.note([self._lines[room] for room in rooms], read)
+        self._woken -= rooms  # not before it is done: what failed is repeated
+        return noted > 0
+
+    async def _learn(self) -> None:
+        """Read which lines have a webhook; those that are new are looked at by the next lap."""
+        before = set(self._lines)
+        self._lines = {
+            room_of(store.id, line.name): (store.id, line.name)
+            for store in await self._desk.book.stores()
+            if store.webhook_url and store.webhook_secret
+            for line in store.types
+        }
+        if new := set(self._lines) - before:
+            kept = await self._notices.cursors()
+            self._cursors |= {room: kept[room] for room in new if room in kept}
+            self._lap_at = 0.0
+
+    async def _listen(self) -> None:
+        """Note the rooms in which something happened; none while Redis is away."""
+        rooms = list(self._lines)
+        try:
+            revisions = await self._desk.engine.lines.revisions(rooms)
+            for room, revision in zip(rooms, revisions, strict=True):
+                if self._revisions.get(room) != revision:
+                    await self._read_events(room)
+                    self._revisions[room] = revision
+        except WaitroomError as error:  # the laps go on, for the record knows everything
+            log.debug("no events: %s", error)
+
+    async def _read_events(self, room: str) -> None:
+        """Read what happened in a room since the last time."""
+        before = self._cursors.get(room)
+        try:
+            page = await self._desk.engine.events(room, before, _EVENTS)
+            while len(page.events) == _EVENTS:
+                page = await self._desk.engine.events(room, page.cursor, _EVENTS)
+        except UnknownRoom:  # lost, or nobody has joined yet
+            return
+        if page.cursor != before:
+            self._cursors[room] = self._read[room] = page.cursor
+            self._woken.add(room)
+
+    async def _keep_cursors(self) -> None:
+        if self._read:
+            read, self._read = self._read, {}
+            await self._notices.move(read)

@@ -1,0 +1,180 @@
+"""What may be done to a party, and how it is written: the party and its history, together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from sqlalchemy import Row, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from waitroom.desk.models import Action, Party, Status
+from waitroom.desk.record.lines import Line, keep_counts, place_behind
+from waitroom.desk.record.rows import party_of
+from waitroom.desk.record.tables import changes, parties
+from waitroom.errors import DefersUsedUp, InvalidInput, WrongStatus
+
+_LIVE = frozenset({Status.WAITING, Status.CALLED})
+_ENDED = frozenset({Status.CANCELLED, Status.NO_SHOW})
+FROM: Mapping[Action, frozenset[Status]] = MappingProxyType(
+    {
+        Action.CALL: frozenset({Status.WAITING}),
+        Action.SEAT: _LIVE,
+        Action.NO_SHOW: _LIVE,
+        Action.CANCEL: _LIVE,
+        Action.DEFER: _LIVE,
+        Action.RESTORE: _ENDED,
+    }
+)
+"""From where each action may begin; an undo asks the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """Who does something, when, and under which id; the same id never does it twice."""
+
+    action: str
+    by: str
+    at_ms: int
+    op_id: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+async def repeated(
+    connection: AsyncConnection, line: Line, deed: Deed, party_id: int | None = None
+) -> Party | None:
+    """Return the party of an earlier call with this id, if there was one.
+
+    Only of the very same call: ids are made by callers, and one must not learn by chance of a
+    party that is another's.
+    """
+    if deed.op_id is None:
+        return None
+    here = (changes.c.store == line.store.id) & (changes.c.op_id == deed.op_id)
+    query = select(parties, changes.c.action, changes.c.by).join_from(changes, parties)
+    row = (await connection.execute(query.where(here))).first()
+    if row is None:
+        return None
+    same = (row.action, row.by, row.type) == (deed.action, deed.by, line.type)
+    if not same or party_id not in (None, row.id):
+        raise used_otherwise()
+    return party_of(row)
+
+
+def used_otherwise() -> InvalidInput:
+    """Return the error for an id that another call had."""
+    return InvalidInput("op_id", "was used for another call; take a new one for each")
+
+
+async def apply(
+    connection: AsyncConnection,
+    line: Line,
+    party: Party,
+    action: Action,
+    deed: Deed,
+    places: int = 1,
+) -> Party:
+    """Do it, if it can be done now, and return the party as it is then."""
+    if action is Action.UNDO:
+        return await _undo(connection, party, deed)
+    if party.status not in FROM[action]:
+        raise WrongStatus(action, party.status, party.number)
+    if action is Action.DEFER:
+        return await _defer(connection, line, party, deed, places)
+    return await write(connection, party, _moved(action, deed.at_ms), deed)
+
+
+async def write(
+    connection: AsyncConnection, party: Party, values: Mapping[str, Any], deed: Deed
+) -> Party:
+    """Write new values of a party, and the line of its history."""
+    counted = {"revision": party.revision + 1, "changed_ms": deed.at_ms}
+    updated = await connection.execute(
+        update(parties)
+        .where(parties.c.id == party.id)
+        .values({**values, **counted})
+        .returning(*parties.c)
+    )
+    after = party_of(updated.one())
+    await note(connection, after, deed, before=party)
+    return after
+
+
+async def note(
+    connection: AsyncConnection, party: Party, deed: Deed, *, before: Party | None
+) -> None:
+    """Write one line of a party's history, with the times that an undo brings back."""
+    await connection.execute(
+        insert(changes).values(
+            store=party.store,
+            party=party.id,
+            at_ms=deed.at_ms,
+            before=None if before is None else str(before.status),
+            after=str(party.status),
+            action=str(deed.action),
+            by=deed.by,
+            op_id=deed.op_id,
+            detail=dict(deed.detail),
+            was_called_ms=before and before.called_ms,
+            was_seated_ms=before and before.seated_ms,
+            was_ended_ms=before and before.ended_ms,
+            undone=False,
+        )
+    )
+
+
+def _moved(action: Action, now_ms: int) -> dict[str, Any]:
+    if action is Action.CALL:
+        return {"status": str(Status.CALLED), "called_ms": now_ms}
+    if action is Action.SEAT:
+        return {"status": str(Status.SEATED), "seated_ms": now_ms}
+    if action is Action.RESTORE:
+        return {"status": str(Status.WAITING), "called_ms": None, "ended_ms": None}
+    ended = Status.NO_SHOW if action is Action.NO_SHOW else Status.CANCELLED
+    return {"status": str(ended), "ended_ms": now_ms}
+
+
+async def _defer(
+    connection: AsyncConnection, line: Line, party: Party, deed: Deed, places: int
+) -> Party:
+    if party.defers >= line.store.max_defers:
+        raise DefersUsedUp(f"this party went back {party.defers} times, and may not again")
+    place = await place_behind(connection, party, places)
+    if place is None and party.status is Status.WAITING:
+        return party  # the last in line has nobody to let go first
+    place = party.place if place is None else place
+    if place > line.last_place:
+        await keep_counts(connection, line, last_place=place)
+    back = {"status": str(Status.WAITING), "called_ms": None}
+    return await write(connection, party, back | {"place": place, "defers": party.defers + 1}, deed)
+
+
+async def _undo(connection: AsyncConnection, party: Party, deed: Deed) -> Party:
+    """Take the last change back that was not taken back yet."""
+    last = await _last_change(connection, party)
+    # A defer has moved the party, perhaps to where another one stood; nothing before it can be
+    # taken back as it was.
+    if last is None or last.before is None or last.action == Action.DEFER:
+        raise WrongStatus("undo", party.status, party.number)
+    done = update(changes).where(changes.c.id == last.id).values(undone=True)
+    await connection.execute(done)
+    before = {
+        "status": last.before,
+        "called_ms": last.was_called_ms,
+        "seated_ms": last.was_seated_ms,
+        "ended_ms": last.was_ended_ms,
+    }
+    return await write(connection, party, before, deed)
+
+
+async def _last_change(connection: AsyncConnection, party: Party) -> Row[Any] | None:
+    actions = [str(one) for one in FROM]
+    query = (
+        select(changes)
+        .where(changes.c.party == party.id, changes.c.action.in_(actions), ~changes.c.undone)
+        .order_by(changes.c.id.desc())
+        .limit(1)
+    )
+    return (await connection.execute(query)).first()

@@ -1,0 +1,114 @@
+"""A party joins a line: everything is checked before the first write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from waitroom.desk.days import closes_at_ms, day_of
+from waitroom.desk.inputs import TICKET, Wish, checked_wish
+from waitroom.desk.models import Pace, Party, Source, Status, Store, StoreMode
+from waitroom.desk.record import lines
+from waitroom.desk.record.actions import Deed, note, repeated, used_otherwise
+from waitroom.desk.record.lines import Line
+from waitroom.desk.record.rows import party_of
+from waitroom.desk.record.tables import parties
+from waitroom.errors import InvalidInput, LineFull, PastClosing, StoreClosed, StorePaused
+
+
+async def join(
+    connection: AsyncConnection, line: Line, wish: Wish, ticket: str, deed: Deed, now_us: int
+) -> Party:
+    """Put a party at the end of a locked line, or say why not."""
+    if not isinstance(ticket, str) or not TICKET.fullmatch(ticket):
+        raise InvalidInput("ticket", "must be the id of a ticket")
+    wish = checked_wish(line.store, line.type, wish)
+    if (done := await repeated(connection, line, deed)) is not None:
+        return _same(done, wish)
+    waiting = await lines.waiting_count(connection, line)
+    if not deed.detail.get("forced"):
+        check_mode(line.store, wish.source)
+        await _check_room(connection, line, waiting, deed.at_ms)
+    values = _party(line, wish, ticket, deed.at_ms) | {"teams_ahead": waiting}
+    values |= await _next(connection, line, now_us)
+    # Everything is checked: the first write may come.
+    await lines.keep_counts(
+        connection,
+        line,
+        last_place=values["place"],
+        day=values["day"],
+        last_number=values["number"],
+    )
+    added = await connection.execute(insert(parties).values(values).returning(*parties.c))
+    party = party_of(added.one())
+    await note(connection, party, deed, before=None)
+    return party
+
+
+def check_mode(store: Store, source: Source) -> None:
+    """Refuse guests whom the store does not take now."""
+    because = f": {store.reason}" if store.reason else ""
+    if store.mode is StoreMode.CLOSED:
+        raise StoreClosed(f"the store is closed{because}", store.reason)
+    if store.mode is StoreMode.PAUSED:
+        raise StorePaused(f"the store takes nobody new for now{because}", store.reason)
+    if source is Source.REMOTE and not store.remote:
+        raise StoreClosed("the store takes guests only on the spot; scan the code at its door")
+
+
+def check_closing(store: Store, pace: Pace, waiting: int, now_ms: int) -> None:
+    """Refuse whoever would still wait when the store closes."""
+    closes_ms = closes_at_ms(store, now_ms)
+    minutes = pace.wait_minutes(waiting + 1)
+    if closes_ms is not None and now_ms + minutes * 60_000 > closes_ms:
+        raise PastClosing(store.closes_at or "", minutes)
+
+
+async def _check_room(connection: AsyncConnection, line: Line, waiting: int, now_ms: int) -> None:
+    (kind,) = line.store.types
+    if kind.queue_limit is not None and waiting >= kind.queue_limit:
+        raise LineFull(f"{waiting} parties wait, and no more than {kind.queue_limit} may")
+    if line.store.closes_at is not None:
+        pace = await lines.read_pace(connection, line.store.id, line.type)
+        check_closing(line.store, pace, waiting, now_ms)
+
+
+async def _next(connection: AsyncConnection, line: Line, now_us: int) -> dict[str, Any]:
+    """Return the next place and number: a place only ever grows, a number begins with the day."""
+    day, number = day_of(now_us // 1000, line.store.time_zone), line.last_number
+    if line.day != day:
+        # A new day has no number yet; one that comes again, by a clock set back or another time
+        # zone of the store, goes on where it was.
+        number = await lines.last_number(connection, line, day)
+    place = max(now_us, line.last_place + lines.STEP)
+    return {"place": place, "day": day, "number": number + 1}
+
+
+def _party(line: Line, wish: Wish, ticket: str, now_ms: int) -> dict[str, Any]:
+    return {
+        "store": line.store.id,
+        "type": line.type,
+        "ticket": ticket,
+        "size": wish.size,
+        "name": wish.name,
+        "phone": wish.phone,
+        "note": wish.note,
+        "source": str(wish.source),
+        "status": str(Status.WAITING),
+        "defers": 0,
+        "revision": 1,
+        "registered_ms": now_ms,
+        "changed_ms": now_ms,
+    }
+
+
+def _same(party: Party, wish: Wish) -> Party:
+    """Return the party of a repeated call, unless another guest happened to take the same id."""
+    kept = Wish(
+        size=party.size, name=party.name, phone=party.phone, note=party.note, source=party.source
+    )
+    if kept != wish:
+        raise used_otherwise()
+    return party

@@ -1,0 +1,178 @@
+"""One line in the record: its lock, its counters, who is next, and where a defer leads.
+
+Whatever changes a line locks it first and reads afterwards, so that two hosts who act at the same
+moment act one after the other. All of it runs within a transaction of the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from sqlalchemy import ColumnElement, Float, Select, and_, case, cast, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from waitroom.desk.inputs import STORE_ID, TYPE_NAME
+from waitroom.desk.models import SAMPLES_KEPT, Pace, Party, Status, Store
+from waitroom.desk.record.rows import party_of, store_of, type_of
+from waitroom.desk.record.stores import read_store
+from waitroom.desk.record.tables import is_live, parties, stores, waiting_types
+from waitroom.errors import UnknownParty, UnknownStore, UnknownType
+
+STEP = 8
+"""Between two places of a line: seven who defer fit behind one party."""
+
+_MOST_ID = 2**63
+_PER_LOOK = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that is locked, with its store as far as it matters here (no other lines)."""
+
+    store: Store
+    type: str
+    last_place: int
+    day: date | None
+    last_number: int
+
+
+def of_line(store_id: str, type: str) -> ColumnElement[bool]:  # noqa: A002 - the desk's word
+    """Return the condition for the parties of a line."""
+    return and_(parties.c.store == store_id, parties.c.type == type)
+
+
+async def lock_line(
+    connection: AsyncConnection,
+    store_id: str,
+    type: str,  # noqa: A002 - the desk's word
+) -> Line:
+    """Lock a line until the transaction ends, and return it. On SQLite the file is locked."""
+    if not isinstance(store_id, str) or not STORE_ID.fullmatch(store_id):
+        raise UnknownStore(str(store_id))
+    if not isinstance(type, str) or not TYPE_NAME.fullmatch(type):
+        raise UnknownType(store_id, str(type))
+    found = await connection.execute(
+        select(waiting_types)
+        .where(
+            waiting_types.c.store == store_id, waiting_types.c.name == type, waiting_types.c.listed
+        )
+        .with_for_update()
+    )
+    row = found.first()
+    # Read after the lock: what stood in a store while others had it may be old.
+    store = (await connection.execute(select(stores).where(stores.c.id == store_id))).first()
+    if store is None:
+        raise UnknownStore(store_id)
+    if row is None:
+        raise UnknownType(store_id, type)
+    return Line(store_of(store, [type_of(row)]), type, row.last_place, row.day, row.last_number)
+
+
+async def keep_counts(connection: AsyncConnection, line: Line, **values: Any) -> None:
+    """Write what a line counts."""
+    here = (waiting_types.c.store == line.store.id) & (waiting_types.c.name == line.type)
+    await connection.execute(update(waiting_types).where(here).values(values))
+
+
+async def last_number(connection: AsyncConnection, line: Line, day: date) -> int:
+    """Return the last number that was given on a day, 0 if none was."""
+    here = (of_line(line.store.id, line.type), parties.c.day == day)
+    found = await connection.execute(select(func.max(parties.c.number)).where(*here))
+    return found.scalar() or 0
+
+
+async def waiting_count(connection: AsyncConnection, line: Line) -> int:
+    """Return how many parties wait."""
+    waiting = (of_line(line.store.id, line.type), parties.c.status == Status.WAITING)
+    found = await connection.execute(select(func.count()).select_from(parties).where(*waiting))
+    return found.scalar_one()
+
+
+async def next_waiting(connection: AsyncConnection, line: Line, fits: int | None) -> Party | None:
+    """Return the first party that waits, or the first of those that fit."""
+    query = select(parties).where(
+        of_line(line.store.id, line.type), parties.c.status == Status.WAITING
+    )
+    query = query if fits is None else query.where(parties.c.size <= fits)
+    row = (await connection.execute(query.order_by(parties.c.place).limit(1))).first()
+    return None if row is None else party_of(row)
+
+
+async def read_party(connection: AsyncConnection, store_id: str, party_id: int) -> Party:
+    """Return a party of this store."""
+    if isinstance(party_id, bool) or not isinstance(party_id, int) or not 0 < party_id < _MOST_ID:
+        raise UnknownParty
+    query = select(parties).where(parties.c.id == party_id, parties.c.store == store_id)
+    row = (await connection.execute(query)).first()
+    if row is None:
+        await read_store(connection, store_id)
+        raise UnknownParty
+    return party_of(row)
+
+
+async def place_behind(connection: AsyncConnection, party: Party, places: int) -> int | None:
+    """Return the place behind the n-th party that waits after this one; None if none does."""
+    behind = and_(
+        of_line(party.store, party.type),
+        parties.c.status == Status.WAITING,
+        parties.c.place > party.place,
+    )
+    query = select(parties.c.place).where(behind).order_by(parties.c.place).limit(places)
+    found = (await connection.execute(query)).scalars().all()
+    return await _free_place(connection, party, found[-1] + 1) if found else None
+
+
+async def _free_place(connection: AsyncConnection, party: Party, place: int) -> int:
+    """Return the first place from here on that nobody has or, being gone, may come back to."""
+    while True:
+        query = select(parties.c.place).where(
+            of_line(party.store, party.type), parties.c.place >= place
+        )
+        taken = await connection.execute(query.order_by(parties.c.place).limit(_PER_LOOK))
+        stepped = place
+        for one in taken.scalars():
+            if one > stepped:
+                return stepped
+            stepped = one + 1
+        if stepped < place + _PER_LOOK:
+            return stepped
+        place = stepped
+
+
+def listed(
+    store_id: str,
+    type: str | None,  # noqa: A002 - the desk's word
+    day: date | None,
+    statuses: Collection[Status] | None,
+) -> Select[Any]:
+    """Return the query for parties in order: the live ones, or all of a day, unless said."""
+    query = select(parties).where(parties.c.store == store_id)
+    query = query if type is None else query.where(parties.c.type == type)
+    query = query if day is None else query.where(parties.c.day == day)
+    if statuses is not None:
+        query = query.where(parties.c.status.in_([str(one) for one in statuses]))
+    elif day is None:
+        query = query.where(is_live)
+    return query.order_by(parties.c.place, parties.c.id)
+
+
+async def read_pace(
+    connection: AsyncConnection,
+    store_id: str,
+    type: str,  # noqa: A002 - the desk's word
+) -> Pace:
+    """Return what the last seatings say. Whoever registered at the front still was one team."""
+    waited = parties.c.seated_ms - parties.c.registered_ms
+    minutes = cast(case((waited > 0, waited), else_=0), Float) / 60_000.0
+    last = (
+        select((minutes / (parties.c.teams_ahead + 1)).label("minutes"))
+        .where(of_line(store_id, type), parties.c.seated_ms.is_not(None))
+        .order_by(parties.c.seated_ms.desc(), parties.c.id.desc())
+        .limit(SAMPLES_KEPT)
+        .subquery()
+    )
+    row = (await connection.execute(select(func.count(), func.avg(last.c.minutes)))).one()
+    return Pace(row[0], float(row[1] or 0.0))

@@ -1,0 +1,246 @@
+"""How long somebody at a position will wait: the formulas that `eta` names. Pure, stdlib only.
+
+    batch     ceil(position / batch) × every_s
+    rate      position / (max_entries / per_s), at least 3 s
+    service   position × mean time of a slot / capacity; at a desk, mean time between two calls
+    observed  ln(1 + h × position / c) / h, with c calls per second and h the share of those waiting
+              who give up per second: the line is served at its head and thins out by itself;
+              where places are what people wait for, the room is played forward instead
+
+Everything that needs history (see `waitroom.history`) is worked out once, in `estimator`, because
+`Estimator.wait` runs for every poll. A wait is three whole numbers of seconds, low ≤ likely ≤ high;
+None means that nothing honest can be said: paused, closed, or nobody was ever called.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import exp, inf, log1p, sqrt
+from typing import NamedTuple
+
+from waitroom.estimate.flow import DRIFT, Flow, History
+from waitroom.estimate.forecast import Outlook
+from waitroom.models import BeforeOpen, Eta, Mode, Policy, Sample, Stats
+
+LEAST_RATE_S = 3
+"""Seed 004 never promises less than this."""
+
+DESK_TURN_S = 900.0
+"""Seed 003: a team takes fifteen minutes until there are `DESK_TURNS` to go by."""
+
+DESK_TURNS = 10
+
+_Z = 1.64  # nine of ten waits should end within the range
+_WIDEST = 0.6  # a range that is wider than its estimate says nothing
+_LONGEST_S = 366 * 86_400.0
+_UP = 0.999999  # added before a number is cut to a whole one, so that it is rounded up
+_new = tuple.__new__  # twice as fast as `Wait(…)`, and this runs for every poll
+
+
+class Wait(NamedTuple):
+    """Seconds still to wait; nine of ten waits should end between `low` and `high`."""
+
+    low: int
+    likely: int
+    high: int
+
+
+Answer = Callable[[int], Wait | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimator:
+    """`wait(position)` answers; `kind` is the formula in use, maybe not the one asked for."""
+
+    kind: Eta
+    wait: Answer
+
+
+def estimator(policy: Policy, stats: Stats, samples: Sequence[Sample]) -> Estimator:
+    """Return the estimate of a room as it is now; `samples` are its series, the oldest first."""
+    if policy.mode in (Mode.PAUSED, Mode.CLOSED):
+        return Estimator(policy.eta, _unknown)
+    delay_s = _delay_s(policy, stats)
+    if policy.mode is Mode.BYPASS or delay_s < 0:
+        return Estimator(policy.eta, _at_once)
+    history = History(policy, stats, samples)
+    flow = history.flow()
+    observed = _unknown if flow is None else _observed(flow, delay_s)
+    answer = _FORMULAS[policy.eta](policy, history, observed, delay_s)
+    if answer is None:
+        return Estimator(Eta.OBSERVED, observed)
+    return Estimator(policy.eta, answer)
+
+
+def _unknown(_position: int) -> Wait | None:
+    return None
+
+
+def _at_once(_position: int) -> Wait | None:
+    return Wait(0, 0, 3)
+
+
+def _delay_s(policy: Policy, stats: Stats) -> float:
+    """Return how long nobody at all is called; below zero before an opening that all may pass."""
+    opens_in = ((policy.opens_at_ms or 0) - stats.now_ms) / 1000
+    if opens_in > 0 and policy.before_open is BeforeOpen.PASS:
+        return -1.0
+    held = ((stats.hold_until_ms or 0) - stats.now_ms) / 1000
+    return max(0.0, opens_in, held)
+
+
+def _observed(flow: Flow, delay_s: float) -> Answer:
+    ahead = flow.ahead
+    return _steady(flow, delay_s) if ahead is None else _played(flow, ahead, delay_s)
+
+
+def _steady(flow: Flow, delay_s: float) -> Answer:
+    """Free places go first and fast; then the line moves by `flow.rate` and thins out."""
+    free, fast, rate, hazard = flow.free, flow.fast, flow.rate, flow.hazard
+    proven, there = flow.proven, 1.0 - flow.ghosts
+    # `fast` may be infinite: nothing but the places limits them.
+    head_s = log1p(hazard * free / fast) / hazard if hazard else free / fast
+    left = exp(-hazard * head_s)  # of those behind, when the free places are gone
+    thinning, thin_fast = left * hazard / rate, hazard / fast
+    fixed = _Z * _Z * (flow.doubt * flow.doubt)
+    noise = _Z * _Z * flow.dispersion / rate if rate < inf else 0.0
+    leaving = (_Z * DRIFT * hazard) ** 2
+    before = delay_s - flow.grain_s  # where a range begins: rooms that call in steps are coarser
+    after = delay_s + flow.grain_s + _UP
+    middle = delay_s + 0.5
+
+    def wait(position: int) -> Wait | None:
+        ahead = proven + (position - proven) * there if position > proven else position
+        if ahead <= free:
+            span = log1p(thin_fast * ahead) / hazard if thin_fast else ahead / fast
+        elif hazard:
+            span = head_s + log1p(thinning * (ahead - free)) / hazard
+        else:
+            span = head_s + (ahead - free) / rate
+        if span > _LONGEST_S:
+            span = _LONGEST_S
+        # All of it grows with `span`, so nobody further back is ever told an earlier time.
+        spread = 1.0 + (sqrt(fixed + noise / span + leaving * span * span) if span else 0.0)
+        if spread > 1.0 + _WIDEST:
+            spread = 1.0 + _WIDEST
+        low = int(before + span / spread)
+        told = (low if low > 0 else 0, int(middle + span), int(after + span * spread))
+        return _new(Wait, told)
+
+    return wait
+
+
+def _played(flow: Flow, ahead: Outlook, delay_s: float) -> Answer:
+    """The room was played forward: look up when it is a place's turn."""
+    rate, hazard, proven, there = flow.rate, flow.hazard, flow.proven, 1.0 - flow.ghosts
+    times, places = ahead.times, ahead.places
+    lows, highs, spread = _ranges(ahead, flow)
+    end_s, last = times[-1], places[-1]
+    thinning = hazard / (rate * exp(min(500.0, hazard * end_s)))
+    middle, after = delay_s + 0.5, delay_s + _UP
+
+    def wait(position: int) -> Wait | None:
+        place = proven + (position - proven) * there if position > proven else position
+        if place < last:
+            at = bisect_right(places, place)
+            part = (place - places[at - 1]) / (places[at] - places[at - 1])
+            span = times[at - 1] + part * (times[at] - times[at - 1])
+            low = lows[at - 1] + part * (lows[at] - lows[at - 1])
+            high = highs[at - 1] + part * (highs[at] - highs[at - 1])
+        else:
+            more = log1p(thinning * (place - last)) / hazard if hazard else (place - last) / rate
+            span = end_s + more if end_s + more < _LONGEST_S else _LONGEST_S
+            low, high = lows[-1] + (span - end_s) / spread, highs[-1] + (span - end_s) * spread
+        return _new(Wait, (int(low + delay_s), int(middle + span), int(after + high)))
+
+    return wait
+
+
+def _ranges(ahead: Outlook, flow: Flow) -> tuple[list[float], list[float], float]:
+    """Return where ranges begin and end at each time, and how much wider they get behind."""
+    lows, highs, spread = [0.0], [0.0], 1.0
+    leaving = (DRIFT * flow.hazard) ** 2
+    for span, doubt in zip(ahead.times[1:], ahead.doubts[1:], strict=True):
+        spread = 1.0 + min(_WIDEST, _Z * sqrt(doubt + leaving * span * span))
+        # Nobody further back is ever told an earlier time, nor one to the second.
+        lows.append(max(lows[-1], min(span / spread, span - flow.grain_s)))
+        highs.append(max(highs[-1], span * spread, span + flow.grain_s))
+    return lows, highs, spread
+
+
+def _batch(policy: Policy, _: History, observed: Answer, delay_s: float) -> Answer | None:
+    if policy.batch is None or policy.every_s is None or policy.mode is Mode.MANUAL:
+        return None
+    batch, every_s = policy.batch, policy.every_s
+    middle, after = delay_s + 0.5, delay_s + _UP
+
+    def wait(position: int) -> Wait | None:
+        span = -(-position // batch) * every_s if position > 1 else every_s
+        # The slot that runs now may end at any moment, so one of them is in doubt.
+        low, high = int(span - every_s + delay_s), int(span + after)
+        seen = observed(position)
+        if seen is not None:
+            low, high = seen[0] if seen[0] < low else low, seen[2] if seen[2] > high else high
+        return _new(Wait, (low, int(span + middle), high))
+
+    return wait
+
+
+def _rate(policy: Policy, _: History, observed: Answer, delay_s: float) -> Answer | None:
+    if policy.max_entries is None or policy.per_s is None or policy.mode is Mode.MANUAL:
+        return None
+    most, per_s = policy.max_entries, policy.per_s
+    grain_s = per_s if policy.every_s is None else min(per_s, policy.every_s)
+    middle, after = delay_s + 0.5, delay_s + _UP
+
+    def wait(position: int) -> Wait | None:
+        span = position * per_s / most
+        if span < LEAST_RATE_S:
+            span = LEAST_RATE_S
+        doubt = grain_s if 2 * grain_s < span else span / 2
+        low, high = int(span - doubt + delay_s), int(span + doubt + after)
+        seen = observed(position)
+        if seen is not None:
+            low, high = seen[0] if seen[0] < low else low, seen[2] if seen[2] > high else high
+        return _new(Wait, (low, int(span + middle), high))
+
+    return wait
+
+
+def _service(policy: Policy, history: History, observed: Answer, delay_s: float) -> Answer | None:
+    each_s, doubt = None, 0.35
+    if policy.capacity is not None:
+        slot_s, doubt = history.slot_s()
+        each_s = None if slot_s is None else slot_s / policy.capacity
+    elif policy.mode is Mode.MANUAL:
+        each_s = history.turn_s(DESK_TURNS) or DESK_TURN_S
+    if each_s is None:
+        return None
+    turn_s, fixed, noise = each_s, (_Z * doubt) ** 2, _Z * _Z
+    middle, after = delay_s + 0.5, delay_s + _UP
+
+    def wait(position: int) -> Wait | None:
+        number = position if position > 1 else 1
+        span = turn_s * number
+        spread = 1.0 + sqrt(fixed + noise / number)
+        low, high = int(span / spread + delay_s), int(span * spread + after)
+        seen = observed(position)
+        if seen is not None:
+            low, high = seen[0] if seen[0] < low else low, seen[2] if seen[2] > high else high
+        return _new(Wait, (low, int(span + middle), high))
+
+    return wait
+
+
+def _no_formula(*_: object) -> Answer | None:
+    return None
+
+
+_FORMULAS: dict[Eta, Callable[[Policy, History, Answer, float], Answer | None]] = {
+    Eta.OBSERVED: _no_formula,
+    Eta.BATCH: _batch,
+    Eta.RATE: _rate,
+    Eta.SERVICE: _service,
+}

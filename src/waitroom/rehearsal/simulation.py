@@ -1,0 +1,349 @@
+"""Plays a scenario: the real scripts on a private server, with a clock that we set.
+
+Time goes in steps. In each of them people finish, give up, join, poll and enter, in that order;
+then the room is advanced until nothing more is due, and its events are read. People learn from the
+events what they would see on their page, so they need to poll only as often as presence demands.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable
+
+from waitroom.engine import Engine
+from waitroom.engine.scripts import Verb
+from waitroom.errors import Refused
+from waitroom.models import Event, Policy, Reason, Sample, Stats
+from waitroom.rehearsal.accuracy import EVERY_S, Watch
+from waitroom.rehearsal.behaviour import ROOM, Acts, Clock
+from waitroom.rehearsal.crowd import AWAY, NO_SHOW, SILENT, Act, Crowd, Where
+from waitroom.rehearsal.outcome import Moment
+from waitroom.rehearsal.promises import Called, Promises, calls_now
+from waitroom.rehearsal.scenario import Change, Fault, Origin, Scenario
+from waitroom.rehearsal.wire import Wire
+
+VERBS = (Verb.JOIN, Verb.POLL, Verb.ENTER, Verb.FINISH, Verb.LEAVE, Verb.RENEW)
+SAMPLE_S = 5.0
+KEPT_SAMPLES = 720
+_MOST_EVENTS = 10_000
+_RETRY_S = {Act.POLL: 10.0, Act.ENTER: 5.0}
+_WHERE_ENDED = {
+    Reason.FINISHED: Where.FINISHED,
+    Reason.EXPIRED: Where.EXPIRED,
+    Reason.NO_SHOW: Where.NO_SHOW,
+    Reason.LEFT: Where.GAVE_UP,
+    Reason.KICKED: Where.NO_SHOW,
+}
+_HERE = (Where.WAITING, Where.CALLED, Where.INSIDE, Where.DROPPED)
+
+OnProgress = Callable[[int], None]
+
+
+class Stage:
+    """One rehearsal under way."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        engine: Engine,
+        wire: Wire,
+        clock: Clock,
+        crowd: Crowd,
+        watch: Watch,
+        rng: random.Random,
+    ) -> None:
+        self.scenario, self.crowd, self.watch = scenario, crowd, watch
+        self.promises = Promises(scenario.policy)
+        self.timeline: list[Moment] = []
+        self.origin_over_s = 0.0
+        self._acts = Acts(scenario, engine, wire, crowd, self.promises, rng)
+        self._acts.read_events = self._read_events
+        self._engine, self._clock, self._rng = engine, clock, rng
+        self._samples: deque[Sample] = deque(maxlen=KEPT_SAMPLES)
+        self._waiting = self._alive_ms = self._hold_ms = 0
+        self._sample_at = self._ask_at = self._host_at = 0.0
+        self._by_hand = False
+        self._cursor = ""
+        todo: list[Change | Fault | Origin] = [*scenario.origin, *scenario.changes]
+        todo += scenario.faults
+        self._todo = deque(sorted(todo, key=lambda one: one.at_s))
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the room at this moment."""
+        return self._acts.policy
+
+    async def play(self, progress: OnProgress) -> None:
+        """Play it to its end."""
+        acts = self._acts
+        self._clock.now_ms = acts.now_ms
+        await self._engine.create(ROOM, self.policy)
+        self._cursor = (await self._engine.events(ROOM)).cursor
+        while not self._is_over():
+            self._clock.now_ms = acts.now_ms
+            await self._timetable()
+            await self._one_step()
+            progress(self.crowd.over)
+            acts.step = self._next_step()
+        await self._last_look()
+
+    async def _one_step(self) -> None:
+        await self._acts.all()
+        await self._advance()
+        hosted = await self._host()
+        await self._read_events()
+        self._judge_suspects()
+        now_ms = self._clock.now_ms
+        calls = hosted or calls_now(self.policy, now_ms, self._hold_ms)
+        self.promises.after_step(now_ms, self._waiting, calls)
+        self._alive_ms = now_ms
+        takes = self._acts.takes
+        if takes and len(self.promises.inside) > takes:
+            self.origin_over_s += self.scenario.step_s
+        await self._look()
+
+    async def _advance(self) -> None:
+        while True:
+            done = await self._engine.advance(ROOM)
+            self._waiting = done.waiting
+            self._acts.unread += 4
+            if not done.more:
+                return
+            if self._acts.unread > _MOST_EVENTS // 4:
+                await self._read_events()
+
+    # The course of time ---------------------------------------------------------------------
+
+    def _is_over(self) -> bool:
+        if self._acts.now_s >= self.scenario.lasts_s:
+            return True
+        return self._acts.came == len(self.crowd) and not self._anybody()
+
+    def _anybody(self) -> bool:
+        """Tell whether somebody is here, or was and will join again."""
+        counts = self.crowd.counts
+        coming = len(self.crowd) - self._acts.came
+        return any(counts[where] for where in _HERE) or counts[Where.TO_COME] > coming
+
+    def _next_step(self) -> int:
+        """Return the next step; time in which nobody is there and nothing is planned is skipped."""
+        acts, step_s = self._acts, self.scenario.step_s
+        if self._anybody() or acts.came == len(self.crowd):
+            return acts.step + 1
+        steps = [int(self.crowd.arrives_s[acts.came] / step_s)]
+        steps += [int(one.at_s / step_s) for one in list(self._todo)[:1]]
+        planned = acts.agenda.next_step()
+        steps += [] if planned is None else [planned]
+        return max(acts.step + 1, min(steps))
+
+    async def _timetable(self) -> None:
+        while self._todo and self._todo[0].at_s <= self._acts.now_s:
+            one = self._todo.popleft()
+            if isinstance(one, Origin):
+                self._acts.takes = one.takes
+            elif isinstance(one, Change):
+                await self._change(one)
+            elif one.kind == "flush":
+                await self._flush()
+            else:
+                await self._stay_away(one.for_s)
+
+    async def _change(self, one: Change) -> None:
+        if one.fields:
+            await self._engine.configure(ROOM, **one.fields)
+            policy = self._engine.policy_of(ROOM) or self.policy
+            self._acts.policy = self.promises.policy = policy
+        if one.admit:
+            await self._admit(one.admit)
+
+    async def _admit(self, number: int) -> None:
+        await self._read_events()
+        self._by_hand = True
+        try:
+            await self._engine.admit(ROOM, number)
+        except Refused:  # no room, or held: what a host sees, and tries again later
+            return
+        finally:
+            await self._read_events()
+            self._by_hand = False
+        self._waiting = (await self._engine.stats(ROOM)).waiting
+
+    async def _host(self) -> bool:
+        """Let the host call as many as there is room for; tell whether they did."""
+        every_s, now_s = self.scenario.host_every_s, self._acts.now_s
+        if every_s is None or now_s < self._host_at:
+            return False
+        self._host_at = now_s + every_s
+        if self._waiting:
+            await self._admit(self.policy.capacity or 1)
+        return self.policy.capacity is not None
+
+    async def _flush(self) -> None:
+        """Lose everything: what people hold in their hands is all that is left."""
+        await self._read_events()
+        await self._engine.runner.client.flushall()
+        acts, crowd, policy = self._acts, self.crowd, self.policy
+        self.promises.on_loss(vouched=policy.recover_s > 0)
+        self._hold_ms = self._clock.now_ms + round(policy.recover_s * 1000)
+        for person, where in enumerate(crowd.where):
+            silent = crowd.habits[person] & SILENT
+            if where == Where.WAITING and (silent or crowd.habits[person] & AWAY):
+                crowd.move(person, Where.GAVE_UP if silent else Where.DROPPED)
+            elif where == Where.CALLED and crowd.habits[person] & (SILENT | NO_SHOW):
+                crowd.move(person, Where.NO_SHOW)
+            elif where == Where.CALLED:
+                acts.sent_back.add(person)
+            elif where == Where.INSIDE and person in self.promises.inside:
+                within_s = 0.6 * policy.recover_s * self._rng.random()
+                acts.agenda.add(Act.VOUCH, acts.step_in(within_s), person)
+            elif where == Where.INSIDE:
+                crowd.move(person, Where.FINISHED)
+        await self._engine.advance(ROOM)  # the next call, whichever it is, brings the room back
+
+    async def _stay_away(self, seconds: float) -> None:
+        """Let time go by without us; what people wanted meanwhile they try again afterwards."""
+        acts, alive_ms = self._acts, self._alive_ms
+        acts.step = acts.step_in(seconds)
+        acts.agenda.put_off(
+            acts.step, lambda act: acts.step + int(_RETRY_S.get(act, 0.0) * self._rng.random())
+        )
+        self._clock.now_ms = acts.now_ms
+        self.promises.on_return(alive_ms, acts.now_ms)
+        recover_ms = round(self.policy.recover_s * 1000)
+        if acts.now_ms - alive_ms > recover_ms and (self._waiting or self.promises.called):
+            self._hold_ms = acts.now_ms + recover_ms
+
+    # What the room says ---------------------------------------------------------------------
+
+    async def _read_events(self) -> None:
+        self._acts.unread = 0
+        while True:
+            page = await self._engine.events(ROOM, self._cursor, _MOST_EVENTS)
+            self._cursor = page.cursor
+            for event in page.events:
+                self._hear(event)
+            if len(page.events) < _MOST_EVENTS:
+                return
+
+    def _hear(self, event: Event) -> None:
+        people, at_ms = [int(id_) for id_ in event.ids], event.at_us // 1000
+        if event.kind == "called":
+            self._hear_called(people, at_ms)
+        elif event.kind == "entered":
+            for person in people:
+                self.crowd.move(person, Where.INSIDE)
+                self.promises.on_entered(person, at_ms)
+        elif event.kind == "ended" and event.reason is not None:
+            self._hear_ended(people, at_ms, event.reason)
+
+    def _hear_called(self, people: list[int], at_ms: int) -> None:
+        crowd, direct = self.crowd, self._acts.direct
+        for person in people:
+            crowd.move(person, Where.CALLED)
+            crowd.called_ms[person] = at_ms
+        places = [crowd.place[person] for person in people]
+        one = Called(at_ms, people, people[0] in direct, self._by_hand)
+        direct.difference_update(people)
+        self.promises.on_called(one, places)
+        self._acts.react(people)
+
+    def _hear_ended(self, people: list[int], at_ms: int, reason: Reason) -> None:
+        self.promises.on_ended(people, at_ms, reason)
+        crowd = self.crowd
+        for person in people:
+            crowd.sids.pop(person, None)
+            if reason is not Reason.ABANDONED:
+                crowd.move(person, _WHERE_ENDED[reason])
+                continue
+            self._check_silence(person, at_ms)
+            silent = crowd.habits[person] & SILENT
+            crowd.move(person, Where.GAVE_UP if silent else Where.DROPPED)
+
+    def _check_silence(self, person: int, at_ms: int) -> None:
+        """Hold the room to its word: nobody is dropped who was seen within `presence_s`."""
+        policy, crowd = self.policy, self.crowd
+        silent_s = (at_ms - crowd.seen_ms[person]) / 1000
+        old_s = (at_ms - crowd.joined_ms[person]) / 1000
+        if policy.presence_s is not None and silent_s > policy.presence_s:
+            return
+        if policy.ticket_ttl_s is not None and old_s > policy.ticket_ttl_s:
+            return
+        said = f"person {person} was dropped as absent, seen {silent_s:g} s before"
+        self.promises.nobody_lost.breaks(at_ms, said)
+
+    def _judge_suspects(self) -> None:
+        """Whoever was told to be nowhere must have an explanation in the events."""
+        crowd, acts = self.crowd, self._acts
+        for person, word in acts.suspects:
+            where = crowd.where[person]
+            if where == Where.DROPPED or (where == Where.CALLED and person in acts.sent_back):
+                acts.sent_back.discard(person)
+                crowd.move(person, Where.MISSED)
+            elif where == Where.WAITING or (
+                where == Where.CALLED and person in self.promises.called
+            ):
+                said = f"person {person} waited in good order and was told {word!r}"
+                self.promises.nobody_lost.breaks(self._clock.now_ms, said)
+                crowd.move(person, Where.LOST)
+                self.promises.called.pop(person, None)
+            elif where == Where.CALLED:
+                crowd.move(person, Where.NO_SHOW)
+        acts.suspects.clear()
+
+    # What is noted --------------------------------------------------------------------------
+
+    async def _look(self) -> None:
+        """Sample the room now and then, and ask some people what they are told."""
+        now_s = self._acts.now_s
+        if now_s < self._sample_at:
+            return
+        self._sample_at = now_s + SAMPLE_S
+        sample = await self._engine.sample(ROOM)
+        stats = await self._engine.stats(ROOM)
+        if sample is not None:
+            self._samples.append(sample)
+        self._note(stats)
+        if now_s >= self._ask_at:
+            self._ask_at = now_s + EVERY_S
+            await self._ask(stats)
+
+    def _note(self, stats: Stats) -> None:
+        counts = self.crowd.counts
+        self.timeline.append(
+            Moment(
+                at_ms=stats.now_ms,
+                waiting=stats.waiting,
+                called=stats.called,
+                inside=stats.inside,
+                no_shows=counts[Where.NO_SHOW],
+                capacity=self.policy.capacity,
+                takes=self._acts.takes or None,
+                entries=stats.entries_in_window,
+                holds=(stats.hold_until_ms or 0) > stats.now_ms,
+                mode=str(stats.mode),
+            )
+        )
+
+    async def _ask(self, stats: Stats) -> None:
+        if stats.waiting == 0:
+            return
+        every = self.watch.every_nth
+        people = [one for one in range(0, self._acts.came, every) if self.crowd.waits(one)]
+        positions = await self._acts.positions(people)
+        self.watch.ask(self.policy, stats, tuple(self._samples), positions)
+
+    async def _last_look(self) -> None:
+        """Find whoever the room has forgotten, or holds without a reason."""
+        self._clock.now_ms = self._acts.now_ms
+        left = [one for one in range(len(self.crowd)) if self.crowd.waits(one)]
+        await self._acts.poll(left)
+        await self._acts.positions([])
+        await self._read_events()
+        self._judge_suspects()
+        stats, counts = await self._engine.stats(ROOM), self.crowd.counts
+        held = (stats.waiting, stats.called + stats.inside)
+        known = (counts[Where.WAITING], len(self.promises.called) + len(self.promises.inside))
+        if held != known:
+            said = f"at the end the room holds {held} waiting and served, but there are {known}"
+            self.promises.nobody_lost.breaks(self._clock.now_ms, said)

@@ -1,0 +1,150 @@
+"""`/docs`: the HTTP reference as one page of plain HTML, made from the OpenAPI document.
+
+No script and nothing from elsewhere, so it works offline and in a closed network; the policy of the
+page allows its own style and nothing else. `/docs/errors` is where the `type` of a problem leads.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from waitroom import __version__, errors
+from waitroom.server.apidocs import reference
+from waitroom.server.context import Here
+from waitroom.server.http import problems
+
+router = APIRouter(include_in_schema=False)
+DEFAULT_BASE = "http://localhost:8080"
+_CODE = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One error as the page shows it."""
+
+    code: str
+    status: int
+    title: str
+    about: str
+    above: str | None
+
+
+@router.get("/docs")
+async def docs(server: Here, request: Request) -> Response:
+    """Show the reference."""
+    app = request.app
+    page: str | None = getattr(app.state, "reference_page", None)
+    if page is None:  # the document does not change while the app lives
+        base = (server.settings.public_url or DEFAULT_BASE).rstrip("/")
+        page = app.state.reference_page = reference_page(app.openapi(), base)
+    return _answer(page)
+
+
+def reference_page(document: reference.Document, base: str) -> str:
+    """Return the whole reference as HTML; `base` is where its curl lines point."""
+    return _render(
+        "apidocs.html",
+        about=document["info"].get("description", ""),
+        base=base,
+        groups=reference.groups(document, base),
+        schemas=reference.schemas(document),
+    )
+
+
+@router.get("/docs/errors")
+async def error_docs() -> Response:
+    """Show every error that an answer may have."""
+    return _answer(_render("apidocs_errors.html", troubles=troubles()))
+
+
+@cache
+def troubles() -> list[Trouble]:
+    """Return the tree of errors, the root first."""
+    found: list[Trouble] = []
+
+    def add(kind: type[errors.WaitroomError], above: str | None) -> None:
+        status = next(problems.STATUS[one] for one in kind.__mro__ if one in problems.STATUS)
+        about = (kind.__doc__ or "").replace("\n    ", "\n")
+        found.append(Trouble(kind.code, status, problems.TITLES[status], about, above))
+        for one in kind.__subclasses__():
+            add(one, kind.code)
+
+    add(errors.WaitroomError, None)
+    return found
+
+
+def prose(text: str) -> Markup:
+    """Return text with `code`, **bold** and blank lines as HTML; everything else is escaped."""
+    paragraphs = [part.replace("\n", " ") for part in text.strip().split("\n\n") if part.strip()]
+    return Markup("").join(Markup("<p>{}</p>").format(inline(part)) for part in paragraphs)
+
+
+def inline(text: str) -> Markup:
+    """Return one line of text with `code` and **bold** as HTML."""
+    return Markup(_CODE.sub(_element, str(escape(text))))  # noqa: S704 - escaped just before
+
+
+def breakable(path: str) -> Markup:
+    """Return a path that may be broken after each of its slashes."""
+    return Markup("/<wbr>").join(escape(part) for part in path.split("/"))
+
+
+def _element(found: re.Match[str]) -> str:
+    return f"<code>{found[1]}</code>" if found[1] else f"<strong>{found[2]}</strong>"
+
+
+@cache
+def _templates() -> Environment:
+    loader = PackageLoader("waitroom.server", "templates")
+    made = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"prose": prose, "inline": inline, "breakable": breakable}
+    made.globals["titles"] = {str(status): text for status, text in problems.TITLES.items()}
+    made.globals["problem_type"] = problems.MEDIA_TYPE
+    made.globals["version"] = __version__
+    made.globals["style"] = Markup(_style())  # noqa: S704 - a file of ours
+    return made
+
+
+@cache
+def _style() -> str:
+    return (resources.files("waitroom.server") / "templates" / "apidocs.css").read_text("utf-8")
+
+
+@cache
+def _policy() -> str:
+    """Return the Content-Security-Policy: our own style, known by its hash, and nothing else."""
+    digest = base64.b64encode(hashlib.sha256(_style().encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )
+
+
+def _render(name: str, **context: Any) -> str:
+    return _templates().get_template(name).render(**context)
+
+
+def _answer(page: str) -> Response:
+    headers = {
+        "content-security-policy": _policy(),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cache-control": "public, max-age=300",
+    }
+    return Response(page, headers=headers, media_type="text/html; charset=utf-8")

@@ -1,0 +1,4 @@
+"""The console of a store's hosts, `/desk/{store}/host`.
+
+It shows a line and posts forms. The rules of the line are in `waitroom.desk`.
+"""

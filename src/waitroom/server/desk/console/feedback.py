@@ -1,0 +1,87 @@
+"""What a console says to its host: what was done, and, where it was not, who it is now."""
+
+from __future__ import annotations
+
+from waitroom.desk.desk import Desk
+from waitroom.desk.models import Action, Change, Party, Status, Store
+from waitroom.errors import (
+    DefersUsedUp,
+    InvalidInput,
+    PartyMoved,
+    UnknownParty,
+    WaitroomError,
+    WrongStatus,
+)
+from waitroom.server.desk.pages import join
+from waitroom.server.desk.pages import text as say
+from waitroom.server.desk.pages.text import who
+from waitroom.server.pages.text import Text
+
+UNDOABLE = frozenset({Action.CALL, Action.SEAT, Action.NO_SHOW, Action.CANCEL, Action.RESTORE})
+"""What a host is offered to take back; an undo of an undo would go one step further back."""
+
+_DEEDS = frozenset({"join", *(str(action) for action in Action)})
+__all__ = ["UNDOABLE", "deed", "last_deed", "who", "why_not", "why_not_next", "wrong_walk_in"]
+
+
+def deed(text: Text, action: Action | str, party: Party) -> str:
+    """Say what was done to a party."""
+    status = text(f"status_{party.status}")
+    return text(f"did_{action}", who=who(text, party), status=status)
+
+
+async def last_deed(
+    desk: Desk, text: Text, store: str, party_id: int | None
+) -> tuple[str, Party | None] | None:
+    """Say what was last done to a party, and whether that can be undone."""
+    if party_id is None:
+        return None
+    try:
+        party = await desk.book.party(store, party_id)
+    except UnknownParty:
+        return None
+    last = await _last(desk, store, party_id)
+    if last is None:
+        return None
+    return deed(text, last.action, party), (party if last.action in UNDOABLE else None)
+
+
+async def why_not(desk: Desk, text: Text, store: str, error: WaitroomError, party_id: int) -> str:
+    """Say why something was not done to a party: mostly because another host was faster."""
+    if isinstance(error, DefersUsedUp):
+        return text("not_done", why=text("defer_used_host"))
+    if not isinstance(error, PartyMoved | WrongStatus):
+        return text("not_done", why=str(error))
+    party = await desk.book.party(store, party_id)
+    status, last = text(f"status_{party.status}"), await _last(desk, store, party_id)
+    if last is None:
+        return text("now_is", who=who(text, party), status=status)
+    by = text("by_guest") if last.by == "guest" else last.by
+    time = say.clock(await desk.book.store(store), last.at_ms)
+    return text("now_is_by", who=who(text, party), status=status, by=by, time=time)
+
+
+async def why_not_next(desk: Desk, text: Text, store: str, type_: str, error: WaitroomError) -> str:
+    """Say who is next now, where it is not who the host saw."""
+    if not isinstance(error, PartyMoved):
+        return text("not_done", why=str(error))
+    live = await desk.book.live(store, type_)
+    first = next((one for one in live if one.status is Status.WAITING), None)
+    if first is None:
+        return text("now_nobody")
+    return text("now_next", who=who(text, first), size=say.some(text, "size", first.size))
+
+
+def wrong_walk_in(text: Text, store: Store, type_: str, error: WaitroomError) -> str:
+    """Say what is wrong with a party that a host wants to add."""
+    kind = store.type(type_)
+    if isinstance(error, InvalidInput) and kind is not None:
+        found = join.refusal(text, store, error, kind.largest_party)
+        return text("not_done", why=" ".join(found.values()))
+    return text("not_done", why=str(error))
+
+
+async def _last(desk: Desk, store: str, party_id: int) -> Change | None:
+    """Return the last change of a party; who looked at its phone number is none."""
+    history = await desk.book.history(store, party_id)
+    return next((one for one in reversed(history) if one.action in _DEEDS), None)

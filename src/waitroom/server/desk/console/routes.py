@@ -1,0 +1,292 @@
+"""A store's console, `/desk/{store}/host`: the list, and what hosts do with it.
+
+Server-rendered: every button is a form, and works without a script. The script sends the same
+forms, asks for JSON, and keeps what is not saved yet until it is. Two hosts may act at once: a form
+carries what its host saw, and is refused if that is not so any more, with who it is now.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from waitroom.desk.inputs import Wish
+from waitroom.desk.models import Action, Party, Source, StoreMode
+from waitroom.desk.record.host_keys import PREFIX, HostKey
+from waitroom.engine.api_keys import ApiKey, Role
+from waitroom.errors import InvalidInput, StoreError, TooMany, Unauthorized, WaitroomError
+from waitroom.server.context import Here, Server
+from waitroom.server.desk.api import views
+from waitroom.server.desk.api.auth import HostWho, desk_of, host_by_key, who_hosts
+from waitroom.server.desk.console import feedback as tell
+from waitroom.server.desk.console import session, view
+from waitroom.server.desk.pages.base import Page, PageRoute, SignInFirst, see
+from waitroom.server.http.auth import address_of
+from waitroom.server.http.problems import status_of
+from waitroom.server.operator.session import check_origin
+
+router = APIRouter(prefix="/desk/{store}/host", route_class=PageRoute, include_in_schema=False)
+
+_LONGEST_KEY = 128
+Word = Annotated[str, Form(max_length=64)]
+Long = Annotated[str, Form(max_length=500)]
+
+
+# Signing in ----------------------------------------------------------------------------------
+
+
+@router.get("/sign-in")
+async def sign_in_page(server: Here, request: Request, store: str) -> Response:
+    """Ask for a key."""
+    found = await desk_of(server).book.store(store)
+    return Page(request, server).html("desk_sign_in.html", store=found, error=None)
+
+
+@router.post("/sign-in")
+async def sign_in(
+    server: Here, request: Request, store: str, key: Annotated[str, Form(max_length=400)] = ""
+) -> Response:
+    """Begin a session for whoever shows a good key of this store."""
+    check_origin(server, request)
+    found = await desk_of(server).book.store(store)
+    try:
+        who = await host_by_key(server, key.strip(), address_of(server, request))
+        who.need(store, Role.VIEWER)
+    except WaitroomError as error:
+        page = Page(request, server)
+        said = "away" if isinstance(error, StoreError) else "bad"
+        said = "limited" if isinstance(error, TooMany) else said
+        wrong = page.text(f"sign_in_{said}")
+        return page.html("desk_sign_in.html", status_of(error), store=found, error=wrong)
+    response = see(f"/desk/{store}/host")
+    session.begin(server, request, response, store, await _held(server, key.strip()))
+    return response
+
+
+async def _held(server: Server, text: str) -> HostKey | ApiKey:
+    """Return the key itself, which has just been found good."""
+    keys = desk_of(server).hosts if text.startswith(PREFIX) else server.keys
+    found: HostKey | ApiKey | None = await keys.find(text)
+    if found is None:
+        raise SignInFirst
+    return found
+
+
+@router.post("/sign-out")
+async def sign_out(server: Here, request: Request, store: str, token: Word = "") -> Response:
+    """End the session."""
+    await Host.of(server, request, store, token)
+    response = see(f"/desk/{store}/host/sign-in")
+    session.end(server, request, response, store)
+    return response
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """One request of somebody who is signed in to a store's console."""
+
+    page: Page
+    who: HostWho
+    store: str
+
+    @classmethod
+    async def of(
+        cls, server: Server, request: Request, store: str, token: str | None = None
+    ) -> Host:
+        """Return who it is; with a token, whether they may act and the form is theirs."""
+        try:
+            who = await who_hosts(server, request, store)
+        except Unauthorized:
+            raise SignInFirst from None
+        who.need(store, Role.VIEWER if token is None else Role.OPERATOR)
+        if token is not None and who.form_token:
+            session.check_form(who.form_token, token)
+        return cls(Page(request, server), who, store)
+
+    @property
+    def asks_json(self) -> bool:
+        """Whether the script asks, which says itself what came of it."""
+        return "application/json" in self.page.request.headers.get("accept", "")
+
+    def op_id(self, action: str, op: str) -> str | None:
+        """Return the id of this deed: a repeat of the same form does nothing twice."""
+        key = self.page.request.headers.get("idempotency-key", op)[:_LONGEST_KEY] or None
+        return views.op_id(self.page.server, action, f"{self.store}/{self.who.key_id}", key)
+
+    def done(self, said: str, party: Party | None = None, *, undo: bool = False) -> Response:
+        """Answer what was done, and whether it can be taken back."""
+        if self.asks_json:
+            back = {"party": party.id, "revision": party.revision} if party and undo else None
+            return JSONResponse({"said": said, "undo": back}, headers={"cache-control": "no-store"})
+        query = f"?type={party.type}&did={party.id}" if party else ""
+        return see(f"/desk/{self.store}/host{query}")
+
+    async def refused(self, said: str, status: int) -> Response:
+        """Answer what was not done, and why."""
+        if self.asks_json:
+            headers = {"cache-control": "no-store"}
+            return JSONResponse({"said": said}, status, headers=headers)
+        return await self.show(status=status, alert=said)
+
+    async def show(
+        self, template: str = "desk_host.html", status: int = 200, **more: Any
+    ) -> Response:
+        """Show the console."""
+        desk, query = desk_of(self.page.server), self.page.request.query_params
+        store = await desk.book.store(self.store)
+        now_ms = int(time.time() * 1000)
+        board = await view.board(self.page.server, self.page.text, store, now_ms)
+        values = view.values(board, query.get("type", ""))
+        may = self.who.role is None or self.who.role.allows(Role.OPERATOR)
+        values |= {"alert": "", "did": None, "live": False, "may": may} | more
+        values["token"] = self.who.form_token
+        values["op"] = lambda: secrets.token_urlsafe(18)
+        return self.page.html(template, status, **values)
+
+
+# Looking -------------------------------------------------------------------------------------
+
+
+@router.get("")
+async def console(
+    server: Here,
+    request: Request,
+    store: str,
+    live: bool = False,
+    did: Annotated[int | None, Query(ge=1, le=2**53)] = None,
+) -> Response:
+    """Show the lines; with `live`, only what changes."""
+    host = await Host.of(server, request, store)
+    if live:
+        return await host.show("desk_host_live.html", live=True)
+    return await host.show(did=await tell.last_deed(desk_of(server), host.page.text, store, did))
+
+
+# Acting --------------------------------------------------------------------------------------
+
+
+@router.post("/act")
+async def act(
+    server: Here,
+    request: Request,
+    store: str,
+    party: Annotated[int, Form(ge=1, le=2**53)],
+    do: Annotated[Action, Form()],
+    revision: Annotated[int | None, Form(ge=0)] = None,
+    places: Annotated[int | None, Form()] = None,
+    op: Word = "",
+    token: Word = "",
+) -> Response:
+    """Call, seat, undo and so on."""
+    host = await Host.of(server, request, store, token)
+    desk, text = desk_of(server), host.page.text
+    try:
+        after = await desk.act(
+            store,
+            party,
+            do,
+            places=places,
+            by=host.who.name,
+            op_id=host.op_id(do, op),
+            revision=revision,
+        )
+    except WaitroomError as error:
+        if isinstance(error, StoreError):
+            raise
+        said = await tell.why_not(desk, text, store, error, party)
+        return await host.refused(said, status_of(error))
+    return host.done(tell.deed(text, do, after), after, undo=do in tell.UNDOABLE)
+
+
+@router.post("/call-next")
+async def call_next(
+    server: Here,
+    request: Request,
+    store: str,
+    type: Word,  # noqa: A002 - the desk's word
+    fits: Annotated[int | None, Form(ge=1, le=1_000)] = None,
+    expected: Annotated[int | None, Form(ge=1, le=2**53)] = None,
+    op: Word = "",
+    token: Word = "",
+) -> Response:
+    """Call the first party that fits, if it is still the one that the host saw."""
+    host = await Host.of(server, request, store, token)
+    desk, text = desk_of(server), host.page.text
+    try:
+        after = await desk.call_next(
+            store,
+            type,
+            fits=fits,
+            expected=expected,
+            by=host.who.name,
+            op_id=host.op_id("call_next", op),
+        )
+    except WaitroomError as error:
+        if isinstance(error, StoreError):
+            raise
+        said = await tell.why_not_next(desk, text, store, type, error)
+        return await host.refused(said, status_of(error))
+    if after is None:
+        return await host.refused(text("host_next_none"), 409)
+    return host.done(tell.deed(text, Action.CALL, after), after, undo=True)
+
+
+@router.post("/add")
+async def add(
+    server: Here,
+    request: Request,
+    store: str,
+    type: Word,  # noqa: A002 - the desk's word
+    size: Word = "",
+    name: Long = "",
+    phone: Long = "",
+    note: Long = "",
+    op: Word = "",
+    token: Word = "",
+) -> Response:
+    """Add a party that came to the host, also where guests are refused."""
+    host = await Host.of(server, request, store, token)
+    desk, text = desk_of(server), host.page.text
+    try:
+        if not size.strip().isdecimal():
+            raise InvalidInput("size", "must be a whole number")
+        wish = Wish(
+            size=int(size[:6]),
+            name=name.strip() or None,
+            phone=phone.strip() or None,
+            note=note.strip() or None,
+            source=Source.ON_SITE,
+        )
+        op_id = host.op_id("join", op)
+        party, _ = await desk.join(store, type, wish, by=host.who.name, op_id=op_id, force=True)
+    except WaitroomError as error:
+        if isinstance(error, StoreError):
+            raise
+        said = tell.wrong_walk_in(text, await desk.book.store(store), type, error)
+        return await host.refused(said, status_of(error))
+    return host.done(text("did_join", who=tell.who(text, party)), party)
+
+
+@router.post("/store")
+async def change_store(
+    server: Here,
+    request: Request,
+    store: str,
+    mode: Annotated[StoreMode, Form()],
+    reason: Annotated[str, Form(max_length=500)] = "",
+    token: Word = "",
+) -> Response:
+    """Open, pause or close the store, with a reason for guests."""
+    host = await Host.of(server, request, store, token)
+    why = None if mode is StoreMode.OPEN else reason.strip() or None
+    try:
+        await desk_of(server).change_store(store, mode=mode, reason=why)
+    except InvalidInput as error:
+        return await host.refused(host.page.text("not_done", why=str(error)), status_of(error))
+    said = host.page.text("did_mode", mode=host.page.text(f"mode_{mode}"))
+    return host.done(said)

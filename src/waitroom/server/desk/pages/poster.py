@@ -1,0 +1,63 @@
+"""The poster for a store's door: one A4 page with a QR code, and the code alone as SVG.
+
+The code leads to the join page as somebody who stands at the store sees it.
+"""
+
+from __future__ import annotations
+
+import io
+
+import segno
+from fastapi import APIRouter, Request, Response
+from markupsafe import Markup
+
+from waitroom.server.context import Here
+from waitroom.server.desk.api.auth import desk_of
+from waitroom.server.desk.pages.base import Page, PageRoute
+from waitroom.server.desk.pages.text import words_of
+from waitroom.server.pages.text import LANGUAGES
+
+router = APIRouter(prefix="/desk/{store}", route_class=PageRoute, include_in_schema=False)
+_QUIET = 2  # modules of white around the code; the frame of the poster adds more
+_SVG_QUIET = 4  # what the standard asks for, where nobody knows what stands beside it
+
+
+def address(page: Page, store: str) -> str:
+    """Return where the code leads."""
+    base = page.server.settings.public_url
+    if base is None:
+        scheme = "https" if page.secure else "http"
+        base = f"{scheme}://{page.request.headers.get('host', 'localhost')}"
+    return f"{base.rstrip('/')}/desk/{store}?here=1"
+
+
+def code(url: str) -> segno.QRCode:
+    """Return the code of an address, which may lose a quarter of itself to rain and stickers."""
+    return segno.make(url, error="q", micro=False)
+
+
+@router.get("/poster")
+async def poster(server: Here, request: Request, store: str) -> Response:
+    """Show the poster, to be printed."""
+    page = Page(request, server)
+    found = await desk_of(server).book.store(store)
+    url = address(page, store)
+    # Segno writes nothing into it but numbers, and no attribute that our policy would refuse.
+    picture = Markup(code(url).svg_inline(border=_QUIET, omitsize=True))  # noqa: S704
+    second = next(lang for lang in LANGUAGES if lang != page.lang)
+    return page.html("desk_poster.html", store=found, url=url, qr=picture, second=words_of(second))
+
+
+@router.get("/poster.svg")
+async def poster_svg(server: Here, request: Request, store: str) -> Response:
+    """Return the code alone."""
+    await desk_of(server).book.store(store)
+    out = io.BytesIO()
+    url = address(Page(request, server), store)
+    code(url).save(out, kind="svg", border=_SVG_QUIET, scale=10, title=url, xmldecl=True)
+    headers = {
+        "cache-control": "no-cache",
+        "content-security-policy": "default-src 'none'",
+        "x-content-type-options": "nosniff",
+    }
+    return Response(out.getvalue(), media_type="image/svg+xml", headers=headers)

@@ -1,0 +1,190 @@
+"""What guests see: the page to join a store's line, and the page of their place.
+
+Both work without a script. A GET only looks; what changes something is a POST that answers 303 to
+the page of the place. A form on another site cannot send it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request, Response
+
+from waitroom.desk.models import Place, Store
+from waitroom.desk.record.record import Action
+from waitroom.errors import (
+    DefersUsedUp,
+    NotFound,
+    StoreUnavailable,
+    WaitroomError,
+    WrongStatus,
+)
+from waitroom.server.context import Here, Server
+from waitroom.server.desk.api import views
+from waitroom.server.desk.api.auth import desk_of
+from waitroom.server.desk.api.guests import limit_joins
+from waitroom.server.desk.pages import join as page_join
+from waitroom.server.desk.pages import place as page_place
+from waitroom.server.desk.pages.base import Page, PageRoute, see
+from waitroom.server.desk.pages.join import Filled
+from waitroom.server.desk.pages.lines import lines_of
+from waitroom.server.http.problems import status_of
+from waitroom.server.operator.session import check_origin
+
+router = APIRouter(prefix="/desk/{store}", route_class=PageRoute, include_in_schema=False)
+MINE = "waitroom-desk-"
+_MINE_S = 86_400
+_AWAY = 503
+_LONGEST_TOKEN = 300
+Text = Annotated[str, Form(max_length=500)]
+Op = Annotated[str, Form(max_length=64)]
+
+
+@router.api_route("", methods=["GET", "HEAD"])
+async def join_page(server: Here, request: Request, store: str, here: bool = False) -> Response:
+    """Show how long it takes, and a form to join."""
+    page = Page(request, server)
+    found = await desk_of(server).book.store(store)
+    mine = await _mine(server, request, store)
+    return await _form(page, found, Filled(), {}, here=here, mine=mine)
+
+
+async def _form(
+    page: Page,
+    store: Store,
+    filled: Filled,
+    errors: dict[str, str],
+    *,
+    here: bool,
+    mine: str | None = None,
+    status: int = 200,
+    op: str = "",
+) -> Response:
+    lines = await lines_of(page.server, store)
+    values = page_join.values(page.text, store, lines, filled, here=here)
+    values |= {"errors": errors, "mine": mine, "op": op or secrets.token_urlsafe(18)}
+    return page.html("desk_join.html", status, **values)
+
+
+async def _mine(server: Server, request: Request, store: str) -> str | None:
+    """Return the page of the place that this browser has here already, if it is still of use."""
+    token = request.cookies.get(MINE + store, "")[:_LONGEST_TOKEN]
+    if not token:
+        return None
+    try:
+        place = await desk_of(server).place(store, token)
+    except WaitroomError:
+        return None
+    return f"/desk/{store}/p/{token}" if place.status.live else None
+
+
+@router.post("")
+async def join(
+    server: Here,
+    request: Request,
+    store: str,
+    type: Text = "",  # noqa: A002 - the desk's word
+    size: Text = "",
+    name: Text = "",
+    phone: Text = "",
+    note: Text = "",
+    here: Annotated[bool, Form()] = False,
+    op: Op = "",
+) -> Response:
+    """Take a place, and lead to its page; what is wrong is said at its field."""
+    page, desk = Page(request, server), desk_of(server)
+    check_origin(server, request)
+    found = await desk.book.store(store)
+    filled = Filled(type, size, name, phone, note)
+    try:
+        limit_joins(server, request)
+        wish = page_join.wish_of(filled, here=here)
+        key = views.op_id(server, "join", store, op or None)
+        _, token = await desk.join(store, type, wish, op_id=key)
+    except WaitroomError as error:
+        errors = page_join.refusals(page.text, found, filled, error)
+        found = await desk.book.store(store)  # it may have been paused meanwhile
+        return await _form(page, found, filled, errors, here=here, status=status_of(error), op=op)
+    response = see(f"/desk/{store}/p/{token}")
+    response.set_cookie(
+        MINE + store,
+        token,
+        max_age=_MINE_S,
+        path=f"/desk/{store}",
+        secure=page.secure,
+        httponly=True,
+        samesite="lax",
+    )
+    return response
+
+
+# The place ---------------------------------------------------------------------------------------
+
+
+@router.api_route("/p/{token}", methods=["GET", "HEAD"])
+async def place_page(
+    server: Here,
+    request: Request,
+    store: str,
+    token: str,
+    said: Annotated[str, Query(max_length=20)] = "",
+) -> Response:
+    """Show a guest where they stand."""
+    page, desk = Page(request, server), desk_of(server)
+    found, party = await desk.book.store(store), await desk.guest_party(store, token)
+    place = await _place(server, store, token)
+    now_ms, path = int(time.time() * 1000), f"/desk/{store}/p/{token}"
+    values = page_place.values(page.text, found, party, place, path=path, now_ms=now_ms)
+    values |= {
+        "said": page.text(said) if said in page_place.SAID else "",
+        "op": secrets.token_urlsafe(18),
+    }
+    return page.html("desk_place.html", 200 if place else _AWAY, **values)
+
+
+async def _place(server: Server, store: str, token: str) -> Place | None:
+    """Return where a party stands, or None while the live line cannot be asked."""
+    if server.pulse.away:
+        return None
+    try:
+        return await desk_of(server).place(store, token)
+    except StoreUnavailable:
+        server.pulse.suspect()
+        return None
+
+
+@router.post("/p/{token}/{act}")
+async def act(
+    server: Here,
+    request: Request,
+    store: str,
+    token: str,
+    act: str,
+    places: Annotated[str, Form(max_length=4)] = "",
+    op: Op = "",
+) -> Response:
+    """Let others go first, cancel, or erase what is known of the guest."""
+    check_origin(server, request)
+    desk = desk_of(server)
+    party = await desk.guest_party(store, token)
+    key = views.op_id(server, act, f"{store}/{token}", op or None)
+    said = ""
+    try:
+        if act == "defer":
+            count = int(places) if places.isdecimal() else 0  # which is refused
+            after = await desk.guest_act(store, token, Action.DEFER, places=count, op_id=key)
+            said = "defer_done" if after.revision != party.revision else "defer_last"
+        elif act == "cancel":
+            await desk.guest_act(store, token, Action.CANCEL, op_id=key)
+        elif act == "erase":
+            await desk.erase(store, party.id, by="guest")
+            said = "erased"
+        else:
+            raise NotFound("the page has no such form")
+    except DefersUsedUp:
+        said = "defer_used"
+    except WrongStatus:
+        said = "problem_moved"
+    return see(f"/desk/{store}/p/{token}" + (f"?said={said}" if said else ""))

@@ -1,0 +1,88 @@
+"""Who calls the operator API: the key behind `Authorization: Bearer wr_…`, its role and address.
+
+`Viewer`, `Operator` and `Admin` are what a route asks for; each gives it the `Who` to write into
+the audit log. Bad keys are counted per address: after some of them that address is told to wait,
+while a good key from there still works, or one careless script would lock out its whole office.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
+
+from waitroom.engine.api_keys import ApiKey, Role
+from waitroom.errors import Forbidden, TooMany, Unauthorized
+from waitroom.server.context import Here, Server
+
+# Only for the OpenAPI document: its own errors would not have our shape.
+_scheme = HTTPBearer(
+    scheme_name="ApiKey",
+    bearerFormat="wr_…",
+    description="An API key, made with `waitroom key create`.",
+    auto_error=False,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Somebody who showed a good key."""
+
+    key: ApiKey
+    address: str
+
+    def need(self, role: Role) -> None:
+        """Refuse a role that is too low."""
+        if not self.key.role.allows(role):
+            raise Forbidden(f"this needs a key of the role {role}; yours is of a {self.key.role}")
+
+
+async def who_is(server: Server, text: str, address: str) -> Who:
+    """Return whose key `text` is; a bad one is refused, and counted against the address."""
+    found = await server.keys.find(text)
+    if found is not None:
+        return Who(found, address)
+    wait_s = server.bad_keys.take(address)
+    if wait_s:
+        server.tally.limited("keys")
+        raise TooMany("too many bad API keys from this address", math.ceil(wait_s))
+    raise Unauthorized("this API key is not known; it may have been revoked")
+
+
+def bearer(request: Request) -> str:
+    """Return the key that a request shows."""
+    kind, _, text = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not text.strip():
+        raise Unauthorized("send an API key, as `Authorization: Bearer wr_…`")
+    return text.strip()
+
+
+def address_of(server: Server, request: Request) -> str:
+    """Return from where a request comes, through proxies that are believed."""
+    peer = request.client.host if request.client else ""
+    return server.proxies.visitor(peer, request.scope["headers"])
+
+
+def needs(role: Role) -> Callable[..., Awaitable[Who]]:
+    """Make the dependency of routes that need a role."""
+
+    async def dependency(request: Request, server: Here) -> Who:
+        who = await who_is(server, bearer(request), address_of(server, request))
+        who.need(role)
+        server.pulse.check()  # rather an answer at once than one after a time-out
+        return who
+
+    return dependency
+
+
+viewer, operator, admin = (needs(role) for role in Role)
+SIGNED = [Depends(_scheme)]
+"""For a router: says in the OpenAPI document that all its routes need a key."""
+
+Viewer: TypeAlias = Annotated[Who, Depends(viewer)]
+Operator: TypeAlias = Annotated[Who, Depends(operator)]
+Admin: TypeAlias = Annotated[Who, Depends(admin)]

@@ -1,0 +1,106 @@
+"""A visitor's HTTP call as the lane and the framework both hand it on: headers are read when asked.
+
+A browser keeps its ticket in a cookie; any client may send it as `Authorization: Bearer`, or in the
+path. The cookie belongs to this host alone and no script can read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from waitroom.errors import BadRequest, InvalidInput
+from waitroom.server.http.answers import Headers
+
+MOST_BODY = 16_384
+TICKET_COOKIE = "waitroom-ticket-"
+PASS_COOKIE = "waitroom-pass-"  # noqa: S105 - the name of a cookie
+_LONGEST_COOKIES = 16_384
+_BROWSER = {b"origin", b"sec-fetch-mode", b"cookie"}
+
+
+class Call:
+    """One call: whose room, which ticket, and the headers as they came."""
+
+    __slots__ = ("body", "headers", "peer", "room", "scheme", "ticket")
+
+    def __init__(
+        self,
+        room: str,
+        ticket: str | None,
+        headers: Headers,
+        peer: str,
+        scheme: str,
+        body: bytes = b"",
+    ) -> None:
+        self.room = room
+        self.ticket = ticket
+        self.headers = headers
+        self.peer = peer
+        self.scheme = scheme
+        self.body = body
+
+    @classmethod
+    def of(cls, scope: Mapping[str, Any], room: str, ticket: str | None, body: bytes = b"") -> Call:
+        """Make one of an ASGI scope."""
+        client = scope.get("client")
+        peer = client[0] if client else ""
+        return cls(room, ticket, scope["headers"], peer, scope["scheme"], body)
+
+    def header(self, name: bytes) -> str | None:
+        """Return a header by its name in lower case."""
+        for key, value in self.headers:
+            if key == name:
+                return value.decode("latin-1")
+        return None
+
+    @property
+    def bearer(self) -> str | None:
+        """What `Authorization: Bearer` carries."""
+        kind, _, token = (self.header(b"authorization") or "").partition(" ")
+        return token.strip() or None if kind.lower() == "bearer" else None
+
+    def cookie(self, name: str) -> str | None:
+        """Return a cookie; of two of one name the first, which is the more specific."""
+        text = self.header(b"cookie")
+        if text is None or len(text) > _LONGEST_COOKIES:
+            return None
+        for part in text.split(";"):
+            key, _, value = part.strip().partition("=")
+            if key == name:
+                return value
+        return None
+
+    @property
+    def held(self) -> str:
+        """The ticket string that the caller holds; empty if none."""
+        if self.ticket is not None and self.ticket != "me":
+            return self.ticket
+        return self.cookie(TICKET_COOKIE + self.room) or self.bearer or ""
+
+    @property
+    def is_browser(self) -> bool:
+        """Whether a cookie is of use to the caller."""
+        return any(name in _BROWSER for name, _ in self.headers)
+
+    def json(self, kind: type[msgspec.Struct]) -> Any:
+        """Read the body; an empty one stands for `{}`."""
+        try:
+            return msgspec.json.decode(self.body or b"{}", type=kind)
+        except msgspec.ValidationError as error:
+            what, _, where = str(error).partition(" - at `$.")
+            raise InvalidInput(where.rstrip("`") or "body", what) from None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise BadRequest("the body is no JSON; send an object, or nothing") from None
+
+
+def cookie(name: str, value: str, *, secure: bool, max_age_s: float | None) -> tuple[bytes, bytes]:
+    """Return a Set-Cookie header for this host alone; an age of 0 removes the cookie."""
+    parts = [f"{name}={value}", "Path=/", "HttpOnly", "SameSite=Lax"]
+    if max_age_s is not None:
+        parts.append(f"Max-Age={int(max_age_s)}")
+    if secure:
+        parts.append("Secure")
+    return b"set-cookie", "; ".join(parts).encode("latin-1")

@@ -1,0 +1,138 @@
+"""Files for browsers: read once, named by their content, and nothing else is ever served.
+
+A URL carries the hash of what it names, so browsers may keep it for a year and a new release is
+seen at once. The client for apps of others is also at `/waitroom.js`, an address that stays and is
+asked for again after a few minutes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Response
+
+from waitroom.errors import NotFound
+
+FOLDER = Path(__file__).parents[1] / "static"
+router = APIRouter(include_in_schema=False)
+public = APIRouter()
+CLIENT = "waitroom.js"
+CLIENT_PATH = f"/{CLIENT}"
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+}
+_LEAN = {"waiting.css", "waiting.js", CLIENT}
+"""Sent without indents and comments: a crowd on phones loads these in the same minute."""
+
+_FOR_A_YEAR = "public, max-age=31536000, immutable"
+_FOR_MINUTES = "public, max-age=300"
+_BLOCK = re.compile(r"^\s*/\*.*?\*/", re.M | re.S)
+_REMARK = re.compile(r"(?<=[;{},)]) // [^'`]*$")
+# Texts and patterns come first, so that they stay as they are. A division has blanks around it.
+_TEXT = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|/(?![/* ])(?:[^/\\]|\\.)+/)"""
+_GAPS = {
+    ".js": re.compile(_TEXT + r"| *([=!]==|=>|&&|\|\||\?\?=?|[-+*]=|[=,{}?:;]) *"),
+    ".css": re.compile(_TEXT + r"| *([{};,]) *|(?<=[a-z]):() "),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """One file: what it holds and the URL to ask it by."""
+
+    content: bytes
+    media_type: str
+    version: str
+    url: str
+
+
+@cache
+def files() -> dict[str, Static]:
+    """Return the files that exist, by name; a path that a visitor makes up is never opened."""
+    client = _static(CLIENT, (FOLDER / CLIENT).read_bytes())
+    found = {
+        path.name: _static(path.name, _linked(path.read_bytes(), client))
+        for path in sorted(FOLDER.iterdir())
+        if path.suffix in _TYPES
+    }
+    return found | {CLIENT: client}
+
+
+def _linked(content: bytes, client: Static) -> bytes:
+    """Let a script import the client by its version: a page never mixes those of two releases."""
+    return content.replace(f'from "{CLIENT_PATH}"'.encode(), f'from "{client.url}"'.encode())
+
+
+def lean(name: str, content: bytes) -> bytes:
+    """Return a script or style sheet without its comments, and without blanks that mean nothing."""
+    gaps = _GAPS[Path(name).suffix]
+    lines = (line.strip() for line in _BLOCK.sub("", content.decode()).splitlines())
+    kept = (_REMARK.sub("", line) for line in lines if line and not line.startswith("//"))
+    return "\n".join(gaps.sub(_close, line) for line in kept).encode()
+
+
+def _close(match: re.Match[str]) -> str:
+    text, sign = match[1], match[2]
+    return text or sign or ":"
+
+
+def _static(name: str, content: bytes) -> Static:
+    content = lean(name, content) if name in _LEAN else content
+    version = hashlib.sha256(content).hexdigest()[:12]
+    return Static(content, _TYPES[Path(name).suffix], version, f"/static/{name}?v={version}")
+
+
+def url_of(name: str) -> str:
+    """Return the URL of a file, with its version."""
+    return files()[name].url
+
+
+@router.api_route("/static/{name}", methods=["GET", "HEAD"])
+async def static(name: str, v: str = "") -> Response:
+    """Serve a file; only a URL of its present version may be kept."""
+    found = files().get(name)
+    if found is None:
+        raise NotFound("there is no such file")
+    headers = {
+        "cache-control": _FOR_A_YEAR if v == found.version else "no-cache",
+        "cross-origin-resource-policy": "same-origin",
+        "x-content-type-options": "nosniff",
+    }
+    return Response(found.content, media_type=found.media_type, headers=headers)
+
+
+@router.head(CLIENT_PATH)
+@public.get(
+    CLIENT_PATH,
+    tags=["visitors"],
+    response_class=Response,
+    responses={
+        200: {"content": {"text/javascript": {"schema": {"type": "string"}}}},
+        304: {"description": "Not changed"},
+    },
+)
+async def client(
+    if_none_match: Annotated[str, Header(include_in_schema=False)] = "",
+) -> Response:
+    """Return the JavaScript client, an ES module for single-page apps."""
+    found = files()[CLIENT]
+    tag = f'"{found.version}"'
+    headers = {
+        "etag": tag,
+        "cache-control": _FOR_MINUTES,
+        # An app on another origin may import it: there is nothing in it that is not public.
+        "access-control-allow-origin": "*",
+        "cross-origin-resource-policy": "cross-origin",
+        "x-content-type-options": "nosniff",
+    }
+    if tag in if_none_match:
+        return Response(status_code=304, headers=headers)
+    return Response(found.content, media_type=found.media_type, headers=headers)

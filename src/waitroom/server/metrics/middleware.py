@@ -1,0 +1,54 @@
+"""Counts what the framework answers: pages, operators' calls, and everything without the lane.
+
+The lane counts its own requests. The label is the template of the route that answered, never the
+path: a path holds names and tickets, and a stranger can make up as many as they like.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+from waitroom.server.http.bodies import App, Message, Receive, Send
+from waitroom.server.metrics.counters import OTHER, Tally
+from waitroom.server.process.logs import AccessLog
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def counted(app: App, tally: Callable[[], Tally | None]) -> App:
+    """Wrap the framework; `tally` answers None before start-up, when there is nothing to count."""
+    access = AccessLog()
+
+    async def wrapped(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        began, status, media = time.perf_counter(), 500, b""
+
+        async def noted(message: Message) -> None:
+            nonlocal status, media
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                media = dict(message.get("headers", ())).get(b"content-type", b"")
+            await send(message)
+
+        try:
+            await app(scope, receive, noted)
+        finally:
+            name, seconds = route_of(scope), time.perf_counter() - began
+            into = tally()
+            # An open stream has no duration that says anything.
+            if into is not None and not media.startswith(b"text/event-stream"):
+                into.request(name, status, seconds)
+            access.note(name, status, seconds)
+
+    return wrapped
+
+
+def route_of(scope: MutableMapping[str, Any]) -> str:
+    """Return the method and the template of the route that answered; `other` if none did."""
+    method: str = scope["method"] if scope["method"] in _METHODS else OTHER
+    found = getattr(scope.get("route"), "path", None)
+    return f"{method} {found}" if isinstance(found, str) else f"{method} {OTHER}"

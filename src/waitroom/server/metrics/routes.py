@@ -1,0 +1,108 @@
+"""`GET /metrics`: asks the workers and the store, and answers in the format of Prometheus."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Sequence
+
+from fastapi import APIRouter, Request, Response
+from starlette.datastructures import State
+
+from waitroom.errors import StoreError, WaitroomError
+from waitroom.server.context import Here, Server
+from waitroom.server.metrics.families import Facts, RoomFigures, render
+from waitroom.server.rooms.board import REFRESH_S
+
+router = APIRouter(tags=["operations"])
+
+MOST_ROOMS = 1_000
+"""Most rooms with numbers of their own; `waitroom_rooms_left_out` says how many have none."""
+
+GATHER_S = 5.0
+"""Longest time to ask for rooms; Prometheus gives up after ten seconds unless told otherwise."""
+
+AT_ONCE = 16
+FRESH_S = 2 * REFRESH_S
+
+
+@router.get(
+    "/metrics",
+    summary="Numbers for Prometheus",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {}, "application/openmetrics-text": {}}}},
+)
+async def metrics(server: Here, request: Request) -> Response:
+    """What this server does and how its rooms stand, in the text format of Prometheus.
+
+    OpenMetrics for who asks for it. Open to everybody who reaches the port, so keep it from the
+    outside at your proxy; it holds names of rooms and numbers, no tickets.
+    """
+    # What was asked for rooms may have begun before; what the workers counted is of now.
+    facts = await _shared(request.app.state, server)
+    facts = dataclasses.replace(facts, sum=await server.shares.read(), draining=server.draining)
+    # With a thousand rooms it takes long enough to be felt by visitors, so not on the loop.
+    accept = request.headers.get("accept", "")
+    body, content_type = await asyncio.to_thread(render, facts, accept)
+    headers = {"content-type": content_type, "cache-control": "no-store"}
+    return Response(body, headers=headers)
+
+
+async def _shared(kept: State, server: Server) -> Facts:
+    """Return facts about rooms; scrapes that come together share one round of questions."""
+    task: asyncio.Task[Facts] | None = getattr(kept, "scrape", None)
+    if task is None or task.done():
+        task = kept.scrape = asyncio.create_task(gather(server))
+    return await asyncio.shield(task)  # somebody who gives up must not end it for the others
+
+
+async def gather(server: Server) -> Facts:
+    """Ask workers and store; while the store is away, the numbers of rooms are left out."""
+    names: tuple[str, ...] = ()
+    rooms: list[RoomFigures] = []
+    try:
+        async with asyncio.timeout(GATHER_S):
+            server.pulse.check()
+            names = await server.engine.rooms()
+            rooms = await _ask(server, names[:MOST_ROOMS])
+        up = True
+    except (StoreError, TimeoutError):
+        up = False
+    return Facts(
+        sum=await server.shares.read(),
+        rooms=rooms,
+        rooms_in_all=len(names),
+        store_up=up,
+        draining=server.draining,
+        workers_wanted=server.settings.workers,
+        streams_limit=server.settings.streams * server.settings.workers,
+    )
+
+
+async def _ask(server: Server, names: Sequence[str]) -> list[RoomFigures]:
+    """Return the figures of rooms, a few at a time, so that visitors are not crowded out."""
+    found: list[RoomFigures] = []
+    for start in range(0, len(names), AT_ONCE):
+        some = names[start : start + AT_ONCE]
+        answers = await asyncio.gather(*(_figures(server, room) for room in some))
+        found += (one for one in answers if one is not None)
+    return found
+
+
+async def _figures(server: Server, room: str) -> RoomFigures | None:
+    board = server.boards.known.get(room)
+    try:
+        if board is not None and time.monotonic() - board.fresh_at < FRESH_S:
+            stats = board.stats
+        else:
+            stats = await server.engine.stats(room)
+            # A room in which nobody waits is not worth a board, which is renewed every second.
+            board = await server.boards.get(room) if stats.waiting else None
+    except StoreError:
+        raise
+    except WaitroomError:  # dropped meanwhile, only a name in the index, or spoilt by somebody
+        return None
+    wait = board.wait(stats.waiting + 1) if board else None
+    policy = server.engine.policy_of(room)
+    return RoomFigures(stats, (wait.low, wait.likely, wait.high) if wait else None, policy)

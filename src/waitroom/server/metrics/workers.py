@@ -1,0 +1,227 @@
+"""The tallies of all workers of a server, so that a scrape which reaches any of them sees the sum.
+
+Workers answer one port, and nobody chooses which. Each writes its numbers once a second to a
+folder of its server:
+
+    <name>.json   the numbers of one worker, replaced as a whole
+    <name>.live   locked for as long as that worker lives; the kernel lets go when it dies
+    past.json     what workers counted that are gone, and the names of those that are in it
+    lock          held while somebody starts, reads or folds
+
+Whoever reads folds the dead into `past.json` first. The names in it make that safe to repeat: a
+worker killed between writing `past.json` and removing the file counts nobody twice. So counters
+never go back, and the folder does not grow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import logging
+import os
+import secrets
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Self
+
+import msgspec
+
+from waitroom.server.metrics.counters import Snapshot, Tally, add
+
+log = logging.getLogger("waitroom.metrics")
+
+WRITE_EVERY_S = 1.0
+_ONLY_NOW = ("gauges",)
+"""Families that mean nothing once their worker is gone."""
+
+
+class _Past(msgspec.Struct):
+    """What `past.json` holds."""
+
+    numbers: Snapshot = {}
+    names: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The numbers of all workers together, and how many of them live."""
+
+    numbers: Snapshot
+    workers: int
+    loop_lag_s: float
+
+
+def folder_of(data_dir: Path, port: int) -> Path:
+    """Return where the workers of the server on `port` share their numbers."""
+    return data_dir / "run" / str(port)
+
+
+class Shares:
+    """Shares one worker's tally: `async with Shares(folder, tally) as shares`.
+
+    Where the folder cannot be written, it says so once, and `read` answers for this worker alone.
+    """
+
+    def __init__(self, folder: Path, tally: Tally, *, every_s: float = WRITE_EVERY_S) -> None:
+        self._folder = folder
+        self._tally = tally
+        self._every_s = every_s
+        self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self._live: BinaryIO | None = None
+        self._writer: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
+        self._stopping = asyncio.Event()
+        self._late_s = 0.0
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Begin to write, once a second."""
+        try:
+            await asyncio.to_thread(self._open)
+        except OSError as error:
+            log.warning(
+                "metrics are of one worker only: %s cannot be used: %s", self._folder, error
+            )
+        self._writer = asyncio.create_task(self._write_often())
+
+    async def stop(self) -> None:
+        """Write a last time, and let go, so that the others fold what was counted here."""
+        self._stopping.set()
+        if self._writer is not None:
+            await self._writer
+        if self._live is not None:
+            await self.write()
+            self._live.close()
+            self._live = None
+
+    async def write(self) -> None:
+        """Write the numbers of now."""
+        async with self._writing:  # scrapes that come together would take each other's file away
+            if self._live is not None:
+                path = self._folder / f"{self._name}.json"
+                await asyncio.to_thread(_replace, path, self._mine())
+
+    async def read(self) -> Sum:
+        """Add up all workers, the dead included; this one as it is now."""
+        if self._live is None:
+            return _sum([self._mine()])
+        try:
+            await self.write()
+            return await asyncio.to_thread(self._read)
+        except (OSError, msgspec.MsgspecError) as error:
+            log.warning("metrics are of one worker only: %s", error)
+            return _sum([self._mine()])
+
+    def _open(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _locked(self._folder / "lock"):  # or a reader might take us for dead before we lock
+            live = (self._folder / f"{self._name}.live").open("wb")
+            fcntl.flock(live, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _replace(self._folder / f"{self._name}.json", self._mine())
+        self._live = live
+
+    async def _write_often(self) -> None:
+        due = time.monotonic()
+        while not self._stopping.is_set():
+            due += self._every_s
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(0.0, due - time.monotonic())):
+                    await self._stopping.wait()
+                    return
+            # How late a timer comes is how long a visitor's answer waits for the loop.
+            self._late_s = max(0.0, time.monotonic() - due)
+            due = max(due, time.monotonic() - self._every_s)
+            try:
+                await self.write()
+            except OSError as error:  # a full disk must not end it for good
+                log.warning("metrics were not written, trying again: %s", error)
+
+    def _mine(self) -> Snapshot:
+        numbers = self._tally.snapshot()
+        numbers["gauges"]["loop_lag_s"] = [self._late_s]
+        numbers["gauges"]["resident_bytes"] = [resident_bytes()]
+        numbers["counters"]["cpu_s"] = [sum(os.times()[:2])]
+        return numbers
+
+    def _read(self) -> Sum:
+        with _locked(self._folder / "lock"):
+            past = self._fold()
+            alive = [
+                msgspec.json.decode(live.with_suffix(".json").read_bytes(), type=Snapshot)
+                for live in self._folder.glob("*.live")
+            ]
+        return _sum(alive, past.numbers)
+
+    def _fold(self) -> _Past:
+        """Add the dead to the past and remove their files; the lock is held."""
+        path = self._folder / "past.json"
+        past = _Past()
+        with contextlib.suppress(FileNotFoundError, msgspec.MsgspecError):
+            past = msgspec.json.decode(path.read_bytes(), type=_Past)
+        dead = [live.stem for live in self._folder.glob("*.live") if not _alive(live)]
+        new = [name for name in dead if name not in past.names]
+        for name in new:
+            with contextlib.suppress(FileNotFoundError):  # died before it wrote anything
+                numbers = (self._folder / f"{name}.json").read_bytes()
+                add(past.numbers, msgspec.json.decode(numbers, type=Snapshot), skip=_ONLY_NOW)
+        if new or past.names:
+            past.names = dead
+            _replace(path, past)
+        for name in dead:
+            for suffix in (
+                ".json",
+                ".new",
+                ".live",
+            ):  # whoever has no `.live` is unknown
+                (self._folder / f"{name}{suffix}").unlink(missing_ok=True)
+        return past
+
+
+def resident_bytes() -> int:
+    """Return the memory that this process takes now; 0 where the system does not tell."""
+    if sys.platform != "linux":
+        return 0
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _sum(alive: list[Snapshot], past: Snapshot | None = None) -> Sum:
+    total: Snapshot = {}
+    add(total, past or {})
+    for numbers in alive:
+        add(total, numbers)
+    lags = [numbers["gauges"]["loop_lag_s"][0] for numbers in alive]
+    return Sum(total, len(alive), max(lags, default=0.0))
+
+
+def _replace(path: Path, content: object) -> None:
+    """Write a file so that a reader sees all of it or the one before."""
+    new = path.with_suffix(".new")
+    new.write_bytes(msgspec.json.encode(content))
+    new.replace(path)
+
+
+def _alive(live: Path) -> bool:
+    with contextlib.suppress(FileNotFoundError), live.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,272 @@
+"""The operator API, under `/v1/admin`: rooms, people, numbers, the audit log and API keys.
+
+A viewer reads, an operator changes rooms and people, an admin makes and removes rooms and keys.
+Times are Unix time with the unit in the name, as in the policy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Response
+
+from waitroom.engine.audit import AuditPage
+from waitroom.engine.event_log import MOST_SAMPLES
+from waitroom.errors import InvalidInput, UnknownRoom, WaitroomError
+from waitroom.models import Policy, Room, State, Stats, check_room_name, preset
+from waitroom.server.context import Here, Server
+from waitroom.server.http.auth import SIGNED, Admin, Operator, Viewer
+from waitroom.server.operator import actions
+from waitroom.server.operator import schemas as m
+from waitroom.server.visitor.routes import RoomName, problems
+
+_AT_ONCE = 16
+_STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 503)
+
+
+def _never_kept(response: Response) -> None:
+    """Say that no cache may keep what operators see."""
+    response.headers["Cache-Control"] = "no-store"
+
+
+router = APIRouter(
+    prefix="/v1/admin",
+    tags=["operators"],
+    dependencies=[*SIGNED, Depends(_never_kept)],
+    responses=problems(*_STATUSES),
+)
+
+IfMatch = Annotated[str | None, Header(description="The ETag of the room as it was read.")]
+Repeat = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        description="Repeating the call with it does nothing twice.",
+        min_length=1,
+        max_length=128,
+    ),
+]
+
+
+@router.get("/rooms")
+async def list_rooms(
+    server: Here,
+    _: Viewer,
+    after: Annotated[str | None, Query(max_length=64)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+) -> m.RoomsBody:
+    """Return rooms by name, with policy and numbers."""
+    names = [name for name in await server.engine.rooms() if after is None or name > after]
+    found = await look(server, names[:limit])
+    good = [m.RoomBody.of(*one) for one in found.values() if isinstance(one, tuple)]
+    bad = [
+        m.RoomProblem(name=name, code=one.code, detail=str(one))
+        for name, one in found.items()
+        if isinstance(one, WaitroomError) and not isinstance(one, UnknownRoom)
+    ]
+    last = names[limit - 1] if len(names) > limit else None
+    return m.RoomsBody(rooms=good, problems=bad, after=last)
+
+
+async def look(server: Server, names: list[str]) -> dict[str, tuple[Room, Stats] | WaitroomError]:
+    """Return each room with its numbers, or what is wrong with it; one spoils no other."""
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(name: str) -> tuple[Room, Stats] | WaitroomError:
+        async with turns:
+            try:
+                return await server.engine.room(name), await server.engine.stats(name)
+            except WaitroomError as error:
+                return error
+
+    return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
+
+
+@router.post("/rooms", status_code=201)
+async def create_room(server: Here, who: Admin, body: m.NewRoom, response: Response) -> m.RoomBody:
+    """Make a room, from a preset or the defaults, with changes."""
+    check_name(body.name)
+    given: dict[str, Any] = {}
+    if body.policy is not None:
+        given = body.policy.model_dump(exclude_unset=True)
+    policy = preset(body.preset, **given) if body.preset is not None else Policy().change(**given)
+    made = await actions.create(server, who, body.name, policy)
+    response.headers["Location"] = f"/v1/admin/rooms/{body.name}"
+    return await _shown(server, made.name, response)
+
+
+@router.get("/rooms/{room}")
+async def get_room(server: Here, _: Viewer, room: RoomName, response: Response) -> m.RoomBody:
+    """Return a room; its ETag can be sent as If-Match with a change."""
+    return await _shown(server, room, response)
+
+
+@router.patch("/rooms/{room}")
+async def change_room(
+    server: Here,
+    who: Operator,
+    room: RoomName,
+    body: m.RoomChange,
+    response: Response,
+    if_match: IfMatch = None,
+) -> m.RoomChanged:
+    """Change fields of the policy (the mode is one), at once; 409 if the version is stale."""
+    check_room_name(room)
+    version = _version(body.version, if_match)
+    given = body.policy.model_dump(exclude_unset=True)  # type: ignore[attr-defined]
+    done = await actions.change(server, who, room, given, version)
+    shown = m.RoomBody.of(done.new, await server.engine.stats(room))
+    response.headers["ETag"] = f'"{done.new.version}"'
+    changed = {name: m.FieldChange(**pair) for name, pair in done.fields.items()}
+    return m.RoomChanged(**shown.model_dump(), changed=changed)
+
+
+@router.delete("/rooms/{room}", status_code=204)
+async def drop_room(server: Here, who: Admin, room: RoomName) -> None:
+    """Remove a room with its policy and everybody in it."""
+    await actions.drop(server, who, room)
+
+
+@router.post("/rooms/{room}/admit")
+async def admit(
+    server: Here, who: Operator, room: RoomName, body: m.Admit, repeat: Repeat = None
+) -> m.Admitted:
+    """Call the first people of the line by hand, as far as limits allow."""
+    op = actions.op_id(who, "admit", body.op_id, repeat)
+    done = await actions.admit(server, who, room, body.count, force=body.force, op=op)
+    return m.Admitted(called=done.count, waiting=(await server.engine.stats(room)).waiting)
+
+
+@router.post("/rooms/{room}/call")
+async def call(
+    server: Here, who: Operator, room: RoomName, body: m.Call, repeat: Repeat = None
+) -> m.Called:
+    """Call one ticket by its id, wherever it stands."""
+    op = actions.op_id(who, "call", body.op_id, repeat)
+    done = await actions.call(server, who, room, body.ticket_id, force=body.force, op=op)
+    return m.Called(ticket_id=body.ticket_id, enter_by_ms=done.until_ms)
+
+
+@router.post("/rooms/{room}/kick")
+async def kick(
+    server: Here, who: Operator, room: RoomName, body: m.Kick, repeat: Repeat = None
+) -> m.KickedBody:
+    """Remove named tickets wherever they are, or those waiting by age; sessions are revoked."""
+    by_age = body.older_than_s is not None or body.newer_than_s is not None
+    if by_age == (body.ticket_ids is not None):
+        raise InvalidInput("ticket_ids", "give either ids, or older_than_s or newer_than_s")
+    if body.ticket_ids is not None:
+        op = actions.op_id(who, "kick", body.op_id, repeat)
+        done = await actions.kick(server, who, room, body.ticket_ids, op)
+    else:
+        ages = {"older_than_s": body.older_than_s, "newer_than_s": body.newer_than_s}
+        done = await actions.kick_by_age(server, who, room, **ages)
+    return m.KickedBody(found=done.found, kicked=done.kicked, more=done.more)
+
+
+@router.post("/rooms/{room}/clear")
+async def clear(
+    server: Here, who: Admin, room: RoomName, body: m.Clear, repeat: Repeat = None
+) -> m.Cleared:
+    """Empty a room and refuse all its tickets from now on; the policy stays."""
+    op = actions.op_id(who, "clear", body.op_id, repeat)
+    return m.Cleared(cleared=await actions.clear(server, who, room, body.confirm, op))
+
+
+@router.get("/rooms/{room}/tickets")
+async def list_tickets(
+    server: Here,
+    _: Viewer,
+    room: RoomName,
+    state: m.ListState = "waiting",
+    after: Annotated[str | None, Query(max_length=16)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    since: Annotated[int | None, Query(ge=0, le=10**13, description="Arrived from, in ms.")] = None,
+    until: Annotated[int | None, Query(ge=0, le=10**13, description="Arrived to, in ms.")] = None,
+) -> m.TicketsBody:
+    """Return a page of tickets: those waiting in their order, others by their deadline."""
+    if state != "waiting" and (since is not None or until is not None):
+        raise InvalidInput("since", "when they arrived is known of those waiting only")
+    page = await server.engine.list(
+        room, State(state), after=after, limit=limit, since_ms=since, until_ms=until
+    )
+    return m.TicketsBody(tickets=[m.TicketLine.of(one) for one in page.tickets], after=page.after)
+
+
+@router.get("/rooms/{room}/stats")
+async def stats(server: Here, _: Viewer, room: RoomName) -> m.StatsNow:
+    """Return a room at a glance, and what a newcomer would wait."""
+    found = await server.engine.stats(room)
+    board = await server.boards.get(room)
+    wait = m.WaitBody.of(board.wait(found.waiting + 1))
+    return m.StatsNow(**m.StatsBody.of(found).model_dump(), eta_s=wait)
+
+
+@router.get("/rooms/{room}/series")
+async def series(
+    server: Here, _: Viewer, room: RoomName, minutes: Annotated[int, Query(ge=1, le=1440)] = 60
+) -> m.SeriesBody:
+    """Return samples of the last minutes, oldest first."""
+    now_ms = (await server.engine.stats(room)).now_ms
+    found = await server.engine.series(room, since_ms=now_ms - minutes * 60_000, limit=MOST_SAMPLES)
+    return m.SeriesBody(samples=[m.SampleBody.of(one) for one in found])
+
+
+@router.get("/audit")
+async def audit(
+    server: Here,
+    _: Viewer,
+    before: Annotated[str | None, Query(max_length=40)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    room: Annotated[str | None, Query(max_length=64)] = None,
+) -> m.AuditBody:
+    """Return who changed what, newest first."""
+    page: AuditPage = await server.audit.page(before=before, limit=limit, room=room)
+    return m.AuditBody(entries=[m.AuditLine.of(one) for one in page.entries], before=page.before)
+
+
+@router.get("/keys")
+async def list_keys(server: Here, _: Admin) -> m.KeysBody:
+    """Return all API keys, without their secrets."""
+    return m.KeysBody(keys=[m.KeyBody.of(one) for one in await server.keys.list()])
+
+
+@router.post("/keys", status_code=201)
+async def create_key(server: Here, who: Admin, body: m.NewKey) -> m.KeyMade:
+    """Make an API key; this answer is the only place where it is shown."""
+    text, made = await actions.make_key(server, who, body.name, body.role)
+    return m.KeyMade(key=text, **m.KeyBody.of(made).model_dump())
+
+
+@router.delete("/keys/{key_id}", status_code=204)
+async def revoke_key(server: Here, who: Admin, key_id: Annotated[str, Path(max_length=64)]) -> None:
+    """Revoke an API key; every server refuses it within two seconds."""
+    await actions.revoke_key(server, who, key_id)
+
+
+def check_name(name: str) -> None:
+    """Refuse a bad name of a new room as input, not as a path that is not there."""
+    try:
+        check_room_name(name)
+    except InvalidInput as error:
+        raise InvalidInput("name", str(error).removeprefix(f"{error.field}: ")) from None
+
+
+async def _shown(server: Server, name: str, response: Response) -> m.RoomBody:
+    room, numbers = await server.engine.room(name), await server.engine.stats(name)
+    response.headers["ETag"] = f'"{room.version}"'
+    return m.RoomBody.of(room, numbers)
+
+
+def _version(given: int | None, if_match: str | None) -> int | None:
+    """Return the version that a change rests on, from the body or from If-Match."""
+    if if_match is None or if_match.strip() == "*":
+        return given
+    match = re.fullmatch(r'\s*(?:W/)?"(\d{1,15})"\s*', if_match, re.ASCII)
+    if match is None or (given is not None and given != int(match[1])):
+        raise InvalidInput(
+            "If-Match", 'must be the ETag of the room, like "4", and no other version'
+        )
+    return int(match[1])

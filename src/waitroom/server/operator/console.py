@@ -1,0 +1,235 @@
+"""The operator page, `/admin`: rooms at a glance, and levers that say first what they will do.
+
+Server-rendered; a small script only fetches the same numbers again. Every change goes through a
+second screen that names the room, and lands in the audit log.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request, Response
+
+from waitroom.engine.api_keys import Role
+from waitroom.engine.audit import Entry
+from waitroom.errors import InvalidInput, WaitroomError
+from waitroom.models import Mode, State, check_room_name
+from waitroom.server.context import Here
+from waitroom.server.http.auth import address_of, who_is
+from waitroom.server.http.problems import status_of
+from waitroom.server.operator import actions, chart
+from waitroom.server.operator import preview as previews
+from waitroom.server.operator import room_view as views
+from waitroom.server.operator import session as sessions
+from waitroom.server.operator.page import Page, PageRoute, see
+from waitroom.server.operator.preview import Lever, Wish
+
+_TICKETS_PER_PAGE = 100
+_ENTRIES_PER_PAGE = 50
+_UNDOABLE = {name for names in previews.FIELDS.values() for name in names}
+_AGES_S = (0, 60, 300, 900, 3600)
+
+
+router = APIRouter(prefix="/admin", route_class=PageRoute, include_in_schema=False)
+
+
+# Signing in ---------------------------------------------------------------------------------
+
+
+@router.get("/sign-in")
+async def sign_in_page(server: Here, request: Request) -> Response:
+    """Ask for a key."""
+    return Page(server, request, None).html("admin_sign_in.html", error=None)
+
+
+@router.post("/sign-in")
+async def sign_in(
+    server: Here, request: Request, key: Annotated[str, Form(max_length=400)] = ""
+) -> Response:
+    """Begin a session for whoever shows a good key."""
+    sessions.check_origin(server, request)
+    try:
+        who = await who_is(server, key.strip(), address_of(server, request))
+    except WaitroomError as error:
+        page = Page(server, request, None)
+        said = {"unauthorized": "sign_in_bad", "too_many_requests": "sign_in_limited"}
+        wrong = page.text(said.get(error.code, "sign_in_away"))
+        response = page.html("admin_sign_in.html", status_of(error), error=wrong)
+        if (wait_s := getattr(error, "retry_after_s", None)) is not None:
+            response.headers["retry-after"] = str(wait_s)
+        return response
+    await actions.record(server, who, "sign_in")
+    response = see("/admin")
+    sessions.begin(server, request, response, who.key)
+    return response
+
+
+@router.post("/sign-out")
+async def sign_out(
+    server: Here, request: Request, token: Annotated[str, Form(max_length=100)] = ""
+) -> Response:
+    """End the session."""
+    page = await Page.of(server, request)
+    page.check(token)
+    response = see("/admin/sign-in")
+    sessions.end(server, request, response)
+    return response
+
+
+# Looking ------------------------------------------------------------------------------------
+
+
+@router.get("")
+async def overview(
+    server: Here,
+    request: Request,
+    after: Annotated[str | None, Query(max_length=64)] = None,
+    live: bool = False,
+) -> Response:
+    """Show all rooms; with `live`, only what changes."""
+    page = await Page.of(server, request)
+    found, more = await views.rooms(server, after)
+    template = "admin_rooms_live.html" if live else "admin_rooms.html"
+    return page.html(template, rooms=found, more=more, after=after, away=server.pulse.away)
+
+
+@router.get("/rooms/{room}")
+async def one_room(
+    server: Here,
+    request: Request,
+    room: str,
+    done: Annotated[str | None, Query(max_length=40)] = None,
+    live: bool = False,
+    drawn: bool = True,
+) -> Response:
+    """Show a room; with `live` only what changes, and `drawn=0` leaves the charts out."""
+    page = await Page.of(server, request)
+    board = await views.fresh(server, check_room_name(room))
+    view = views.view(board, server.pulse.away)
+    values: dict[str, Any] = {"room": view, "charts": (), "rows": (), "modes": list(Mode)}
+    if drawn:
+        since = view.stats.now_ms - chart.SPAN_MS
+        samples = await server.engine.series(room, since_ms=since, limit=chart.MOST)
+        points = chart.points(samples)
+        values |= {"charts": chart.charts(points, view.stats.now_ms), "rows": chart.rows(points)}
+    if live:
+        return page.html("admin_room_live.html", **values)
+    entry = await server.audit.get(done) if done else None
+    entry = entry if entry is not None and entry.room == room else None
+    log = await server.audit.page(room=room, limit=5)
+    undo = entry is not None and _undoable(entry, view.version)
+    return page.html("admin_room.html", done=entry, undo=undo, log=log.entries, **values)
+
+
+@router.get("/rooms/{room}/tickets")
+async def tickets(
+    server: Here,
+    request: Request,
+    room: str,
+    state: State = State.WAITING,
+    after: Annotated[str | None, Query(max_length=16)] = None,
+    older: Annotated[int, Query(ge=0, le=31_622_400)] = 0,
+) -> Response:
+    """List the people of a room in one state, the waiting ones also by how long they have."""
+    page = await Page.of(server, request)
+    board = await views.fresh(server, check_room_name(room))
+    view = views.view(board, server.pulse.away)
+    by_age = older > 0 and state is State.WAITING
+    until_ms = view.stats.now_ms - older * 1000 if by_age else None
+    found = await server.engine.list(
+        room, state, after=after, limit=_TICKETS_PER_PAGE, until_ms=until_ms
+    )
+    return page.html(
+        "admin_tickets.html",
+        room=view,
+        state=state,
+        found=found,
+        after=after,
+        older=older,
+        ages=_AGES_S,
+        states=(State.WAITING, State.CALLED, State.INSIDE),
+    )
+
+
+@router.get("/audit")
+async def audit(
+    server: Here,
+    request: Request,
+    before: Annotated[str | None, Query(max_length=40)] = None,
+    room: Annotated[str, Query(max_length=64)] = "",
+) -> Response:
+    """Show who changed what."""
+    page = await Page.of(server, request)
+    found = await server.audit.page(before=before, limit=_ENTRIES_PER_PAGE, room=room or None)
+    return page.html("admin_audit.html", found=found, room=room, before=before)
+
+
+# Changing -----------------------------------------------------------------------------------
+
+
+@router.get("/rooms/{room}/confirm")
+async def confirm(server: Here, request: Request, room: str) -> Response:
+    """Say what a lever will do; nothing is changed yet."""
+    page = await Page.of(server, request, Role.OPERATOR)
+    board = await views.fresh(server, check_room_name(room))
+    wish = previews.read(request.query_params)
+    return page.html(
+        "admin_confirm.html",
+        room=views.view(board, server.pulse.away),
+        wish=wish,
+        preview=previews.preview(board, wish),
+        op=secrets.token_hex(8),
+    )
+
+
+@router.post("/rooms/{room}/do")
+async def do(server: Here, request: Request, room: str) -> Response:
+    """Do what was confirmed, and go back to the room."""
+    page = await Page.of(server, request, Role.OPERATOR)
+    form = {name: str(value) for name, value in (await request.form()).items()}
+    page.check(form.get("token", ""))
+    wish, op = previews.read(form), form.get("op") or None
+    entry_id = await _do(page, check_room_name(room), wish, form.get("version", ""), op)
+    return see(f"/admin/rooms/{room}" + (f"?done={entry_id}" if entry_id else ""))
+
+
+async def _do(page: Page, room: str, wish: Wish, version: str, op: str | None) -> str:
+    server, who = page.server, page.who
+    if wish.lever in previews.FIELDS:
+        known = int(version) if version.isdecimal() and len(version) < 16 else None
+        return (await actions.change(server, who, room, wish.changes, known, op=op)).entry_id
+    if wish.lever is Lever.KICK:
+        return (await actions.kick(server, who, room, [wish.ticket], op)).entry_id
+    if wish.lever is Lever.CALL:
+        done = await actions.call(server, who, room, wish.ticket, force=wish.force, op=op)
+    else:
+        done = await actions.admit(server, who, room, wish.count, force=wish.force, op=op)
+    return done.entry_id
+
+
+@router.post("/rooms/{room}/undo")
+async def undo(
+    server: Here,
+    request: Request,
+    room: str,
+    entry: Annotated[str, Form(max_length=40)] = "",
+    token: Annotated[str, Form(max_length=100)] = "",
+) -> Response:
+    """Put fields back to what they were, unless somebody has changed the room since."""
+    page = await Page.of(server, request, Role.OPERATOR)
+    page.check(token)
+    found = await server.audit.get(entry)
+    if found is None or found.room != check_room_name(room) or not _undoable(found):
+        raise InvalidInput("entry", "this cannot be undone")
+    before = {name: pair["old"] for name, pair in found.detail["changed"].items()}
+    done = await actions.change(server, page.who, room, before, found.detail["version"])
+    return see(f"/admin/rooms/{room}?done={done.entry_id}")
+
+
+def _undoable(entry: Entry, version: int | None = None) -> bool:
+    """Tell whether a change can be taken back; with `version`, if it is the last one still."""
+    changed = entry.detail.get("changed") if entry.action == "room.change" else None
+    if not changed or not set(changed) <= _UNDOABLE:
+        return False
+    return version is None or entry.detail.get("version") == version

@@ -1,0 +1,156 @@
+"""A room as the operator page shows it: numbers, pace, wait, and whether all is well."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from waitroom.errors import UnknownRoom, WaitroomError
+from waitroom.estimate.methods import Wait
+from waitroom.models import Mode, Policy, Sample, Stats
+from waitroom.server.context import Server
+from waitroom.server.operator.chart import per_minute, spark
+from waitroom.server.rooms.board import Board, sample_of
+
+STALE_S = 10.0
+"""Numbers older than this are no longer live, and the page says so."""
+
+ROOMS_PER_PAGE = 50
+_SPARK_MS = 20 * 60_000
+_MINUTE_MS = 60_000
+_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """One thing that an operator should know: `level` is ok, warn or bad, `key` its words."""
+
+    level: str
+    key: str
+    number: int = 0
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoomView:
+    """One room."""
+
+    name: str
+    title: str
+    policy: Policy
+    version: int
+    stats: Stats
+    per_minute: int
+    last: Wait | None
+    """The wait of the last in line, or of a newcomer where nobody waits."""
+
+    signs: tuple[Sign, ...]
+    spark: str
+
+    @property
+    def level(self) -> str:
+        """The worst of its signs."""
+        levels = [sign.level for sign in self.signs]
+        return next((level for level in ("bad", "warn") if level in levels), "ok")
+
+    @property
+    def held(self) -> int:
+        """How many places are taken."""
+        return self.stats.called + self.stats.inside
+
+    @property
+    def full(self) -> int | None:
+        """How much of the capacity is taken, in percent and at most 100."""
+        if not self.policy.capacity:
+            return None
+        return min(100, round(100 * self.held / self.policy.capacity))
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A room that cannot be shown, and why."""
+
+    name: str
+    why: str
+
+
+async def fresh(server: Server, room: str) -> Board:
+    """Return the board of a room as it is at this moment: somebody may just have changed it."""
+    board = await server.boards.get(room)
+    stats = await server.engine.stats(room)
+    board.renew(server.engine.policy_of(room) or board.policy, stats)
+    return board
+
+
+async def rooms(
+    server: Server, after: str | None = None
+) -> tuple[list[RoomView | Broken], str | None]:
+    """Return a page of rooms by name, and the cursor of the next."""
+    names = [name for name in await server.engine.rooms() if after is None or name > after]
+    some = names[:ROOMS_PER_PAGE]
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(name: str) -> RoomView | Broken | None:
+        async with turns:
+            try:
+                return view(await server.boards.get(name), server.pulse.away)
+            except UnknownRoom:  # a name that was left in the index
+                return None
+            except WaitroomError as error:
+                return Broken(name, str(error))
+
+    found = [room for room in await asyncio.gather(*map(one, some)) if room is not None]
+    return found, some[-1] if len(names) > len(some) else None
+
+
+def view(board: Board, away: bool) -> RoomView:
+    """Return a room for the page."""
+    stats = board.stats
+    return RoomView(
+        name=board.room,
+        title=board.policy.title or "",
+        policy=board.policy,
+        version=board.version,
+        stats=stats,
+        per_minute=calls_per_minute(board.samples, stats),
+        last=board.wait(max(1, stats.waiting)),
+        signs=tuple(signs(board, away)),
+        spark=spark([*board.samples, sample_of(stats)], stats.now_ms, _SPARK_MS),
+    )
+
+
+def calls_per_minute(samples: Sequence[Sample], stats: Stats) -> int:
+    """Return how many were called in the last minute."""
+    now = sample_of(stats)
+    since = stats.now_ms - _MINUTE_MS
+    before = next((one for one in reversed(samples) if one.at_ms <= since), None)
+    if before is None:
+        before = samples[0] if samples else now
+    return round(per_minute(before, now))
+
+
+def signs(board: Board, away: bool) -> list[Sign]:
+    """Return what is not as it should be, or what to keep in mind; the worst first."""
+    policy, stats = board.policy, board.stats
+    held, age_s = stats.called + stats.inside, time.monotonic() - board.fresh_at
+    found = []
+    if away:
+        found.append(Sign("bad", "sign_away"))
+    elif age_s > STALE_S:
+        found.append(Sign("bad", "sign_stale", round(age_s)))
+    if policy.capacity is not None and held > policy.capacity:
+        found.append(Sign("warn", "sign_over", held - policy.capacity))
+    if policy.max_entries is not None and stats.entries_in_window > policy.max_entries:
+        over = stats.entries_in_window - policy.max_entries
+        found.append(Sign("warn", "sign_window", over))
+    if stats.hold_until_ms is not None:
+        found.append(Sign("warn", "sign_hold", at_ms=stats.hold_until_ms))
+    if policy.opens_at_ms is not None and policy.opens_at_ms > stats.now_ms:
+        found.append(Sign("warn", "sign_before", at_ms=policy.opens_at_ms))
+    if policy.mode in (Mode.PAUSED, Mode.CLOSED, Mode.BYPASS):
+        found.append(Sign("warn", f"sign_{policy.mode}"))
+    if policy.queue_limit is not None and stats.waiting >= policy.queue_limit:
+        found.append(Sign("warn", "sign_full"))
+    return found

@@ -1,0 +1,112 @@
+"""The words of the operator page, and how it says waits, ages, values and what somebody did."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from waitroom.engine.audit import Entry
+from waitroom.estimate.methods import Wait
+from waitroom.models import Policy
+from waitroom.server.pages.text import LOCALES, Text
+
+_SECONDS = {"every_s", "per_s"}
+
+
+@cache
+def words_of(lang: str) -> Text:
+    """Return the words of a language that we have."""
+    words: Mapping[str, str] = json.loads((LOCALES / f"admin.{lang}.json").read_text("utf-8"))
+    return Text(lang, MappingProxyType(words))
+
+
+def span(text: Text, seconds: float) -> str:
+    """Say a length of time in one unit, or two where one would be coarse."""
+    if seconds < 90:
+        return text("span_s", n=round(seconds))
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return text("span_m", n=minutes)
+    hours, minutes = divmod(minutes, 60)
+    return text("span_hm", h=hours, m=minutes) if minutes else text("span_h", h=hours)
+
+
+def about(text: Text, seconds: float | None) -> str:
+    """Say a wait, without false precision."""
+    if seconds is None:
+        return text("wait_unknown")
+    if seconds < 45:
+        return text("wait_short")
+    minutes = seconds / 60
+    step = 1 if minutes < 30 else 5 if minutes < 120 else 10
+    hours, left = divmod(max(1, round(minutes / step) * step), 60)
+    if not hours:
+        return text("wait_about", span=text("span_m", n=left))
+    shown = text("span_hm", h=hours, m=left) if left else text("span_h", h=hours)
+    return text("wait_about", span=shown)
+
+
+def waits(text: Text, wait: Wait | None) -> str:
+    """Say an estimate by its likely value."""
+    return about(text, None if wait is None else wait.likely)
+
+
+def range(text: Text, wait: Wait) -> str:  # noqa: A001 - templates say `say.range`
+    """Say within what an estimate lies."""
+    return text("wait_range", low=span(text, wait.low), high=span(text, wait.high))
+
+
+def value(text: Text, name: str, given: Any) -> str:
+    """Say the value of a policy's field."""
+    if given is None:
+        return text("no_limit")
+    if isinstance(given, bool):
+        return text("yes") if given else text("no")
+    if name == "mode":
+        return text(f"mode_{given}")
+    if isinstance(given, str):
+        return given if len(given) <= 60 else f"{given[:60]}…"
+    if name.endswith("_s"):
+        shown = f"{given:.3f}".rstrip("0").rstrip(".")
+        return text("seconds", n=shown)
+    return f"{given:,}"
+
+
+def pace(text: Text, policy: Policy) -> str:
+    """Say how many are called how often."""
+    if policy.batch is None or policy.every_s is None:
+        return text("no_limit")
+    return text("pace_of", n=policy.batch, span=value(text, "every_s", policy.every_s))
+
+
+def field(text: Text, name: str) -> str:
+    """Say the name of a field; those without a word of their own are named as in the policy."""
+    return text.words.get(f"field_{name}", name)
+
+
+def told(text: Text, entry: Entry) -> list[str]:
+    """Say what somebody did, in one line or one per changed field."""
+    detail = entry.detail
+    if entry.action == "room.change":
+        changed = detail.get("changed", {})
+        return [
+            text(
+                "did_change",
+                field=field(text, name),
+                old=value(text, name, pair["old"]),
+                new=value(text, name, pair["new"]),
+            )
+            for name, pair in changed.items()
+        ]
+    key = "did_" + entry.action.replace(".", "_")
+    if entry.action == "kick" and "tickets" not in detail:
+        key = "did_kick_age"
+    if key not in text.words:
+        return [entry.action]
+    numbers = {name: detail.get(name) for name in ("called", "count", "kicked", "asked", "cleared")}
+    words = {name: detail.get(name, "") for name in ("ticket", "name", "role", "id", "store")}
+    fields = ", ".join(detail.get("changed", ()))
+    return [text(key, **numbers, **words, fields=fields)]

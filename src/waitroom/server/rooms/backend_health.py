@@ -1,0 +1,110 @@
+"""Is the store there? Known within a quarter of a second, so that no visitor waits for it.
+
+While it is away every call is answered at once, nothing queues up, and one question every quarter
+of a second finds out when it is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+
+from waitroom.engine import Engine
+from waitroom.errors import StoreUnavailable
+from waitroom.server.metrics.counters import Tally
+
+log = logging.getLogger("waitroom.pulse")
+
+LOOK_S = 0.05
+HUNG_S = 0.18
+"""A call that has been under way for so long is given up: 300 ms are promised to the visitor."""
+
+_IN_TIME = 3
+PING_EVERY_S = 1.0
+PING_AWAY_S = 0.25
+
+
+class Pulse:
+    """Watches one store: `away` tells whether calls are worth making."""
+
+    def __init__(self, engine: Engine, tally: Tally) -> None:
+        self.away = False
+        self.away_since = 0.0
+        self._engine = engine
+        self._tally = tally
+        self._asked = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._tasks = [asyncio.create_task(one) for one in (self._watch(), self._ask())]
+
+    async def stop(self) -> None:
+        """Stop."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1)
+
+    def check(self) -> None:
+        """Raise at once if the store is away."""
+        if self.away:
+            raise _unavailable()
+
+    def suspect(self) -> None:
+        """Look now: a call has just failed."""
+        self._asked.set()
+
+    async def _watch(self) -> None:
+        """Notice calls that take too long; beside the pings, for those may hang as well."""
+        on_time = 0
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(LOOK_S)
+            # If we ourselves were late, replies may lie unread: that is no fault of the store.
+            late = time.monotonic() - began > 2 * LOOK_S
+            on_time = 0 if late else on_time + 1
+            if on_time >= _IN_TIME and self._engine.visitors.oldest_s > HUNG_S:
+                self._set(True)
+                self._asked.set()
+
+    async def _ask(self) -> None:
+        """Ping the store now and then, and at once when a call has failed."""
+        while True:
+            self._asked.clear()
+            self._set(not await self._ping())
+            if self.away:
+                await asyncio.sleep(PING_AWAY_S)
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PING_EVERY_S):
+                    await self._asked.wait()
+
+    async def _ping(self) -> bool:
+        """Ask once, with the patience that a visitor has."""
+        try:
+            async with asyncio.timeout(HUNG_S):
+                await self._engine.ping()
+        except Exception:  # whatever it is, it is no answer
+            return False
+        return True
+
+    def _set(self, away: bool) -> None:
+        if away:
+            # Those who wait for an answer get one now, also those who came after it went away.
+            self._engine.visitors.fail(_unavailable())
+        if away == self.away:
+            return
+        self.away = away
+        if away:
+            self._tally.store_errors += 1
+            self.away_since = time.monotonic()
+            log.warning("the store is away; answering without it until it is back")
+        else:
+            log.warning("the store is back after %.1f s", time.monotonic() - self.away_since)
+
+
+def _unavailable() -> StoreUnavailable:
+    return StoreUnavailable("the store cannot be reached; places are kept, try again in a moment")

@@ -1,0 +1,184 @@
+"""What a process knows of each room in use: policy, counts and the estimate, renewed each second.
+
+Polls read the board of their room and ask the store nothing for it: one `stats` a second serves
+any number of visitors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from waitroom.engine import Engine
+from waitroom.errors import UnknownRoom, WaitroomError
+from waitroom.estimate.methods import Estimator, Wait, estimator
+from waitroom.models import Policy, Sample, Stats
+
+log = logging.getLogger("waitroom.boards")
+
+REFRESH_S = 1.0
+FORGET_S = 60.0
+"""A board that nobody asked for in this time is renewed no more."""
+
+SAMPLE_MS = 5_000
+KEPT_SAMPLES = 720  # an hour: a desk calls a few people in that time
+_MOST_BOARDS = 2_000
+_FULL_LAG_S = 0.5
+
+
+@dataclass(slots=True)
+class Board:
+    """One room as this process sees it."""
+
+    room: str
+    policy: Policy
+    stats: Stats
+    samples: deque[Sample]
+    changed_at_ms: int | None = None
+    fresh_at: float = 0.0
+    wanted_at: float = 0.0
+    silence_s: float | None = None
+    """How long somebody who waits may be silent without losing anything."""
+
+    wait: Callable[[int], Wait | None] = field(default=lambda _: None)
+    estimator: Estimator | None = None
+
+    @property
+    def version(self) -> int:
+        """The version of the policy."""
+        return self.stats.version
+
+    def renew(self, policy: Policy, stats: Stats) -> None:
+        """Take over what the store says now."""
+        if stats.version != self.stats.version:
+            self.changed_at_ms = stats.now_ms
+        self.policy, self.stats, self.fresh_at = policy, stats, time.monotonic()
+        # Who is called between two polls needs half of the time to enter, and `pace` takes a third.
+        spans = policy.presence_s, policy.enter_within_s and 1.5 * policy.enter_within_s
+        self.silence_s = min((span for span in spans if span), default=None)
+        last = self.samples[-1].at_ms if self.samples else 0
+        if not last <= stats.now_ms < last + SAMPLE_MS:
+            self.samples.append(sample_of(stats))
+        # The newest second counts too, or the estimate would react in steps.
+        self.estimator = estimator(policy, stats, (*self.samples, sample_of(stats)))
+        self.wait = self.estimator.wait
+
+
+def sample_of(stats: Stats) -> Sample:
+    """Return the sample that a room at a glance amounts to."""
+    counters = stats.counters
+    return Sample(
+        at_ms=stats.now_ms,
+        waiting=stats.waiting,
+        called=stats.called,
+        inside=stats.inside,
+        joined=counters["joined"],
+        called_total=counters["called_total"],
+        entered=counters["entered"],
+        finished=counters["finished"],
+        left=counters["left"],
+        kicked=counters["kicked"],
+        expired=counters["expired"],
+        no_show=counters["no_show"],
+        abandoned=counters["abandoned"],
+    )
+
+
+class Boards:
+    """The boards of all rooms in use here, by name in `known`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.known: dict[str, Board] = {}
+        self.load = 0.0
+        """How far behind the event loop is, 0 to 1: visitors are asked to poll less often then."""
+
+        self._engine = engine
+        self._loading: dict[str, asyncio.Task[Board]] = {}
+        self._loop: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to renew boards in the background."""
+        self._loop = asyncio.create_task(self._renew_all())
+
+    async def stop(self) -> None:
+        """Stop."""
+        if self._loop is not None:
+            self._loop.cancel()
+            await asyncio.wait([self._loop], timeout=1)
+
+    async def get(self, room: str) -> Board:
+        """Return the board of a room, made on first use; many callers share the making."""
+        board = self.known.get(room) or await self._loaded(room)
+        board.wanted_at = time.monotonic()
+        return board
+
+    async def renew(self, room: str) -> Board:
+        """Return the board of a room as it is now; callers that come together share it."""
+        return await self._loaded(room)
+
+    async def _loaded(self, room: str) -> Board:
+        task = self._loading.get(room)
+        if task is None:
+            task = self._loading[room] = asyncio.create_task(self._load(room))
+            task.add_done_callback(lambda _: self._loading.pop(room, None))
+        return await asyncio.shield(task)
+
+    def want(self, room: str) -> None:
+        """Keep a board renewed for a while."""
+        board = self.known.get(room)
+        if board is not None:
+            board.wanted_at = time.monotonic()
+
+    def forget(self, room: str) -> None:
+        """Forget a room, because it was dropped."""
+        self.known.pop(room, None)
+
+    async def _load(self, room: str) -> Board:
+        stats = await self._engine.stats(room)
+        known = self.known.get(room)
+        if known is not None:
+            known.renew(self._engine.policy_of(room) or known.policy, stats)
+            return known
+        history = await self._engine.series(room, limit=KEPT_SAMPLES)
+        policy = self._engine.policy_of(room)
+        if policy is None:
+            raise UnknownRoom(room)
+        board = Board(room, policy, stats, deque(history, KEPT_SAMPLES))
+        board.renew(policy, stats)
+        if len(self.known) >= _MOST_BOARDS:
+            oldest = min(self.known.values(), key=lambda one: one.wanted_at)
+            del self.known[oldest.room]
+        self.known[room] = board
+        return board
+
+    async def _renew_all(self) -> None:
+        while True:
+            asked = time.monotonic()
+            await asyncio.sleep(REFRESH_S)
+            lag = time.monotonic() - asked - REFRESH_S
+            self.load = 0.7 * self.load + 0.3 * min(1.0, max(0.0, lag) / _FULL_LAG_S)
+            wanted_since = asked - FORGET_S
+            for board in [*self.known.values()]:
+                if board.wanted_at >= wanted_since:
+                    await self._renew(board)
+
+    async def _renew(self, board: Board) -> None:
+        try:
+            stats = await self._engine.stats(board.room)
+        except UnknownRoom:
+            self.forget(board.room)
+            return
+        except WaitroomError as error:  # away: the pulse notices, and the board stays as it is
+            log.debug("the board of %s was not renewed: %s", board.room, error)
+            return
+        except Exception:
+            log.exception("the board of %s was not renewed", board.room)
+            return
+        policy = self._engine.policy_of(board.room)
+        with contextlib.suppress(ArithmeticError):
+            board.renew(policy or board.policy, stats)

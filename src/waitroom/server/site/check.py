@@ -1,0 +1,65 @@
+"""`/v1/check`: is this pass good now? Cheap, for it is asked before every request of a site.
+
+A signature is checked once and remembered; whether the session still is inside is asked of the
+store each time, many at once. While the store is away the signature and the end must do.
+"""
+
+from __future__ import annotations
+
+import time
+
+from waitroom.errors import InvalidPass, StoreError, UnknownRoom
+from waitroom.passes import Pass
+from waitroom.server.context import Server
+from waitroom.server.http import problems
+from waitroom.server.http.answers import Answer
+from waitroom.server.http.request import PASS_COOKIE, Call
+from waitroom.server.visitor.service import within
+
+_MOST_READ = 50_000
+_GOOD = [(b"cache-control", b"no-store")]
+GOOD = Answer(204, _GOOD, b"")
+
+
+async def check(server: Server, call: Call) -> Answer:
+    """Answer 204 for a good pass, else 401; `call.room` is the room asked for, '' for any."""
+    try:
+        if not await _goes_on(server, read(server, call)):
+            raise InvalidPass("the session is over; join again")
+    except InvalidPass as error:
+        return problems.answer(error)
+    return GOOD
+
+
+async def _goes_on(server: Server, found: Pass) -> bool:
+    """Tell whether the session of a pass, whose signature and end are good, is inside now."""
+    # A pass without a session was given while the store was away, and holds for its minute.
+    if server.pulse.away or not found.sid:
+        return True
+    try:
+        if await server.engine.check(found.room, found.ticket_id, found.sid):
+            return True
+        # After a loss nobody is inside until gates have vouched for them, in `recover_s`. Asked
+        # of the store: a board may be a second old.
+        stats = await within(server.engine.stats(found.room))
+    except UnknownRoom:
+        return False
+    except StoreError:
+        server.pulse.suspect()
+        return True
+    return stats.hold_until_ms is not None
+
+
+def read(server: Server, call: Call) -> Pass:
+    """Return the pass that the caller shows, with its signature and end checked."""
+    text = call.bearer or call.cookie(PASS_COOKIE + call.room) or ""
+    found = server.read_passes.get(text)
+    now_s = time.time()
+    if found is None or found.expires_s <= now_s:
+        found = server.passes.verify(text, now_s=now_s)
+        if len(server.read_passes) >= _MOST_READ:
+            server.read_passes.clear()
+        server.read_passes[text] = found
+    if call.room and found.room != call.room:
+        raise InvalidPass("is for another room")
+    return found

@@ -1,0 +1,160 @@
+"""What gates ask for, with a pass or a one-time code: hand over, redeem, renew, finish, announce.
+
+A gate knows a session by its pass alone. The pass is verified here as everywhere: by its signature
+and its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Annotated
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from waitroom.engine.handoffs import LIFE_S, Handoff
+from waitroom.errors import InvalidPass, NotYourTurn, WaitroomError
+from waitroom.models import State, TicketView
+from waitroom.passes import Pass
+from waitroom.server.context import Here, Server
+from waitroom.server.http.answers import moment
+from waitroom.server.http.request import Call
+from waitroom.server.site import check
+from waitroom.server.visitor import service
+from waitroom.server.visitor.routes import RoomName, TicketText, problems
+from waitroom.server.visitor.views import pass_of
+
+router = APIRouter(prefix="/v1", tags=["gates"])
+MOST_PASSES = 500
+NO_STORE = {"cache-control": "no-store"}
+
+
+class Code(BaseModel):
+    """A one-time code."""
+
+    code: str
+    expires_at: str
+
+
+class Redeem(BaseModel):
+    """A code to redeem."""
+
+    model_config = ConfigDict(extra="forbid")
+    code: str = Field(min_length=1, max_length=64)
+
+
+class Session(BaseModel):
+    """A session, with its pass."""
+
+    room: str
+    pass_: str = Field(alias="pass")
+    session_ends_at: str | None
+
+
+class Announce(BaseModel):
+    """Live passes that a gate has seen."""
+
+    model_config = ConfigDict(extra="forbid")
+    passes: list[Annotated[str, Field(max_length=2048)]] = Field(max_length=MOST_PASSES)
+
+
+class Announced(BaseModel):
+    """How many of them are inside now."""
+
+    inside: int
+
+
+@router.post(
+    "/rooms/{room}/tickets/{ticket}/handoff",
+    status_code=201,
+    responses=problems(404, 408, 409, 410, 413, 422, 503),
+)
+async def hand_off(
+    server: Here, request: Request, response: Response, room: RoomName, ticket: TicketText
+) -> Code:
+    """Make a one-time code that takes a session to a site on another host, within a minute."""
+    response.headers.update(NO_STORE)
+    view = await service.poll(server, Call.of(request.scope, room, ticket))
+    if view.state is State.GONE:
+        raise service.gone_error(view)
+    if view.state is not State.INSIDE:
+        raise NotYourTurn("only a session inside can be handed over; enter first")
+    made = await server.handoffs.make(
+        Handoff(room, view.id, view.sid or 0, view.session_ends_at_ms)
+    )
+    return Code(code=made, expires_at=moment(int(time.time() + LIFE_S) * 1000) or "")
+
+
+@router.post("/redeem", responses=problems(400, 408, 410, 413, 422, 503))
+async def redeem(server: Here, response: Response, body: Redeem) -> Session:
+    """Turn a one-time code into the pass of its session; once."""
+    response.headers.update(NO_STORE)
+    server.pulse.check()
+    found = await server.handoffs.redeem(body.code)
+    view = TicketView(found.room, found.ticket_id, State.INSIDE, "", sid=found.sid)
+    return _session(server, view._replace(session_ends_at_ms=found.ends_at_ms))
+
+
+@router.post("/passes/renew", responses=problems(401, 408, 409, 410, 413, 422, 503))
+async def renew(server: Here, request: Request, response: Response) -> Session:
+    """Extend the session of a pass; the answer has the new pass.
+
+    After a loss of state this vouches for the session too, as long as admission holds.
+    """
+    response.headers.update(NO_STORE)
+    found = _shown(server, request)
+    return _session(server, await _renewed(server, found))
+
+
+@router.post("/passes/finish", status_code=204, responses=problems(401, 408, 410, 413, 503))
+async def finish(server: Here, request: Request) -> None:
+    """End the session of a pass; its place goes to the next one at once."""
+    found = _shown(server, request)
+    server.pulse.check()
+    await server.engine.finish_session(found.room, found.ticket_id, found.sid)
+
+
+@router.post("/passes/announce", responses=problems(400, 408, 413, 422, 503))
+async def announce(server: Here, body: Announce) -> Announced:
+    """Tell which passes are in use, after a loss of state: their places are not given twice.
+
+    Passes that are forged, over or finished count for nothing.
+    """
+    server.pulse.check()
+    done = await asyncio.gather(*(_vouched(server, text) for text in body.passes))
+    return Announced(inside=sum(done))
+
+
+async def _vouched(server: Server, text: str) -> bool:
+    try:
+        found = server.passes.verify(text)
+        if await server.engine.check(found.room, found.ticket_id, found.sid):
+            return True
+        await _renewed(server, found)
+    except WaitroomError:
+        return False
+    return True
+
+
+async def _renewed(server: Server, found: Pass) -> TicketView:
+    server.pulse.check()
+    return await server.engine.renew_session(
+        found.room, found.ticket_id, found.sid, vouched_until_ms=found.expires_s * 1000
+    )
+
+
+def _shown(server: Server, request: Request) -> Pass:
+    call = Call.of(request.scope, "", None)
+    if not call.bearer:
+        raise InvalidPass("is missing; send it as `Authorization: Bearer`")
+    found = check.read(server, call)
+    if not found.sid:
+        raise InvalidPass("was given while the store was away, and belongs to no session")
+    return found
+
+
+def _session(server: Server, view: TicketView) -> Session:
+    ends = moment(view.session_ends_at_ms)
+    found = {"room": view.room, "pass": pass_of(server, view), "session_ends_at": ends}
+    return Session.model_validate(found)

@@ -1,0 +1,219 @@
+"""What the waiting page has to say to this caller, found out within the time of an answer.
+
+Reading is safe: a crawler or a prefetching browser that follows a link takes no place.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from waitroom import errors
+from waitroom.estimate.methods import Wait
+from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
+from waitroom.server.context import Server
+from waitroom.server.http.request import PASS_COOKIE, TICKET_COOKIE, Call, cookie
+from waitroom.server.pages.text import Text
+from waitroom.server.rooms.board import Board
+from waitroom.server.visitor import service, views
+from waitroom.server.waiting.progress import SEEN_COOKIE, seen
+from waitroom.server.waiting.view import FACE_OF, Face, PageView
+
+Cookies = list[tuple[bytes, bytes]]
+ENDED = {"left": Face.LEFT, "finished": Face.FINISHED}
+_STATUS = {Face.AWAY: 503, Face.UNKNOWN: 404}
+INSIDE_COOKIE = "waitroom-inside-"
+_TAIL = 8  # characters of a ticket that tell it from another of the same browser
+_SECRETS = ("ticket", "pass")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The page's view, the cookies that go with it and the status."""
+
+    page: PageView
+    cookies: Cookies
+
+    @property
+    def status(self) -> int:
+        """Return the HTTP status."""
+        return _STATUS.get(self.page.face, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the page's address says.
+
+    `ended` is how the caller's last place went, if by their own wish; `refused` is what the room
+    has just said no to; `wanted` is where they want to go once inside.
+    """
+
+    ended: str | None = None
+    refused: str | None = None
+    wanted: str | None = None
+
+
+async def facts(server: Server, call: Call, text: Text, nonce: str, asked: Asked) -> Facts:
+    """Find out what to say."""
+    now_ms = int(time.time() * 1000)
+    page = PageView(
+        room=call.room,
+        face=Face.UNKNOWN,
+        now_ms=now_ms,
+        nonce=nonce,
+        text=text,
+        refused=asked.refused,
+        wanted=asked.wanted,
+        host=host_of(server, call),
+        secure=service.secure(server, call),
+    )
+    try:
+        board = await _board(server, call.room)
+        page = replace(page, policy=board.policy)
+        return await _known(server, call, board, page, asked.ended)
+    except (errors.UnknownRoom, errors.InvalidRoomName):
+        return Facts(page, [])
+    except (errors.StoreError, errors.BrokenRoom, errors.UpgradeNeeded):
+        server.pulse.suspect()
+        return _away(server, call, page)
+
+
+def host_of(server: Server, call: Call) -> str | None:
+    """Return our host as the visitor's browser names it."""
+    return urlsplit(server.settings.public_url or "").netloc or call.header(b"host")
+
+
+async def _board(server: Server, room: str) -> Board:
+    service.check_not_desk(room)
+    board = server.boards.known.get(room)
+    if board is None:
+        server.pulse.check()
+        board = await service.within(server.boards.get(room))
+    server.boards.want(room)
+    return board
+
+
+async def _known(
+    server: Server, call: Call, board: Board, page: PageView, ended: str | None
+) -> Facts:
+    page = replace(
+        page,
+        view=_plain(views.room(board)),
+        holding=board.stats.hold_until_ms is not None,
+        changed_at_ms=board.changed_at_ms,
+    )
+    if call.held:
+        try:
+            return _held(server, call, page, await service.within(service.poll(server, call)))
+        except errors.InvalidTicket:
+            pass  # too old, or of an earlier secret: its holder is new
+    server.pulse.check()
+    face = ENDED.get(ended or "") or _newcomer(board.policy, board.stats.waiting, page.now_ms)
+    return Facts(replace(page, face=face), [])
+
+
+def _newcomer(policy: Policy, waiting: int, now_ms: int) -> Face:
+    if policy.mode is Mode.CLOSED:
+        return Face.CLOSED
+    if _early(policy, now_ms) and policy.before_open is BeforeOpen.REFUSE:
+        return Face.SOON
+    if policy.queue_limit is not None and waiting >= policy.queue_limit:
+        return Face.FULL
+    return Face.JOIN
+
+
+def _early(policy: Policy, now_ms: int) -> bool:
+    opens = policy.opens_at_ms
+    return opens is not None and now_ms < opens and policy.mode is not Mode.BYPASS
+
+
+def _held(server: Server, call: Call, page: PageView, view: TicketView) -> Facts:
+    if view.state is State.GONE:
+        return Facts(replace(page, face=_gone(call, view)), [])
+    body = _plain(views.ticket(server, view))
+    eta = body["eta_s"]
+    page = replace(
+        page,
+        face=_face(page, view),
+        holds=True,
+        waiting=view.waiting,
+        position=view.position,
+        eta=Wait(**eta) if eta else None,
+        enter_by_ms=view.enter_by_ms,
+        session_ends_at_ms=view.session_ends_at_ms,
+        poll_after_ms=body["poll_after_ms"],
+        ticket=body,
+    )
+    cookies: Cookies = []
+    if view.ticket != call.cookie(TICKET_COOKIE + call.room) or view.state is State.INSIDE:
+        cookies += service.cookies(server, call, view)
+    if view.state is State.INSIDE:
+        cookies.append(inside(server, call, view.ticket))
+    return _remembered(server, call, page, view, cookies)
+
+
+def inside(server: Server, call: Call, ticket: str) -> tuple[bytes, bytes]:
+    """Return the cookie which says that this ticket was inside: the store soon forgets it."""
+    safe = service.secure(server, call)
+    return cookie(INSIDE_COOKIE + call.room, ticket[-_TAIL:], secure=safe, max_age_s=86_400)
+
+
+def _gone(call: Call, view: TicketView) -> Face:
+    if (
+        view.reason is Reason.PASSED
+        and call.cookie(INSIDE_COOKIE + call.room) == call.held[-_TAIL:]
+    ):
+        return Face.OVER
+    return FACE_OF[view.reason] if view.reason else Face.PASSED
+
+
+def _face(page: PageView, view: TicketView) -> Face:
+    if view.state is not State.WAITING:
+        return Face(str(view.state))
+    policy = page.policy
+    early = policy is not None and _early(policy, page.now_ms)
+    passes = policy is not None and policy.before_open is BeforeOpen.PASS
+    return Face.SOON if early and not passes else Face.WAITING
+
+
+def _remembered(
+    server: Server, call: Call, page: PageView, view: TicketView, cookies: Cookies
+) -> Facts:
+    """Show no higher number than this browser has seen."""
+    if view.position is None:
+        return Facts(page, cookies)
+    name, likely_s = SEEN_COOKIE + call.room, page.eta.likely if page.eta else None
+    found = seen(call.cookie(name), view.id, view.position, likely_s, page.now_ms // 1000)
+    page = replace(page, position=found.least, start=found.start, grown=found.grown)
+    kept = cookie(name, found.value(view.id), secure=service.secure(server, call), max_age_s=86_400)
+    return Facts(page, [*cookies, kept])
+
+
+def _away(server: Server, call: Call, page: PageView) -> Facts:
+    """The store is away: say so, or let people in where the room wants that."""
+    policy = page.policy or server.engine.policy_of(call.room)
+    page = replace(page, face=Face.AWAY, policy=policy)
+    if not service.open_while_away(server, call.room):
+        return Facts(page, [])
+    body = views.let_in_while_away(server, call.room, call.held)
+    server.tally.let_in_while_away()
+    kept = cookie(
+        PASS_COOKIE + call.room,
+        body.pass_ or "",
+        secure=service.secure(server, call),
+        max_age_s=views.AWAY_PASS_S,
+    )
+    ends_ms = page.now_ms + views.AWAY_PASS_S * 1000
+    page = replace(page, face=Face.INSIDE, session_ends_at_ms=ends_ms, ticket=_plain(body))
+    return Facts(page, [kept])
+
+
+def _plain(body: msgspec.Struct) -> dict[str, Any]:
+    """Return a body of the API for the script, without what only cookies may hold."""
+    found: dict[str, Any] = json.loads(msgspec.json.encode(body))
+    return {name: value for name, value in found.items() if name not in _SECRETS}

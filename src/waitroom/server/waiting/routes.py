@@ -1,0 +1,207 @@
+"""The waiting page `/rooms/{room}`, and its forms for browsers without a script.
+
+A GET only looks. Taking a place, entering, leaving, finishing and going back are POSTs that answer
+303 back to the page, and once inside to where the visitor goes on to: with a one-time code where
+the cookie of the pass does not reach. A form on another site cannot send them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
+
+from waitroom.errors import BadRequest, DefersUsedUp, Forbidden, NotFound, WaitroomError
+from waitroom.models import check_room_name
+from waitroom.server.context import Here, Server
+from waitroom.server.http import statics
+from waitroom.server.http.answers import Answer
+from waitroom.server.http.request import Call, cookie
+from waitroom.server.pages.text import LANGUAGES, language, text_of
+from waitroom.server.site import handover
+from waitroom.server.visitor import service
+from waitroom.server.waiting import onward
+from waitroom.server.waiting.facts import Asked, facts, host_of, inside
+from waitroom.server.waiting.progress import SEEN_COOKIE
+from waitroom.server.waiting.view import PageView, render
+
+router = APIRouter(include_in_schema=False)
+router.include_router(statics.router)
+public = statics.public
+LANG_COOKIE = "waitroom-lang"
+_YEAR_S = 365 * 86_400
+_ACTS: dict[str, service.Act] = {
+    "join": service.join,
+    "enter": service.enter,
+    "leave": service.leave,
+    "finish": service.finish,
+    "defer": service.defer,
+}
+_ENDS = {"leave": "left", "finish": "finished"}
+Word = Annotated[str | None, Query(max_length=20)]
+Form = dict[str, str]
+
+
+@router.api_route("/rooms/{room}", methods=["GET", "HEAD"])
+async def waiting_page(
+    server: Here,
+    request: Request,
+    room: str,
+    lang: Word = None,
+    ended: Word = None,
+    no: Word = None,
+    back: Annotated[str | None, Query(alias="return")] = None,
+) -> Response:
+    """Show the caller where they are."""
+    call = Call.of(request.scope, room, "me")
+    word = language(lang, call.cookie(LANG_COOKIE), call.header(b"accept-language"))
+    asked = Asked(ended, no, back)
+    found = await facts(server, call, text_of(word), secrets.token_urlsafe(16), asked)
+    cookies = [*found.cookies]
+    if lang in LANGUAGES:
+        safe = service.secure(server, call)
+        cookies.append(cookie(LANG_COOKIE, word, secure=safe, max_age_s=_YEAR_S))
+    response = Response(render(found.page), found.status, _headers(found.page))
+    response.raw_headers += cookies
+    return response
+
+
+@router.post("/rooms/{room}/{act}")
+async def act(server: Here, request: Request, room: str, act: str) -> Response:
+    """Do what a form of the page asks, and lead back to it."""
+    if act not in _ACTS:
+        raise NotFound("the page has no such form")
+    check_room_name(room)
+    call = Call.of(request.scope, room, "me")
+    if not _is_ours(server, call):
+        raise Forbidden("this form was sent from another site")
+    # A form comes from a browser, also from one that says nothing about itself, like lynx.
+    call.headers = [*call.headers, (b"sec-fetch-mode", b"navigate")]
+    form = _form(await request.body())
+    if act == "defer":
+        call.body = _places(form)
+    answer = await service.respond(server, _ACTS[act], call)
+    if act == "enter" and answer.status < 300:
+        location = await _onward(server, request, call, form.get("return"))
+    else:
+        location = _page(server, call, act, answer, form.get("return"))
+    return _see(server, call, act, answer, location)
+
+
+def _page(server: Server, call: Call, act: str, answer: Answer, wanted: str | None) -> str:
+    """Return the address of the page, with what it must know."""
+    known = {}
+    if act in _ENDS and answer.status < 500:
+        known["ended"] = _ENDS[act]
+    elif act == "defer" and DefersUsedUp.code.encode() in answer.body:
+        known["no"] = "defer"
+    back = onward.returning(wanted, host_of(server, call), _go_to(server, call))
+    if back is not None:
+        known["return"] = back
+    return f"/rooms/{call.room}" + (f"?{urlencode(known)}" if known else "")
+
+
+async def _onward(server: Server, request: Request, call: Call, wanted: str | None) -> str:
+    """Return where somebody who is inside goes on to."""
+    host, go_to = host_of(server, call), _go_to(server, call)
+    back = onward.returning(wanted, host, go_to)
+    target = onward.onward(back, host, go_to, secure=service.secure(server, call))
+    if target is None:
+        return f"/rooms/{call.room}"
+    if not target.hand_off:
+        return target.url
+    try:
+        made = await handover.hand_off(server, request, Response(), call.room, "me")
+    except WaitroomError:
+        return target.url  # its gate decides; while the store is away it may let people in
+    return onward.with_code(target.url, made.code)
+
+
+def _go_to(server: Server, call: Call) -> str | None:
+    policy = server.engine.policy_of(call.room)
+    return policy.go_to if policy else None
+
+
+def _see(server: Server, call: Call, act: str, answer: Answer, location: str) -> Response:
+    """Lead on, with the cookies of the answer."""
+    good = answer.status < 300
+    headers = {
+        "location": location,
+        "cache-control": "no-store",
+        "referrer-policy": "no-referrer",  # a code is for the site that it leads to
+    }
+    response = Response(status_code=303, headers=headers)
+    response.raw_headers += [header for header in answer.headers if header[0] == b"set-cookie"]
+    if good and act == "enter":
+        response.raw_headers.append(inside(server, call, call.held))
+    if good and act in ("join", "defer", "leave"):  # a new place starts anew
+        gone = cookie(SEEN_COOKIE + call.room, "", secure=service.secure(server, call), max_age_s=0)
+        response.raw_headers.append(gone)
+    return response
+
+
+def _form(body: bytes) -> Form:
+    """Read a form; one that cannot be read says nothing."""
+    try:
+        found = parse_qs(body.decode("ascii"), max_num_fields=4)
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in found.items()}
+
+
+def _places(form: Form) -> bytes:
+    """Turn the form of a defer into the body of the API."""
+    try:
+        return msgspec.json.encode({"places": int(form.get("places", "")[:10])})
+    except ValueError:
+        raise BadRequest("the form needs a whole number `places`") from None
+
+
+def _is_ours(server: Server, call: Call) -> bool:
+    """Tell whether a form was sent by our own page; browsers say where from in these headers."""
+    site = call.header(b"sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = call.header(b"origin")
+    if origin is None:  # no browser of these years; the cookie is SameSite anyway
+        return True
+    ours = {call.header(b"host"), urlsplit(server.settings.public_url or "").netloc}
+    return urlsplit(origin).netloc in ours - {None, ""}
+
+
+def _headers(page: PageView) -> dict[str, str]:
+    return {
+        "content-type": "text/html; charset=utf-8",
+        "content-language": page.text.lang,
+        "content-security-policy": _policy(page),
+        "cache-control": "no-store",
+        "vary": "Accept-Language, Cookie",
+        "referrer-policy": "same-origin",
+        "x-content-type-options": "nosniff",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        **({"retry-after": str(page.refresh_s)} if page.away else {}),
+    }
+
+
+def _policy(page: PageView) -> str:
+    """Only what this page itself brings may run, and nothing is asked of another host."""
+    # Browsers hold the redirect after a form against this too: entering may lead to another site.
+    target = urlsplit(page.go_to or "")
+    on = f" {target.scheme}://{target.netloc}" if target.netloc else ""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src 'nonce-{page.nonce}'",
+            f"style-src 'self' 'nonce-{page.nonce}'",
+            "img-src 'self' data:",
+            "connect-src 'self'",
+            f"form-action 'self'{on}",
+            "base-uri 'none'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+        ]
+    )

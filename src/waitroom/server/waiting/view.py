@@ -1,0 +1,353 @@
+"""The waiting page as a pure function: facts in, HTML out. What it shows is called its face.
+
+Clock times are left to the script, for only the browser knows its time zone; without it people get
+spans ("8–11 minutes") and the opening time in UTC.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from waitroom.estimate.methods import Wait
+from waitroom.models import BeforeOpen, Mode, Policy, Reason
+from waitroom.server.http import statics
+from waitroom.server.pages.text import LANGUAGES, Text, clock, span, text_of, wait_words
+from waitroom.server.waiting.onward import Onward, onward, returning
+from waitroom.server.waiting.theme import Look
+
+HERE = Path(__file__).parents[1]
+_ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
+    "%3Ccircle cx='8' cy='8' r='6' fill='{fill}' stroke='%231f9d55' stroke-width='3'/%3E%3C/svg%3E"
+)
+_SAYS = re.compile(r'"([a-z]+(?:_[a-z]+)*)"')
+
+
+class Face(StrEnum):
+    """What the page says."""
+
+    JOIN = "join"
+    SOON = "soon"
+    WAITING = "waiting"
+    CALLED = "called"
+    INSIDE = "inside"
+    FULL = "full"
+    CLOSED = "closed"
+    PASSED = "passed"
+    OVER = "over"
+    LEFT = "left"
+    FINISHED = "finished"
+    REMOVED = "removed"
+    CLEARED = "cleared"
+    AWAY = "away"
+    UNKNOWN = "unknown"
+
+
+FACE_OF = {
+    Reason.FINISHED: Face.FINISHED,
+    Reason.LEFT: Face.LEFT,
+    Reason.KICKED: Face.REMOVED,
+    Reason.EXPIRED: Face.OVER,
+    Reason.NO_SHOW: Face.PASSED,
+    Reason.ABANDONED: Face.PASSED,
+    Reason.PASSED: Face.PASSED,
+    Reason.CLEARED: Face.CLEARED,
+}
+_LIVES = {Face.JOIN, Face.SOON, Face.WAITING, Face.CALLED, Face.FULL, Face.CLOSED}
+_FOLLOWS = _LIVES | {Face.INSIDE, Face.AWAY}
+_REJOINS = {Face.PASSED, Face.OVER, Face.LEFT, Face.FINISHED, Face.CLEARED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageView:
+    """Everything that the page shows; what means nothing on its face stays unset."""
+
+    room: str
+    face: Face
+    now_ms: int
+    nonce: str
+    text: Text = field(default_factory=lambda: text_of(LANGUAGES[0]))
+    policy: Policy | None = None
+    holds: bool = False
+    position: int | None = None
+    waiting: int = 0
+    eta: Wait | None = None
+    start: int = 0
+    grown: bool = False
+    holding: bool = False
+    changed_at_ms: int | None = None
+    enter_by_ms: int | None = None
+    session_ends_at_ms: int | None = None
+    poll_after_ms: int = 10_000
+    refused: str | None = None
+    host: str | None = None
+    secure: bool = False
+    wanted: str | None = None
+    ticket: Mapping[str, Any] | None = None
+    view: Mapping[str, Any] | None = None
+
+    # What the template asks for ---------------------------------------------------------------
+
+    @property
+    def path(self) -> str:
+        """The page's own address, under which its forms are."""
+        return f"/rooms/{self.room}"
+
+    @property
+    def look(self) -> Look:
+        """Title, texts, logo and colours."""
+        if self.face is Face.UNKNOWN:
+            return Look(title=self.text("unknown_title"))
+        return Look.of(self.room, self.policy)
+
+    @property
+    def lives(self) -> bool:
+        """Whether the script can turn this page into a waiting one without a reload."""
+        return self.face in _LIVES
+
+    @property
+    def follows(self) -> bool:
+        """Whether there is anything to follow, so that the script is of use."""
+        return self.face in _FOLLOWS
+
+    @property
+    def away(self) -> bool:
+        """Whether the store is away."""
+        return self.face is Face.AWAY
+
+    @property
+    def headline(self) -> str:
+        """What the title of the window begins with."""
+        if self.face is Face.WAITING and self.position:
+            return self.text("title_ahead", n=self.position - 1)
+        sign = "● " if self.face is Face.CALLED else ""
+        return sign + self.text(f"{self.face}_title")
+
+    @property
+    def icon(self) -> str:
+        """The picture in the tab: a ring, filled when it is one's turn."""
+        return _ICON.format(fill="%231f9d55" if self.face is Face.CALLED else "none")
+
+    @property
+    def refresh_s(self) -> int:
+        """How often the page reloads itself where no script runs; 0 is never."""
+        if self.face is Face.AWAY:
+            return 3
+        if self.face in (Face.FULL, Face.CLOSED):
+            return 30
+        if self.face is Face.SOON and self.opens_left_s:
+            return max(5, min(30, math.ceil(self.opens_left_s) + 1))
+        if self.face in (Face.WAITING, Face.CALLED):
+            # Ten seconds leave time to answer "do you want to leave?", unless turns are that short.
+            turn_s = self.policy.enter_within_s if self.policy else None
+            least = 10 if turn_s is None or turn_s >= 30 else 3
+            return max(least, math.ceil(self.poll_after_ms / 1000))
+        if self.face is Face.INSIDE and self.session_ends_at_ms is not None:
+            return max(5, min(60, math.ceil(self._left_s(self.session_ends_at_ms)) + 2))
+        return 0
+
+    @property
+    def ahead(self) -> str:
+        """How many people stand before the reader."""
+        return f"{self.position - 1:,}" if self.position else "…"
+
+    @property
+    def place(self) -> str:
+        """The reader's number, and of how many."""
+        if not self.position:
+            return ""
+        if self.position == 1:
+            return self.text("place_next")
+        return self.text("place", n=self.position, all=max(self.position, self.waiting))
+
+    @property
+    def behind(self) -> str:
+        """How many people stand behind the reader."""
+        behind = self.waiting - self.position if self.position else 0
+        return self.text("place_behind", n=behind) if behind > 0 else ""
+
+    @property
+    def bar_max(self) -> int:
+        """The places from where the reader started to the front."""
+        return max(1, max(self.start, self.position or 0) - 1)
+
+    @property
+    def bar_value(self) -> int:
+        """How many of them are done."""
+        return max(0, self.start - self.position) if self.position else 0
+
+    @property
+    def wait(self) -> str:
+        """The wait in words."""
+        if self.eta is None and self._mode in (Mode.PAUSED, Mode.CLOSED):
+            return self.text("wait_paused")
+        return wait_words(self.text, self.eta)
+
+    @property
+    def note(self) -> str:
+        """What explains a wait that stands still or grows; empty if nothing does."""
+        if self.face is not Face.WAITING:
+            return ""
+        if self._mode in (Mode.CLOSED, Mode.PAUSED):
+            return self.text(f"note_{self._mode}")
+        if self.holding:
+            return self.text("note_holding")
+        if self.grown and self.changed_at_ms:
+            ago = span(self.text, max(0.0, -self._left_s(self.changed_at_ms)))
+            return self.text("note_slowed_ago", span=ago)
+        return self.text("note_slow") if self.grown else self._refusal
+
+    @property
+    def kept(self) -> str:
+        """For how long the place outlives the page."""
+        presence_s = self.policy.presence_s if self.policy else None
+        if presence_s is None:
+            return self.text("kept_always")
+        return self.text("kept_for", span=span(self.text, presence_s))
+
+    @property
+    def early(self) -> str:
+        """What holds before the room opens."""
+        if self.policy is not None and self.policy.before_open is BeforeOpen.DRAW:
+            return self.text("soon_draw")
+        if not self.holds:
+            return self.text("soon_refuse")
+        return self.text("soon_place", n=self.position) if self.position else self.text("soon_wait")
+
+    @property
+    def opens_left_s(self) -> float:
+        """Seconds until the room opens, 0 if it is open."""
+        opens = self.policy.opens_at_ms if self.policy else None
+        return 0 if opens is None else max(0.0, self._left_s(opens))
+
+    @property
+    def opens_in(self) -> str:
+        """The same as a countdown."""
+        return clock(self.text, self.opens_left_s)
+
+    @property
+    def opens_at(self) -> str:
+        """The moment itself, in UTC."""
+        if self.policy is None or self.policy.opens_at_ms is None:
+            return ""
+        moment = datetime.fromtimestamp(self.policy.opens_at_ms / 1000, UTC)
+        return self.text("soon_time", time=f"{moment:%Y-%m-%d %H:%M} UTC")
+
+    @property
+    def enter_in(self) -> str:
+        """How long the turn lasts; empty for no limit."""
+        return "" if self.enter_by_ms is None else clock(self.text, self._left_s(self.enter_by_ms))
+
+    @property
+    def ends_in(self) -> str:
+        """How long the session lasts; empty for no limit."""
+        ends = self.session_ends_at_ms
+        return "" if ends is None else clock(self.text, self._left_s(ends))
+
+    @property
+    def go_to(self) -> str | None:
+        """Where the room leads to."""
+        return self.policy.go_to if self.policy else None
+
+    @property
+    def back(self) -> str | None:
+        """Where the reader came from and wants to go again, if that is a place to go to."""
+        return returning(self.wanted, self.host, self.go_to)
+
+    @property
+    def onward(self) -> Onward | None:
+        """Where those inside go on to."""
+        return onward(self.back, self.host, self.go_to, secure=self.secure)
+
+    @property
+    def may_defer(self) -> bool:
+        """Whether people may go back some places here."""
+        return self.policy is not None and self.policy.max_defers > 0
+
+    @property
+    def may_rejoin(self) -> bool:
+        """Whether a new place is the next step."""
+        return self.face in _REJOINS
+
+    @property
+    def another(self) -> str:
+        """The language that one may change to."""
+        return next(lang for lang in LANGUAGES if lang != self.text.lang)
+
+    @property
+    def client(self) -> dict[str, Any]:
+        """What the script begins with; neither ticket nor pass, which stay in cookies."""
+        words, target = self.text.words, self.onward
+        return {
+            "room": self.room,
+            "title": self.look.title,
+            "lang": self.text.lang,
+            "face": self.face,
+            "holds": self.holds,
+            "now_ms": self.now_ms,
+            "start": self.start,
+            "least": self.position,
+            "presence_s": self.policy.presence_s if self.policy else None,
+            "go_to": target and target.url,
+            "hand_off": bool(target and target.hand_off),
+            "note": self._refusal,
+            "turn_icon": _ICON.format(fill="%231f9d55"),
+            "ticket": self.ticket,
+            "view": self.view,
+            "text": {key: words[key] for key in client_keys()} if self.lives else self._few,
+        }
+
+    # Inside -----------------------------------------------------------------------------------
+
+    @property
+    def _few(self) -> dict[str, str]:
+        keys = ("days", "inside_ends", "link_ago", "link_lost", "link_now")
+        return {key: self.text.words[key] for key in keys}
+
+    @property
+    def _mode(self) -> Mode | None:
+        return self.policy.mode if self.policy else None
+
+    @property
+    def _refusal(self) -> str:
+        return self.text("note_defers") if self.refused == "defer" else ""
+
+    def _left_s(self, until_ms: int) -> float:
+        return (until_ms - self.now_ms) / 1000
+
+
+def render(view: PageView) -> str:
+    """Return the page as HTML."""
+    css, js, client = map(statics.url_of, ("waiting.css", "waiting.js", statics.CLIENT))
+    return _template().render(v=view, t=view.text, css=css, js=js, client=client)
+
+
+@cache
+def client_keys() -> tuple[str, ...]:
+    """Return the keys of the words that the script says: every string in it that is one."""
+    source = (statics.FOLDER / "waiting.js").read_text("utf-8")
+    words = text_of(LANGUAGES[0]).words
+    return tuple(sorted({key for key in _SAYS.findall(source) if key in words}))
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+    return environment.get_template("waiting.html")

@@ -1,0 +1,298 @@
+"""The store is killed, hangs or is slow: everybody gets an answer at once, as the room wants it.
+
+Two servers share one store: one reaches it directly, the other over a link that can be slow. While
+the store is away visitors poll, join, enter, look at the room and listen, and an operator looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.clients import (
+    Live,
+    Reply,
+    SlowLink,
+    Wire,
+    ask,
+    live,
+    request,
+    rss_bytes,
+    slow_link,
+)
+from tests.support.counts import count
+from tests.support.figures import say
+from tests.support.servers import Server as Store
+from tests.support.servers import start_server
+from tests.support.serving import ADMIN_KEY, Serving, await_ready, end, launch
+
+ANSWER_S = 0.3
+BACK_S = 2.0
+MOST_GROWN = 16_000_000
+PAUSE_S = 0.02
+
+
+@dataclass(slots=True)
+class Site:
+    """The store, the link, and a server on each side of the link."""
+
+    store: Store
+    link: SlowLink
+    direct: Serving
+    behind: Serving
+
+    def fault(self, name: str) -> tuple[Serving, Callable[[], None], Callable[[], None]]:
+        """Return which server a fault hits, how it begins and how it ends."""
+        if name == "killed":
+            return self.direct, self.store.kill, lambda: self.store.restart()
+        if name == "hung":
+            pid = self.store.pid
+            return (
+                self.direct,
+                lambda: os.kill(pid, signal.SIGSTOP),
+                lambda: os.kill(pid, signal.SIGCONT),
+            )
+        return self.behind, lambda: self._slow(0.5), lambda: self._slow(0.0)
+
+    def _slow(self, delay_s: float) -> None:
+        self.link.delay_s = delay_s
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Run them all; the store keeps its data on disk, so that a kill loses nothing."""
+    folder = tmp_path_factory.mktemp("away")
+    with (
+        start_server("valkey", folder / "store", aof=True, appendfsync="always") as store,
+        slow_link(store.port) as link,
+    ):
+        urls = (store.url, f"redis://127.0.0.1:{link.port}")
+        both = [launch(folder, redis_url=url) for url in urls]
+        try:
+            for one in both:
+                await_ready(one)
+            yield Site(store, link, *both)
+        finally:
+            for one in both:
+                end(one)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What clients saw: for each kind of call the statuses with codes, and the slowest answer."""
+
+    words: dict[str, Counter[str]] = field(default_factory=dict)
+    slowest: dict[str, float] = field(default_factory=dict)
+
+    def note(self, kind: str, reply: Reply) -> None:
+        """Keep an answer."""
+        word = str(reply.status)
+        if reply.header("content-type") == "application/problem+json":
+            word += f" {reply.code}"
+            if reply.status == 503:
+                assert int(reply.header("retry-after") or 0) >= 1, reply
+        elif reply.status == 200 and "state" in reply.json():
+            word += f" {reply.json()['state']}"
+        self.words.setdefault(kind, Counter())[word] += 1
+        self.slowest[kind] = max(self.slowest.get(kind, 0.0), reply.took_s)
+
+
+class Crowd:
+    """Visitors of one room and an operator, each asking again and again."""
+
+    def __init__(self, server: Serving, room: str) -> None:
+        self.server = server
+        self.room = room
+        self.seen = Seen()
+        self.lag_s = 0.0
+        self._tasks: list[asyncio.Task[None]] = []
+        path = f"/v1/rooms/{room}"
+        tickets = [_joined(server, room) for _ in range(3)]
+        self.ticket = tickets[-1]
+        operator = {"Authorization": f"Bearer {ADMIN_KEY}"}
+        self.calls: list[tuple[str, str, str, dict[str, str]]] = [
+            ("status", "GET", f"{path}/tickets/{tickets[1]}", {}),
+            ("status", "GET", f"{path}/tickets/me", {"Authorization": f"Bearer {tickets[2]}"}),
+            ("join", "POST", f"{path}/tickets", {"Idempotency-Key": secrets.token_hex(8)}),
+            ("enter", "POST", f"{path}/tickets/{tickets[1]}/enter", {}),
+            ("room", "GET", path, {}),
+            ("operator", "GET", f"/v1/admin/rooms/{room}", operator),
+            ("forged", "GET", f"{path}/tickets/{tickets[1][:-1]}!", {}),
+        ]
+
+    async def _ask(self, kind: str, method: str, path: str, headers: dict[str, str]) -> None:
+        async with Wire(self.server.port) as wire:
+            while True:
+                self.seen.note(kind, await wire.ask(method, path, headers))
+                await asyncio.sleep(PAUSE_S)
+
+    async def _watch(self) -> None:
+        """Measure how late this very process is: that is not the server's fault."""
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(PAUSE_S)
+            self.lag_s = max(self.lag_s, time.monotonic() - began - PAUSE_S)
+
+    async def __aenter__(self) -> Crowd:
+        self._tasks = [asyncio.create_task(self._ask(*call)) for call in self.calls]
+        self._tasks.append(asyncio.create_task(self._watch()))
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        done = await asyncio.gather(*self._tasks, return_exceptions=True)
+        for one in done:
+            if not isinstance(one, asyncio.CancelledError):
+                raise AssertionError("a client failed") from one
+
+
+def _joined(server: Serving, room: str) -> str:
+    reply = ask(server.port, request("POST", f"/v1/rooms/{room}/tickets"))
+    return str(reply.json()["ticket"])
+
+
+def _new_room(server: Serving, **policy: Any) -> str:
+    name = f"t-{secrets.token_hex(6)}"
+    headers = {"Authorization": f"Bearer {ADMIN_KEY}", "Content-Type": "application/json"}
+    body = json.dumps({"name": name, "policy": policy}).encode()
+    assert 201 == ask(server.port, request("POST", "/v1/admin/rooms", headers, body)).status
+    return name
+
+
+WAITING = {
+    "status": {"200 waiting"},
+    "join": {"200 waiting", "200"},
+    "enter": {"409 not_your_turn"},
+    "room": {"200"},
+    "operator": {"200"},
+    "forged": {"404 invalid_ticket"},
+}
+UNAVAILABLE = "503 store_unavailable"
+CLOSED = WAITING | {key: {UNAVAILABLE} for key in ("status", "join", "enter", "operator")}
+OPEN = CLOSED | {key: {"200 inside"} for key in ("status", "join", "enter")}
+
+
+@pytest.mark.parametrize("fault", ["killed", "hung", "slow"])
+async def test_an_answer_within_300_ms(site: Site, fault: str) -> None:
+    """Each answer comes in time and as the policy says; all is as before within two seconds."""
+    server, begin, heal = site.fault(fault)
+    shut = _new_room(server, mode="paused")
+    wide = _new_room(server, capacity=1, when_away="open")
+    (worker,) = server.workers
+    async with AsyncExitStack() as stack:
+        crowds = [await stack.enter_async_context(Crowd(server, room)) for room in (shut, wide)]
+        streams = [
+            await stack.enter_async_context(
+                live(server.port, f"/v1/rooms/{crowd.room}/tickets/{crowd.ticket}/events")
+            )
+            for crowd in crowds
+        ]
+        for stream in streams:
+            await stream.until("ticket")
+        await asyncio.sleep(0.5)
+        before = rss_bytes(worker)
+        for crowd in crowds:
+            crowd.seen, crowd.lag_s = Seen(), 0.0
+        try:
+            begin()
+            await _while_away(server, crowds, streams, count("away_seconds"))
+        finally:
+            heal()
+        took_s = await _until_back(server, crowds, streams)
+        grown = rss_bytes(worker) - before
+    assert grown < MOST_GROWN, f"{grown} bytes"
+    say(f"{fault}: normal after {took_s:.2f} s; memory {grown / 1e6:+.1f} MB")
+
+
+async def _while_away(
+    server: Serving, crowds: list[Crowd], streams: list[Live], seconds: int
+) -> None:
+    for stream in streams:
+        assert 503 == (await stream.until("away", within_s=3)).data["status"]
+    # Until here some answers were still those of a store that was there.
+    first = [(crowd.seen, crowd.lag_s) for crowd in crowds]
+    for crowd in crowds:
+        crowd.seen, crowd.lag_s = Seen(), 0.0
+    await asyncio.sleep(seconds)
+    for crowd, wanted in zip(crowds, (CLOSED, OPEN), strict=True):
+        assert wanted == {kind: set(words) for kind, words in crowd.seen.words.items()}
+    for seen, lag_s in [*first, *((crowd.seen, crowd.lag_s) for crowd in crowds)]:
+        slow = {kind: s for kind, s in seen.slowest.items() if s > ANSWER_S + lag_s}
+        assert {} == slow, f"answers later than {ANSWER_S} s (and {lag_s:.2f} s of our own)"
+    assert [503, 200] == [
+        ask(server.port, request("GET", path)).status for path in ("/readyz", "/healthz")
+    ]
+    passed = ask(server.port, request("GET", f"/v1/rooms/{crowds[1].room}/tickets/" + _one(crowds)))
+    check = {"Authorization": f"Bearer {passed.json()['pass']}"}
+    assert 204 == ask(server.port, request("GET", "/v1/check", check)).status, "offline"
+
+
+def _one(crowds: list[Crowd]) -> str:
+    return crowds[1].ticket
+
+
+async def _until_back(server: Serving, crowds: list[Crowd], streams: list[Live]) -> float:
+    """Return how long it took until each kind of call was answered as before."""
+    began = time.monotonic()
+    wanted = {"status": "200 waiting", "enter": "409 not_your_turn", "operator": "200"}
+    path = f"/v1/rooms/{crowds[0].room}/tickets/{crowds[0].ticket}"
+    async with Wire(server.port) as wire:
+        while (await wire.ask("GET", path)).status != 200:
+            assert time.monotonic() - began < BACK_S, "not normal again"
+            await asyncio.sleep(PAUSE_S)
+    took_s = time.monotonic() - began
+    for stream in streams:
+        told = await stream.until("ticket")
+        assert told.at - began < BACK_S + 0.5, "the streams are told a look later"
+    for crowd in crowds:
+        crowd.seen = Seen()
+    await asyncio.sleep(0.5)
+    for kind, word in wanted.items():
+        assert {word} == set(crowds[0].seen.words[kind]), kind
+    return took_s
+
+
+async def test_a_pass_given_meanwhile_holds_for_a_minute(site: Site) -> None:
+    """A pass of the open room, given while the store was away, is short, and good to its end."""
+    server, begin, heal = site.fault("hung")
+    room = _new_room(server, mode="open", capacity=1, when_away="open")
+    closed = _new_room(server, mode="closed", when_away="open")
+    later = _new_room(server, opens_at_ms=4_000_000_000_000, when_away="open")
+    tickets = f"/v1/rooms/{room}/tickets"
+    browser = {"Origin": "http://waitroom.test"}
+    for name in (room, closed, later):  # known here, as it is after the first visitor
+        assert 200 == ask(server.port, request("GET", f"/v1/rooms/{name}")).status
+    begin()
+    try:
+        joined = ask(server.port, request("POST", tickets, browser))
+        assert (200, "inside") == (joined.status, joined.json()["state"])
+        check = {"Cookie": joined.all("set-cookie")[0].partition(";")[0]}
+        async with asyncio.timeout(2):
+            while ask(server.port, request("GET", "/readyz")).status != 503:  # noqa: ASYNC110
+                await asyncio.sleep(PAUSE_S)
+        path = f"/v1/check?room={room}"
+        assert 204 == ask(server.port, request("GET", path, check)).status
+        for name in (closed, later):
+            reply = ask(server.port, request("POST", f"/v1/rooms/{name}/tickets"))
+            assert UNAVAILABLE == f"{reply.status} {reply.code}", "nobody would be let in anyway"
+    finally:
+        heal()
+    async with asyncio.timeout(5):
+        while ask(server.port, request("GET", "/readyz")).status != 200:  # noqa: ASYNC110
+            await asyncio.sleep(PAUSE_S)
+    assert 204 == ask(server.port, request("GET", path, check)).status
+    ends_at = datetime.fromisoformat(joined.json()["session_ends_at"])
+    assert ends_at - datetime.now(UTC) <= timedelta(seconds=60)

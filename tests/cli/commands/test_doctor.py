@@ -1,0 +1,173 @@
+"""`doctor`: each kind of trouble gets its line, its remedy, and the right exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from tests.cli.conftest import Cli
+from tests.support.servers import Server, start_cluster, start_replica, start_server
+from waitroom.engine import keys
+
+
+def examined(cli: Cli) -> tuple[int, dict[str, Any]]:
+    """Return exit code and checks by name, and hold text and JSON against each other."""
+    result = cli.run("doctor", "--json")
+    found = json.loads(result.stdout)
+    assert found["ok"] is (result.exit_code == 0)
+    checks = {check["name"]: check for check in found["checks"]}
+    again = cli.run("doctor")
+    assert (result.exit_code, "") == (again.exit_code, again.stderr)
+    marks = {"ok": "✓", "warn": "!", "fail": "✗"}
+    for check in checks.values():
+        assert f"{marks[check['verdict']]} {check['name']}" in again.stdout
+        assert (check["fix"] is None) is (check["verdict"] == "ok")
+    return result.exit_code, checks
+
+
+def test_a_healthy_server(tmp_path: Path) -> None:
+    """Nothing to mend, nothing to improve."""
+    with start_server("valkey", tmp_path, aof=True, maxmemory="100mb") as server:
+        cli = Cli(server.url)
+        cli.text("room", "create", "concert")
+        code, checks = examined(cli)
+        assert (0, {"ok"}) == (code, {check["verdict"] for check in checks.values()})
+        assert "from the settings" == checks["secret"]["found"]
+        assert server.url == checks["address"]["found"]
+        assert checks["server"]["found"].startswith("Valkey ")
+        assert "take flags" == checks["scripts"]["found"]
+        assert "primary with no replicas" == checks["role"]["found"]
+        assert "noeviction" == checks["memory policy"]["found"]
+        assert "of 100.0 MiB used (" in checks["memory"]["found"]
+        assert "AOF" == checks["persistence"]["found"]
+        assert checks["latency"]["found"].startswith("median ")
+        assert checks["clock"]["found"].startswith("this machine is 0.0")
+        assert checks["rooms"]["found"].startswith("1, all of a schema")
+        assert "All is well." in cli.text("doctor")
+
+
+def test_redis(tmp_path: Path) -> None:
+    """Redis is named as such."""
+    with start_server("redis", tmp_path) as server:
+        _, checks = examined(Cli(server.url))
+    assert checks["server"]["found"].startswith("Redis ")
+
+
+def test_without_persistence(tmp_path: Path) -> None:
+    """A server that forgets is a warning: people who poll come back by their tickets."""
+    with start_server("valkey", tmp_path) as server:
+        cli = Cli(server.url)
+        code, checks = examined(cli)
+        assert (0, "warn") == (code, checks["persistence"]["verdict"])
+        assert "appendonly yes" in checks["persistence"]["fix"]
+        assert "warn" == checks["memory"]["verdict"]
+        assert "nothing must be mended, 2 to improve." in cli.text("doctor")
+        server.command("CONFIG", "SET", "save", "3600 1")
+        assert "snapshots only" in examined(cli)[1]["persistence"]["found"]
+
+
+def test_an_evicting_server(tmp_path: Path) -> None:
+    """Eviction would lose people: refused with a limit set, a warning without."""
+    with start_server("valkey", tmp_path, maxmemory_policy="allkeys-lru") as server:
+        cli = Cli(server.url)
+        code, checks = examined(cli)
+        assert (0, "warn") == (code, checks["memory policy"]["verdict"])
+        server.command("CONFIG", "SET", "maxmemory", "100mb")
+        code, checks = examined(cli)
+        assert (1, "fail") == (code, checks["server"]["verdict"])
+        assert "maxmemory-policy allkeys-lru" in checks["server"]["found"]
+        assert "set maxmemory-policy to noeviction" == checks["server"]["fix"]
+
+
+def test_a_nearly_full_server(tmp_path: Path) -> None:
+    """Memory that runs out is told before it has."""
+    with start_server("valkey", tmp_path) as server:
+        cli = Cli(server.url)
+        server.command("SET", "ballast", "x" * 10_000_000)
+        for limit, verdict in (("12mb", "warn"), ("11100000", "fail")):
+            server.command("CONFIG", "SET", "maxmemory", limit)
+            code, checks = examined(cli)
+            assert (verdict, verdict == "fail") == (checks["memory"]["verdict"], code == 1), checks
+            assert "raise `maxmemory`" in checks["memory"]["fix"]
+
+
+def test_a_replica(valkey: Server, tmp_path: Path) -> None:
+    """A replica cannot be written to."""
+    with start_replica(valkey, tmp_path) as replica:
+        code, checks = examined(Cli(replica.url))
+        assert (1, "fail") == (code, checks["server"]["verdict"])
+        assert "give the URL of its primary" == checks["server"]["fix"]
+        assert "primary with 1 replica" == examined(Cli(valkey.url))[1]["role"]["found"]
+
+
+def test_an_unreachable_server() -> None:
+    """Nobody there: said within the time-out, with what to do."""
+    code, checks = examined(Cli("redis://127.0.0.1:1"))
+    assert (1, "fail") == (code, checks["connection"]["verdict"])
+    assert "check that it runs" == checks["connection"]["fix"]
+
+
+def test_a_bad_url() -> None:
+    """A URL that cannot be read is a line like others."""
+    code, checks = examined(Cli("http://x"))
+    assert (1, "fail") == (code, checks["redis_url"]["verdict"])
+
+
+def test_no_secret(valkey: Server) -> None:
+    """With a URL the secret must be given; the rest is checked all the same."""
+    code, checks = examined(Cli(valkey.url, {"WAITROOM_SECRET": None}))
+    assert (1, "fail", "ok") == (code, checks["secret"]["verdict"], checks["server"]["verdict"])
+    assert checks["secret"]["fix"].startswith("set WAITROOM_SECRET to the same value on each")
+
+
+def test_rooms_in_trouble(tmp_path: Path) -> None:
+    """Leftover names are a warning; broken rooms and those of a newer Waitroom must be mended."""
+    with start_server("valkey", tmp_path, aof=True, maxmemory="100mb") as server:
+        cli = Cli(server.url)
+        for room in ("good", "broken", "newer"):
+            cli.text("room", "create", room)
+        server.command("SADD", keys.ROOMS, "leftover")
+        code, checks = examined(cli)
+        assert (0, "warn") == (code, checks["index of rooms"]["verdict"])
+        assert "1 name without a room: leftover" == checks["index of rooms"]["found"]
+        assert "`waitroom room drop leftover`" in checks["index of rooms"]["fix"]
+        server.command("SET", keys.room_key("broken", "called"), "x")
+        server.command("HSET", keys.room_key("newer", "meta"), "schema", 99)
+        code, checks = examined(cli)
+        assert (1, "1 can be read") == (code, checks["rooms"]["found"])
+        assert "the key `called` of this room" in checks["room broken"]["fix"]
+        assert "has schema 99" in checks["room newer"]["fix"]
+
+
+def test_where_config_is_forbidden(tmp_path: Path) -> None:
+    """Managed services hide their configuration: unknown, not an error."""
+    with start_server("valkey", tmp_path) as server:
+        server.command("ACL", "SETUSER", "default", "-config")
+        code, checks = examined(Cli(server.url))
+        assert (0, "warn") == (code, checks["persistence"]["verdict"])
+        assert "unknown" in checks["persistence"]["found"]
+
+
+def test_a_cluster(tmp_path: Path) -> None:
+    """Every primary is looked at."""
+    with start_cluster(tmp_path) as cluster:
+        cli = Cli(cluster.url)
+        cli.text("room", "create", "concert")
+        code, checks = examined(cli)
+        assert (0, True) == (code, checks["server"]["found"].endswith(", Cluster"))
+        for node in cluster.nodes:
+            assert f"clock of 127.0.0.1:{node.port}" in checks
+
+
+def test_the_own_server(tmp_path: Path) -> None:
+    """Without a URL the own server and its secret are named, and all is well."""
+    cli = Cli("", {"WAITROOM_SECRET": None, "WAITROOM_DATA_DIR": str(tmp_path / "data")})
+    code, checks = examined(cli)
+    assert (0, {"ok"}) == (code, {check["verdict"] for check in checks.values()})
+    expected = f"our own server in {tmp_path / 'data'}, started for this command"
+    assert expected == checks["address"]["found"]
+    assert f"kept in {tmp_path / 'data' / 'secret'}" == checks["secret"]["found"]
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)  # noqa: S607
+    assert str(tmp_path / "data") not in running.stdout

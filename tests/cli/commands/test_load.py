@@ -1,0 +1,157 @@
+"""`waitroom load` against a real server: all is well there, and what is not is one sentence."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.cli.test_cli import environment
+from tests.support.servers import wait_for
+from tests.support.serving import ADMIN_KEY, Serving, children, command_of, free_port, serving
+
+QUICK = ("--arrive", "1s", "--stay", "0.1", "--connections", 16)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run a server without a limit of joins."""
+    with serving(tmp_path_factory.mktemp("loaded")) as one:
+        yield one
+
+
+@pytest.fixture
+def cli() -> Cli:
+    """Run commands that need no store."""
+    return Cli("")
+
+
+def test_a_small_crowd_finds_all_well(cli: Cli, server: Serving) -> None:
+    """Sixty people, ten places: every check is ok, everybody is known of, nobody is lost."""
+    limits = ("--capacity", 10, "--max-entries", 60, "--per-s", "5s")
+    words = ("--key", ADMIN_KEY, "--room", "small", "--make", "batch", *limits)
+    crowd = ("--people", 60, "--leave", 0, "--no-show", 0, "--processes", 2)
+    stay = ("--stay", "1")  # so that those at the end have to ask twice
+    found = cli.json("load", server.base, *words, *crowd, *QUICK, *stay)
+    assert {"ok"} == {one["verdict"] for one in found["checks"]}, found["checks"]
+    assert (True, {"served": 60}) == (found["passed"], found["ended"])
+    assert {"join", "poll", "enter", "finish", "lateness"} == set(found["latency_ms"])
+    assert 60 == found["latency_ms"]["join"]["count"]
+    assert {"capacity": 10, "max_entries": 60, "per_s": 5} == found["limits"]
+    assert found["usage"]["server"] is not None
+    if sys.platform == "linux":
+        assert found["usage"]["store"] is not None
+
+
+def test_the_limits_come_from_the_room(cli: Cli, server: Serving) -> None:
+    """With a key the policy tells them; without one the checks say what they need."""
+    url, few = server.base, ("--room", "known", "--people", 4, *QUICK)
+    cli.json("load", url, "--key", ADMIN_KEY, "--make", "slots", "--capacity", 3, *few)
+    with_key = cli.json("load", url, "--key", ADMIN_KEY, *few)
+    assert 3 == with_key["limits"]["capacity"]
+    text = cli.text("load", url, *few)
+    assert "not known here; give --capacity, or --key" in text
+    assert "✓ No check failed." in text
+
+
+@pytest.fixture
+def long(server: Serving, cli: Cli) -> Iterator[subprocess.Popen[str]]:
+    """Run a test of two processes that would take an hour, and have it come to its crowd."""
+    name = "room-" + uuid.uuid4().hex[:8]
+    make = ("--key", ADMIN_KEY, "--make", "slots", "--capacity", 1, "--room", name)
+    cli.json("load", server.base, *make, "--people", 1, *QUICK)
+    words = ("load", server.base, "--room", name, "--people", "50", "--arrive", "1s")
+    command = [sys.executable, "-m", "waitroom.cli", *words, "--stay", "1h", "--processes", "2"]
+    with subprocess.Popen(
+        [*command, "--json"],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            wait_for(lambda: waiting(server, name) >= 40, "the crowd waits", 30)
+            yield process
+        finally:
+            process.kill()
+    wait_for(lambda: waiting(server, name) == 0, "all are gone", 10)
+
+
+def waiting(server: Serving, room: str) -> int:
+    """Return how many wait, as the server says."""
+    url = f"{server.base}/v1/rooms/{room}"
+    with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310
+        return int(json.load(answer)["waiting"])
+
+
+def test_ctrl_c_ends_it_with_a_report(long: subprocess.Popen[str]) -> None:
+    """A long test that is interrupted ends soon, tells what it saw, and leaves nothing behind."""
+    parts = children(long.pid)
+    assert 2 == len(parts)
+    long.send_signal(signal.SIGINT)
+    out, err = long.communicate(timeout=20)
+    found = json.loads(out)
+    assert (0, "", True) == (long.returncode, err, found["interrupted"])
+    assert 50 == sum(found["ended"].values())
+    assert ["", ""] == [command_of(pid) for pid in parts]
+
+
+def test_its_processes_do_not_outlive_it(long: subprocess.Popen[str]) -> None:
+    """Even after `kill -9` the crowd goes home, and the room is empty."""
+    parts = children(long.pid)
+    long.kill()
+    wait_for(lambda: not any(map(command_of, parts)), "the processes end", 15)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["http://192.0.2.1:80"], 2, "192.0.2.1, which is not this machine"),
+        (["http://127.0.0.1:1"], 1, "http://127.0.0.1:1 is not there: nothing listens there"),
+        (["http://127.0.0.1:1", "--people", "0"], 2, "people: 0 is not allowed"),
+        (["http://127.0.0.1:1", "--arrive", "soon"], 2, "arrive: 'soon' is no length of time"),
+        (["http://127.0.0.1:1", "--per-s", "5"], 2, "must be given together"),
+        (["http://127.0.0.1:1", "--make", "slots"], 2, "give --key"),
+    ],
+)
+def test_bad_input_is_one_sentence(cli: Cli, words: list[str], code: int, message: str) -> None:
+    """Hosts of others, servers that are not there and bad numbers are refused with the remedy."""
+    found, said = cli.error("load", *words)
+    assert (code, True) == (found, message in said), said
+    assert "Traceback" not in said
+
+
+def test_rooms_and_keys_that_are_not_there(cli: Cli, server: Serving) -> None:
+    """A missing room, a wrong key, a room that exists and an unknown preset are told apart."""
+    url = server.base
+    assert "there is no room 'nowhere'" in cli.error("load", url, "--room", "nowhere")[1]
+    made = ("--key", ADMIN_KEY, "--make", "slots", "--room", "twice", "--people", 1, *QUICK)
+    cli.json("load", url, *made)
+    assert "room 'twice' exists" in cli.error("load", url, *made)[1]
+    wrong = ("--key", "wr_" + "f" * 32, "--room", "twice")
+    assert "the server says: " in cli.error("load", url, *wrong)[1]
+    preset = ("--key", ADMIN_KEY, "--make", "nothing", "--room", "other")
+    assert "'nothing' is unknown" in cli.error("load", url, *preset)[1]
+
+
+def test_the_limit_of_joins_is_explained(cli: Cli, tmp_path: Path) -> None:
+    """A server that takes few joins per address is not at fault, and the report says what to do."""
+    with serving(tmp_path, joins_per_minute=60) as strict:
+        words = ("--key", ADMIN_KEY, "--make", "slots", "--people", 65, "--for", "8s", *QUICK)
+        text = cli.text("load", strict.base, *words)
+    assert "set its `joins_per_minute` to 0" in text
+    assert "too_many_requests" in text
+
+
+def test_nothing_is_sent_to_a_port_that_nobody_has(cli: Cli) -> None:
+    """The sentence names the URL as it was given."""
+    url = f"http://localhost:{free_port()}"
+    assert url in cli.error("load", url)[1]

@@ -1,0 +1,238 @@
+"""`desk store`, `desk host` and `desk rebuild`, on a real database and a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import SECRET, Cli
+from tests.support.clock import open_engine
+from tests.support.servers import Server
+from waitroom.desk.inputs import Wish
+from waitroom.desk.live.line import LiveLines, room_of
+from waitroom.desk.models import Store
+from waitroom.desk.record.database import open_database
+from waitroom.desk.record.host_keys import HostKey, HostKeys
+from waitroom.desk.record.record import Book
+from waitroom.tickets import KeyRing
+
+
+@pytest.fixture
+def cli(valkey: Server, tmp_path: Path) -> Cli:
+    """Run commands with a data folder of their own, so that there are no other stores."""
+    return Cli(valkey.url, {"WAITROOM_DATA_DIR": str(tmp_path)})
+
+
+@pytest.fixture
+def store(cli: Cli, room: str) -> str:
+    """Create a store with two lines."""
+    cli.json("desk", "store", "create", room, "--type", "dine-in=Table", "--type", "takeout")
+    return room
+
+
+def kept(tmp_path: Path, store: str) -> Store:
+    """Return a store as the record has it."""
+
+    async def read() -> Store:
+        async with open_database(None, tmp_path) as database:
+            return await Book(database).store(store)
+
+    return asyncio.run(read())
+
+
+def found(tmp_path: Path, text: str) -> HostKey | None:
+    """Return what a server would make of a host's key."""
+
+    async def read() -> HostKey | None:
+        async with open_database(None, tmp_path) as database:
+            return await HostKeys(database).find(text)
+
+    return asyncio.run(read())
+
+
+def test_create(cli: Cli, room: str, tmp_path: Path) -> None:
+    """A store is made with all that was given, and the way on is shown."""
+    words = ["--title", "한강국수", "--type", "dine-in=매장", "--type", "takeout", "--no-remote"]
+    more = ["--time-zone", "Asia/Tokyo", "--closes-at", "22:00", "--queue-limit", "30"]
+    last = ["--largest-party", "8", "--max-defers", "1", "--keep-phones-days", "2"]
+    said = cli.text("desk", "store", "create", room, *words, *more, *last)
+    assert f"Created store {room}, dine-in, takeout." in said
+    assert f"/desk/{room}/host" in said
+    assert "whs_" not in said
+    made = kept(tmp_path, room)
+    assert ("한강국수", "Asia/Tokyo", "22:00") == (made.title, made.time_zone, made.closes_at)
+    assert (1, 2, False) == (made.max_defers, made.keep_phones_days, made.remote)
+    assert [("dine-in", "매장", 30, 8), ("takeout", "takeout", 30, 8)] == [
+        (one.name, one.title, one.queue_limit, one.largest_party) for one in made.types
+    ]
+
+
+def test_create_plainly(cli: Cli, room: str) -> None:
+    """An id is enough: one line, and the defaults."""
+    made = cli.json("desk", "store", "create", room)
+    assert (room, room, ["dine-in"]) == (
+        made["id"],
+        made["title"],
+        [one["name"] for one in made["types"]],
+    )
+    assert "webhook_secret" not in made
+    code, said = cli.error("desk", "store", "create", room)
+    assert (1, True) == (code, room in said)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["Big Store"], "id: takes 1 to 30 small letters"),
+        (["s", "--time-zone", "Mars/Base"], "time_zone: 'Mars/Base' is not known"),
+        (["s", "--closes-at", "25:00"], "closes_at: takes a time of the day"),
+        (["s", "--queue-limit", "many"], "queue_limit: 'many' is neither a whole number nor none"),
+        (["s", "--type", "Dine In"], "type: takes 1 to 20 small letters"),
+        (["s", "--webhook-url", "ftp://x"], "webhook_url: takes an address like"),
+        (["s", "--max-defers", "99"], "max_defers: 99 is not allowed"),
+    ],
+)
+def test_bad_stores(cli: Cli, words: list[str], message: str) -> None:
+    """What cannot be a store is refused in one sentence, and nothing is made."""
+    code, said = cli.error("desk", "store", "create", *words)
+    assert (2, True) == (code, message in said), said
+    assert {"stores": []} == cli.json("desk", "store", "list")
+
+
+def test_list(cli: Cli, store: str) -> None:
+    """Stores are listed, without what is secret."""
+    cli.text("desk", "store", "set", store, "--webhook-url", "https://sms.example/x")
+    (one,) = cli.json("desk", "store", "list")["stores"]
+    assert (store, "open", 0) == (one["id"], one["mode"], one["notices_late"])
+    assert "webhook_secret" not in one
+    said = cli.text("desk", "store", "list")
+    assert "dine-in, takeout" in said
+    assert "whs_" not in said
+
+
+def test_no_stores_yet(cli: Cli) -> None:
+    """An empty list says how to make the first one."""
+    assert "waitroom desk store create" in cli.text("desk", "store", "list")
+
+
+def test_set(cli: Cli, store: str, tmp_path: Path) -> None:
+    """What is given is changed, `none` removes, and a version guards."""
+    words = ["--mode", "paused", "--reason", "Back at 18:00", "--closes-at", "21:30"]
+    assert "is now at version 2" in cli.text("desk", "store", "set", store, *words)
+    made = kept(tmp_path, store)
+    assert ("paused", "Back at 18:00", "21:30") == (made.mode, made.reason, made.closes_at)
+    cli.text("desk", "store", "set", store, "--reason", "none", "--closes-at", "none")
+    made = kept(tmp_path, store)
+    assert (None, None, "paused") == (made.reason, made.closes_at, made.mode)
+    code, said = cli.error("desk", "store", "set", store, "--mode", "open", "--if-version", "1")
+    assert (1, True) == (code, "version" in said)
+    assert 2 == cli.error("desk", "store", "set", store)[0]
+    assert 2 == cli.error("desk", "store", "set", store, "--mode", "ajar")[0]
+    assert 1 == cli.error("desk", "store", "set", "no-such", "--mode", "open")[0]
+
+
+def test_set_lines(cli: Cli, store: str, tmp_path: Path) -> None:
+    """Limits are those of the line that is named, or of all; a new line is added."""
+    cli.text("desk", "store", "set", store, "--type", "takeout", "--queue-limit", "5")
+    cli.text("desk", "store", "set", store, "--type", "bar=Bar", "--largest-party", "2")
+    lines = [(one.name, one.queue_limit, one.largest_party) for one in kept(tmp_path, store).types]
+    assert [("dine-in", None, 20), ("takeout", 5, 20), ("bar", None, 2)] == lines
+    cli.text("desk", "store", "set", store, "--queue-limit", "none", "--largest-party", "6")
+    lines = [(one.name, one.queue_limit, one.largest_party) for one in kept(tmp_path, store).types]
+    assert [("dine-in", None, 6), ("takeout", None, 6), ("bar", None, 6)] == lines
+
+
+def test_webhook(cli: Cli, store: str, tmp_path: Path) -> None:
+    """Its secret is made with the first address, shown once, kept, and renewed when asked for."""
+    url = "https://sms.example/hook"
+    first = cli.json("desk", "store", "set", store, "--webhook-url", url)["webhook_secret"]
+    assert (url, first) == (kept(tmp_path, store).webhook_url, kept(tmp_path, store).webhook_secret)
+    again = cli.json("desk", "store", "set", store, "--webhook-url", f"{url}/2")
+    assert "webhook_secret" not in again
+    said = cli.text("desk", "store", "set", store, "--new-secret")
+    secret = next(line for line in said.splitlines() if line.startswith("whs_"))
+    assert (True, secret) == (secret != first, kept(tmp_path, store).webhook_secret)
+    cli.text("desk", "store", "set", store, "--webhook-url", "none")
+    assert kept(tmp_path, store).webhook_url is None
+    assert 2 == cli.error("desk", "store", "set", store, "--new-secret")[0]
+
+
+def test_hosts(cli: Cli, store: str, tmp_path: Path) -> None:
+    """A key is shown once, works for its store, is listed without its secret, and revoked."""
+    lines = cli.text("desk", "host", "create", store, "--name", "front tablet").splitlines()
+    (text,) = (line for line in lines if line.startswith("wrh_"))
+    key = found(tmp_path, text)
+    assert key is not None
+    assert (store, "front tablet") == (key.store, key.name)
+    listed = cli.json("desk", "host", "list", store)["keys"]
+    assert [key.id] == [one["id"] for one in listed]
+    assert text.rpartition("_")[2] not in cli.text("desk", "host", "list", store)
+    refused = cli.run("desk", "host", "revoke", store, key.id, typed="n\n")
+    assert (1, True) == (refused.exit_code, found(tmp_path, text) is not None)
+    said = cli.text("desk", "host", "revoke", store, key.id, typed="y\n")
+    assert f"Revoked key {key.id} of front tablet.\n" == said
+    assert found(tmp_path, text) is None
+    assert f"waitroom desk host create {store}" in cli.text("desk", "host", "list", store)
+
+
+def test_hosts_of_no_store(cli: Cli, store: str) -> None:
+    """A key belongs to a store that is there, and can be revoked only there."""
+    assert 1 == cli.error("desk", "host", "create", "no-such", "--name", "x")[0]
+    assert 1 == cli.error("desk", "host", "list", "no-such")[0]
+    made = cli.json("desk", "host", "create", store, "--name", "x")
+    cli.json("desk", "store", "create", f"{store}-b")
+    assert 1 == cli.error("desk", "host", "revoke", f"{store}-b", made["id"], "--yes")[0]
+
+
+def test_stores_and_hosts_need_no_redis(cli: Cli, store: str) -> None:
+    """While Redis is away a key can be made, and stores be listed."""
+    cli.env["WAITROOM_REDIS_URL"] = "redis://127.0.0.1:1"
+    assert [store] == [one["id"] for one in cli.json("desk", "store", "list")["stores"]]
+    cli.json("desk", "host", "create", store, "--name", "x")
+
+
+async def _waiting(tmp_path: Path, store: str, parties: int) -> None:
+    """Write parties into the record alone, as after a loss of Redis."""
+    ring = KeyRing([SECRET.encode()])
+    async with open_database(None, tmp_path) as database:
+        book = Book(database)
+        for _ in range(parties):
+            await book.register(store, "dine-in", Wish(size=2), ring.new_id())
+        await book.call_next(store, "dine-in", by="host")
+
+
+def test_rebuild(cli: Cli, store: str, tmp_path: Path) -> None:
+    """The live lines are made anew from the record, in its order, and counted."""
+    asyncio.run(_waiting(tmp_path, store, 4))
+    done = cli.json("desk", "rebuild", store)
+    assert {"lines": 2, "waiting": 3, "called": 1, "settled": 4, "removed": 0} == done
+
+    async def held() -> Any:
+        async with open_engine(cli.url) as engine:
+            return await LiveLines(engine).read(room_of(store, "dine-in"))
+
+    line = asyncio.run(held())
+    assert (3, 1) == (len(line.waiting), len(line.called))
+    said = cli.text("desk", "rebuild")
+    assert "Compared 2 lines with the record: 3 parties wait and 1 are called." in said
+    assert 1 == cli.error("desk", "rebuild", "no-such")[0]
+
+
+@pytest.mark.parametrize("group", ["desk", "desk store", "desk host"])
+def test_nothing_typed_is_help(cli: Cli, group: str) -> None:
+    """A group alone shows its help."""
+    assert cli.text(*group.split(), "--help") == cli.text(*group.split())
+
+
+def test_packages_that_are_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra it says what to install."""
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "alembic" else real(name)
+    )
+    code, said = cli.error("desk", "store", "list")
+    assert (2, True) == (code, "alembic is missing; run `pip install 'waitroom[desk]'`" in said)

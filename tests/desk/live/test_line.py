@@ -1,0 +1,209 @@
+"""The live line follows the record, in whatever order its changes arrive."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import secrets
+from datetime import date
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from tests.support.clock import Clock, open_engine
+from tests.support.servers import Server, start_cluster
+from waitroom.desk.live.line import POLICY, STATES, LiveLines, room_of, settled
+from waitroom.desk.models import Party, Source, Status
+from waitroom.engine import Engine, keys
+from waitroom.errors import RoomClosed
+from waitroom.models import State
+
+SIX_HOURS = 21_600
+NOW_US = 1_800_000_000_000_000
+
+
+def party(number: int = 1, status: Status = Status.WAITING, revision: int = 1) -> Party:
+    """Return a party of a store that no other test has."""
+    return Party(
+        id=number,
+        store="store",
+        type="dine-in",
+        ticket=f"{number:016}",
+        day=date(2027, 1, 15),
+        number=number,
+        size=2,
+        name=None,
+        phone=None,
+        note=None,
+        source=Source.ON_SITE,
+        status=status,
+        place=NOW_US + 8 * number,
+        teams_ahead=0,
+        defers=0,
+        revision=revision,
+        registered_ms=NOW_US // 1000,
+    )
+
+
+@pytest.fixture
+def line() -> str:
+    """Name the room of a line that no other test has."""
+    return room_of(f"s-{secrets.token_hex(6)}", "dine-in")
+
+
+@pytest.fixture
+def lines(engine: Engine) -> LiveLines:
+    """Return the lines of one process."""
+    return LiveLines(engine)
+
+
+async def positions(lines: LiveLines, line: str, parties: list[Party]) -> list[int | None]:
+    """Return where parties stand."""
+    spots = [await lines.engine.lines.spot(line, one.ticket) for one in parties]
+    return [spot.position for spot in spots]
+
+
+def test_every_status_has_its_state() -> None:
+    """No status of the record is unknown to the line."""
+    assert set(Status) == set(STATES)
+
+
+def test_the_longest_names_fit() -> None:
+    """The longest store and type still make a room's name, and one of a guest's token."""
+    assert len(room_of("s" * 30, "t" * 20)) <= 62
+
+
+async def test_order_is_the_records(lines: LiveLines, line: str) -> None:
+    """Parties stand by their place, in whichever order they arrive here."""
+    parties = [party(number) for number in range(1, 41)]
+    shuffled = random.Random(7).sample(parties, len(parties))
+    for one in shuffled:
+        await lines.settle(line, [settled(one)])
+    held = await lines.read(line)
+    assert {one.ticket: one.place for one in parties} == held.waiting
+    assert [*range(1, 41)] == await positions(lines, line, parties)
+    assert all(held.agrees(one) for one in parties)
+
+
+async def test_late_revisions_change_nothing(lines: LiveLines, line: str) -> None:
+    """The changes of one party, in all orders and each of them twice, end at the newest."""
+    story = [
+        party(revision=1),
+        party(status=Status.CALLED, revision=2),
+        party(status=Status.SEATED, revision=3),
+        dataclasses.replace(party(revision=4), place=NOW_US + 99),
+    ]
+    for number, order in enumerate(permutations(story)):
+        room = f"{line}{number}"
+        for one in (*order, *order[:3]):
+            await lines.settle(room, [settled(one)])
+        held = await lines.read(room)
+        assert {story[-1].ticket: NOW_US + 99} == held.waiting
+        assert frozenset() == held.called
+        assert {story[-1].ticket: 4} == held.revisions
+
+
+@pytest.mark.parametrize("ends", [Status.SEATED, Status.CANCELLED, Status.NO_SHOW])
+@pytest.mark.parametrize("called", [False, True])
+async def test_undo_gives_the_place_back(
+    lines: LiveLines, line: str, ends: Status, called: bool
+) -> None:
+    """Whoever comes back from the table or the door has their old place, for it never changed."""
+    parties = [party(number) for number in (1, 2, 3)]
+    await lines.settle(line, [settled(one) for one in parties])
+    changes = [Status.CALLED] * called + [ends]
+    for revision, status in enumerate(changes, 2):
+        await lines.settle(line, [settled(party(2, status, revision))])
+    assert [1, None, 2] == [
+        (await lines.engine.lines.spot(line, p.ticket)).position for p in parties
+    ]
+    await lines.settle(line, [settled(party(2, Status.WAITING, 4))])
+    assert [1, 2, 3] == [(await lines.engine.lines.spot(line, p.ticket)).position for p in parties]
+
+
+async def test_whole_and_lost(lines: LiveLines, line: str, server: Server, clock: Clock) -> None:
+    """A line whose keys are gone is not whole for the next change of any process, once."""
+    async with open_engine(server.url, clock) as engine:
+        other = LiveLines(engine)
+        assert not (await lines.settle(line, [settled(party(1))])).whole  # new
+        assert (await lines.settle(line, [settled(party(2))])).whole
+        assert not (await other.settle(line, [settled(party(3))])).whole  # new to them
+        assert (await other.settle(line, [settled(party(4))])).whole
+        names = [keys.room_key(line, name) for name in keys.ROOM_KEYS]
+        await engine.runner.client.delete(*names)
+        assert not (await lines.settle(line, [settled(party(5))])).whole
+        assert not (await other.settle(line, [settled(party(6))])).whole
+        assert (await lines.settle(line, [settled(party(7))])).whole
+        assert (await other.settle(line, [settled(party(8))])).whole
+
+
+async def test_dropped_by_an_operator(lines: LiveLines, line: str) -> None:
+    """A room that an operator dropped is made again, and the line says that it is not whole."""
+    await lines.settle(line, [settled(party(1))])
+    await lines.engine.drop(line)
+    assert not (await lines.read(line)).there
+    assert not (await lines.settle(line, [settled(party(2))])).whole
+    assert {party(2).ticket} == (await lines.read(line)).tickets
+
+
+async def test_nobody_joins_past_the_desk(lines: LiveLines, line: str, engine: Engine) -> None:
+    """Visitors of the engine cannot put themselves into a line."""
+    await lines.settle(line, [settled(party())])
+    with pytest.raises(RoomClosed):
+        await engine.join(line)
+    assert POLICY == (await engine.room(line)).policy
+
+
+async def test_called_for_ever(lines: LiveLines, line: str, clock: Clock, engine: Engine) -> None:
+    """Neither who waits nor who was called is dropped for their silence."""
+    await lines.settle(line, [settled(party(1)), settled(party(2, Status.CALLED))])
+    for _ in range(48):
+        clock.step(3_600)
+        await engine.advance(line)
+    assert State.WAITING is (await engine.lines.spot(line, party(1).ticket)).state
+    assert State.CALLED is (await engine.lines.spot(line, party(2).ticket)).state
+
+
+async def test_idle(lines: LiveLines, line: str, clock: Clock, engine: Engine) -> None:
+    """Six hours after the last party went, nothing of the line is left but policy and pace."""
+    await lines.settle(line, [settled(party(1))], pace="12:3.5")
+    clock.step(2 * SIX_HOURS)
+    await engine.advance(line)
+    assert {party(1).ticket} == (await lines.read(line)).tickets
+    await lines.settle(line, [settled(party(1, Status.SEATED, 2))])
+    live = [keys.room_key(line, name) for name in keys.ROOM_KEYS if name not in ("config", "meta")]
+    clock.step(SIX_HOURS - 1)
+    await engine.advance(line)
+    assert 0 < await engine.runner.client.exists(*live)
+    clock.step(1)
+    await engine.advance(line)
+    assert 0 == await engine.runner.client.exists(*live)
+    assert "12:3.5" == (await lines.read(line)).pace
+    await lines.settle(line, [settled(party(3))])
+    assert {party(3).ticket: party(3).place} == (await lines.read(line)).waiting
+
+
+async def test_counts(lines: LiveLines, line: str) -> None:
+    """Lengths of many lines are one question; a line that is not there has none."""
+    await lines.settle(line, [settled(party(n)) for n in range(3)], pace="1:2")
+    await lines.settle(line, [settled(party(0, Status.CALLED, 2))])
+    assert [(2, 1, "1:2"), (0, 0, "")] == await lines.counts([line, room_of("nowhere", "dine-in")])
+    assert [] == await lines.counts([])
+
+
+async def test_on_a_cluster(tmp_path: Path, clock: Clock) -> None:
+    """Lines on several nodes are settled, read and counted like those on one."""
+    rooms = [room_of(f"store-{number}", "dine-in") for number in range(12)]
+    with start_cluster(tmp_path) as cluster:
+        async with open_engine(cluster.url, clock) as engine:
+            lines = LiveLines(engine)
+            for room in rooms:
+                await lines.settle(room, [settled(party(n)) for n in (1, 2)], pace="1:2")
+                await lines.settle(room, [settled(party(1, Status.CALLED, 2))])
+            assert [(1, 1, "1:2")] * 12 == await lines.counts(rooms)
+            for room in rooms:
+                held = await lines.read(room)
+                assert {party(2).ticket: party(2).place} == held.waiting
+                assert {party(1).ticket} == held.called
+                assert {party(1).ticket: 2, party(2).ticket: 1} == held.revisions

@@ -1,0 +1,303 @@
+"""Live lines come back from the record, after a flush or any difference: everybody, in order."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.desk.desks import (
+    DINE,
+    TAKEOUT,
+    check_agreement,
+    crowd,
+    desk_on,
+    do,
+    held_by,
+    join,
+    new_store,
+    position,
+    positions,
+    seatings,
+)
+from tests.support.clock import Clock, open_engine
+from tests.support.servers import Server, start_server
+from waitroom.desk.desk import Desk
+from waitroom.desk.live import repair
+from waitroom.desk.live.line import room_of
+from waitroom.desk.live.repair import Repaired, end
+from waitroom.desk.models import Action, Party, Store
+from waitroom.desk.record.database import Database
+from waitroom.engine import keys
+from waitroom.engine.lines import Settled
+from waitroom.errors import UnknownStore
+
+MINUTES = [4] * 12
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Run a server that is ours alone, so that it may be flushed."""
+    with start_server("valkey", tmp_path_factory.mktemp("own")) as server:
+        yield server
+
+
+@pytest.fixture
+async def desk(database: Database, own: Server, clock: Clock) -> AsyncIterator[Desk]:
+    """Open a desk on the server that may be flushed."""
+    async with open_engine(own.url, clock) as engine:
+        desk = desk_on(database, engine, clock)
+        yield desk
+        await desk.aclose()
+
+
+async def evening(desk: Desk, clock: Clock) -> tuple[Store, list[Party]]:
+    """Return a store in service: one seated, one called, one deferred, and eight who wait."""
+    store = await new_store(desk)
+    await seatings(desk, store, clock, MINUTES)
+    parties = await crowd(desk, store, clock, 10)
+    await do(desk, parties[0], Action.CALL, Action.SEAT)
+    await do(desk, parties[1], Action.CALL)
+    await do(desk, parties[2], Action.DEFER, places=3)
+    return store, [*parties[3:6], parties[2], *parties[6:]]
+
+
+async def look(desk: Desk, _: Store, parties: list[Party]) -> None:
+    """Let the last guest look at their place."""
+    assert 8 == await position(desk, parties[-1])
+
+
+async def come(desk: Desk, store: Store, _: list[Party]) -> None:
+    """Let a newcomer join, behind everybody."""
+    assert 9 == await position(desk, await join(desk, store))
+
+
+async def call(desk: Desk, store: Store, parties: list[Party]) -> None:
+    """Let the host call the next party, which is still the first."""
+    called = await desk.call_next(store.id, DINE, by="host")
+    assert called is not None
+    assert parties.pop(0).id == called.id
+
+
+async def seat(desk: Desk, _: Store, parties: list[Party]) -> None:
+    """Let the host seat the first party straight from the line."""
+    await do(desk, parties.pop(0), Action.SEAT)
+
+
+async def mend(desk: Desk, store: Store, _: list[Party]) -> None:
+    """Repair by hand."""
+    done = await desk.repair(store.id)
+    assert (len(store.types), 9, 0) == (done.lines, done.settled, done.removed)
+
+
+async def see(desk: Desk, store: Store, _: list[Party]) -> None:
+    """Let somebody look at the store who thinks of joining."""
+    line = (await desk.waits(store.id))[0]
+    assert (8, 1) == (line.waiting, line.called)
+
+
+@pytest.mark.parametrize("first", [look, come, call, seat, mend, see])
+async def test_flushed_in_service(
+    desk: Desk,
+    own: Server,
+    clock: Clock,
+    first: Callable[[Desk, Store, list[Party]], Awaitable[None]],
+) -> None:
+    """After FLUSHALL the first thing that anybody does brings everybody back, in the same order."""
+    store, waiting = await evening(desk, clock)
+    assert [*range(1, 9)] == await positions(desk, waiting)
+    pace = (await held_by(desk, store)).pace
+    own.command("FLUSHALL")
+    await first(desk, store, waiting)
+    await check_agreement(desk, store)
+    assert [*range(1, len(waiting) + 1)] == await positions(desk, waiting)
+    if first is not seat:
+        assert pace == (await held_by(desk, store)).pace
+
+
+async def test_flushed_while_nobody_was_there(
+    desk: Desk, database: Database, own: Server, clock: Clock
+) -> None:
+    """A process that starts after a flush brings back lines that it never saw."""
+    store, waiting = await evening(desk, clock)
+    own.command("FLUSHALL")
+    async with open_engine(own.url, clock) as engine:
+        other = desk_on(database, engine, clock)
+        await other.repair()
+        await check_agreement(other, store)
+        assert [*range(1, 9)] == await positions(other, waiting)
+    # And the one that knew it before follows.
+    await come(desk, store, waiting)
+    await check_agreement(desk, store)
+
+
+async def test_a_crowd_repairs_once(desk: Desk, own: Server, clock: Clock) -> None:
+    """However many guests find their line lost, it is made again once."""
+    store, waiting = await evening(desk, clock)
+    own.command("FLUSHALL")
+    settles: list[int] = []
+    desk.engine.runner.on_call = lambda verb, _s, n: settles.append(n) if verb == "settle" else None
+    looks = [position(desk, one) for _ in range(20) for one in waiting]
+    assert [*range(1, 9)] * 20 == await asyncio.gather(*looks)
+    assert [9, 9, 1] == settles  # the room is lost; everybody; then the pace
+    await check_agreement(desk, store)
+
+
+async def test_nothing_to_do(desk: Desk, clock: Clock) -> None:
+    """A repair of what is right changes nothing, and makes no room for a line nobody used."""
+    store, _ = await evening(desk, clock)
+    revision = await desk.store_revision(store.id)
+    assert Repaired(2, 0, 0) == await desk.repair(store.id)
+    assert revision == await desk.store_revision(store.id)
+    assert room_of(store.id, TAKEOUT) not in await desk.engine.rooms()
+
+
+async def test_unknown_store(desk: Desk) -> None:
+    """Nobody believes to have repaired a store that is not there."""
+    with pytest.raises(UnknownStore):
+        await desk.repair("nowhere")
+
+
+async def test_forced(desk: Desk, clock: Clock) -> None:
+    """Forced, everybody is settled, whatever the line knew before."""
+    store, waiting = await evening(desk, clock)
+    room = room_of(store.id, DINE)
+    later = [Settled(one.ticket, "left", one.place, 99) for one in waiting]
+    await desk.engine.settle(room, later)
+    assert Repaired(2, 8, 0) == await desk.repair(store.id, forced=True)
+    await check_agreement(desk, store)
+
+
+async def test_strangers_go(desk: Desk, clock: Clock) -> None:
+    """Whoever is in the line and not in the record is taken out; the others move up."""
+    store, waiting = await evening(desk, clock)
+    strangers = [
+        Settled(secrets.token_urlsafe(12), state, waiting[0].place - 1 - n, 1)
+        for n, state in enumerate(("waiting", "called", "waiting"))
+    ]
+    await desk.engine.settle(room_of(store.id, DINE), strangers)
+    assert 3 == await position(desk, waiting[0])
+    assert Repaired(2, 0, 3) == await desk.repair(store.id)
+    assert 1 == await position(desk, waiting[0])
+    await check_agreement(desk, store)
+
+
+async def test_other_stores_are_left_alone(desk: Desk, clock: Clock) -> None:
+    """A repair of one store does not touch another's lines."""
+    one, _ = await evening(desk, clock)
+    other, parties = await evening(desk, clock)
+    gone = [Settled(parties[0].ticket, "left", parties[0].place, 9)]
+    await desk.engine.settle(room_of(other.id, DINE), gone)
+    assert Repaired(2, 0, 0) == await desk.repair(one.id)
+    assert 1 == (await desk.repair(other.id)).settled
+
+
+async def test_a_change_during_the_repair(desk: Desk, clock: Clock) -> None:
+    """Hosts go on while a line is repaired again and again: nothing of theirs is undone."""
+    store = await new_store(desk)
+    parties = await crowd(desk, store, clock, 12)
+
+    served = asyncio.Event()
+
+    async def repair_on() -> None:
+        while not served.is_set():
+            await desk.repair(store.id)
+
+    async def serve(party: Party) -> None:
+        await do(desk, party, Action.CALL, Action.UNDO, Action.CALL, Action.SEAT)
+
+    repairing = asyncio.create_task(repair_on())
+    await asyncio.gather(*(serve(one) for one in parties[:8]))
+    served.set()
+    await repairing
+    assert {one.ticket for one in parties[8:]} == (await held_by(desk, store)).tickets
+    await check_agreement(desk, store)
+
+
+async def test_a_spoilt_line_is_apart(
+    desk: Desk, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A key that somebody has spoilt fails for its own line; all others are repaired as ever."""
+    monkeypatch.setattr(repair, "EVERY_S", 0.05)
+    spoilt, others = await new_store(desk), [await new_store(desk) for _ in range(2)]
+    parties = [(await crowd(desk, one, clock, 2))[0] for one in (*others, spoilt)]
+    key = keys.room_key(room_of(spoilt.id, DINE), "called")
+    await desk.engine.runner.client.set(key, "spoilt")
+    gone = [Settled(one.ticket, "left", one.place, 9) for one in parties[:2]]
+    for store, one in zip(others, gone, strict=True):
+        await desk.engine.settle(room_of(store.id, DINE), [one])
+    assert 2 == (await desk.repair()).settled
+    assert "cannot be repaired" in caplog.text
+    for store, one in zip(others, gone, strict=True):
+        await desk.engine.settle(room_of(store.id, DINE), [one._replace(revision=99)])
+    desk.repairs.soon(spoilt.id, DINE)
+    loop = asyncio.create_task(desk.repairs.run())
+
+    async def all_back() -> bool:
+        tickets = [(await held_by(desk, store)).tickets for store in others]
+        return all(one.id in some for one, some in zip(gone, tickets, strict=True))
+
+    await until(all_back)
+    await end(loop)
+    await desk.engine.runner.client.delete(key)
+    await desk.repair()
+    await check_agreement(desk, spoilt)
+
+
+async def until(true: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until something is true."""
+    async with asyncio.timeout(20):
+        while not await true():  # noqa: ASYNC110 - nothing tells of it
+            await asyncio.sleep(0.02)
+
+
+async def test_in_the_background(desk: Desk, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A difference that nobody asked about is found: by the length, and person by person."""
+    monkeypatch.setattr(repair, "EVERY_S", 0.05)
+    store, waiting = await evening(desk, clock)
+    room = room_of(store.id, DINE)
+    loop = asyncio.create_task(desk.repairs.run())
+    stranger = Settled(secrets.token_urlsafe(12), "waiting", waiting[0].place - 1, 1)
+
+    async def stranger_is_gone() -> bool:
+        return stranger.id not in (await held_by(desk, store)).tickets
+
+    await desk.engine.settle(room, [stranger])
+    await until(stranger_is_gone)
+    # As long as before, but somebody stands elsewhere.
+    first = waiting[0]
+    moved = Settled(first.ticket, "waiting", waiting[-1].place + 99, first.revision + 5)
+    await desk.engine.settle(room, [moved])
+
+    async def order_is_back() -> bool:
+        return first.place == (await held_by(desk, store)).waiting.get(first.ticket)
+
+    await until(order_is_back)
+    await check_agreement(desk, store)
+    await end(loop)
+
+
+async def test_what_did_not_arrive_is_mended_soon(
+    database: Database, tmp_path: Path, clock: Clock
+) -> None:
+    """A change that met no server reaches the line as soon as there is one, with no lap for it."""
+    with start_server("valkey", tmp_path / "away", aof=True) as server:
+        async with open_engine(server.url, clock) as engine:
+            desk = desk_on(database, engine, clock)
+            store = await new_store(desk)
+            await crowd(desk, store, clock, 3)
+            loop = asyncio.create_task(desk.repairs.run())
+            server.kill()
+            party = await join(desk, store)
+            server.restart()
+
+            async def arrived() -> bool:
+                return party.ticket in (await held_by(desk, store)).tickets
+
+            await until(arrived)
+            await check_agreement(desk, store)
+            await end(loop)
+            await desk.aclose()

@@ -1,0 +1,114 @@
+"""One POST to a receiver: signed, to the name that was meant, and not to where none can be."""
+
+from __future__ import annotations
+
+import re
+import ssl
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.desk.receivers import Receiver, receiving
+from tests.server.process.test_parent import certificate
+from waitroom.desk.notify.webhook import Poster, Undelivered, allowed, signature
+
+SECRET = "whs_only-for-tests"
+DOCS = Path(__file__).parents[3] / "docs" / "desk.md"
+
+
+async def post(url: str) -> str:
+    """Post something; return what went wrong, or nothing."""
+    async with Poster(patience_s=5) as poster:
+        try:
+            await poster.post(url, SECRET, "1-a", b"{}", int(time.time()))
+        except Undelivered as error:
+            return str(error)
+    return ""
+
+
+def test_the_documented_check() -> None:
+    """The function of docs/desk.md takes what we sign, and refuses what is changed or old."""
+    block = re.search(r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
+    assert block
+    found: dict[str, object] = {}
+    exec(block[1], found)  # noqa: S102 - our own documentation
+    verified = found["verified"]
+    assert callable(verified)
+    now, old = str(int(time.time())), str(int(time.time()) - 301)
+    body = '{"name": "소라"}'.encode()
+    assert verified(SECRET, now, signature(SECRET, now, body), body)
+    assert not verified(SECRET, now, signature(SECRET, now, body), body + b" ")
+    assert not verified(SECRET, now, signature("another secret", now, body), body)
+    assert not verified(SECRET, now, "v1=한", body)
+    assert not verified(SECRET, old, signature(SECRET, old, body), body)
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204])
+async def test_2xx_is_taken(status: int) -> None:
+    """Any success will do."""
+    async with receiving(Receiver(answers=[status])) as receiver:
+        assert "" == await post(receiver.url)
+
+
+@pytest.mark.parametrize("status", [302, 400, 401, 404, 410, 429, 500, 503])
+async def test_everything_else_is_not(status: int) -> None:
+    """Everything else is told again later, for whoever set it up may mend it."""
+    async with receiving(Receiver(answers=[status])) as receiver:
+        assert f"answered {status}" == await post(receiver.url)
+
+
+async def test_the_host_is_named() -> None:
+    """A receiver behind a proxy of many names sees the one that was meant, and the query."""
+    async with receiving() as receiver:
+        assert "" == await post(f"http://localhost:{receiver.port}/a?key=1")
+    assert f"localhost:{receiver.port}" == receiver.got[0].headers["host"]
+
+
+async def test_the_certificate_is_the_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over TLS the certificate must be of the name in the address; nothing is sent otherwise."""
+    cert, key = certificate(tmp_path)  # of 127.0.0.1
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    async with receiving(tls=context) as receiver:
+        assert "no answer (ConnectError)" == await post(f"https://127.0.0.1:{receiver.port}/")
+        monkeypatch.setenv("SSL_CERT_FILE", str(cert))
+        assert "no answer (ConnectError)" == await post(f"https://localhost:{receiver.port}/")
+        assert [] == receiver.got
+        assert "" == await post(f"https://127.0.0.1:{receiver.port}/")
+
+
+async def test_a_name_that_nobody_has() -> None:
+    """A receiver that cannot be found is an attempt that failed."""
+    assert "the name of the receiver is not known" == await post("http://nobody.invalid/")
+
+
+async def test_no_proxy_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Proxies of the environment would hide where a notice really goes."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    async with receiving() as receiver:
+        assert "" == await post(receiver.url)
+
+
+@pytest.mark.parametrize(
+    ("address", "fine"),
+    [
+        ("127.0.0.1", True),
+        ("10.1.2.3", True),
+        ("203.0.113.7", True),
+        ("::1", True),
+        ("169.254.0.1", False),
+        ("fe80::1%eth0", False),
+        ("::ffff:169.254.169.254", False),
+        ("fd00:ec2::254", False),
+        ("100.100.100.200", False),
+        ("0.0.0.0", False),  # noqa: S104 - refused
+        ("224.0.0.1", False),
+    ],
+)
+def test_allowed(address: str, fine: bool) -> None:
+    """A vendor may be anywhere, also in the private network, but not where none can be."""
+    assert fine == allowed(address)

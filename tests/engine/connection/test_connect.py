@@ -1,0 +1,526 @@
+"""Connecting: every kind of URL, every reason to refuse, and no call sent twice."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import exceptions as redis_errors
+from redis.asyncio import Redis, RedisCluster
+
+from tests.support.servers import (
+    HOST,
+    Cluster,
+    FaultProxy,
+    Server,
+    fault_proxy,
+    free_port,
+    start_cluster,
+    start_replica,
+    start_sentinel,
+    start_server,
+    wait_for,
+)
+from waitroom.engine.connection.address import Address, parse_url
+from waitroom.engine.connection.connect import Store, connect, store_error
+from waitroom.errors import (
+    InvalidInput,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    StoreUnfit,
+)
+
+COUNT = "return redis.call('INCR', KEYS[1])"
+
+
+@asynccontextmanager
+async def connected(url: str | None, folder: Path, timeout_s: float = 2.0) -> AsyncIterator[Store]:
+    """Connect and close."""
+    store = await connect(url, folder, timeout_s)
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+async def refused(url: str, folder: Path, error: type[StoreError], timeout_s: float = 2.0) -> str:
+    """Return the sentence with which `url` is refused."""
+    with pytest.raises(error) as caught:
+        await connect(url, folder, timeout_s)
+    assert error is type(caught.value)
+    assert not (folder / "lock").exists()
+    return str(caught.value)
+
+
+async def count(store: Store, key: str = "n") -> Any:
+    """Run a script that must not run twice."""
+    return await store.client.eval(COUNT, 1, key)
+
+
+# --- the URL ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("redis://h", Address("single", "redis://h", (("h", 6379),))),
+        ("valkey://h:1/2", Address("single", "valkey://h:1/2", (("h", 1),), options={"db": 2})),
+        ("rediss://[::1]:7", Address("single", "rediss://[::1]:7", (("::1", 7),), tls=True)),
+        ("valkeys://h", Address("single", "valkeys://h", (("h", 6379),), tls=True)),
+        ("unix:///run/a%20b", Address("unix", "unix:///run/a%20b", path="/run/a b")),
+        (
+            "redis://u:p%40ss@h?max_connections=3&socket_timeout=0.5",
+            Address(
+                "single",
+                "redis://h",
+                (("h", 6379),),
+                options={
+                    "username": "u",
+                    "password": "p@ss",
+                    "max_connections": 3,
+                    "socket_timeout": 0.5,
+                },
+            ),
+        ),
+        (
+            "redis+sentinel://:pw@a:1,b/room/3?sentinel_password=x",
+            Address(
+                "sentinel",
+                "redis+sentinel://a:1,b/room/3",
+                (("a", 1), ("b", 26379)),
+                service="room",
+                options={"password": "pw", "db": 3, "sentinel_password": "x"},
+            ),
+        ),
+        (
+            "valkeys+cluster://a:1,b",
+            Address("cluster", "valkeys+cluster://a:1,b", (("a", 1), ("b", 6379)), tls=True),
+        ),
+    ],
+)
+def test_urls(url: str, expected: Address) -> None:
+    """Every scheme is understood, and `where` carries neither user nor password."""
+    actual = parse_url(url)
+    options = {name: value for name, value in actual.options.items() if value is not None}
+    assert expected.options == options
+    assert (expected.kind, expected.where, expected.hosts, expected.path, expected.service) == (
+        (actual.kind, actual.where, actual.hosts, actual.path, actual.service)
+    )
+    assert expected.tls == actual.tls
+    assert "p@ss" not in repr(actual)
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("http://h", "the scheme 'http' is unknown; use redis, rediss, unix, "),
+        ("localhost:6379", "the scheme 'localhost' is unknown"),
+        ("redis://u:secret@h:x", "'h:x' has no valid port; use 1 to 65535"),
+        ("redis://u:secret@h:70000", "'h:70000' has no valid port"),
+        ("redis://u:secret@h/one", "the database must be a number, not 'one'"),
+        ("redis://u:secret@h?nonsense=1", "the option 'nonsense' is unknown; use db, "),
+        ("redis://u:secret@h?socket_timeout=x", "socket_timeout must be a number, not 'x'"),
+        ("redis+sentinel://u:secret@h", "a sentinel URL needs the service's name"),
+        ("redis+cluster://u:secret@h/1", "a Cluster has only database 0"),
+        ("redis://u:secret@a:1,b:2", "several hosts need redis+cluster:// or redis+sentinel://"),
+        ("unix://", "a unix URL needs the path of the socket"),
+        ("redis://[::1", "Invalid IPv6 URL"),
+    ],
+)
+async def test_bad_urls(url: str, sentence: str, tmp_path: Path) -> None:
+    """A bad URL is an InvalidInput of `redis_url` that says what is allowed, not the password."""
+    with pytest.raises(InvalidInput) as caught:
+        await connect(url, tmp_path)
+    assert caught.value.field == "redis_url"
+    assert sentence in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+# --- what it connects to ---------------------------------------------------------------------
+
+
+async def test_without_a_url_it_starts_a_server_and_others_attach(tmp_path: Path) -> None:
+    """The first connect starts the folder's server, the second uses it, and the first ends it."""
+    async with connected(None, tmp_path) as first:
+        assert first.embedded is not None
+        async with connected(None, tmp_path) as second:
+            assert second.embedded is None
+            assert [await count(first), await count(second)] == [1, 2]
+        assert await count(first) == 3
+        assert first.facts.scripts_take_flags
+    async with connected(None, tmp_path) as third:
+        assert await count(third) == 4
+
+
+async def test_workers_that_start_together_share_one_server(tmp_path: Path) -> None:
+    """Of four connects at once, one starts the server and three attach."""
+    stores = await asyncio.gather(*(connect(None, tmp_path) for _ in range(4)))
+    assert sum(store.embedded is not None for store in stores) == 1
+    for store in sorted(stores, key=lambda store: store.embedded is not None):
+        await store.aclose()
+
+
+@pytest.mark.parametrize("kind", ["valkey", "redis"])
+async def test_single_servers(kind: Any, tmp_path: Path) -> None:
+    """Over TCP and over a socket the facts are right and the client is named."""
+    with start_server(kind, tmp_path / "s") as server:
+        for url in (server.url + "/1", server.unix_url):
+            async with connected(url, tmp_path) as store:
+                assert await count(store) == 1
+                assert await store.client.client_getname() == "waitroom"
+                facts = store.facts
+            assert (kind, "noeviction", "primary", False) == (
+                (facts.flavour, facts.eviction, facts.role, facts.cluster)
+            )
+            assert facts.version >= (7, 0)
+            assert facts.scripts_take_flags
+            assert url == store.where
+
+
+async def test_a_burst_waits_for_a_connection(tmp_path: Path) -> None:
+    """More calls at once than connections all succeed: single, Cluster and Sentinel alike."""
+    with (
+        start_server("valkey", tmp_path / "s") as server,
+        start_sentinel(server, tmp_path / "t") as sentinel,
+        start_cluster(tmp_path / "c") as cluster,
+    ):
+        sentinels = f"redis+sentinel://{HOST}:{sentinel.port}/room"
+        for url in (server.url, sentinels, cluster.url):
+            async with connected(url + "?max_connections=2", tmp_path) as store:
+                counts = await asyncio.gather(*(count(store, url) for _ in range(200)))
+            assert set(range(1, 201)) == set(counts)
+
+
+async def test_a_cluster(tmp_path: Path) -> None:
+    """Scripts run on every primary; a slot under way (ASK) or moved (MOVED) is followed."""
+    with start_cluster(tmp_path / "c") as cluster:
+        async with connected(cluster.url, tmp_path) as store:
+            assert isinstance(store.client, RedisCluster)
+            assert store.facts.cluster
+            for number in range(30):
+                assert await count(store, f"k{number}") == 1
+            slot = store.client.keyslot("{far}")
+            home = store.client.get_node_from_key("{far}")
+            assert home is not None
+            source = next(node for node in cluster.nodes if node.port == home.port)
+            target = next(node for node in cluster.nodes if node is not source)
+            _slot(target, slot, "IMPORTING", source)
+            _slot(source, slot, "MIGRATING", target)
+            assert await count(store, "{far}asked") == 1
+            assert target.command("CLUSTER", "COUNTKEYSINSLOT", slot) == b":1\r\n"
+            _slot(target, slot, "NODE", target)
+            _slot(source, slot, "NODE", target)
+            assert await count(store, "{far}asked") == 2
+            assert await count(store, "{far}moved") == 1
+
+
+def _slot(node: Server, slot: int, word: str, other: Server) -> None:
+    """Tell a node what becomes of a slot."""
+    other_id = other.command("CLUSTER", "MYID").split(b"\r\n")[1].decode()
+    assert node.command("CLUSTER", "SETSLOT", slot, word, other_id) == b"+OK\r\n"
+
+
+async def test_a_sentinel_and_its_failover(tmp_path: Path) -> None:
+    """The URL of a sentinel leads to the primary, and after a failover to the new one."""
+    with (
+        start_server("valkey", tmp_path / "p") as primary,
+        start_replica(primary, tmp_path / "r") as replica,
+        start_sentinel(primary, tmp_path / "s") as sentinel,
+    ):
+        await _knows_replica(sentinel)
+        url = f"valkey+sentinel://{HOST}:{sentinel.port}/room"
+        async with connected(url, tmp_path) as store:
+            assert await count(store) == 1
+            wait_for(lambda: replica.command("GET", "n") == b"$1\r\n1\r\n", "the replica's key")
+            primary.kill()
+            assert await _count_again(store, 15) == 2
+
+
+async def _knows_replica(sentinel: Server) -> None:
+    deadline = time.monotonic() + 20
+    while b"num-slaves\r\n$1\r\n1" not in sentinel.command("SENTINEL", "MASTER", "room"):
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.05)
+
+
+async def _count_again(store: Store, within_s: float) -> Any:
+    deadline = time.monotonic() + within_s
+    while True:
+        try:
+            return await count(store)
+        except redis_errors.RedisError as error:
+            if time.monotonic() > deadline or type(store_error(error)) is not StoreUnavailable:
+                raise
+            await asyncio.sleep(0.05)
+
+
+# --- no call is sent twice -------------------------------------------------------------------
+
+
+async def lose_a_reply(store: Store, proxy: FaultProxy) -> None:
+    """Lose the reply of one script, and prove that it ran once and was sent once."""
+    assert await count(store) == 1
+    proxy.drop_next_reply(b"INCR")
+    with pytest.raises(redis_errors.RedisError) as caught:
+        await count(store)
+    assert isinstance(store_error(caught.value), StoreUnavailable)
+    assert (proxy.dropped, proxy.requests) == (1, 1)
+    assert await count(store) == 3
+
+
+async def test_a_lost_reply_is_not_sent_again(tmp_path: Path) -> None:
+    """A script whose reply was lost ran once: the client library did not send it again."""
+    with start_server("valkey", tmp_path / "s") as server:
+        async with fault_proxy(server) as proxy, connected(proxy.url, tmp_path) as store:
+            await lose_a_reply(store, proxy)
+
+
+async def test_redis_py_alone_would_send_it_again(tmp_path: Path) -> None:
+    """The proxy's test can fail: with redis-py's defaults the same script runs twice."""
+    with start_server("valkey", tmp_path / "s") as server:
+        async with fault_proxy(server) as proxy, Redis(host=HOST, port=proxy.port) as client:
+            proxy.drop_next_reply(b"INCR")
+            assert await client.eval(COUNT, 1, "n") == 2
+            assert proxy.requests == 2
+
+
+async def test_a_lost_reply_is_not_sent_again_in_a_cluster(tmp_path: Path) -> None:
+    """The same in a Cluster, whose nodes announce the address of the proxy."""
+    with start_cluster(tmp_path / "c") as cluster:
+        async with (
+            fault_proxy(cluster.nodes[0]) as a,
+            fault_proxy(cluster.nodes[1]) as b,
+            fault_proxy(cluster.nodes[2]) as c,
+        ):
+            for node, proxy in zip(cluster.nodes, (a, b, c), strict=True):
+                node.command("CONFIG", "SET", "cluster-announce-port", proxy.port)
+            await _announced(cluster, {proxy.port for proxy in (a, b, c)})
+            async with connected(f"redis+cluster://{HOST}:{a.port}", tmp_path) as store:
+                assert isinstance(store.client, RedisCluster)
+                home = store.client.get_node_from_key("n")
+                assert home is not None
+                await lose_a_reply(store, next(p for p in (a, b, c) if p.port == home.port))
+
+
+async def _announced(cluster: Cluster, ports: set[int]) -> None:
+    deadline = time.monotonic() + 20
+    for node in cluster.nodes:
+        while not all(
+            f":{port}\r\n".encode() in node.command("CLUSTER", "SLOTS") for port in ports
+        ):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.05)
+
+
+async def test_a_lost_reply_is_not_sent_again_by_way_of_a_sentinel(tmp_path: Path) -> None:
+    """The same with a sentinel, which knows the primary by the address of the proxy."""
+    with start_server("valkey", tmp_path / "s") as server:
+        async with fault_proxy(server) as proxy:
+            front = Server("valkey", tmp_path, {}, port=proxy.port)
+            with start_sentinel(front, tmp_path / "t") as sentinel:
+                url = f"redis+sentinel://{HOST}:{sentinel.port}/room"
+                async with connected(url, tmp_path) as store:
+                    await lose_a_reply(store, proxy)
+
+
+async def test_idle_connections_that_were_cut_do_no_harm(tmp_path: Path) -> None:
+    """A call after all idle connections were cut works at once, without a retry."""
+    with start_server("valkey", tmp_path / "s") as server:
+        async with fault_proxy(server) as proxy, connected(proxy.url, tmp_path) as store:
+            await asyncio.gather(*(count(store) for _ in range(5)))
+            proxy.cut_all()
+            await asyncio.sleep(0.05)
+            assert await count(store) == 6
+
+
+# --- servers that are refused ----------------------------------------------------------------
+
+
+async def test_nobody_listens(tmp_path: Path) -> None:
+    """A refused connection, a missing socket and a dead Cluster or sentinel are unavailable."""
+    port = free_port()
+    for url in (
+        f"redis://:secret@{HOST}:{port}",
+        f"unix://{tmp_path}/none",
+        f"redis+cluster://:secret@{HOST}:{port}",
+        f"redis+sentinel://:secret@{HOST}:{port}/room",
+    ):
+        sentence = await refused(url, tmp_path, StoreUnavailable)
+        assert sentence.startswith(url.replace(":secret@", "") + " cannot be used now (")
+        assert sentence.endswith("; check that it runs")
+        assert "secret" not in sentence
+
+
+async def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
+    """A server that accepts and is silent is given up after the timeout."""
+
+    async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    listener = await asyncio.start_server(silence, HOST, 0)
+    async with listener:
+        url = f"redis://{HOST}:{listener.sockets[0].getsockname()[1]}"
+        began = time.monotonic()
+        sentence = await refused(url, tmp_path, StoreUnavailable, timeout_s=0.2)
+        assert time.monotonic() - began < 2
+    assert f"{url} did not answer in time; check that it runs and its load" == sentence
+
+
+async def test_a_wrong_password(tmp_path: Path) -> None:
+    """No password, a wrong one and a user without rights are unfit, and the remedy is named."""
+    with start_server("valkey", tmp_path / "s", requirepass="right") as server:
+        async with connected(server.url.replace("//", "//:right@"), tmp_path) as store:
+            await store.client.execute_command(
+                "ACL", "SETUSER", "poor", "on", ">pw", "~*", "+@all", "-eval"
+            )
+        for login in ("", ":wrong@", "nobody:right@", "poor:pw@"):
+            url = server.url.replace("//", f"//{login}")
+            sentence = await refused(url, tmp_path, StoreUnfit)
+            assert sentence.startswith(f"{server.url} refuses us (")
+            assert sentence.endswith(
+                "; correct user and password in the URL, or the rights of that user"
+            )
+
+
+async def test_a_cluster_with_a_wrong_password(tmp_path: Path) -> None:
+    """A Cluster that refuses us is unfit, not unavailable."""
+    with start_server("valkey", tmp_path / "s", requirepass="right", cluster_enabled="yes") as one:
+        url = one.url.replace("redis", "redis+cluster")
+        assert "refuses us" in await refused(url, tmp_path, StoreUnfit)
+
+
+async def test_a_server_that_is_too_old(tmp_path: Path) -> None:
+    """Redis before 6.2 is refused with its version; a real server's INFO is made old on its way."""
+    with start_server("valkey", tmp_path / "s") as server:
+        async with fault_proxy(server) as proxy:
+            proxy.rewrite(b"valkey_version:", b"walkey_version:")
+            proxy.rewrite(b"redis_version:7.2.4", b"redis_version:6.0.9")
+            sentence = await refused(proxy.url, tmp_path, StoreUnfit)
+            assert f"{proxy.url} is Redis 6.0.9; use Redis 6.2 or newer, or Valkey" == sentence
+            proxy.rewrite(b"redis_version:6.0.9", b"redis_version:6.2.0")
+            async with connected(proxy.url, tmp_path) as store:
+                assert not store.facts.scripts_take_flags
+                assert store.facts.version == (6, 2, 0)
+
+
+async def test_a_server_that_evicts(tmp_path: Path) -> None:
+    """A policy that evicts is refused as soon as it can strike: when maxmemory is set."""
+    with start_server("valkey", tmp_path / "s", maxmemory_policy="allkeys-lru") as server:
+        async with connected(server.url, tmp_path) as store:
+            assert store.facts.eviction == "allkeys-lru"
+        server.command("CONFIG", "SET", "maxmemory", "100mb")
+        sentence = await refused(server.url, tmp_path, StoreUnfit)
+    expected = (
+        f"{server.url} evicts keys when full (maxmemory-policy allkeys-lru), which would lose "
+        "people; set maxmemory-policy to noeviction"
+    )
+    assert expected == sentence
+
+
+async def test_a_service_without_config(tmp_path: Path) -> None:
+    """CONFIG is not needed; where INFO hides the policy as well, eviction is unknown (None)."""
+    with start_server("valkey", tmp_path / "s") as server:
+        server.command("ACL", "SETUSER", "default", "-config")
+        async with fault_proxy(server) as proxy:
+            async with connected(proxy.url, tmp_path) as store:
+                assert store.facts.eviction == "noeviction"
+            proxy.rewrite(b"maxmemory_policy:", b"maxmemory_hidden:")
+            async with connected(proxy.url, tmp_path) as store:
+                assert store.facts.eviction is None
+
+
+async def test_a_replica(tmp_path: Path) -> None:
+    """A replica is refused with the remedy."""
+    with (
+        start_server("valkey", tmp_path / "p") as primary,
+        start_replica(primary, tmp_path / "r") as replica,
+    ):
+        sentence = await refused(replica.url, tmp_path, StoreUnfit)
+    assert f"{replica.url} is a read-only replica; give the URL of its primary" == sentence
+
+
+async def test_a_cluster_without_cluster_in_the_url(tmp_path: Path) -> None:
+    """A node of a Cluster by a plain URL, and a single server by a Cluster URL, are refused."""
+    with start_server("valkey", tmp_path / "c", cluster_enabled="yes") as node:
+        sentence = await refused(node.url, tmp_path, StoreUnfit)
+    assert f"{node.url} is part of a Cluster; use a URL of redis+cluster://" == sentence
+    with start_server("valkey", tmp_path / "s") as single:
+        url = single.url.replace("redis", "redis+cluster")
+        assert "disagree about Cluster" in await refused(url, tmp_path, StoreUnfit)
+
+
+async def test_a_server_that_loads(tmp_path: Path) -> None:
+    """A loading server is waited for, up to the timeout; then the sentence says it is loading."""
+    with start_server("valkey", tmp_path / "s", loading_process_events_interval_bytes=1024) as one:
+        one.command("EVAL", "for i = 1, 2000 do redis.call('SET', i, i) end", 0)
+        one.command("SAVE")
+        one.config["key-load-delay"] = 500  # µs per key: a hidden setting of the servers' own tests
+        one.restart(ready=False)
+        sentence = await refused(one.url, tmp_path, StoreUnavailable, timeout_s=0.2)
+        assert f"{one.url} is still loading its data; wait for it and try again" == sentence
+        async with connected(one.url, tmp_path, timeout_s=10) as store:
+            assert await store.client.get("7") == b"7"
+
+
+# --- errors of later calls -------------------------------------------------------------------
+
+
+async def test_a_full_server(tmp_path: Path) -> None:
+    """Out of memory, also from within a script, is StoreFull."""
+    with start_server("valkey", tmp_path / "s") as server:
+        async with connected(server.url, tmp_path) as store:
+            server.command("CONFIG", "SET", "maxmemory", "1")
+            for call in (store.client.set("k", "v"), count(store)):
+                with pytest.raises(redis_errors.ResponseError) as caught:
+                    await call
+                assert isinstance(store_error(caught.value), StoreFull)
+
+
+async def test_a_primary_that_became_a_replica(tmp_path: Path) -> None:
+    """READONLY in mid-flight is StoreUnavailable: a failover is under way."""
+    with (
+        start_server("valkey", tmp_path / "a") as other,
+        start_server("valkey", tmp_path / "b") as server,
+    ):
+        async with connected(server.url, tmp_path) as store:
+            server.command("REPLICAOF", HOST, other.port)
+            with pytest.raises(redis_errors.ReadOnlyError) as caught:
+                await count(store)
+            assert isinstance(store_error(caught.value), StoreUnavailable)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (redis_errors.ResponseError("ERR in script: -OOM command not allowed when"), StoreFull),
+        (redis_errors.ConnectionError("x"), StoreUnavailable),
+        (redis_errors.TimeoutError("x"), StoreUnavailable),
+        (TimeoutError(), StoreUnavailable),
+        (OSError("x"), StoreUnavailable),
+        (redis_errors.BusyLoadingError("x"), StoreUnavailable),
+        (redis_errors.ClusterDownError("CLUSTERDOWN x"), StoreUnavailable),
+        (redis_errors.SlotNotCoveredError("x"), StoreUnavailable),
+        (redis_errors.TryAgainError("x"), StoreUnavailable),
+        (redis_errors.MasterDownError("MASTERDOWN x"), StoreUnavailable),
+        (redis_errors.ResponseError("MISCONF x"), StoreUnavailable),
+        (redis_errors.ResponseError("BUSY x"), StoreUnavailable),
+        (redis_errors.AuthenticationError("x"), StoreUnfit),
+        (redis_errors.NoPermissionError("x"), StoreUnfit),
+        (redis_errors.ResponseError("NOAUTH x"), StoreUnfit),
+        (redis_errors.MovedError("1 h:1"), StoreUnfit),
+        (redis_errors.ResponseError("WRONGTYPE x"), None),
+        (redis_errors.NoScriptError("NOSCRIPT x"), None),
+        (ValueError("x"), None),
+    ],
+)
+def test_what_errors_mean(error: Exception, expected: type[StoreError] | None) -> None:
+    """Each error of the client library has one meaning; a fault of ours has none."""
+    actual = store_error(error)
+    assert expected is (None if actual is None else type(actual))

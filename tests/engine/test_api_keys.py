@@ -1,0 +1,139 @@
+"""API keys: shown once, stored hashed, recognised without a round trip, gone within two seconds."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.support.clock import open_engine
+from tests.support.servers import Server
+from waitroom.engine import Engine, keys
+from waitroom.engine.api_keys import BOOTSTRAP_ID, FRESH_S, ApiKeys, Role
+from waitroom.errors import InvalidInput, UnknownKey
+
+BOOTSTRAP = "wr_" + "b" * 40
+
+
+@pytest.fixture
+async def plain(server: Server) -> AsyncIterator[Engine]:
+    """Connect an engine on the server's own clock."""
+    async with open_engine(server.url) as engine:
+        yield engine
+
+
+async def test_a_key_is_shown_once_and_found_again(plain: Engine) -> None:
+    """The text finds its record; what is stored does not hold it."""
+    api_keys = ApiKeys(plain.runner)
+    text, made = await api_keys.create("box office", Role.OPERATOR)
+    assert text.startswith(f"wr_{made.id}_")
+    assert made == await api_keys.find(text)
+    assert made in await api_keys.list()
+    stored = await plain.runner.command("HGET", keys.KEYS, made.id)
+    secret = text.split("_", 2)[2]
+    assert secret not in stored.decode()
+    assert secret not in repr(made)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "wr_", "wr__", "wr_0123456789_" + "a" * 43, "wr_" + "x" * 5000, "대기열", "\ud800"],
+)
+async def test_what_is_no_key(plain: Engine, text: str) -> None:
+    """Anything else is nobody's, whatever it looks like."""
+    assert await ApiKeys(plain.runner, bootstrap=BOOTSTRAP).find(text) is None
+
+
+async def test_one_wrong_character(plain: Engine) -> None:
+    """Neither another secret under a known id, nor a longer text, is the key."""
+    api_keys = ApiKeys(plain.runner)
+    text, _ = await api_keys.create("a", Role.ADMIN)
+    other = text[:-1] + ("a" if text[-1] != "a" else "b")
+    assert [None, None] == [await api_keys.find(other), await api_keys.find(text + "a")]
+
+
+async def test_a_check_costs_no_round_trip(plain: Engine) -> None:
+    """While the keys are fresh, good and bad ones are told apart without asking the server."""
+    api_keys = ApiKeys(plain.runner)
+    text, made = await api_keys.create("a", Role.VIEWER)
+    assert made == await api_keys.find(text)
+    client, plain.runner.client = plain.runner.client, None
+    try:
+        assert made == await api_keys.find(text)
+        assert await api_keys.find("wr_0123456789_" + "a" * 43) is None
+    finally:
+        plain.runner.client = client
+
+
+async def test_revoked_elsewhere(plain: Engine) -> None:
+    """Another process refuses a revoked key once its copy is older than `FRESH_S`."""
+    here, there = ApiKeys(plain.runner), ApiKeys(plain.runner)
+    text, made = await here.create("a", Role.VIEWER)
+    assert made == await there.find(text)
+    assert made == await here.revoke(made.id)
+    assert await here.find(text) is None
+    there._fresh_until -= FRESH_S
+    assert [None, None] == [await there.find(text), await there.get(made.id)]
+    with pytest.raises(UnknownKey, match="key list"):
+        await here.revoke(made.id)
+
+
+async def test_the_key_of_the_settings(plain: Engine) -> None:
+    """It is an admin's, is in no list, needs no server, and counts only where it is set."""
+    api_keys = ApiKeys(plain.runner, bootstrap=BOOTSTRAP)
+    client, plain.runner.client = plain.runner.client, None
+    found = await api_keys.find(BOOTSTRAP)
+    plain.runner.client = client
+    assert found is not None
+    assert (BOOTSTRAP_ID, Role.ADMIN) == (found.id, found.role)
+    assert BOOTSTRAP_ID not in [one.id for one in await api_keys.list()]
+    assert await ApiKeys(plain.runner).find(BOOTSTRAP) is None
+    other = await ApiKeys(plain.runner, bootstrap=BOOTSTRAP + "c").get(BOOTSTRAP_ID)
+    assert other is not None
+    assert other.mark != found.mark
+    with pytest.raises(InvalidInput, match="admin_key: takes 24 to 256"):
+        ApiKeys(plain.runner, bootstrap="short")
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 81, "a\x00", " a"])
+async def test_bad_names(plain: Engine, name: str) -> None:
+    """A name is one short line, because it stands in lists and logs."""
+    with pytest.raises(InvalidInput, match="name: takes 1 to 80"):
+        await ApiKeys(plain.runner).create(name, Role.VIEWER)
+
+
+async def test_what_somebody_else_wrote(plain: Engine) -> None:
+    """A spoilt entry is no key, and spoils no other."""
+    api_keys = ApiKeys(plain.runner)
+    text, made = await api_keys.create("a", Role.VIEWER)
+    await plain.runner.command("HSET", keys.KEYS, "spoilt", "{")
+    try:
+        assert "spoilt" not in [one.id for one in await api_keys.list()]
+        assert made == await api_keys.find(text)
+    finally:
+        await plain.runner.command("HDEL", keys.KEYS, "spoilt")
+
+
+def test_roles_include_each_other() -> None:
+    """An admin may do what an operator may, who may do what a viewer may."""
+    allowed = {(one, other) for one in Role for other in Role if one.allows(other)}
+    assert 6 == len(allowed)
+    assert (Role.ADMIN, Role.VIEWER) in allowed
+    assert (Role.VIEWER, Role.OPERATOR) not in allowed
+
+
+async def test_unknown_ids_take_as_long_as_wrong_secrets(plain: Engine) -> None:
+    """How long a refusal takes does not tell whether an id exists."""
+    api_keys = ApiKeys(plain.runner)
+    _, made = await api_keys.create("a", Role.VIEWER)
+    texts = {"known": f"wr_{made.id}_" + "a" * 43, "unknown": "wr_0123456789_" + "a" * 43}
+    took: dict[str, list[int]] = {name: [] for name in texts}
+    for _ in range(400):
+        for name, text in texts.items():
+            start = time.perf_counter_ns()
+            await api_keys.find(text)
+            took[name].append(time.perf_counter_ns() - start)
+    known, unknown = (statistics.median(took[name]) for name in ("known", "unknown"))
+    assert 0.5 < known / unknown < 2

@@ -1,0 +1,35 @@
+"""What the OpenAPI document promises of the desk, the server keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.acceptance.test_schemathesis import KEY, run
+from tests.server.desk.conftest import TYPES, desk_serving
+from tests.support.counts import count
+from tests.support.serving import Serving
+
+PHASES = "--phases=coverage,fuzzing" if count("api_coverage") else "--phases=fuzzing"
+# Ranges are the desk's to check, which says better than a schema what is allowed.
+WITHOUT = "--exclude-checks=positive_data_acceptance,ignored_auth"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run a server with the store that the document gives as an example."""
+    with desk_serving(tmp_path_factory.mktemp("api")) as one:
+        body = {"id": "noodle-bar", "title": "Noodle Bar", "types": TYPES}
+        httpx.post(f"{one.base}/v1/stores", json=body, headers=KEY, timeout=10).raise_for_status()
+        yield one
+
+
+def test_the_desks_calls(served: Serving, tmp_path: Path) -> None:
+    """No 5xx, no status or body that is not documented, nothing invalid accepted."""
+    key = f"--header=Authorization: {KEY['Authorization']}"
+    paths = ("--include-path-regex=^/v1/stores", "--exclude-path-regex=events")
+    run(served, tmp_path, PHASES, WITHOUT, key, *paths)
+    assert '"level": "error"' not in served.said()

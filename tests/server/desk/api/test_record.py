@@ -1,0 +1,110 @@
+"""The record behind the server: what its log never says, and what happens when it is away."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+import pytest
+
+from tests.server.desk.api.test_guests import problem
+from tests.server.desk.conftest import NAME, PHONE, Shop, desk_serving, open_shop
+from tests.support.clients import slow_link
+from tests.support.postgres import start_postgres
+from tests.support.serving import ADMIN_KEY, Serving, end, launch
+
+NOTE = "유모차가 있어요"
+CUT = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+
+
+def test_the_log_names_nobody(shop: Shop, served: Serving) -> None:
+    """Whatever guests and hosts do, right or wrong, no name, number, note or key is logged."""
+    made = shop.join(name=NAME, phone=PHONE, note=NOTE)
+    body = {"type": "dine-in", "size": 0, "name": NAME, "phone": PHONE, "note": NOTE}
+    assert 422 == shop.guest.post(f"{shop.path}/parties", json=body).status_code
+    body = body | {"size": 2, "phone": f"{PHONE}-9"}
+    assert 422 == shop.guest.post(f"{shop.path}/parties", json=body).status_code
+    party = shop.line()["parties"][0]["id"]
+    shop.host.get(f"{shop.path}/line/{party}/phone").raise_for_status()
+    for act in ("call", "seat", "seat", "undo", "erase"):
+        shop.do(act, party)
+    shop.guest.get(f"{shop.path}/parties/{made['token']}x")
+    said = served.said()
+    for secret in (NAME, NOTE, PHONE, "1234", "5678", made["token"], shop.key.rpartition("_")[2]):
+        assert secret not in said
+        assert secret.encode("unicode_escape").decode() not in said
+
+
+def test_the_database_is_away(tmp_path: Path) -> None:
+    """A database that cannot be used is a clear 503 with Retry-After; who waits is still told
+    their place, for that needs only the live line; once it is back all goes on.
+    """
+    with (
+        start_postgres() as postgres,
+        postgres.database() as url,
+        slow_link(urlsplit(url).port or 0) as link,
+        desk_serving(tmp_path, desk_database=_through(url, link.port)) as one,
+        httpx.Client(base_url=one.base, timeout=60) as http,
+        httpx.Client(base_url=one.base, timeout=60) as admin,
+    ):
+        admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
+        with open_shop(http, admin) as shop:
+            token = shop.join()["token"]
+            good, link.target = link.target, 1  # where nobody listens
+            postgres.run(CUT, urlsplit(url).path[1:])
+            answer = http.post(f"{shop.path}/parties", json={"type": "dine-in", "size": 2})
+            assert (503, "record_unavailable") == problem(answer)
+            assert int(answer.headers["retry-after"]) >= 1
+            assert (503, "record_unavailable") == problem(http.get(shop.path))
+            assert ("WAITING", 1) == tuple(shop.place(token)[key] for key in ("status", "position"))
+            link.target = good
+            assert 2 == shop.join()["party"]["number"]
+
+
+def _through(url: str, port: int) -> str:
+    """Return the address of a database behind a link."""
+    parts = urlsplit(url)
+    user = parts.netloc.rpartition("@")[0]
+    return urlunsplit(parts._replace(netloc=f"{user}@127.0.0.1:{port}"))
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("mysql://x/y", "postgresql://"),
+        ("postgresql://nobody@127.0.0.1:1/x", "the desk's database cannot be opened"),
+    ],
+)
+def test_a_wrong_database(tmp_path: Path, url: str, said: str) -> None:
+    """The server says at once what is wrong, and ends."""
+    one = launch(tmp_path, desk=True, desk_database=url)
+    try:
+        assert one.process.wait(120) not in (0, None)
+        assert said in one.said()
+        assert "Traceback" not in one.said()
+    finally:
+        end(one)
+
+
+def test_without_the_extra() -> None:
+    """A server without the desk needs none of its packages; with it, it says what to install."""
+    script = """
+import sys
+for name in ("sqlalchemy", "aiosqlite", "alembic", "segno"):
+    sys.modules[name] = None
+from waitroom.errors import InvalidInput
+from waitroom.server.app import create
+from waitroom.settings import Settings
+create(Settings())
+try:
+    create(Settings(desk=True))
+except InvalidInput as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "pip install 'waitroom[desk]'" in done.stdout

@@ -1,0 +1,105 @@
+"""The console's session at the API: its cookie opens its own store, and only for our own pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.server.desk.api.test_guests import problem
+from tests.server.desk.conftest import Shop, desk_serving, open_shop
+from tests.support.clients import live
+from tests.support.serving import ADMIN_KEY, Serving
+from waitroom.server.desk.console.session import COOKIE
+
+
+@pytest.fixture
+def tablet(shop: Shop) -> Iterator[httpx.Client]:
+    """Return a browser that is signed in to the store's console."""
+    with httpx.Client(base_url=shop.host.base_url, timeout=10) as browser:
+        signed = browser.post(f"/desk/{shop.id}/host/sign-in", data={"key": shop.key})
+        assert 303 == signed.status_code, signed.text
+        yield browser
+
+
+def test_the_cookie_opens_its_store(shop: Shop, tablet: httpx.Client) -> None:
+    """With it the console reads and acts; the cookie holds no key and no script can read it."""
+    shop.join()
+    assert 200 == tablet.get(f"{shop.path}/line").status_code
+    called = tablet.post(f"{shop.path}/line/call-next", json={"type": "dine-in"})
+    assert "CALLED" == called.json()["party"]["status"]
+    (cookie,) = tablet.cookies.jar
+    assert (COOKIE + shop.id, True) == (cookie.name, cookie.has_nonstandard_attr("HttpOnly"))
+    assert "strict" == str(cookie.get_nonstandard_attr("SameSite")).lower()
+    assert shop.key.rpartition("_")[2] not in str(cookie.value)
+
+
+async def test_the_cookie_opens_its_stream(
+    shop: Shop, served: Serving, tablet: httpx.Client
+) -> None:
+    """A browser's event stream can show nothing else."""
+    (cookie,) = tablet.cookies.jar
+    shown = {"Cookie": f"{cookie.name}={cookie.value}"}
+    async with live(served.port, f"{shop.path}/line/events", shown) as stream:
+        await stream.until("line", parties=[])
+
+
+@pytest.mark.parametrize(
+    "headers", [{"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}]
+)
+def test_other_sites(shop: Shop, tablet: httpx.Client, headers: dict[str, str]) -> None:
+    """A page of another site cannot act with the cookie of a host who visits it."""
+    shop.join()
+    body = {"type": "dine-in"}
+    answer = tablet.post(f"{shop.path}/line/call-next", json=body, headers=headers)
+    assert (403, "forbidden") == problem(answer)
+    assert "WAITING" == shop.line()["parties"][0]["status"]
+
+
+def test_another_stores_cookie(
+    shop: Shop, tablet: httpx.Client, http: httpx.Client, operator: httpx.Client
+) -> None:
+    """Under the name of another store the cookie is of nobody; so is a changed one."""
+    (cookie,) = tablet.cookies.jar
+    value = str(cookie.value)
+    with open_shop(http, operator) as other:
+        shown = {"cookie": f"{COOKIE}{other.id}={value}"}
+        assert (401, "unauthorized") == problem(http.get(f"{other.path}/line", headers=shown))
+    for wrong in (value[:-1], "x" + value, value.replace("h.", "a.", 1), "", "....", "é"):
+        shown_raw = [(b"cookie", f"{COOKIE}{shop.id}={wrong}".encode("latin-1"))]
+        assert 401 == http.get(f"{shop.path}/line", headers=shown_raw).status_code
+
+
+def test_a_revoked_key_ends_its_session(
+    shop: Shop, tablet: httpx.Client, operator: httpx.Client
+) -> None:
+    """Within two seconds the cookie opens nothing."""
+    operator.delete(f"{shop.path}/hosts/{shop.key.split('_')[1]}").raise_for_status()
+    deadline = time.monotonic() + 3
+    while tablet.get(f"{shop.path}/line").status_code != 401:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_bad_host_keys_are_limited(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """After ten bad keys an address must wait; a good key from there need not."""
+    folder = tmp_path_factory.mktemp("limited")
+    with (
+        desk_serving(folder, proxies="127.0.0.1") as one,
+        httpx.Client(base_url=one.base, timeout=10) as http,
+        httpx.Client(base_url=one.base, timeout=10) as admin,
+    ):
+        admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
+        with open_shop(http, admin) as shop:
+
+            def ask(key: str, address: str = "192.0.2.1") -> httpx.Response:
+                headers = {"authorization": f"Bearer {key}", "x-forwarded-for": address}
+                return http.get(f"{shop.path}/line", headers=headers)
+
+            bad = "wrh_0123456789_" + "x" * 43
+            assert [401] * 10 == [ask(bad).status_code for _ in range(10)]
+            assert (429, "too_many_requests") == problem(ask(bad))
+            assert 200 == ask(shop.key).status_code
+            assert 401 == ask(bad, "192.0.2.2").status_code

@@ -1,0 +1,150 @@
+"""Keys at the door: what a role may do, what strangers are told, and who is slowed down."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.serving import ADMIN_KEY, Serving, serving
+from waitroom.engine.api_keys import Role
+
+READS = [
+    "/v1/admin/rooms",
+    "/v1/admin/rooms/{room}",
+    "/v1/admin/rooms/{room}/tickets",
+    "/v1/admin/rooms/{room}/stats",
+    "/v1/admin/rooms/{room}/series",
+    "/v1/admin/audit",
+]
+CHANGES = [
+    ("PATCH", "/v1/admin/rooms/{room}", {"policy": {"capacity": 5}}),
+    ("POST", "/v1/admin/rooms/{room}/admit", {"count": 1}),
+    ("POST", "/v1/admin/rooms/{room}/call", {"ticket_id": "x" * 16}),
+    ("POST", "/v1/admin/rooms/{room}/kick", {"ticket_ids": ["x" * 16]}),
+]
+ADMINS = [
+    ("POST", "/v1/admin/rooms/{room}/clear", {"confirm": "{room}"}),
+    ("POST", "/v1/admin/rooms", {"name": "{room}"}),
+    ("GET", "/v1/admin/keys", None),
+    ("POST", "/v1/admin/keys", {"name": "a"}),
+    ("DELETE", "/v1/admin/keys/nobody", None),
+    ("DELETE", "/v1/admin/rooms/{room}", None),
+]
+
+
+def key_of(operator: httpx.Client, role: str) -> dict[str, str]:
+    """Make a key and return the header that shows it."""
+    made = operator.post("/v1/admin/keys", json={"name": f"a {role}", "role": role})
+    assert 201 == made.status_code, made.text
+    return {"authorization": f"Bearer {made.json()['key']}"}
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_roles(http: httpx.Client, operator: httpx.Client, room: str, role: Role) -> None:
+    """A viewer reads, an operator changes, an admin does the rest; each may do what is below."""
+    shown = key_of(operator, role)
+    for path in READS:
+        assert 200 == http.get(path.format(room=room), headers=shown).status_code
+    for needed, calls in ((Role.OPERATOR, CHANGES), (Role.ADMIN, ADMINS)):
+        for method, path, body in calls:
+            answer = http.request(method, path.format(room=room), json=body, headers=shown)
+            if role.allows(needed):
+                assert answer.status_code not in (401, 403), answer.text
+            else:
+                found = answer.json()
+                assert (403, "forbidden") == (answer.status_code, found["code"]), path
+                assert f"needs a key of the role {needed}" in found["detail"]
+
+
+@pytest.mark.parametrize(
+    "header", [None, "", "Bearer", "Basic YTpi", "wr_x", "Bearer wr_x", "bearer \xe4"]
+)
+def test_strangers(http: httpx.Client, header: str | None) -> None:
+    """Without a good key the answer is 401, says how to send one, and is a problem document."""
+    headers = [] if header is None else [(b"authorization", header.encode("latin-1"))]
+    answer = http.get("/v1/admin/rooms", headers=headers)
+    assert 401 == answer.status_code
+    assert 'Bearer realm="waitroom"' == answer.headers["www-authenticate"]
+    assert ("application/problem+json", "unauthorized") == (
+        answer.headers["content-type"],
+        answer.json()["code"],
+    )
+
+
+def test_every_operator_route_needs_a_key(http: httpx.Client) -> None:
+    """No path under /v1/admin answers a stranger, whatever the method or the body."""
+    paths = http.get("/openapi.json").json()["paths"]
+    ours = {path: methods for path, methods in paths.items() if path.startswith("/v1/admin")}
+    assert 12 <= len(ours)
+    for path, methods in ours.items():
+        for method, told in methods.items():
+            answer = http.request(method, path.replace("{room}", "x").replace("{key_id}", "x"))
+            assert 401 == answer.status_code, f"{method} {path}"
+            assert told["security"], f"{method} {path}"
+            assert {"401", "403", "429", "503"} <= set(told["responses"])
+
+
+def test_a_revoked_key_ends(http: httpx.Client, operator: httpx.Client) -> None:
+    """A revoked key is refused within two seconds."""
+    shown = key_of(operator, "viewer")
+    assert 200 == http.get("/v1/admin/rooms", headers=shown).status_code
+    key_id = shown["authorization"].split("_")[1]
+    assert 204 == operator.delete(f"/v1/admin/keys/{key_id}").status_code
+    deadline = time.monotonic() + 2.5
+    while http.get("/v1/admin/audit", headers=shown).status_code != 401:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run a server of its own, for an address that misbehaves stays limited for a while."""
+    folder = tmp_path_factory.mktemp("limited")
+    with serving(folder, proxies="127.0.0.1", secret="s" * 44) as one:
+        yield one
+
+
+def test_bad_keys_are_limited_by_address(limited: Serving, operator: httpx.Client) -> None:
+    """After ten bad keys an address must wait; a good key from there, and others, need not."""
+    good = {"authorization": operator.headers["authorization"], "x-forwarded-for": "192.0.2.1"}
+    bad = {"authorization": "Bearer wr_0123456789_" + "x" * 43}
+    with httpx.Client(base_url=limited.base) as http:
+
+        def ask(headers: dict[str, str], address: str = "192.0.2.1") -> httpx.Response:
+            return http.get("/v1/admin/rooms", headers={**headers, "x-forwarded-for": address})
+
+        assert [401] * 10 == [ask(bad).status_code for _ in range(10)]
+        answer = ask(bad)
+        assert (429, "too_many_requests") == (answer.status_code, answer.json()["code"])
+        assert 1 <= int(answer.headers["retry-after"]) <= 60
+        assert 200 == ask(good).status_code
+        assert 401 == ask(bad, "192.0.2.2").status_code
+
+
+def test_while_redis_is_away(tmp_path: Path) -> None:
+    """A hung store costs operators 300 ms: the API says 503, the page too, and tries again."""
+    with (
+        serving(tmp_path, secret="s" * 44) as one,
+        httpx.Client(base_url=one.base) as http,
+    ):
+        assert 303 == http.post("/admin/sign-in", data={"key": ADMIN_KEY}).status_code
+        shown = {"authorization": f"Bearer {ADMIN_KEY}"}
+        store = json.loads((one.data_dir / "server.json").read_text())["server_pid"]
+        os.kill(store, signal.SIGSTOP)
+        try:
+            for path in ("/v1/admin/rooms", "/v1/admin/rooms/x", "/v1/admin/audit", "/admin"):
+                start = time.monotonic()
+                answer = http.get(path, headers=shown)
+                took_s = time.monotonic() - start
+                assert (503, True) == (answer.status_code, took_s < 1), (path, took_s)
+            assert "Redis does not answer" in answer.text
+            assert 'http-equiv="refresh"' in answer.text
+        finally:
+            os.kill(store, signal.SIGCONT)

@@ -1,0 +1,97 @@
+"""A visitor's call: what is read of headers, cookies and bodies, and what is not."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from waitroom.errors import BadRequest, InvalidInput
+from waitroom.server.http.request import Call, cookie
+
+
+class Wish(msgspec.Struct, forbid_unknown_fields=True):
+    """A body for these tests."""
+
+    places: int = 0
+
+
+def call(ticket: str | None = "me", body: bytes = b"", **headers: str) -> Call:
+    """Make a call to the room `hall`."""
+    given = [(k.replace("_", "-").encode(), v.encode("latin-1")) for k, v in headers.items()]
+    return Call("hall", ticket, given, "192.0.2.1", "http", body)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Bearer abc", "abc"),
+        ("bearer  abc ", "abc"),
+        ("Bearer", None),
+        ("Bearer ", None),
+        ("Basic abc", None),
+        ("abc", None),
+        ("", None),
+    ],
+)
+def test_bearer(text: str, expected: str | None) -> None:
+    """Only `Bearer` counts, in any case."""
+    assert expected == call(authorization=text).bearer
+
+
+def test_the_ticket_is_taken_from_path_cookie_or_bearer() -> None:
+    """The path wins unless it says `me`; then the cookie of the room, then Authorization."""
+    cookies = "x=1; waitroom-ticket-other=no; waitroom-ticket-hall=from-cookie"
+    assert "in-path" == call("in-path", cookie=cookies).held
+    assert "from-cookie" == call(cookie=cookies, authorization="Bearer shown").held
+    assert "shown" == call(cookie="x=1", authorization="Bearer shown").held
+    assert "" == call().held
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a=1; b=2", "2"),
+        ("b=2", "2"),
+        ("b=2; b=3", "2"),
+        ("bb=2", None),
+        ("b", ""),
+        ("b=x=y", "x=y"),
+        (";;; b=2 ;", "2"),
+        ("", None),
+        ("b=2; " + "x" * 20_000, None),
+    ],
+)
+def test_cookies(text: str, expected: str | None) -> None:
+    """Of two the first counts; a line that is too long counts as none."""
+    assert expected == call(cookie=text).cookie("b")
+
+
+def test_who_is_a_browser() -> None:
+    """Whoever sends what only browsers send gets cookies; a program does not."""
+    assert not call(accept="*/*", user_agent="Mozilla/5.0").is_browser
+    for one in (call(origin="x"), call(sec_fetch_mode="x"), call(cookie="x")):
+        assert one.is_browser
+
+
+def test_json() -> None:
+    """An empty body is `{}`; what does not fit says which field, without the value."""
+    assert 0 == call().json(Wish).places
+    assert 3 == call(body=b'{"places": 3}').json(Wish).places
+    for body, field in ((b'{"places": "x"}', "places"), (b"[]", "body"), (b'{"y": 1}', "body")):
+        with pytest.raises(InvalidInput) as caught:
+            call(body=body).json(Wish)
+        assert field == caught.value.field
+    for body in (b"{", b"\xff", b'{"places": 1}x', b"\x00"):
+        with pytest.raises(BadRequest):
+            call(body=body).json(Wish)
+
+
+def test_a_cookie_is_for_this_host_alone() -> None:
+    """HttpOnly, Lax, no Domain; Secure and Max-Age where asked for."""
+    name, text = cookie("a", "b", secure=True, max_age_s=1.9)
+    assert (b"set-cookie", b"a=b; Path=/; HttpOnly; SameSite=Lax; Max-Age=1; Secure") == (
+        name,
+        text,
+    )
+    _, text = cookie("a", "b", secure=False, max_age_s=None)
+    assert b"a=b; Path=/; HttpOnly; SameSite=Lax" == text

@@ -1,0 +1,393 @@
+"""Metrics: cheap to count, summed over workers, never going back, all of them documented."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import multiprocessing
+import os
+import re
+import secrets
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import httpx
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
+from prometheus_client.parser import text_string_to_metric_families as parse_text
+
+from tests.support.clock import Clock, crowd, open_engine
+from tests.support.servers import Server as Store
+from tests.support.serving import ADMIN_KEY, Serving, serving
+from waitroom.engine import protocol
+from waitroom.models import preset
+from waitroom.server.metrics import families
+from waitroom.server.metrics.counters import ITEMS, LATENCY_S, MOST_LABELS, Tally
+from waitroom.server.metrics.families import METRICS, Facts, RoomFigures, render
+from waitroom.server.metrics.workers import WRITE_EVERY_S, Shares, Sum, folder_of
+
+DOCS = Path(__file__).parents[3] / "docs"
+ROUTE = "GET /v1/rooms/{room}"
+
+
+def headings(page: str) -> list[str]:
+    """Return the second-level headings of a page of the docs."""
+    text = (DOCS / page).read_text("utf-8")
+    return re.findall(r"^## `(.+)`$", text, re.M)
+
+
+async def summed(tally: Tally, folder: Path) -> Sum:
+    """Return what a scrape of this one worker would sum."""
+    async with Shares(folder, tally) as shares:
+        return await shares.read()
+
+
+def values(text: str, name: str) -> dict[tuple[str, ...], float]:
+    """Return the samples of a name, by the values of their labels in the order of the names."""
+    return {
+        tuple(sample.labels.values()): sample.value
+        for family in parse_text(text)
+        for sample in family.samples
+        if sample.name == name
+    }
+
+
+# Counting ------------------------------------------------------------------------------------
+
+
+def test_counting_costs_less_than_a_microsecond() -> None:
+    """One request or store call is counted in under 1 µs, in the best of some rounds."""
+    tally, best = Tally(), float("inf")
+    for _ in range(20):
+        started = time.perf_counter()
+        for _ in range(1_000):
+            tally.request(ROUTE, 200, 0.003)
+        best = min(best, time.perf_counter() - started)
+    assert best / 1_000 < 1e-6
+
+
+async def test_what_is_counted_is_shown(tmp_path: Path) -> None:
+    """Requests by route and status, times by route, calls by verb: count, sum and buckets."""
+    tally = Tally()
+    tally.request(ROUTE, 200, 0.002)
+    tally.request(ROUTE, 200, 0.3)
+    tally.request(ROUTE, 503, 100)
+    tally.store_call("poll", 0.004, 128)
+    tally.limited("streams")
+    tally.streams_open = 7
+    text = render(Facts(sum=await summed(tally, tmp_path)), "")[0].decode()
+    assert {(ROUTE, "200"): 2, (ROUTE, "503"): 1} == values(text, "waitroom_requests_total")
+    assert {(ROUTE,): 3} == values(text, "waitroom_request_seconds_count")
+    assert {(ROUTE,): 100.302} == values(text, "waitroom_request_seconds_sum")
+    buckets = values(text, "waitroom_request_seconds_bucket")
+    assert 1 == buckets["0.0025", ROUTE]
+    assert 2 == buckets["0.5", ROUTE] == buckets["10.0", ROUTE]
+    assert 3 == buckets["+Inf", ROUTE]
+    assert len(LATENCY_S) + 1 == len(buckets)
+    assert {("poll",): 128} == values(text, "waitroom_store_call_items_sum")
+    assert 1 == values(text, "waitroom_store_call_items_bucket")["200.0", "poll"]
+    assert len(ITEMS) + 1 == len(values(text, "waitroom_store_call_items_bucket"))
+    assert {("streams",): 1} == values(text, "waitroom_limited_total")
+    assert {(): 7} == values(text, "waitroom_streams_open")
+
+
+async def test_labels_are_bounded(tmp_path: Path) -> None:
+    """Even if a caller's words became labels by mistake, their number would stay small."""
+    tally = Tally()
+    for n in range(10 * MOST_LABELS):
+        tally.request(f"GET /{n}", 200, 0.1)
+        tally.store_call(f"verb{n}", 0.1, 1)
+        tally.limited(f"limit{n}")
+    total = await summed(tally, tmp_path)
+    assert MOST_LABELS + 1 == len(total.numbers["requests"])
+    assert MOST_LABELS + 1 == len(total.numbers["calls"]) == len(total.numbers["items"])
+    assert MOST_LABELS + 1 == len(total.numbers["limited"])
+    text = render(Facts(sum=total), "")[0].decode()
+    assert 10 * MOST_LABELS == sum(values(text, "waitroom_requests_total").values())
+
+
+def test_a_tie_belongs_to_the_lower_bucket() -> None:
+    """A bucket's bound is included, as Prometheus has it (`le`)."""
+    tally = Tally()
+    tally.request("x", 200, LATENCY_S[3])
+    assert 1 == tally.snapshot()["requests"]["x 200"][3]
+
+
+# Workers -------------------------------------------------------------------------------------
+
+Workers = Sequence[multiprocessing.process.BaseProcess]
+_SPAWN = multiprocessing.get_context("spawn")
+
+
+def _work(folder: Path, requests: int, ready: str) -> None:
+    """Be a worker that counts some requests and lives until it is killed."""
+
+    async def run() -> None:
+        tally = Tally()
+        async with Shares(folder, tally, every_s=0.02) as shares:
+            for _ in range(requests):
+                tally.request("x", 200, 0.001)
+            tally.streams_open = 1
+            await shares.write()
+            await asyncio.to_thread(Path(ready).touch)
+            await asyncio.Event().wait()
+
+    asyncio.run(run())
+
+
+@pytest.fixture
+def workers(tmp_path: Path) -> Iterator[Workers]:
+    """Run three workers beside the test, which counted 10, 20 and 30 requests."""
+    made = []
+    for n in (1, 2, 3):
+        ready = str(tmp_path / f"ready{n}")
+        made.append(_SPAWN.Process(target=_work, args=(tmp_path / "run", 10 * n, ready)))
+        made[-1].start()
+    deadline = time.monotonic() + 20
+    while len([*tmp_path.glob("ready*")]) < 3:
+        assert time.monotonic() < deadline, "workers did not start"
+        time.sleep(0.01)
+    yield made
+    for one in made:
+        one.kill()
+        one.join()
+
+
+async def _total(shares: Shares) -> tuple[float, float, int]:
+    total = await shares.read()
+    requests = total.numbers["requests"].get("x 200", [0])
+    return sum(requests[:-1]), total.numbers["gauges"]["streams_open"][0], total.workers
+
+
+async def test_dead_workers_stay_counted(tmp_path: Path, workers: Workers) -> None:
+    """A scrape sums all workers; of those killed the counters stay and the gauges go."""
+    folder = tmp_path / "run"
+    async with Shares(folder, Tally()) as shares:
+        assert (60, 3, 4) == await _total(shares)
+        for left in (3, 2, 1):
+            workers[left - 1].kill()
+            workers[left - 1].join()
+            assert (60, left - 1, left) == await _total(shares)
+        assert (60, 0, 1) == await _total(shares)
+    assert 1 == len([*folder.glob("*.live")])  # nobody reads any more, so the last one stays
+
+
+async def test_a_kill_while_folding_counts_nobody_twice(tmp_path: Path, workers: Workers) -> None:
+    """Files of the dead that are in `past.json` already are not added again."""
+    folder = tmp_path / "run"
+    workers[2].kill()
+    workers[2].join()
+    kept = {path: path.read_bytes() for path in folder.glob(f"{workers[2].pid}-*")}
+    async with Shares(folder, Tally()) as shares:
+        assert 60 == (await _total(shares))[0]
+        for path, content in kept.items():  # as if the one that folded had died before removing
+            path.write_bytes(content)
+        past = json.loads((folder / "past.json").read_bytes())
+        assert [next(iter(kept)).stem] == past["names"]
+        assert 60 == (await _total(shares))[0]
+        assert 60 == (await _total(shares))[0]
+        assert [] == [*folder.glob(f"{workers[2].pid}-*")]
+
+
+async def test_a_stopped_worker_is_not_taken_for_dead(tmp_path: Path, workers: Workers) -> None:
+    """A worker that hangs still holds its lock, so it is counted once and as alive."""
+    pid = workers[0].pid
+    assert pid
+    os.kill(pid, signal.SIGSTOP)
+    async with Shares(tmp_path / "run", Tally()) as shares:
+        assert (60, 3, 4) == await _total(shares)
+    os.kill(pid, signal.SIGCONT)
+
+
+async def test_concurrent_scrapes_agree_while_workers_die(tmp_path: Path, workers: Workers) -> None:
+    """However scrapes and deaths fall together, the sum never goes back."""
+    folder = tmp_path / "run"
+    async with Shares(folder, Tally()) as one, Shares(folder, Tally()) as two:
+        for worker in (*workers, None):
+            totals = await asyncio.gather(*(_total(s) for s in (one, two) * 20))
+            assert {60} == {requests for requests, _, _ in totals}
+            if worker:
+                worker.kill()
+
+
+async def test_a_folder_that_cannot_be_used_costs_only_the_sum(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where nothing can be written, a worker says so and shows its own numbers."""
+    (tmp_path / "file").touch()
+    tally = Tally()
+    tally.request("x", 200, 0.1)
+    async with Shares(tmp_path / "file" / "run", tally) as shares:
+        assert (1, 0, 1) == await _total(shares)
+    assert "one worker only" in caplog.text
+
+
+def test_two_servers_in_one_folder_do_not_mix() -> None:
+    """The folder is that of a port, so that two servers which share their data stay apart."""
+    assert folder_of(Path("d"), 1) != folder_of(Path("d"), 2)
+
+
+# Rooms and formats ---------------------------------------------------------------------------
+
+
+async def test_rooms_are_shown(valkey: Store, clock: Clock, tmp_path: Path) -> None:
+    """People by state, counters, hold and the estimate of a real room."""
+    room = f"t-{secrets.token_hex(6)}"
+    async with open_engine(valkey.url, clock) as engine:
+        await engine.create(room, preset("slots", capacity=2))
+        people = await crowd(engine, room, 5)
+        await engine.enter(room, people[0].ticket)
+        stats = await engine.stats(room)
+    facts = Facts(
+        sum=await summed(Tally(), tmp_path),
+        rooms=[RoomFigures(stats, (60, 90, 120))],
+        rooms_in_all=3,
+    )
+    text = render(facts, "")[0].decode()
+    found = {
+        name: values(text, f"waitroom_room_{name}")[(room,)]
+        for name in ("waiting", "called", "inside", "joins_total", "calls_total", "entries_total")
+    }
+    expected = {"waiting": 3, "called": 1, "inside": 1}
+    assert expected | {"joins_total": 5, "calls_total": 2, "entries_total": 1} == found
+    waits = values(text, "waitroom_room_estimated_wait_seconds")
+    assert {("low", room): 60, ("likely", room): 90, ("high", room): 120} == waits
+    assert {(): 2} == values(text, "waitroom_rooms_left_out")
+    for person in people:
+        assert person.id not in text
+
+
+def test_every_counter_of_a_room_is_shown() -> None:
+    """A counter that the engine gains must be given a metric."""
+    assert set(protocol.COUNTERS) == set(families._COUNTERS)
+
+
+async def test_both_formats_are_well_formed(valkey: Store, clock: Clock, tmp_path: Path) -> None:
+    """The text format and OpenMetrics parse, and hold every metric of the table."""
+    room = f"t-{secrets.token_hex(6)}"
+    async with open_engine(valkey.url, clock) as engine:
+        policy = preset("batch", capacity=9, opens_at_ms=1_900_000_000_000)
+        await engine.create(room, policy)
+        stats = await engine.stats(room)
+    tally = Tally()
+    tally.request(ROUTE, 200, 0.1)
+    tally.store_call("poll", 0.1, 1)
+    tally.limited("joins")
+    facts = Facts(sum=await summed(tally, tmp_path), rooms=[RoomFigures(stats, (1, 2, 3), policy)])
+    text, plain = render(facts, "*/*")
+    opened, open_type = render(facts, "application/openmetrics-text; version=1.0.0")
+    assert plain.startswith("text/plain; version=0.0.4")
+    assert open_type.startswith("application/openmetrics-text; version=1.0.0")
+    names = {family.name for family in METRICS}
+    assert names == {family.name for family in parse_open(opened.decode())}  # type: ignore[no-untyped-call]
+    assert {family.shown for family in METRICS} == {
+        f"{family.name}_total" if family.type == "counter" else family.name
+        for family in parse_text(text.decode())
+    }
+
+
+# Docs ----------------------------------------------------------------------------------------
+
+
+def test_every_metric_has_its_heading() -> None:
+    """docs/metrics.md explains each metric once, and none that does not exist."""
+    assert sorted(family.shown for family in METRICS) == sorted(headings("metrics.md"))
+
+
+def test_names_follow_the_conventions() -> None:
+    """One prefix, base units, and `_total` only for counters."""
+    for family in METRICS:
+        assert re.fullmatch(r"waitroom_[a-z_]+", family.name)
+        assert not family.name.endswith(("_total", "_ms", "_seconds_count"))
+        assert not family.about.endswith(".")
+
+
+# As served -----------------------------------------------------------------------------------
+
+
+def test_a_scrape_shows_rooms_and_requests(tmp_path: Path) -> None:
+    """Whichever of three workers is asked, the answer holds what all of them did."""
+    name, people = "concert", 30
+    key = {"authorization": f"Bearer {ADMIN_KEY}"}
+    with serving(tmp_path, workers=3) as server:
+        body = {"name": name, "policy": {"capacity": 2}}
+        httpx.post(f"{server.base}/v1/admin/rooms", json=body, headers=key).raise_for_status()
+        tickets = []
+        for _ in range(people):  # a connection each, so that every worker gets some
+            answer = httpx.post(f"{server.base}/v1/rooms/{name}/tickets")
+            assert 201 == answer.status_code
+            tickets.append(answer.json()["ticket"])
+        for _ in range(5):
+            text = _until(server, ("POST /v1/rooms/{room}/tickets", "201"), people)
+            assert {(): 3} == values(text, "waitroom_workers")
+        assert {(name,): people} == values(text, "waitroom_room_joins_total")
+        assert {(name,): people - 2} == values(text, "waitroom_room_waiting")
+        assert {(): 3} == values(text, "waitroom_workers_wanted")
+        assert {(): 1} == values(text, "waitroom_store_up")
+        assert {(name,): 2} == values(text, "waitroom_room_capacity")
+        waits = values(text, "waitroom_room_estimated_wait_seconds")
+        assert set(waits) <= {(bound, name) for bound in ("low", "likely", "high")}
+        assert values(text, "waitroom_store_call_seconds_count")[("join",)] >= 1
+        assert not [ticket for ticket in tickets if ticket[24:40] in text]
+
+
+def _until(server: Serving, labels: tuple[str, ...], wanted: float) -> str:
+    """Scrape until so many requests are counted: other workers write once a second."""
+    deadline = time.monotonic() + 10
+    while True:
+        text = httpx.get(f"{server.base}/metrics").text
+        if values(text, "waitroom_requests_total").get(labels) == wanted:
+            return text
+        assert time.monotonic() < deadline, text
+        time.sleep(0.05)
+
+
+def test_killed_workers_take_no_counts_along(tmp_path: Path) -> None:
+    """A worker is killed, Granian starts another, and no counter has gone back."""
+    with serving(tmp_path, workers=2) as server:
+        for _ in range(20):
+            httpx.get(f"{server.base}/v1/rooms/nobody")
+        time.sleep(2 * WRITE_EVERY_S)  # what was counted in the last second is lost with a kill
+        before = sum(_scraped(server, "waitroom_requests_total").values())
+        assert before >= 20
+        os.kill(server.workers[0], signal.SIGKILL)
+        deadline = time.monotonic() + 60
+        while {(): 2} != _scraped(server, "waitroom_workers"):
+            assert before <= sum(_scraped(server, "waitroom_requests_total").values())
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert before <= sum(_scraped(server, "waitroom_requests_total").values())
+
+
+def _scraped(server: Serving, name: str) -> dict[tuple[str, ...], float]:
+    for _ in range(20):  # the kernel may have given the connection to the worker that died
+        with contextlib.suppress(httpx.TransportError):
+            return values(httpx.get(f"{server.base}/metrics").text, name)
+    raise AssertionError("nobody answers")
+
+
+async def test_scraping_hard_costs_little(served: Serving) -> None:
+    """Scrapes that come together share one question to the store, and all are answered."""
+    async with httpx.AsyncClient(base_url=served.base, timeout=30) as client:
+        answers = await asyncio.gather(*(client.get("/metrics") for _ in range(40)))
+        assert {200} == {answer.status_code for answer in answers}
+        before = _stats_calls(answers[-1].text)
+        await asyncio.gather(*(client.get("/metrics") for _ in range(40)))
+        await asyncio.sleep(1)
+        after = _stats_calls((await client.get("/metrics")).text)
+    assert after - before < 40
+
+
+def _stats_calls(text: str) -> float:
+    return values(text, "waitroom_store_call_seconds_count").get(("stats",), 0)
+
+
+def test_openmetrics_is_given_to_who_asks(http: httpx.Client, room: str) -> None:
+    """Prometheus asks for OpenMetrics, and gets it well formed."""
+    answer = http.get("/metrics", headers={"accept": "application/openmetrics-text;version=1.0.0"})
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    families = {one.name: one for one in parse_open(answer.text)}  # type: ignore[no-untyped-call]
+    assert room in {sample.labels["room"] for sample in families["waitroom_room_waiting"].samples}

@@ -1,0 +1,73 @@
+"""`/healthz` asks nothing of anybody, `/readyz` says why visitors should not come."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import httpx
+from fastapi import FastAPI
+
+from tests.support.servers import start_server
+from tests.support.serving import Serving, serving
+from waitroom.server.process import health
+
+
+def eventually(server: Serving, status: int, reasons: list[str], within_s: float = 10) -> None:
+    """Wait until `/readyz` answers this."""
+    deadline = time.monotonic() + within_s
+    while True:
+        answer = httpx.get(f"{server.base}/readyz")
+        found = (answer.status_code, answer.json()["reasons"])
+        if found == (status, reasons):
+            return
+        assert time.monotonic() < deadline, f"{found}, not {(status, reasons)}"
+        time.sleep(0.02)
+
+
+def test_a_running_server_is_alive_and_ready(http: httpx.Client) -> None:
+    """Both answer 200, and nobody may keep the answer."""
+    for path, expected in (("/healthz", {"status": "ok"}), ("/readyz", {"status": "ready"})):
+        answer = http.get(path)
+        assert 200 == answer.status_code
+        assert expected["status"] == answer.json()["status"]
+        assert "no-store" == answer.headers["cache-control"]
+
+
+async def test_before_start_up_is_done_it_is_not_ready() -> None:
+    """A process that has not opened its server yet is alive, and not ready."""
+    app = FastAPI()
+    app.include_router(health.router)
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        assert 200 == (await client.get("/healthz")).status_code
+        answer = await client.get("/readyz")
+    assert (503, ["starting"]) == (answer.status_code, answer.json()["reasons"])
+
+
+def test_a_store_that_is_away_makes_it_unready_but_not_dead(tmp_path: Path) -> None:
+    """While the store hangs, `/readyz` is 503 and `/healthz` 200; when it is back, both are 200."""
+    with (
+        start_server("valkey", tmp_path / "store") as store,
+        serving(tmp_path, redis_url=store.url) as server,
+    ):
+        os.kill(store.pid, signal.SIGSTOP)
+        try:
+            eventually(server, 503, ["store_away"])
+            started = time.monotonic()
+            assert 200 == httpx.get(f"{server.base}/healthz").status_code
+            assert time.monotonic() - started < 1
+        finally:
+            os.kill(store.pid, signal.SIGCONT)
+        eventually(server, 200, [])
+
+
+def test_a_draining_server_is_not_ready(tmp_path: Path) -> None:
+    """After SIGTERM it still answers for `drain_s`, and says at `/readyz` that it drains."""
+    with serving(tmp_path, drain_s=3) as server:
+        server.process.send_signal(signal.SIGTERM)
+        eventually(server, 503, ["draining"], within_s=2)
+        assert 200 == httpx.get(f"{server.base}/healthz").status_code
+        server.process.wait(20)

@@ -1,0 +1,288 @@
+"""`waitroom serve` as processes: several workers, TLS, signals, and deaths of either side."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import http.client
+import ipaddress
+import json
+import os
+import signal
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.support.clients import Live, ask, live, metric, request, scrape
+from tests.support.servers import wait_for
+from tests.support.serving import (
+    ADMIN_KEY,
+    SECRET,
+    Serving,
+    children,
+    command_of,
+    end,
+    launch,
+    serving,
+)
+from waitroom.server.process import listening
+
+ROOM = "hall"
+EVENTS = "/v1/rooms/hall/tickets/me/events"
+
+
+def post(one: Serving, path: str, **given: Any) -> httpx.Response:
+    """Post until it is taken: on a busy machine the store may be late, and we say 503 then."""
+    answers: list[httpx.Response] = []
+    wait_for(lambda: _taken(one.base + path, given, answers), path)
+    return answers[-1]
+
+
+def _taken(url: str, given: dict[str, Any], answers: list[httpx.Response]) -> bool:
+    answers.append(httpx.post(url, **given))
+    return answers[-1].status_code != 503
+
+
+def make_room(one: Serving) -> None:
+    """Make a room in which one person may be inside."""
+    body = {"name": ROOM, "policy": {"capacity": 1}}
+    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
+    post(one, "/v1/admin/rooms", json=body, headers=headers).raise_for_status()
+
+
+def join(one: Serving) -> dict[str, str]:
+    """Join, and return the headers that show the ticket."""
+    ticket = post(one, f"/v1/rooms/{ROOM}/tickets").raise_for_status().json()["ticket"]
+    return {"authorization": f"Bearer {ticket}"}
+
+
+@contextlib.asynccontextmanager
+async def streams(one: Serving, count: int) -> AsyncIterator[list[Live]]:
+    """Open event streams of new visitors; each has been told its place."""
+    async with contextlib.AsyncExitStack() as stack:
+        found: list[Live] = []
+        while len(found) < count:
+            stream = await stack.enter_async_context(live(one.port, EVENTS, join(one)))
+            if stream.status == 200:
+                await stream.until("ticket")
+                found.append(stream)
+        yield found
+
+
+def alive(pid: int) -> bool:
+    """Tell whether a process runs; one that nobody has waited for does not."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def lines(one: Serving) -> list[dict[str, object]]:
+    """Return what the server logged; every line is a JSON object, and none tells a secret."""
+    text = one.said()
+    assert ADMIN_KEY not in text
+    assert SECRET not in text
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run a server with two workers."""
+    with serving(tmp_path_factory.mktemp("pair"), workers=2) as one:
+        wait_for(lambda: metric(scrape(one.port), "waitroom_workers") == 2, "two workers")
+        make_room(one)
+        yield one
+
+
+def test_two_workers_are_one_server(pair: Serving) -> None:
+    """Both workers answer, their metrics add up wherever one asks, and there is one store."""
+    name, route = "waitroom_requests_total", "GET /v1/rooms/{room}"
+    before = metric(scrape(pair.port), name, route=route)
+    for _ in range(40):  # a connection each: the kernel chooses the worker
+        httpx.get(f"{pair.base}/v1/rooms/{ROOM}")
+    wait_for(lambda: metric(scrape(pair.port), name, route=route) == before + 40, "a sum of 40")
+    stores = [pid for pid in children(pair.process.pid) if "unixsocket" in command_of(pid)]
+    assert (2, 1) == (len(pair.workers), len(stores))
+    used = [cpu_ticks(pid) for pid in pair.workers]
+    assert all(used), used
+
+
+def cpu_ticks(pid: int) -> int:
+    """Return the processor time of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def test_a_killed_worker_is_replaced(pair: Serving) -> None:
+    """The other worker goes on, and a new one takes the place of the dead."""
+    dead, left = pair.workers
+    os.kill(dead, signal.SIGKILL)
+    wait_for(lambda: not alive(dead), "the death of a worker")
+    for _ in range(20):
+        httpx.get(f"{pair.base}/v1/rooms/{ROOM}").raise_for_status()
+    wait_for(lambda: metric(scrape(pair.port), "waitroom_workers") == 2, "a second worker", 30)
+    assert left in pair.workers
+    assert dead not in pair.workers
+    assert any("a worker died" in str(line["message"]) for line in lines(pair))
+
+
+async def test_sigterm_drains(tmp_path: Path) -> None:
+    """Not ready at once; answers without keeping connections; streams sent away; then code 0.
+
+    The workers get the signal too, as from a supervisor that signals the whole group.
+    """
+    drain_s = 2.0
+    with serving(tmp_path, drain_s=drain_s) as one:
+        make_room(one)
+        async with streams(one, 5) as told:
+            began = time.monotonic()
+            for pid in (one.process.pid, *one.workers):
+                os.kill(pid, signal.SIGTERM)
+            await asyncio.to_thread(wait_for, lambda: not one.ready(), "not ready", 1.5)
+            for path in ("/readyz", f"/v1/rooms/{ROOM}", f"/rooms/{ROOM}", "/healthz"):
+                answer = ask(one.port, request("GET", path, close=False))
+                assert "close" == answer.header("connection"), path
+                assert (503 if path == "/readyz" else 200) == answer.status
+            join(one)
+            for stream in told:
+                again = await stream.until("reconnect", drain_s + 3)
+                assert again.retry_ms is not None
+                assert None is await stream.next()
+            assert 0 == await asyncio.to_thread(one.process.wait, drain_s + 10)
+            assert drain_s <= time.monotonic() - began < drain_s + 10
+        assert any("draining" in str(line["message"]) for line in lines(one))
+
+
+async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
+    """Whoever cannot wait for the drain signals again; the store is still closed in order."""
+    with serving(tmp_path, drain_s=60) as one:
+        make_room(one)
+        family = children(one.process.pid)
+        async with streams(one, 2):
+            one.process.send_signal(signal.SIGHUP)  # of a closed terminal; it drains as well
+            await asyncio.to_thread(wait_for, lambda: not one.ready(), "not ready", 2)
+            one.process.send_signal(signal.SIGTERM)
+            assert 0 == await asyncio.to_thread(one.process.wait, 8)
+        wait_for(lambda: not any(map(alive, family)), "the end of the family", 5)
+
+
+async def test_workers_follow_a_killed_parent(tmp_path: Path) -> None:
+    """`kill -9` of the parent: streams are told, and 5 s later no process of it is left."""
+    with serving(tmp_path, workers=2, drain_s=60) as one:
+        make_room(one)
+        family = children(one.process.pid)
+        assert len(family) >= 3  # two workers and the store
+        async with streams(one, 3) as told:
+            one.process.kill()
+            gone = asyncio.to_thread(
+                wait_for, lambda: not any(map(alive, family)), "the end of the family", 5
+            )
+            await asyncio.gather(gone, *(stream.until("reconnect") for stream in told))
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate for 127.0.0.1 that signs itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "waitroom.test")])
+    now, day = datetime.datetime.now(datetime.UTC), datetime.timedelta(days=1)
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - day)
+        .not_valid_after(now + day)
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    cert_file, key_file = folder / "cert.pem", folder / "key.pem"
+    cert_file.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    key_file.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return cert_file, key_file
+
+
+def test_tls_and_ctrl_c(tmp_path: Path) -> None:
+    """It speaks https from TLS 1.2 on, its cookies are Secure, and Ctrl-C does not wait long."""
+    cert, key = certificate(tmp_path)
+    trust = ssl.create_default_context(cafile=cert)
+    one = launch(tmp_path, tls_cert=cert, tls_key=key, drain_s=60)
+    try:
+        with httpx.Client(base_url=f"https://127.0.0.1:{one.port}", verify=trust) as client:
+            wait_for(lambda: answers(client), "https", 60)
+            headers = {"authorization": f"Bearer {ADMIN_KEY}"}
+            body = {"name": ROOM, "policy": {"capacity": 1}}
+            client.post("/v1/admin/rooms", json=body, headers=headers).raise_for_status()
+            browser = {"sec-fetch-mode": "cors"}
+            joined = client.post(f"/v1/rooms/{ROOM}/tickets", headers=browser)
+            cookies = joined.headers.get_list("set-cookie")
+            assert cookies
+            assert all("Secure" in cookie for cookie in cookies), cookies
+        trust.maximum_version = ssl.TLSVersion.TLSv1_2
+        older = http.client.HTTPSConnection("127.0.0.1", one.port, context=trust)
+        older.request("GET", "/healthz")
+        assert 200 == older.getresponse().status
+        older.close()
+        for pid in (one.process.pid, *one.workers):  # a terminal signals the whole group
+            os.kill(pid, signal.SIGINT)
+        assert 0 == one.process.wait(10)
+        assert "Traceback" not in one.said()
+    finally:
+        end(one)
+
+
+def answers(client: httpx.Client) -> bool:
+    """Tell whether a server answers yet."""
+    with contextlib.suppress(httpx.TransportError):
+        return client.get("/readyz").status_code == 200
+    return False
+
+
+def test_refused_connections_leave_no_trace() -> None:
+    """A socket told to refuse takes what came before, and nothing after: it can be closed."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(16)
+        port = listener.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as before:
+            assert 1 == listening.refuse(port)
+            with pytest.raises(TimeoutError):
+                socket.create_connection(("127.0.0.1", port), timeout=0.2)
+            before.sendall(b"still heard")
+            taken, _ = listener.accept()
+            with taken:
+                assert b"still heard" == taken.recv(100)
+            listener.settimeout(0.1)
+            with pytest.raises(TimeoutError):
+                listener.accept()
+
+
+def test_declared_rooms_are_there_from_the_start(tmp_path: Path) -> None:
+    """The file's rooms exist once the server is ready; a change by hand outlives a restart."""
+    file = tmp_path / "rooms.toml"
+    file.write_text('[rooms.hall]\ncapacity = 5\nmessage = "Please wait."\n')
+    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
+    with serving(tmp_path, config=file) as one:
+        url = f"{one.base}/v1/admin/rooms/{ROOM}"
+        found = httpx.get(url, headers=headers).json()
+        assert (5, "Please wait.") == (found["policy"]["capacity"], found["policy"]["message"])
+        changes = {"version": found["version"], "policy": {"capacity": 7}}
+        httpx.patch(url, json=changes, headers=headers).raise_for_status()
+        assert any("hall" in str(line["message"]) for line in lines(one))
+    file.write_text('[rooms.hall]\ncapacity = 5\nmessage = "Soon."\n')
+    with serving(tmp_path, config=file) as one:
+        found = httpx.get(f"{one.base}/v1/admin/rooms/{ROOM}", headers=headers).json()
+        assert (7, "Soon.") == (found["policy"]["capacity"], found["policy"]["message"])
+    assert 0 == one.process.returncode

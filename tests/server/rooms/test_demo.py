@@ -1,0 +1,65 @@
+"""`waitroom serve --demo`: somebody who has just installed it sees a line that moves."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.support.counts import count
+from tests.support.servers import wait_for
+from tests.support.serving import Serving, end, launch
+
+WITHIN_S = 90
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run the demo; it is ready later."""
+    one = launch(tmp_path_factory.mktemp("demo"), "--demo", admin_key="", secret="")
+    try:
+        yield one
+    finally:
+        end(one)
+
+
+def waiting(one: Serving) -> int:
+    """Return how many people wait, as everybody may know."""
+    return int(httpx.get(f"{one.base}/v1/rooms/demo").json().get("waiting", 0))
+
+
+def test_it_says_where_to_look(demo: Serving) -> None:
+    """Soon there are addresses on the screen, all of them work, and the key signs in."""
+    wait_for(lambda: "Ctrl-C ends it" in demo.said(), "a word of welcome", 15 * count("patience"))
+    said = demo.said()
+    for path in ("/rooms/demo", "/admin", "/docs", "/metrics"):
+        assert f"{demo.base}{path} " in said.replace("\n", " "), said
+        assert 200 == httpx.get(demo.base + path, follow_redirects=True).status_code, path
+    found = re.search(r"sign in with (wr_\S+)", said)
+    assert found is not None
+    headers = {"authorization": f"Bearer {found[1]}"}
+    assert 200 == httpx.get(f"{demo.base}/v1/admin/rooms/demo", headers=headers).status_code
+
+
+def test_a_newcomer_gets_in(demo: Serving) -> None:
+    """There is a line; a newcomer's number falls, and (in CI, where there is time) they get in."""
+    wait_for(lambda: waiting(demo) > 10, "a line", 30)
+    joined = httpx.post(f"{demo.base}/v1/rooms/demo/tickets").json()
+    deadline = time.monotonic() + WITHIN_S
+    assert "waiting" == joined["state"]
+    assert joined["position"] > 1
+    url = f"{demo.base}/v1/rooms/demo/tickets/{joined['ticket']}"
+
+    def moved() -> bool:
+        view = httpx.get(url).json()
+        enough = count("demo_called") == 0 and view["position"] < joined["position"]
+        return bool(enough or view["state"] == "called")
+
+    while not moved():
+        assert time.monotonic() < deadline, httpx.get(url).json()
+        time.sleep(0.5)
+    if count("demo_called"):
+        assert "inside" == httpx.post(f"{url}/enter").json()["state"]

@@ -1,0 +1,107 @@
+"""`/v1/check`: good passes are 204, everything else is 401, for gates know nothing else."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from base64 import urlsafe_b64encode
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+
+from tests.support.clients import Reply, ask, request
+from tests.support.serving import SECRET, Serving
+from waitroom.passes import PassKeys
+
+
+def check(served: Serving, text: str | None, query: str = "", **headers: str) -> Reply:
+    """Ask about a pass."""
+    given = headers if text is None else headers | {"Authorization": f"Bearer {text}"}
+    return ask(served.port, request("GET", f"/v1/check{query}", given))
+
+
+@pytest.fixture
+def inside(http: httpx.Client, room: str) -> dict[str, Any]:
+    """Return the view of somebody who is inside."""
+    found: dict[str, Any] = http.post(f"/v1/rooms/{room}/tickets", json={"enter": True}).json()
+    assert "inside" == found["state"]
+    return found
+
+
+def test_a_good_pass(served: Serving, inside: dict[str, Any], room: str) -> None:
+    """By Authorization for any room or this one, and by the cookie of the room: 204, no body."""
+    made = inside["pass"]
+    cookie = {"cookie": f"waitroom-pass-{room}={made}"}
+    good = [check(served, made), check(served, made, f"?room={room}")]
+    good.append(check(served, None, f"?room={room}", **cookie))
+    assert [(204, b"", "no-store")] * 3 == [
+        (one.status, one.body, one.header("cache-control")) for one in good
+    ]
+    assert 401 == check(served, None, "", **cookie).status, "which room's cookie is not said"
+
+
+def test_a_pass_is_a_standard_token(http: httpx.Client, inside: dict[str, Any], room: str) -> None:
+    """Any JWT library verifies it by the JWKS alone: audience, subject, end."""
+    keys = jwt.PyJWKSet.from_dict(http.get("/.well-known/jwks.json").json())
+    head = jwt.get_unverified_header(inside["pass"])
+    claims = jwt.decode(inside["pass"], keys[head["kid"]], ["ES256"], audience=room)
+    assert (room, inside["ticket"][24:40]) == (claims["aud"], claims["sub"])
+    assert 0 < claims["exp"] - time.time() <= 61
+
+
+def test_bad_passes(served: Serving, inside: dict[str, Any]) -> None:
+    """None, forged, of no signature, a ticket, another's key, over, early, of another room: 401."""
+    made, room = inside["pass"], inside["room"]
+    head, body, signature = made.split(".")
+    now, own, other = int(time.time()), PassKeys.derive(SECRET), PassKeys.derive("o" * 40)
+    ticket_id, sid = (
+        inside["ticket"][24:40],
+        int(jwt.decode(made, options={"verify_signature": False})["jti"]),
+    )
+    none = urlsafe_b64encode(json.dumps({"alg": "none", "typ": "JWT"}).encode()).decode()
+    bad = {
+        "none": None,
+        "empty": "",
+        "changed": f"{head}.{body}.{'A' if signature[0] != 'A' else 'B'}{signature[1:]}",
+        "unsigned": f"{none.rstrip('=')}.{body}.",
+        "ticket": inside["ticket"],
+        "another key": other.sign(room, ticket_id, sid, now, now + 60, "waitroom"),
+        "over": own.sign(room, ticket_id, sid, now - 600, now - 300, "waitroom"),
+        "early": own.sign(room, ticket_id, sid, now + 600, now + 900, "waitroom"),
+        "another session": own.sign(room, ticket_id, sid + 1, now, now + 60, "waitroom"),
+        "another ticket": own.sign(room, "A" * 16, sid, now, now + 60, "waitroom"),
+        "of no room": own.sign("nowhere", ticket_id, sid, now, now + 60, "waitroom"),
+        "endless": "x" * 9_000,
+        "odd": "a.b.c",
+    }
+    for name, text in bad.items():
+        reply = check(served, text)
+        assert (401, "invalid_pass") == (reply.status, reply.code), name
+    assert 401 == check(served, made, "?room=other").status
+    own_way = own.sign(room, ticket_id, sid, now, now + 60, "waitroom")
+    assert 204 == check(served, own_way).status, "the same claims by our key are good"
+    outage = own.sign(room, ticket_id, 0, now, now + 60, "waitroom")
+    assert 204 == check(served, outage).status, "given while the store was away, for its minute"
+
+
+def test_a_revoked_session(served: Serving, inside: dict[str, Any], operator: httpx.Client) -> None:
+    """Kicked, or its room dropped: the pass is worth nothing at once."""
+    room = inside["room"]
+    ids = {"ticket_ids": [inside["ticket"][24:40]]}
+    operator.post(f"/v1/admin/rooms/{room}/kick", json=ids).raise_for_status()
+    assert 401 == check(served, inside["pass"]).status
+    path = f"/v1/rooms/{room}/tickets"
+    other = httpx.post(served.base + path, json={"enter": True}).json()
+    assert 204 == check(served, other["pass"]).status
+    operator.delete(f"/v1/admin/rooms/{room}").raise_for_status()
+    assert 401 == check(served, other["pass"]).status
+
+
+def test_only_get(http: httpx.Client) -> None:
+    """Gates ask with GET; other methods are 405."""
+    for method in ("POST", "PUT", "DELETE"):
+        reply = http.request(method, f"/v1/check?{secrets.token_hex(2)}")
+        assert (405, "GET") == (reply.status_code, reply.headers["allow"])

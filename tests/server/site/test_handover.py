@@ -1,0 +1,135 @@
+"""Sessions as gates handle them: hand-off codes, and renew, finish and announce by pass."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.serving import ADMIN_KEY, Patient, Serving, serving
+from waitroom.engine.connection.embedded import running
+
+
+def bearer(text: str) -> dict[str, str]:
+    """Return the header that carries a pass or a key."""
+    return {"authorization": f"Bearer {text}"}
+
+
+def inside(http: httpx.Client, room: str) -> dict[str, Any]:
+    """Join and go in."""
+    answer = http.post(f"/v1/rooms/{room}/tickets", json={"enter": True})
+    found: dict[str, Any] = answer.json()
+    assert "inside" == found["state"], found
+    return found
+
+
+def hand_off(http: httpx.Client, view: dict[str, Any]) -> httpx.Response:
+    """Ask for a one-time code."""
+    return http.post(f"/v1/rooms/{view['room']}/tickets/{view['ticket']}/handoff")
+
+
+def test_a_code_is_worth_the_pass_once(http: httpx.Client, room: str) -> None:
+    """A code gives the pass of its session to the first who redeems it, and to nobody after."""
+    view = inside(http, room)
+    made = hand_off(http, view)
+    assert 201 == made.status_code
+    first = http.post("/v1/redeem", json={"code": made.json()["code"]})
+    again = http.post("/v1/redeem", json={"code": made.json()["code"]})
+    assert (200, room) == (first.status_code, first.json()["room"])
+    assert (410, "code_used") == (again.status_code, again.json()["code"])
+    good = http.get("/v1/check", params={"room": room}, headers=bearer(first.json()["pass"]))
+    assert 204 == good.status_code
+    assert view["session_ends_at"] == first.json()["session_ends_at"]
+
+
+async def test_redeemed_a_hundred_times_at_once(
+    served: Serving, http: httpx.Client, room: str
+) -> None:
+    """Of a hundred who redeem one code at the same moment exactly one gets in."""
+    code = hand_off(http, inside(http, room)).json()["code"]
+    limits = httpx.Limits(max_connections=50)
+    async with httpx.AsyncClient(base_url=served.base, timeout=20, limits=limits) as many:
+        tries = [many.post("/v1/redeem", json={"code": code}) for _ in range(100)]
+        answers = await asyncio.gather(*tries)
+    assert [200] + [410] * 99 == sorted(answer.status_code for answer in answers)
+
+
+def test_no_code_for_who_waits(http: httpx.Client, room: str) -> None:
+    """A ticket that waits, is forged or has gone gets no code."""
+    for _ in range(2):
+        inside(http, room)
+    waits = http.post(f"/v1/rooms/{room}/tickets").json()
+    assert (409, "not_your_turn") == (
+        hand_off(http, waits).status_code,
+        hand_off(http, waits).json()["code"],
+    )
+    assert 404 == hand_off(http, waits | {"ticket": "forged"}).status_code
+    http.delete(f"/v1/rooms/{room}/tickets/{waits['ticket']}")
+    assert 410 == hand_off(http, waits).status_code
+
+
+@pytest.mark.parametrize("code", ["", "x", "x" * 64, "x" * 65, "\x00", "한"])
+def test_codes_that_never_were(http: httpx.Client, code: str) -> None:
+    """What is no code of ours is refused without a guess at why."""
+    answer = http.post("/v1/redeem", json={"code": code})
+    assert answer.status_code in (410, 422)
+
+
+def test_renew_and_finish_by_pass(http: httpx.Client, operator: httpx.Client, room: str) -> None:
+    """A gate extends and ends a session with nothing but its pass."""
+    view = inside(http, room)
+    refused = http.post("/v1/passes/renew", headers=bearer(view["pass"]))
+    assert (409, "not_renewable") == (refused.status_code, refused.json()["code"])
+    change = {"policy": {"renewable": True, "session_s": 600}}
+    operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
+    renewed = http.post("/v1/passes/renew", headers=bearer(view["pass"])).json()
+    assert renewed["session_ends_at"] > view["session_ends_at"]
+    assert 204 == http.post("/v1/passes/finish", headers=bearer(renewed["pass"])).status_code
+    for text in (view["pass"], renewed["pass"]):
+        assert 401 == http.get("/v1/check", headers=bearer(text)).status_code
+    over = http.post("/v1/passes/renew", headers=bearer(renewed["pass"]))
+    assert (410, "session_over") == (over.status_code, over.json()["code"])
+
+
+@pytest.mark.parametrize("path", ["/v1/passes/renew", "/v1/passes/finish"])
+def test_without_a_good_pass(http: httpx.Client, room: str, path: str) -> None:
+    """No pass, a forged one and a ticket are all 401."""
+    view = inside(http, room)
+    shown = [{}, bearer("x.y.z"), bearer(view["ticket"]), bearer(view["pass"][:-4] + "AAAA")]
+    assert [401] * 4 == [http.post(path, headers=one).status_code for one in shown]
+
+
+def test_gates_announce_sessions_after_a_loss(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """After a FLUSHALL the passes that gates announce are inside again, and finished ones are not.
+
+    So the places are not given twice: who joins meanwhile waits.
+    """
+    with (
+        serving(tmp_path_factory.mktemp("loss")) as server,
+        httpx.Client(base_url=server.base, transport=Patient()) as http,
+    ):
+        body = {"name": "sale", "policy": {"capacity": 2, "session_s": 300, "recover_s": 2}}
+        http.post("/v1/admin/rooms", json=body, headers=bearer(ADMIN_KEY)).raise_for_status()
+        views = [inside(http, "sale") for _ in range(2)]
+        flush(server)
+        passes = [view["pass"] for view in views]
+        good = [http.get("/v1/check", headers=bearer(text)).status_code for text in passes]
+        assert [204, 204] == good
+        told = http.post("/v1/passes/announce", json={"passes": [*passes, "forged"]})
+        assert {"inside": 2} == told.json()
+        late = http.post("/v1/rooms/sale/tickets", json={"enter": True}).json()
+        assert "waiting" == late["state"]
+        path = "/v1/admin/rooms/sale/stats"
+        assert 2 == http.get(path, headers=bearer(ADMIN_KEY)).json()["inside"]
+
+
+def flush(server: Serving) -> None:
+    """Lose everything that the embedded store holds."""
+    import redis
+
+    url = running(server.data_dir)
+    assert url is not None
+    with redis.Redis.from_url(url) as store:
+        store.flushall()

@@ -1,0 +1,419 @@
+"""The visitor API over real sockets: every call, what it answers, and what it refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.clients import Reply, ask, request
+from tests.support.serving import Serving
+
+BROWSER = {"Origin": "http://waitroom.test"}
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+KEY = "idempotency-key"
+Call = Callable[..., Reply]
+NewRoom = Callable[..., str]
+
+
+@pytest.fixture
+def call(served: Serving) -> Call:
+    """Return a way to send a request: method, path under /v1/rooms, headers, JSON body."""
+
+    def send(method: str, path: str, body: bytes | None = None, **headers: str) -> Reply:
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        return ask(served.port, request(method, f"/v1/rooms/{path}", given, body))
+
+    return send
+
+
+@pytest.fixture
+def new_room(operator: httpx.Client) -> NewRoom:
+    """Return a way to make a room with a policy."""
+
+    def make(**policy: Any) -> str:
+        name = f"t-{secrets.token_hex(6)}"
+        body = {"name": name, "policy": policy}
+        operator.post("/v1/admin/rooms", json=body).raise_for_status()
+        return name
+
+    return make
+
+
+def ticket_of(reply: Reply) -> str:
+    """Return the ticket that an answer carries."""
+    assert reply.status in (200, 201), reply
+    return str(reply.json()["ticket"])
+
+
+def check(served: Serving, text: str, room: str = "") -> int:
+    """Return the status of a check of a pass."""
+    path = f"/v1/check?room={room}" if room else "/v1/check"
+    return ask(served.port, request("GET", path, {"Authorization": f"Bearer {text}"})).status
+
+
+# Join ----------------------------------------------------------------------------------------
+
+
+def test_join_makes_a_place(call: Call, new_room: NewRoom) -> None:
+    """The first is called at once (201), the next one waits at position 1 with the whole view."""
+    room = new_room(capacity=1)
+    first, second = call("POST", f"{room}/tickets"), call("POST", f"{room}/tickets")
+    assert (201, "called") == (first.status, first.json()["state"])
+    assert MOMENT.fullmatch(first.json()["enter_by"])
+    view = second.json()
+    assert (201, "waiting", 1, 1) == (
+        second.status,
+        view["state"],
+        view["position"],
+        view["waiting"],
+    )
+    words = {"room", "ticket", "state", "position", "waiting", "eta_s", "poll_after_ms"}
+    assert (words, words | {"enter_by"}) == (set(view), set(first.json()))
+    assert ("application/json", "no-store") == (
+        second.header("content-type"),
+        second.header("cache-control"),
+    )
+
+
+def test_join_is_repeatable_by_key(call: Call, new_room: NewRoom) -> None:
+    """The same Idempotency-Key has one place (201, then 200); another key has another."""
+    room, key = new_room(capacity=1), secrets.token_hex(8)
+    one = call("POST", f"{room}/tickets", **{KEY: key})
+    two = call("POST", f"{room}/tickets", **{KEY: key})
+    other = call("POST", f"{room}/tickets", **{KEY: key[::-1] + "x"})
+    assert [201, 200, 201] == [one.status, two.status, other.status]
+    ids = [ticket_of(reply)[24:40] for reply in (one, two, other)]
+    assert (ids[0], True) == (ids[1], ids[0] != ids[2])
+
+
+@pytest.mark.parametrize(
+    "key", ["short", "x" * 15, "y" * 129, "é" * 20, "tab\tin the middle of it"]
+)
+def test_keys_that_could_be_guessed_are_refused(call: Call, room: str, key: str) -> None:
+    """An Idempotency-Key takes 16 to 128 printable ASCII characters."""
+    reply = call("POST", f"{room}/tickets", **{KEY: key})
+    assert (422, "invalid_input") == (reply.status, reply.code)
+    assert "Idempotency-Key" == reply.json()["field"]
+
+
+def test_join_is_repeatable_by_cookie(call: Call, new_room: NewRoom) -> None:
+    """A browser that joins again with its cookie keeps its place; a forged one is new."""
+    room = new_room(capacity=1)
+    ticket = ticket_of(call("POST", f"{room}/tickets", **BROWSER))
+    again = call("POST", f"{room}/tickets", cookie=f"waitroom-ticket-{room}={ticket}")
+    assert (200, ticket[24:40]) == (again.status, ticket_of(again)[24:40])
+    forged = call("POST", f"{room}/tickets", cookie=f"waitroom-ticket-{room}={ticket[:-1]}-")
+    assert (201, True) == (forged.status, ticket_of(forged)[24:40] != ticket[24:40])
+
+
+def test_join_and_enter_in_one_call(call: Call, served: Serving, new_room: NewRoom) -> None:
+    """With `enter` the first goes straight in and has a pass; the second waits."""
+    room = new_room(capacity=1, session_s=60)
+    one = call("POST", f"{room}/tickets", b'{"enter": true}')
+    two = call("POST", f"{room}/tickets", b'{"enter": true}')
+    assert ("inside", "waiting") == (one.json()["state"], two.json()["state"])
+    assert MOMENT.fullmatch(one.json()["session_ends_at"])
+    assert 204 == check(served, one.json()["pass"], room)
+
+
+def test_an_identity_needs_an_operators_key(
+    call: Call, new_room: NewRoom, operator: httpx.Client
+) -> None:
+    """`visitor` needs a key (401) and no viewer's (403); then one person has one place."""
+    room, body = new_room(capacity=1), b'{"visitor": "member 7"}'
+    assert 401 == call("POST", f"{room}/tickets", body).status
+    assert 401 == call("POST", f"{room}/tickets", body, authorization="Bearer wr_nobody").status
+    made = operator.post("/v1/admin/keys", json={"name": "page", "role": "viewer"}).json()
+    viewer = call("POST", f"{room}/tickets", body, authorization=f"Bearer {made['key']}")
+    assert (403, "forbidden") == (viewer.status, viewer.code)
+    good = {"authorization": operator.headers["authorization"]}
+    first, again = (call("POST", f"{room}/tickets", body, **good) for _ in range(2))
+    assert ([201, 200], ticket_of(first)[24:40]) == (
+        [first.status, again.status],
+        ticket_of(again)[24:40],
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [
+        (b"{", 400, None),
+        (b"\xff\xfe", 400, None),
+        (b"[]", 422, "body"),
+        (b"null", 422, "body"),
+        (b'{"enter": "yes"}', 422, "enter"),
+        (b'{"visitor": 7}', 422, "visitor"),
+        (b'{"visitor": ""}', 422, "visitor"),
+        (b'{"visitor": "%s"}' % (b"x" * 1_001), 422, "visitor"),
+        (b'{"priority": 1}', 422, "body"),
+        (b'{"enter": true}' + b" " * 20_000, 413, None),
+    ],
+)
+def test_bad_bodies_are_refused(
+    call: Call, room: str, body: bytes, status: int, field: str | None
+) -> None:
+    """What is no JSON is 400, what does not fit 422 with its field, what is too long 413."""
+    reply = call("POST", f"{room}/tickets", body)
+    assert (status, field) == (reply.status, reply.json().get("field")), reply.code
+
+
+def test_a_room_may_refuse(call: Call, new_room: NewRoom) -> None:
+    """Closed 403, not yet open 403, full 429 with Retry-After; unknown and impossible 404."""
+    closed = call("POST", f"{new_room(mode='closed')}/tickets")
+    assert (403, "room_closed") == (closed.status, closed.code)
+    later = int(time.time() * 1000) + 3_600_000
+    early = call("POST", f"{new_room(opens_at_ms=later, before_open='refuse')}/tickets")
+    assert (403, "room_not_open") == (early.status, early.code)
+    room = new_room(mode="paused", queue_limit=1)
+    assert 201 == call("POST", f"{room}/tickets").status
+    full = call("POST", f"{room}/tickets")
+    assert (429, "room_full", True) == (
+        full.status,
+        full.code,
+        int(full.header("retry-after") or 0) >= 1,
+    )
+    unknown, bad = call("POST", "nowhere/tickets"), call("POST", "no%20name/tickets")
+    assert [(404, "unknown_room"), (404, "invalid_room_name")] == [
+        (one.status, one.code) for one in (unknown, bad)
+    ]
+
+
+# Cookies -------------------------------------------------------------------------------------
+
+
+def cookies(reply: Reply) -> dict[str, tuple[str, set[str]]]:
+    """Return each cookie that an answer sets: its value and its flags."""
+    found = {}
+    for line in reply.all("set-cookie"):
+        first, *flags = line.split("; ")
+        name, _, value = first.partition("=")
+        found[name] = (value, set(flags))
+    return found
+
+
+def test_a_browser_gets_cookies(call: Call, new_room: NewRoom) -> None:
+    """Ticket and pass are HttpOnly, Lax, for this host alone; leaving removes both."""
+    room = new_room(capacity=1, session_s=60)
+    joined = call("POST", f"{room}/tickets", **BROWSER)
+    ticket, flags = cookies(joined)[f"waitroom-ticket-{room}"]
+    assert ticket_of(joined) == ticket
+    assert {"Path=/", "HttpOnly", "SameSite=Lax", "Max-Age=86400"} == flags
+    mine = {"cookie": f"waitroom-ticket-{room}={ticket}"}
+    inside = call("POST", f"{room}/tickets/me/enter", **mine)
+    made, flags = cookies(inside)[f"waitroom-pass-{room}"]
+    assert (inside.json()["pass"], {"Path=/", "HttpOnly", "SameSite=Lax"}) == (
+        made,
+        {flag for flag in flags if not flag.startswith("Max-Age=")},
+    )
+    gone = call("DELETE", f"{room}/tickets/me", **mine)
+    empty = {"Path=/", "HttpOnly", "SameSite=Lax", "Max-Age=0"}
+    wanted = {f"waitroom-{kind}-{room}": ("", empty) for kind in ("ticket", "pass")}
+    assert (204, wanted) == (gone.status, cookies(gone))
+
+
+def test_others_get_no_cookies(call: Call, room: str) -> None:
+    """A program that sends neither Origin nor cookies gets none, and no Secure where http."""
+    assert {} == cookies(call("POST", f"{room}/tickets"))
+    spoofed = call("POST", f"{room}/tickets", **BROWSER, x_forwarded_proto="https")
+    assert "Secure" not in cookies(spoofed)[f"waitroom-ticket-{room}"][1], "nobody is listed"
+
+
+# Status and `me` -----------------------------------------------------------------------------
+
+
+def test_status_by_path_cookie_and_bearer(call: Call, new_room: NewRoom) -> None:
+    """The holder may show the ticket in the path, a cookie or Authorization: the same view."""
+    room = new_room(capacity=1)
+    call("POST", f"{room}/tickets")
+    ticket = ticket_of(call("POST", f"{room}/tickets"))
+    shown: list[dict[str, str]] = [
+        {"cookie": f"other=1; waitroom-ticket-{room}={ticket}; more=2"},
+        {"authorization": f"Bearer {ticket}"},
+    ]
+    found = [call("GET", f"{room}/tickets/{ticket}")]
+    found += [call("GET", f"{room}/tickets/me", **headers) for headers in shown]
+    views = [(one.status, {**one.json(), "poll_after_ms": 0}) for one in found]
+    assert [views[0]] * 3 == views
+    assert (200, 1, ticket) == (found[0].status, views[0][1]["position"], views[0][1]["ticket"])
+
+
+def test_tickets_that_are_none(call: Call, new_room: NewRoom) -> None:
+    """Forged, foreign, made up, endless and missing tickets are 404, for every verb alike."""
+    room, other = new_room(capacity=1), new_room(capacity=1)
+    ticket, foreign = (ticket_of(call("POST", f"{name}/tickets")) for name in (room, other))
+    changed = ticket[:30] + ("A" if ticket[30] != "A" else "B") + ticket[31:]
+    for bad in (changed, foreign, "x", "x" * 5_000, "me", "%00", ticket + "A", ticket[:-1]):
+        path = f"{room}/tickets/{bad}"
+        replies = [call("GET", path), call("DELETE", path), call("GET", f"{path}/events")]
+        replies += [call("POST", f"{path}/{verb}") for verb in ("enter", "renew", "finish")]
+        replies.append(call("POST", f"{path}/defer", b'{"places": 1}'))
+        assert {(404, "invalid_ticket")} == {(one.status, one.code) for one in replies}, bad
+
+
+def test_a_gone_ticket_says_why(call: Call, new_room: NewRoom, operator: httpx.Client) -> None:
+    """A ticket that left, was kicked, or finished is 410 with its reason."""
+    room = new_room(capacity=1, session_s=60)
+    inside = ticket_of(call("POST", f"{room}/tickets", b'{"enter": true}'))
+    left, kicked = (ticket_of(call("POST", f"{room}/tickets")) for _ in range(2))
+    assert 204 == call("DELETE", f"{room}/tickets/{left}").status
+    ids = {"ticket_ids": [kicked[24:40]]}
+    operator.post(f"/v1/admin/rooms/{room}/kick", json=ids).raise_for_status()
+    assert 204 == call("POST", f"{room}/tickets/{inside}/finish").status
+    for ticket in (left, kicked, inside):
+        reply = call("GET", f"{room}/tickets/{ticket}")
+        assert 410 == reply.status
+        assert reply.code in ("turn_passed", "session_over")
+        assert reply.json()["reason"] in ("left", "kicked", "finished", "passed")
+
+
+@pytest.mark.parametrize("place", [1, 5, 40])
+def test_when_to_ask_again(call: Call, new_room: NewRoom, place: int) -> None:
+    """In front about every 3 s; further back more seldom, never above 30 s, and with jitter."""
+    room = new_room(mode="paused", presence_s=150)
+    for _ in range(place):
+        ticket = ticket_of(call("POST", f"{room}/tickets"))
+    pauses = {call("GET", f"{room}/tickets/{ticket}").json()["poll_after_ms"] for _ in range(8)}
+    assert len(pauses) > 1, "no jitter"
+    assert 2_700 <= min(pauses)
+    assert max(pauses) <= (6_600 if place == 1 else 30_000)  # up to twice as long under load
+
+
+# Enter, renew, defer, finish, leave ----------------------------------------------------------
+
+
+def test_enter_gives_a_pass(call: Call, served: Serving, new_room: NewRoom) -> None:
+    """The called one enters, twice with the same pass; the waiting one gets 409."""
+    room = new_room(capacity=1, session_s=60)
+    first, second = (ticket_of(call("POST", f"{room}/tickets")) for _ in range(2))
+    one, again = (call("POST", f"{room}/tickets/{first}/enter") for _ in range(2))
+    assert (200, "inside") == (one.status, one.json()["state"])
+    assert one.json()["pass"] == again.json()["pass"]
+    assert one.json()["pass"] == call("GET", f"{room}/tickets/{first}").json()["pass"]
+    assert 204 == check(served, one.json()["pass"], room)
+    late = call("POST", f"{room}/tickets/{second}/enter")
+    assert (409, "not_your_turn") == (late.status, late.code)
+
+
+def test_the_rolling_limit_says_when(call: Call, new_room: NewRoom, operator: httpx.Client) -> None:
+    """Who is called beyond the rolling limit keeps the turn; 409 says until when to wait."""
+    room = new_room(max_entries=1, per_s=60, mode="manual", session_s=60)
+    tickets = [ticket_of(call("POST", f"{room}/tickets")) for _ in range(2)]
+    forced = {"count": 2, "force": True}
+    assert 2 == operator.post(f"/v1/admin/rooms/{room}/admit", json=forced).json()["called"]
+    assert 200 == call("POST", f"{room}/tickets/{tickets[0]}/enter").status
+    later = call("POST", f"{room}/tickets/{tickets[1]}/enter")
+    assert (409, "enter_later") == (later.status, later.code)
+    assert MOMENT.fullmatch(later.json()["retry_at"])
+    assert "called" == call("GET", f"{room}/tickets/{tickets[1]}").json()["state"]
+
+
+def test_renew(call: Call, new_room: NewRoom) -> None:
+    """A session is extended where the policy allows it (409 else), with a new pass."""
+    room, fixed = new_room(session_s=60, renewable=True), new_room(session_s=60)
+    views = [call("POST", f"{name}/tickets", b'{"enter": true}').json() for name in (room, fixed)]
+    time.sleep(1.1)  # a pass ends at a whole second
+    renewed = call("POST", f"{room}/tickets/{views[0]['ticket']}/renew")
+    assert (200, "inside") == (renewed.status, renewed.json()["state"])
+    assert renewed.json()["session_ends_at"] > views[0]["session_ends_at"]
+    assert renewed.json()["pass"] != views[0]["pass"]
+    refused = call("POST", f"{fixed}/tickets/{views[1]['ticket']}/renew")
+    assert (409, "not_renewable") == (refused.status, refused.code)
+
+
+def test_defer(call: Call, new_room: NewRoom) -> None:
+    """Going back gives a new ticket, repeats do nothing twice, and `max_defers` is the end."""
+    room = new_room(mode="paused", max_defers=1)
+    tickets = [ticket_of(call("POST", f"{room}/tickets")) for _ in range(4)]
+    key = {KEY: secrets.token_hex(8)}
+    path, body = f"{room}/tickets/{tickets[0]}/defer", b'{"places": 2}'
+    moved, again = (call("POST", path, body, **key) for _ in range(2))
+    assert (200, 3) == (moved.status, moved.json()["position"])
+    new = ticket_of(moved)
+    assert (True, new) == (new != tickets[0], ticket_of(again))
+    assert 3 == call("GET", f"{room}/tickets/{new}").json()["position"]
+    used = call("POST", f"{room}/tickets/{new}/defer", body)
+    assert (409, "defers_used_up") == (used.status, used.code)
+    for bad in (b"", b"{}", b'{"places": 0}', b'{"places": 1.5}', b'{"places": 1000001}'):
+        assert 422 == call("POST", f"{room}/tickets/{tickets[1]}/defer", bad).status, bad
+
+
+def test_finish_and_leave(call: Call, served: Serving, new_room: NewRoom) -> None:
+    """Both are 204 and give the place to the next one at once; the pass is worth nothing then."""
+    room = new_room(capacity=1, session_s=60)
+    views = [call("POST", f"{room}/tickets", b'{"enter": true}').json() for _ in range(3)]
+    for number, (method, path) in enumerate([("POST", "/finish"), ("DELETE", "")]):
+        ticket = views[number]["ticket"]
+        made = call("POST", f"{room}/tickets/{ticket}/enter").json()["pass"]
+        assert 204 == check(served, made, room)
+        done = call(method, f"{room}/tickets/{ticket}{path}")
+        assert (204, b"") == (done.status, done.body)
+        assert 401 == check(served, made, room)
+        after = call("GET", f"{room}/tickets/{views[number + 1]['ticket']}").json()
+        assert "called" == after["state"]
+    again = call("POST", f"{room}/tickets/{views[0]['ticket']}/finish")
+    assert (410, "session_over") == (again.status, again.code)
+
+
+def test_a_session_ends_by_itself(call: Call, served: Serving, new_room: NewRoom) -> None:
+    """After `session_s` the pass is refused and the ticket is 410."""
+    room = new_room(capacity=1, session_s=1)
+    view = call("POST", f"{room}/tickets", b'{"enter": true}').json()
+    assert 204 == check(served, view["pass"], room)
+    deadline = time.monotonic() + 4
+    while (reply := call("GET", f"{room}/tickets/{view['ticket']}")).status == 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert 410 == reply.status
+    assert reply.json()["reason"] in ("expired", "passed"), "the second after the sweep"
+    assert 401 == check(served, view["pass"], room)
+
+
+# The room ------------------------------------------------------------------------------------
+
+
+def test_the_room_as_anybody_sees_it(call: Call, new_room: NewRoom, operator: httpx.Client) -> None:
+    """The public view has mode, opening, numbers; a change shows within two seconds."""
+    room = new_room(capacity=1, title="Große Halle")
+    call("POST", f"{room}/tickets")
+    view = call("GET", room).json()
+    words = "room title mode opens_at before_open waiting eta_s holding changed_at accepts now"
+    assert set(words.split()) == set(view)
+    assert (room, "Große Halle", "open", True) == (
+        view["room"],
+        view["title"],
+        view["mode"],
+        view["accepts"],
+    )
+    change = {"policy": {"mode": "closed"}}
+    operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
+    deadline = time.monotonic() + 4
+    while (view := call("GET", room).json())["mode"] != "closed":
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert (False, True) == (view["accepts"], bool(MOMENT.fullmatch(view["changed_at"])))
+    assert [404, 404] == [call("GET", name).status for name in ("nowhere", "%2e%2e")]
+
+
+async def test_many_at_once_keep_their_order(served: Serving, new_room: NewRoom) -> None:
+    """A hundred concurrent joins get a hundred places, each position once."""
+    room = new_room(mode="paused")
+    async with httpx.AsyncClient(base_url=served.base) as client:
+        path = f"/v1/rooms/{room}/tickets"
+        replies = await asyncio.gather(*(client.post(path) for _ in range(100)))
+        tickets = [one.json()["ticket"] for one in replies]
+        views = await asyncio.gather(*(client.get(f"{path}/{ticket}") for ticket in tickets))
+    assert list(range(1, 101)) == sorted(view.json()["position"] for view in views)
+
+
+def test_a_short_time_to_enter_shortens_the_polls(call: Call, new_room: NewRoom) -> None:
+    """Who may be called between two polls is asked to poll twice within the time to enter."""
+    room = new_room(mode="paused", enter_within_s=4)
+    views = [call("POST", f"{room}/tickets").json() for _ in range(60)]
+    assert max(view["poll_after_ms"] for view in views) <= 2_000

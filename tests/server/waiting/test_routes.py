@@ -1,0 +1,379 @@
+"""The waiting page as the server sends it: its words, headers, forms and states."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from waitroom.estimate.methods import Wait
+from waitroom.models import Mode, Policy, Reason
+from waitroom.server.http import statics
+from waitroom.server.pages.text import LANGUAGES, clock, language, span, text_of, wait_words
+from waitroom.server.waiting import theme
+from waitroom.server.waiting import view as page_view
+from waitroom.server.waiting.progress import seen
+from waitroom.server.waiting.view import Face, PageView, client_keys, render
+
+HERE = Path(page_view.__file__).parents[1]
+ENGLISH, KOREAN = text_of("en"), text_of("ko")
+SEEN = "abcdefgh"
+
+
+def fields(sentence: str) -> set[str]:
+    """Return the names that a sentence leaves open."""
+    return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
+
+
+def browser(served_base: str, **headers: str) -> httpx.Client:
+    """Return a client that keeps cookies, as somebody with a browser."""
+    return httpx.Client(base_url=served_base, headers=headers, timeout=10, follow_redirects=True)
+
+
+def heading(answer: httpx.Response) -> str:
+    """Return the heading of the face that a page shows."""
+    shown = re.search(r'<section data-face="\w+">\s*<h2[^>]*>([^<]*)', answer.text)
+    assert shown is not None, answer.text
+    return shown[1]
+
+
+# Words ----------------------------------------------------------------------------------------
+
+
+def test_every_key_is_in_every_language() -> None:
+    """No page can come upon a word that a language lacks, or one with other values in it."""
+    for lang in LANGUAGES:
+        words = text_of(lang).words
+        assert ENGLISH.words.keys() == words.keys()
+        assert {k: fields(v) for k, v in ENGLISH.words.items()} == {
+            k: fields(v) for k, v in words.items()
+        }
+
+
+def test_every_key_is_used() -> None:
+    """No word is carried along that nothing says."""
+    names = ("pages.py", "view.py", "text.py", "templates/waiting.html", "static/waiting.js")
+    source = "\n".join((HERE / name).read_text("utf-8") for name in names)
+    made = {f"{face}_{part}" for face in Face for part in ("title", "text")}
+    made |= {f"{act}_{part}" for act in ("leave", "finish", "defer") for part in ("button", "text")}
+    made |= {f"{act}_title" for act in ("leave", "finish", "defer")}
+    made |= {"note_paused", "note_closed"}
+    unused = {key for key in ENGLISH.words if f'"{key}"' not in source} - made
+    assert set() == unused - {"bar"}
+    assert "t('bar')" in source
+
+
+def test_the_script_gets_the_words_that_it_says() -> None:
+    """The keys are read out of the script, so none can be forgotten."""
+    script = (HERE / "static/waiting.js").read_text("utf-8")
+    said = set(re.findall(r'say\("([a-z_]+)"', script))
+    assert said <= set(client_keys())
+    assert said <= set(ENGLISH.words)
+
+
+def test_files_are_sorted() -> None:
+    """A locale file is in order, so that a translation is easy to compare."""
+    for lang in LANGUAGES:
+        keys = list(json.loads((HERE / f"locales/{lang}.json").read_text("utf-8")))
+        assert sorted(keys) == keys
+
+
+@pytest.mark.parametrize(
+    ("chosen", "kept", "accept", "expected"),
+    [
+        (None, None, None, "en"),
+        (None, None, "ko-KR,ko;q=0.9,en-US;q=0.8", "ko"),
+        (None, None, "fr, en;q=0.3, ko;q=0.4", "ko"),
+        (None, None, "ko;q=0, en;q=0.1", "en"),
+        (None, None, "*", "en"),
+        (None, None, "ko;q=x,,;;=\x00" + "," * 5_000, "en"),
+        (None, "ko", "en", "ko"),
+        ("en", "ko", "ko", "en"),
+        ("xx", "../../etc", "ko", "ko"),
+    ],
+)
+def test_the_language(
+    chosen: str | None, kept: str | None, accept: str | None, expected: str
+) -> None:
+    """A click counts more than an earlier click, and that more than what the browser asks for."""
+    assert expected == language(chosen, kept, accept)
+
+
+@pytest.mark.parametrize(
+    ("wait", "english", "korean"),
+    [
+        (None, "working it out…", "계산 중…"),
+        (Wait(0, 20, 59), "any moment", "곧 입장"),
+        (Wait(0, 30, 60), "about a minute", "약 1분"),
+        (Wait(20, 60, 170), "up to 3 min", "3분 이내"),
+        (Wait(480, 540, 660), "8–11 minutes", "8~11분"),
+        (Wait(120, 120, 120), "about 2 minutes", "약 2분"),
+        (Wait(3_700, 5_000, 6_900), "1 h – 2 h", "1시간 ~ 2시간"),
+        (Wait(4_500, 5_000, 8_000), "1 h 10 min – 2 h 20 min", "1시간 10분 ~ 2시간 20분"),
+        (Wait(300, 5_000, 8_000), "up to 2 h 20 min", "2시간 20분 이내"),
+    ],
+)
+def test_a_wait_in_words(wait: Wait | None, english: str, korean: str) -> None:
+    """A range of whole minutes, or tens of minutes when it is long; never a false precision."""
+    assert (english, korean) == (wait_words(ENGLISH, wait), wait_words(KOREAN, wait))
+
+
+def test_spans_and_countdowns() -> None:
+    """Short spans in seconds, countdowns as clocks."""
+    assert ["60 s", "2 min", "1 h 1 min"] == [span(ENGLISH, s) for s in (60, 150, 3_660)]
+    found = [clock(ENGLISH, s) for s in (-5, 291, 7_491, 266_691)]
+    assert ["0:00", "4:51", "2:04:51", "3 d 2:04:51"] == found
+
+
+# Colours --------------------------------------------------------------------------------------
+
+
+def test_every_colour_can_be_seen_and_read() -> None:
+    """Accents stand out from the card by 3:1, and what is written on them by 4.5:1."""
+    shades = ("00", "40", "80", "c0", "ff")
+    for colour in (f"#{r}{g}{b}" for r in shades for g in shades for b in shades):
+        for card in (theme.LIGHT_CARD, theme.DARK_CARD):
+            accent = theme.visible_on(card, colour)
+            assert 3.0 <= theme.contrast(accent, card)
+            assert 4.5 <= theme.contrast(theme.readable_on(accent), accent)
+    assert "#0b5fd0" == theme.visible_on(theme.LIGHT_CARD, "#0b5fd0"), "a good one stays"
+
+
+def test_the_cards_are_those_of_the_style_sheet() -> None:
+    """The colours that contrasts are measured against are the ones that are shown."""
+    css = (HERE / "static/waiting.css").read_text("utf-8")
+    cards = re.findall(r"--card: (#\w+)", css)
+    assert [theme.LIGHT_CARD, theme.DARK_CARD] == cards
+
+
+# What was seen --------------------------------------------------------------------------------
+
+
+def test_the_number_falls_only() -> None:
+    """The cookie keeps the first place and the least; another ticket begins anew."""
+    first = seen(None, SEEN, 100, 600, 1_000)
+    assert (100, 100, 1_600) == (first.start, first.least, first.due_s)
+    better = seen(first.value(SEEN), SEEN, 40, 300, 1_100)
+    assert (100, 40, 1_400) == (better.start, better.least, better.due_s)
+    worse = seen(better.value(SEEN), SEEN, 60, 700, 1_200)
+    assert (100, 40, True) == (worse.start, worse.least, worse.grown)
+    other = seen(worse.value(SEEN), "12345678", 80, None, 1_300)
+    assert (80, 80, False) == (other.start, other.least, other.grown)
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "abcdefgh.1.2", "abcdefgh.a.b.c", "\x00" * 5_000])
+def test_a_spoilt_cookie_says_nothing(cookie: str) -> None:
+    """Whatever stands in it, the page shows the true place."""
+    assert 7 == seen(cookie, SEEN, 7, None, 0).least
+
+
+# Pages ----------------------------------------------------------------------------------------
+
+
+def test_every_reason_has_a_face_and_every_face_its_words() -> None:
+    """However a place ends, the page has words for it."""
+    assert set(Reason) == set(page_view.FACE_OF)
+    for face in Face:
+        for words in (ENGLISH, KOREAN):
+            view = PageView(room="a", face=face, now_ms=0, nonce="n", text=words, policy=Policy())
+            ticket = {"state": "waiting", "session_ends_at": None}
+            assert words(f"{face}_title") in render(replace(view, ticket=ticket, view={}))
+
+
+def test_without_a_script_the_cause_of_a_longer_wait_is_told() -> None:
+    """The page itself says that the operator changed something, and how long ago."""
+    view = PageView(
+        room="a",
+        face=Face.WAITING,
+        now_ms=1_000_000,
+        nonce="n",
+        policy=Policy(),
+        position=4,
+        waiting=9,
+        grown=True,
+        changed_at_ms=700_000,
+    )
+    assert "The organiser changed admission 5 min ago, so the wait has grown." == view.note
+    assert "The line is moving more slowly" in replace(view, changed_at_ms=None).note
+    assert "interruption" in replace(view, holding=True).note
+    assert "paused" in replace(view, policy=Policy(mode=Mode.PAUSED)).note
+
+
+@pytest.mark.parametrize("name", ["waiting.js", "waitroom.js", "waiting.css"])
+def test_files_are_sent_lean(name: str) -> None:
+    """Comments and blanks stay here; nothing else is lost, for no text runs over lines."""
+    source = (HERE / "static" / name).read_text("utf-8")
+    sent = statics.files()[name].content.decode()
+    assert all(line.count("`") % 2 == 0 for line in source.splitlines())
+    code = re.sub(r"^\s*/\*.*?\*/", "", source, flags=re.M | re.S)
+    code = re.sub(r"^\s*//[^\n]*| // [^'`\n]*$", "", code, flags=re.M)
+    code = code.replace('"/waitroom.js"', f'"{statics.url_of("waitroom.js")}"')
+    assert re.sub(r"\s", "", code) == re.sub(r"\s", "", sent)
+    texts = r'"(?:[^"\\\n]|\\.)*"'
+    assert re.findall(texts, code) == re.findall(texts, sent), "what is said stays as it is"
+    assert len(sent) < 0.9 * len(source)
+
+
+def test_a_look_takes_no_place(http: httpx.Client, room: str) -> None:
+    """Crawlers and browsers that fetch ahead cost nobody anything."""
+    for method in ("GET", "HEAD"):
+        answer = http.request(method, f"/rooms/{room}")
+        assert (200, None) == (answer.status_code, answer.headers.get("set-cookie"))
+    stats = http.get(f"/v1/rooms/{room}").json()
+    assert 0 == stats["waiting"]
+
+
+def test_headers(http: httpx.Client, room: str) -> None:
+    """The page runs only what it brings, asks nobody else, and is kept by no cache."""
+    answer = http.get(f"/rooms/{room}", headers={"accept-language": "ko"})
+    policy = dict(
+        part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";")
+    )
+    nonce = re.search(r'<script type="module" src="[^"]+" nonce="([\w-]+)">', answer.text)
+    assert nonce is not None
+    assert "'none'" == policy["default-src"]
+    assert f"'nonce-{nonce[1]}'" == policy["script-src"]
+    assert ("'self'", "'none'", "'none'") == (
+        policy["form-action"],
+        policy["base-uri"],
+        policy["frame-ancestors"],
+    )
+    assert "no-store" == answer.headers["cache-control"]
+    assert "nosniff" == answer.headers["x-content-type-options"]
+    assert "same-origin" == answer.headers["referrer-policy"]
+    assert "ko" == answer.headers["content-language"]
+    again = http.get(f"/rooms/{room}")
+    assert nonce[1] not in again.text, "a nonce is used once"
+
+
+def test_the_language_is_kept(http: httpx.Client, room: str) -> None:
+    """A click on the other language holds for the next visits."""
+    assert "대기 순서 받기" == heading(http.get(f"/rooms/{room}?lang=ko"))
+    assert "대기 순서 받기" == heading(http.get(f"/rooms/{room}"))
+    assert "Take your place" == heading(http.get(f"/rooms/{room}?lang=en"))
+
+
+def test_forms_do_it_all(served_base: str, room: str) -> None:
+    """Join, defer, leave, enter and finish work as plain forms."""
+    with browser(served_base) as one, browser(served_base) as two, browser(served_base) as three:
+        assert "It is your turn" == heading(one.post(f"/rooms/{room}/join"))
+        assert "You are inside" == heading(one.post(f"/rooms/{room}/enter"))
+        two.post(f"/rooms/{room}/join")
+        assert "You are in line" == heading(three.post(f"/rooms/{room}/join"))
+        assert "You have left the line" == heading(three.post(f"/rooms/{room}/leave"))
+        assert "Take your place" == heading(three.get(f"/rooms/{room}"))
+        assert "You are done" == heading(one.post(f"/rooms/{room}/finish"))
+        assert "Take your place" == heading(one.get(f"/rooms/{room}"))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_another_site_cannot_send_the_forms(
+    http: httpx.Client, room: str, headers: dict[str, str]
+) -> None:
+    """A form elsewhere makes nobody join or leave."""
+    answer = http.post(f"/rooms/{room}/join", headers=headers)
+    assert (403, "forbidden") == (answer.status_code, answer.json()["code"])
+
+
+@pytest.mark.parametrize("places", ["", "x", "-1", "0", "1e9", "9" * 500, "\x00", "%F0%28"])
+def test_bad_forms(http: httpx.Client, room: str, places: str) -> None:
+    """Nonsense in a form is refused or leads back, and is no error of ours."""
+    http.post(f"/rooms/{room}/join")
+    answer = http.post(f"/rooms/{room}/defer", content=f"places={places}")
+    assert answer.status_code in (303, 400)
+    assert 404 == http.post(f"/rooms/{room}/nonsense").status_code
+
+
+@pytest.mark.parametrize("name", ["no-such", "%0d%0aset-cookie:x=1", "a%00", "x" * 500])
+def test_unknown_rooms(http: httpx.Client, name: str) -> None:
+    """A wrong link gets a page with words and 404; its forms lead nowhere new."""
+    answer = http.get(f"/rooms/{name}")
+    assert (404, "Nothing to wait for here") == (answer.status_code, heading(answer))
+    posted = http.post(f"/rooms/{name}/join")
+    assert posted.status_code in (303, 404)
+    assert "x" not in posted.cookies
+
+
+def test_a_spoilt_ticket_is_a_newcomer(http: httpx.Client, room: str) -> None:
+    """A cookie of an earlier secret, or nonsense, does not lock anybody out."""
+    answer = http.get(f"/rooms/{room}", headers={"cookie": f"waitroom-ticket-{room}=nonsense"})
+    assert "Take your place" == heading(answer)
+
+
+def test_no_secret_is_in_the_page(served_base: str, room: str) -> None:
+    """Ticket and pass stay in cookies that no script can read."""
+    with browser(served_base) as one:
+        one.post(f"/rooms/{room}/join")
+        page = one.post(f"/rooms/{room}/enter")
+        for name in (f"waitroom-ticket-{room}", f"waitroom-pass-{room}"):
+            assert one.cookies[name] not in page.text
+
+
+def test_static_files(http: httpx.Client) -> None:
+    """The version in a URL lets a browser keep it for a year; paths are never opened."""
+    url = statics.url_of("waiting.css")
+    answer = http.get(url)
+    assert "public, max-age=31536000, immutable" == answer.headers["cache-control"]
+    assert "text/css; charset=utf-8" == answer.headers["content-type"]
+    assert "no-cache" == http.get("/static/waiting.css?v=old").headers["cache-control"]
+    for name in ("..%2fpages.py", "%2e%2e/pages.py", "nothing.js", "waiting.css%00", "/etc/passwd"):
+        assert 404 == http.get(f"/static/{name}").status_code
+
+
+def test_a_room_leads_to_another_site(served_base: str, operator: httpx.Client, room: str) -> None:
+    """The page allows its form to lead there, and entering does."""
+    change = {"policy": {"go_to": "https://shop.example/in?a=1"}}
+    operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
+    with httpx.Client(base_url=served_base, timeout=10) as one:
+        one.post(f"/rooms/{room}/join")
+        page = one.get(f"/rooms/{room}")
+        assert "form-action 'self' https://shop.example;" in page.headers["content-security-policy"]
+        entered = one.post(f"/rooms/{room}/enter")
+        assert entered.headers["location"].startswith("https://shop.example/in?a=1&waitroom_code=")
+        assert "no-referrer" == entered.headers["referrer-policy"]
+
+
+def test_the_client_is_served(http: httpx.Client) -> None:
+    """Apps get it by an address that stays and is soon asked for again, pages by its version."""
+    answer = http.get("/waitroom.js")
+    assert 6_000 >= len(answer.content)
+    assert "text/javascript; charset=utf-8" == answer.headers["content-type"]
+    assert "public, max-age=300" == answer.headers["cache-control"]
+    assert "*" == answer.headers["access-control-allow-origin"]
+    again = http.get("/waitroom.js", headers={"if-none-match": answer.headers["etag"]})
+    assert (304, b"") == (again.status_code, again.content)
+    assert 200 == http.head("/waitroom.js").status_code
+    kept = http.get(statics.url_of("waitroom.js"))
+    assert "public, max-age=31536000, immutable" == kept.headers["cache-control"]
+    assert f'from "{statics.url_of("waitroom.js")}"' in http.get(statics.url_of("waiting.js")).text
+
+
+def test_the_client_is_typed() -> None:
+    """Each method of the client says in JSDoc what it takes and returns."""
+    source = (HERE / "static/waitroom.js").read_text("utf-8")
+    methods = re.findall(r"^  (?:static )?(?!async )(\w+)\([^)]*\) \{", source, re.M)
+    assert {"join", "follow", "enter", "renew", "defer", "finish", "leave", "handoff"} <= set(
+        methods
+    )
+    for name in methods:
+        before = source[: re.search(rf"^  (?:static )?{name}\(", source, re.M).start()]  # type: ignore[union-attr]
+        assert before.rstrip().endswith("*/"), f"{name} has no types"
+
+
+@pytest.fixture
+def served_base(http: httpx.Client) -> str:
+    """Return the address of the running server."""
+    return str(http.base_url)

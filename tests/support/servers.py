@@ -1,0 +1,387 @@
+"""Real servers for tests: single, replica, Cluster, Sentinel, and a proxy that loses replies.
+
+Everything listens on loopback at a port that the kernel chose, and ends with its `with` block; if
+pytest itself is killed, the guard of `waitroom.engine.embedded` ends the servers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Self
+
+import pytest
+
+from waitroom.engine.connection.embedded import find_server_binary, guarded
+
+Kind = Literal["valkey", "redis"]
+Config = str | int
+HOST = "127.0.0.1"
+
+
+def redis_server_or_skip() -> Path:
+    """Return the `redis-server` on PATH; without one the test is skipped, but fails in CI."""
+    if found := shutil.which("redis-server"):
+        return Path(found)
+    if os.environ.get("CI") == "true":
+        pytest.fail("redis-server is not installed, and CI must test Redis, not only Valkey")
+    pytest.skip("redis-server is not installed: `apt install redis-server` to test Redis too")
+
+
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(true: Callable[[], bool], what: str, within_s: float = 20.0) -> None:
+    """Poll until `true()`; readiness of processes has no other sign."""
+    deadline = time.monotonic() + within_s
+    while not true():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not within {within_s} s")
+        time.sleep(0.01)
+
+
+@dataclass(slots=True)
+class Server:
+    """One server process; `kill()` is `kill -9`, and `restart()` brings its data back."""
+
+    kind: Kind
+    folder: Path
+    config: dict[str, Config]
+    port: int = 0
+    mode: tuple[str, ...] = ()
+    _process: subprocess.Popen[bytes] | None = None
+    _lifeline: int = -1
+
+    @property
+    def url(self) -> str:
+        """The URL over TCP, without a password."""
+        return f"redis://{HOST}:{self.port}"
+
+    @property
+    def unix_url(self) -> str:
+        """The URL of the unix socket."""
+        return f"unix://{self.folder}/s"
+
+    @property
+    def pid(self) -> int:
+        """The pid of the running process."""
+        assert self._process is not None, "the server is not running"
+        return self._process.pid
+
+    def start(self, ready: bool = True) -> Self:
+        """Start on a free port, at another one if that was taken meanwhile."""
+        for _ in range(5):
+            self.port = self.port or free_port()
+            self._spawn()
+            with contextlib.suppress(RuntimeError):
+                self._wait_until(b"+PONG" if ready else b"")
+                return self
+            self._reap()
+            self.port = 0
+        raise AssertionError(f"no start: {(self.folder / 'log').read_text()[-800:]}")
+
+    def kill(self) -> None:
+        """End it with `kill -9`."""
+        os.kill(self.pid, signal.SIGKILL)
+        self._reap()
+
+    def restart(self, ready: bool = True) -> None:
+        """Start it again where it was, after `kill()` or instead of a stop."""
+        self.stop()
+        self.start(ready)
+
+    def stop(self) -> None:
+        """End it in order; nothing happens if it is not running."""
+        if self._process is None:
+            return
+        self._process.send_signal(signal.SIGTERM)
+        self._process.send_signal(signal.SIGCONT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        self._process.kill()
+        self._reap()
+
+    def command(self, *words: Config, timeout_s: float = 5.0) -> bytes:
+        """Send one command on a fresh connection; return the raw reply, or b"" without one."""
+        request = b"*%d\r\n" % len(words)
+        for word in map(str, words):
+            request += b"$%d\r\n%s\r\n" % (len(word.encode()), word.encode())
+        with contextlib.suppress(OSError), socket.socket() as connection:
+            connection.settimeout(timeout_s)
+            connection.connect((HOST, self.port))
+            connection.sendall(request)
+            return connection.recv(65_536)
+        return b""
+
+    def _spawn(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        binary = redis_server_or_skip() if self.kind == "redis" else find_server_binary()
+        words = [str(binary), *self.mode, "--port", str(self.port), "--bind", HOST]
+        options: dict[str, Config] = {"dir": str(self.folder), **self.config}
+        if not self.mode and len(f"{self.folder}/s") < 100:
+            options["unixsocket"] = f"{self.folder}/s"
+        for name, value in options.items():
+            words += [f"--{name.replace('_', '-')}", str(value)]
+        ours, self._lifeline = os.pipe()
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                guarded(*words), stdin=ours, stdout=log, stderr=log, start_new_session=True
+            )
+        os.close(ours)
+
+    def _wait_until(self, answer: bytes) -> None:
+        """Wait for an answer that starts with `answer` (any, if empty) from our own process."""
+        process = self._process
+        assert process is not None
+
+        def answers() -> bool:
+            if process.poll() is not None:
+                raise RuntimeError("the port was taken, or the configuration is wrong")
+            got = self.command("PING", timeout_s=0.5)
+            # A server with a password is up as well.
+            return bool(got) and got.startswith((answer, b"-NOAUTH"))
+
+        wait_for(answers, f"{self.kind} on port {self.port}", 30)
+
+    def _reap(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.wait()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # its guard
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
+
+
+@contextmanager
+def start_server(
+    kind: Kind, folder: Path, *, aof: bool = False, ready: bool = True, **config: Config
+) -> Iterator[Server]:
+    """Run a server; `config` is its configuration with `_` for `-`. `ready=False`: may load."""
+    with _run(Server(kind, folder, {"appendonly": "yes" if aof else "no", **config}), ready) as one:
+        yield one
+
+
+@contextmanager
+def _run(server: Server, ready: bool = True) -> Iterator[Server]:
+    if not server.mode:
+        server.config.setdefault("save", "")
+    try:
+        yield server.start(ready)
+    finally:
+        server.stop()
+
+
+@contextmanager
+def start_replica(primary: Server, folder: Path, **config: Config) -> Iterator[Server]:
+    """Run a replica of `primary`, and return once it is in step."""
+    with _run(Server(primary.kind, folder, {**config})) as replica:
+        # By default a primary waits 5 s for more replicas to share the work.
+        primary.command("CONFIG", "SET", "repl-diskless-sync-delay", 0)
+        replica.command("REPLICAOF", HOST, primary.port)
+        wait_for(
+            lambda: b"master_link_status:up" in replica.command("INFO", "replication"),
+            "the replica's link",
+        )
+        yield replica
+
+
+@contextmanager
+def start_sentinel(primary: Server, folder: Path, service: str = "room") -> Iterator[Server]:
+    """Run one sentinel (quorum 1, a primary is down after 1 s) that watches `primary`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = folder / "sentinel.conf"
+    settings.write_text(
+        f"sentinel monitor {service} {HOST} {primary.port} 1\n"
+        f"sentinel down-after-milliseconds {service} 1000\n"
+        f"sentinel failover-timeout {service} 3000\n"
+    )
+    with _run(Server(primary.kind, folder, {}, mode=(str(settings), "--sentinel"))) as sentinel:
+        yield sentinel
+
+
+@dataclass(slots=True)
+class Cluster:
+    """Three primaries that share the slots."""
+
+    nodes: list[Server] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        """The URL with all nodes."""
+        return "redis+cluster://" + ",".join(f"{HOST}:{node.port}" for node in self.nodes)
+
+
+@contextmanager
+def start_cluster(folder: Path, **config: Config) -> Iterator[Cluster]:
+    """Run a Cluster of three Valkey primaries; every node says `cluster_state:ok`."""
+    cluster = Cluster()
+    with contextlib.ExitStack() as stack:
+        for number in range(3):
+            options: dict[str, Config] = {
+                "cluster_enabled": "yes",
+                "cluster_port": free_port(),
+                "cluster_node_timeout": 2000,
+                **config,
+            }
+            node = Server("valkey", folder / str(number), options)
+            cluster.nodes.append(stack.enter_context(_run(node)))
+        _join(cluster.nodes)
+        yield cluster
+
+
+def _join(nodes: list[Server]) -> None:
+    first = nodes[0]
+    for node, (low, high) in zip(nodes, ((0, 5460), (5461, 10922), (10923, 16383)), strict=True):
+        # Different epochs, or the nodes would first have to quarrel about who is newer.
+        assert node.command("CLUSTER", "SET-CONFIG-EPOCH", nodes.index(node) + 1) == b"+OK\r\n"
+        assert node.command("CLUSTER", "ADDSLOTSRANGE", low, high) == b"+OK\r\n"
+        if node is not first:
+            bus = first.config["cluster_port"]
+            assert node.command("CLUSTER", "MEET", HOST, first.port, bus) == b"+OK\r\n"
+    for node in nodes:
+        wait_for(lambda node=node: _whole(node), f"the Cluster at {node.port}")  # type: ignore[misc]
+
+
+def _whole(node: Server) -> bool:
+    info = node.command("CLUSTER", "INFO")
+    known = b"cluster_known_nodes:3" in info and b"cluster_size:3" in info
+    return known and b"cluster_state:ok" in info
+
+
+@dataclass(slots=True)
+class FaultProxy:
+    """A TCP proxy before a server, which loses replies on demand.
+
+    `dropped` counts the replies it swallowed, `connections` those it accepted, and `requests`
+    how often the bytes of the last `drop_next_reply` were seen on the way to the server.
+    """
+
+    server: Server
+    port: int = 0
+    dropped: int = 0
+    connections: int = 0
+    requests: int = 0
+    _match: bytes = b""
+    _armed: bool = False
+    _rewrites: list[tuple[bytes, bytes]] = field(default_factory=list)
+    _writers: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    @property
+    def url(self) -> str:
+        """The URL of the server by way of this proxy."""
+        return f"redis://{HOST}:{self.port}"
+
+    def drop_next_reply(self, match: bytes) -> None:
+        """Let the next request with `match` through, wait for its reply, swallow it, cut."""
+        self._match, self._armed, self.requests = match, True, 0
+
+    def rewrite(self, old: bytes, new: bytes) -> None:
+        """Change bytes in replies from now on; the same number, for replies carry lengths."""
+        assert len(old) == len(new), "a rewrite must keep the length"
+        self._rewrites.append((old, new))
+
+    def cut_all(self) -> None:
+        """Cut every connection at once, without a goodbye."""
+        for writer in self._writers:
+            writer.transport.abort()
+
+    async def serve(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
+        """Carry one connection until either side ends it."""
+        self.connections += 1
+        self._writers.add(to_client)
+        upstream = None
+        try:
+            upstream, to_server = await asyncio.open_connection(HOST, self.server.port)
+        except OSError:
+            to_client.transport.abort()
+            self._writers.discard(to_client)
+            return
+        self._writers.add(to_server)
+        doomed = asyncio.Event()
+        ways = [
+            asyncio.create_task(self._requests(client, to_server, doomed)),
+            asyncio.create_task(self._replies(upstream, to_client, doomed)),
+        ]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            for writer in (to_client, to_server):
+                writer.transport.abort()
+                self._writers.discard(writer)
+
+    async def _requests(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, doomed: asyncio.Event
+    ) -> None:
+        tail = b""
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65_536):
+                seen = tail + data
+                if self._match and self._match in seen:
+                    self.requests += seen.count(self._match)
+                    if self._armed:
+                        self._armed = False
+                        doomed.set()
+                    seen = b""
+                # A match may be cut in two by the network.
+                tail = seen[-len(self._match) + 1 :] if len(self._match) > 1 else b""
+                writer.write(data)
+                await writer.drain()
+
+    async def _replies(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, doomed: asyncio.Event
+    ) -> None:
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65_536):
+                if doomed.is_set():
+                    self.dropped += 1
+                    return
+                for old, new in self._rewrites:
+                    data = data.replace(old, new)
+                writer.write(data)
+                await writer.drain()
+
+
+@asynccontextmanager
+async def fault_proxy(server: Server) -> AsyncIterator[FaultProxy]:
+    """Run a FaultProxy before `server`."""
+    proxy = FaultProxy(server)
+    carrying: set[asyncio.Task[None]] = set()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        carrying.add(task)
+        try:
+            await proxy.serve(reader, writer)
+        finally:
+            carrying.discard(task)
+
+    listener = await asyncio.start_server(accept, HOST, 0)
+    proxy.port = int(listener.sockets[0].getsockname()[1])
+    try:
+        yield proxy
+    finally:
+        listener.close()
+        proxy.cut_all()
+        if carrying:
+            await asyncio.wait(carrying)
+        await listener.wait_closed()
