@@ -2,7 +2,7 @@
 
 Every ready scenario is rehearsed with seeds that nobody tuned by, and two more that are made up at
 run time. Some hundred people are asked every ten seconds what they are told; see
-`waitroom.rehearsal.watch` for what counts. The table goes to docs/estimates.md with WRITE=1.
+`waitroom.rehearsal.accuracy` for what counts. The table goes to docs/estimates.md with WRITE=1.
 """
 
 from __future__ import annotations

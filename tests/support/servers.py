@@ -1,7 +1,7 @@
 """Real servers for tests: single, replica, Cluster, Sentinel, and a proxy that loses replies.
 
 Everything listens on loopback at a port that the kernel chose, and ends with its `with` block; if
-pytest itself is killed, the guard of `waitroom.engine.embedded` ends the servers.
+pytest itself is killed, the guard of `waitroom.engine.connection.embedded` ends the servers.
 """
 
 from __future__ import annotations

@@ -313,8 +313,8 @@ async def test_nobody_is_told_without_a_webhook(desk: Desk, database: Database, 
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from waitroom.desk.database import open_database
-from waitroom.desk.notices import Notices
+from waitroom.desk.record.database import open_database
+from waitroom.desk.notify.outbox import Notices
 
 async def main(url, store):
     async with open_database(url, Path(".")) as database:

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.usefixtures("store")
 PEOPLE = 60
 AT_DOOR = """
 import asyncio, json, pathlib, sys
-from waitroom.desk.book import Book
-from waitroom.desk.database import open_database
+from waitroom.desk.record.record import Book
+from waitroom.desk.record.database import open_database
 
 async def main():
     url, folder, host = sys.argv[1:]

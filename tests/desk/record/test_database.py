@@ -29,7 +29,7 @@ from waitroom.errors import InvalidInput, RecordUnavailable, UpgradeNeeded
 
 OPEN = """
 import asyncio, pathlib, sys
-from waitroom.desk.database import open_database
+from waitroom.desk.record.database import open_database
 
 async def main():
     async with open_database(sys.argv[1], pathlib.Path(sys.argv[2])):

@@ -23,7 +23,7 @@ from waitroom.errors import StoreUnfit
 OWNER = """
 import asyncio, sys
 from pathlib import Path
-from waitroom.engine.embedded import EmbeddedServer
+from waitroom.engine.connection.embedded import EmbeddedServer
 
 async def main():
     async with EmbeddedServer(Path(sys.argv[1])) as server:

@@ -57,7 +57,13 @@ def test_every_key_is_in_every_language() -> None:
 
 def test_every_key_is_used() -> None:
     """No word is carried along that nothing says."""
-    names = ("pages.py", "view.py", "text.py", "templates/waiting.html", "static/waiting.js")
+    names = (
+        "waiting/routes.py",
+        "waiting/view.py",
+        "pages/text.py",
+        "templates/waiting/page.html",
+        "static/waiting/page.js",
+    )
     source = "\n".join((HERE / name).read_text("utf-8") for name in names)
     made = {f"{face}_{part}" for face in Face for part in ("title", "text")}
     made |= {f"{act}_{part}" for act in ("leave", "finish", "defer") for part in ("button", "text")}
@@ -70,7 +76,7 @@ def test_every_key_is_used() -> None:
 
 def test_the_script_gets_the_words_that_it_says() -> None:
     """The keys are read out of the script, so none can be forgotten."""
-    script = (HERE / "static/waiting.js").read_text("utf-8")
+    script = (HERE / "static/waiting/page.js").read_text("utf-8")
     said = set(re.findall(r'say\("([a-z_]+)"', script))
     assert said <= set(client_keys())
     assert said <= set(ENGLISH.words)
@@ -79,7 +85,7 @@ def test_the_script_gets_the_words_that_it_says() -> None:
 def test_files_are_sorted() -> None:
     """A locale file is in order, so that a translation is easy to compare."""
     for lang in LANGUAGES:
-        keys = list(json.loads((HERE / f"locales/{lang}.json").read_text("utf-8")))
+        keys = list(json.loads((HERE / f"locales/waiting/{lang}.json").read_text("utf-8")))
         assert sorted(keys) == keys
 
 
@@ -146,7 +152,7 @@ def test_every_colour_can_be_seen_and_read() -> None:
 
 def test_the_cards_are_those_of_the_style_sheet() -> None:
     """The colours that contrasts are measured against are the ones that are shown."""
-    css = (HERE / "static/waiting.css").read_text("utf-8")
+    css = (HERE / "static/waiting/page.css").read_text("utf-8")
     cards = re.findall(r"--card: (#\w+)", css)
     assert [theme.LIGHT_CARD, theme.DARK_CARD] == cards
 
@@ -204,7 +210,7 @@ def test_without_a_script_the_cause_of_a_longer_wait_is_told() -> None:
     assert "paused" in replace(view, policy=Policy(mode=Mode.PAUSED)).note
 
 
-@pytest.mark.parametrize("name", ["waiting.js", "waitroom.js", "waiting.css"])
+@pytest.mark.parametrize("name", ["waiting/page.js", "waitroom.js", "waiting/page.css"])
 def test_files_are_sent_lean(name: str) -> None:
     """Comments and blanks stay here; nothing else is lost, for no text runs over lines."""
     source = (HERE / "static" / name).read_text("utf-8")
@@ -324,12 +330,18 @@ def test_no_secret_is_in_the_page(served_base: str, room: str) -> None:
 
 def test_static_files(http: httpx.Client) -> None:
     """The version in a URL lets a browser keep it for a year; paths are never opened."""
-    url = statics.url_of("waiting.css")
+    url = statics.url_of("waiting/page.css")
     answer = http.get(url)
     assert "public, max-age=31536000, immutable" == answer.headers["cache-control"]
     assert "text/css; charset=utf-8" == answer.headers["content-type"]
-    assert "no-cache" == http.get("/static/waiting.css?v=old").headers["cache-control"]
-    for name in ("..%2fpages.py", "%2e%2e/pages.py", "nothing.js", "waiting.css%00", "/etc/passwd"):
+    assert "no-cache" == http.get("/static/waiting/page.css?v=old").headers["cache-control"]
+    for name in (
+        "..%2fpages.py",
+        "%2e%2e/pages.py",
+        "nothing.js",
+        "waiting/page.css%00",
+        "/etc/passwd",
+    ):
         assert 404 == http.get(f"/static/{name}").status_code
 
 
@@ -358,7 +370,10 @@ def test_the_client_is_served(http: httpx.Client) -> None:
     assert 200 == http.head("/waitroom.js").status_code
     kept = http.get(statics.url_of("waitroom.js"))
     assert "public, max-age=31536000, immutable" == kept.headers["cache-control"]
-    assert f'from "{statics.url_of("waitroom.js")}"' in http.get(statics.url_of("waiting.js")).text
+    assert (
+        f'from "{statics.url_of("waitroom.js")}"'
+        in http.get(statics.url_of("waiting/page.js")).text
+    )
 
 
 def test_the_client_is_typed() -> None:

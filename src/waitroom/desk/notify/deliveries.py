@@ -23,7 +23,7 @@ from waitroom.errors import UnknownParty, UnknownStore, WaitroomError
 if TYPE_CHECKING:
     from waitroom.desk.desk import Desk
 
-log = logging.getLogger("waitroom.desk.hooks")
+log = logging.getLogger("waitroom.desk.notify.loops")
 
 PER_STORE = 4
 AT_ONCE = 64

@@ -22,7 +22,7 @@ from waitroom.desk.notify.webhook import PATIENCE_S, Poster
 if TYPE_CHECKING:
     from waitroom.desk.desk import Desk
 
-log = logging.getLogger("waitroom.desk.hooks")
+log = logging.getLogger("waitroom.desk.notify.loops")
 
 LOOK_S = 0.25
 """How often lines are asked whether anything happened."""

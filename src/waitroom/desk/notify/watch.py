@@ -18,7 +18,7 @@ from waitroom.errors import UnknownRoom, WaitroomError
 if TYPE_CHECKING:
     from waitroom.desk.desk import Desk
 
-log = logging.getLogger("waitroom.desk.hooks")
+log = logging.getLogger("waitroom.desk.notify.loops")
 
 STORES_S = 2.0
 """How long a webhook that was just set may go unnoticed."""

@@ -53,7 +53,7 @@ async def docs(server: Here, request: Request) -> Response:
 def reference_page(document: reference.Document, base: str) -> str:
     """Return the whole reference as HTML; `base` is where its curl lines point."""
     return _render(
-        "apidocs.html",
+        "apidocs/calls.html",
         about=document["info"].get("description", ""),
         base=base,
         groups=reference.groups(document, base),
@@ -64,7 +64,7 @@ def reference_page(document: reference.Document, base: str) -> str:
 @router.get("/docs/errors")
 async def error_docs() -> Response:
     """Show every error that an answer may have."""
-    return _answer(_render("apidocs_errors.html", troubles=troubles()))
+    return _answer(_render("apidocs/errors.html", troubles=troubles()))
 
 
 @cache
@@ -123,7 +123,9 @@ def _templates() -> Environment:
 
 @cache
 def _style() -> str:
-    return (resources.files("waitroom.server") / "templates" / "apidocs.css").read_text("utf-8")
+    return (resources.files("waitroom.server") / "templates" / "apidocs/page.css").read_text(
+        "utf-8"
+    )
 
 
 @cache

@@ -29,7 +29,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".png": "image/png",
 }
-_LEAN = {"waiting.css", "waiting.js", CLIENT}
+_LEAN = {"waiting/page.css", "waiting/page.js", CLIENT}
 """Sent without indents and comments: a crowd on phones loads these in the same minute."""
 
 _FOR_A_YEAR = "public, max-age=31536000, immutable"
@@ -59,8 +59,9 @@ def files() -> dict[str, Static]:
     """Return the files that exist, by name; a path that a visitor makes up is never opened."""
     client = _static(CLIENT, (FOLDER / CLIENT).read_bytes())
     found = {
-        path.name: _static(path.name, _linked(path.read_bytes(), client))
-        for path in sorted(FOLDER.iterdir())
+        name: _static(name, _linked((FOLDER / name).read_bytes(), client))
+        for path in sorted(FOLDER.rglob("*.*"))
+        for name in [path.relative_to(FOLDER).as_posix()]
         if path.suffix in _TYPES
     }
     return found | {CLIENT: client}
@@ -95,7 +96,7 @@ def url_of(name: str) -> str:
     return files()[name].url
 
 
-@router.api_route("/static/{name}", methods=["GET", "HEAD"])
+@router.api_route("/static/{name:path}", methods=["GET", "HEAD"])
 async def static(name: str, v: str = "") -> Response:
     """Serve a file; only a URL of its present version may be kept."""
     found = files().get(name)

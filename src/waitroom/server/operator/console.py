@@ -40,7 +40,7 @@ router = APIRouter(prefix="/admin", route_class=PageRoute, include_in_schema=Fal
 @router.get("/sign-in")
 async def sign_in_page(server: Here, request: Request) -> Response:
     """Ask for a key."""
-    return Page(server, request, None).html("admin_sign_in.html", error=None)
+    return Page(server, request, None).html("operator/sign_in.html", error=None)
 
 
 @router.post("/sign-in")
@@ -55,7 +55,7 @@ async def sign_in(
         page = Page(server, request, None)
         said = {"unauthorized": "sign_in_bad", "too_many_requests": "sign_in_limited"}
         wrong = page.text(said.get(error.code, "sign_in_away"))
-        response = page.html("admin_sign_in.html", status_of(error), error=wrong)
+        response = page.html("operator/sign_in.html", status_of(error), error=wrong)
         if (wait_s := getattr(error, "retry_after_s", None)) is not None:
             response.headers["retry-after"] = str(wait_s)
         return response
@@ -90,7 +90,7 @@ async def overview(
     """Show all rooms; with `live`, only what changes."""
     page = await Page.of(server, request)
     found, more = await views.rooms(server, after)
-    template = "admin_rooms_live.html" if live else "admin_rooms.html"
+    template = "operator/rooms_live.html" if live else "operator/rooms.html"
     return page.html(template, rooms=found, more=more, after=after, away=server.pulse.away)
 
 
@@ -114,12 +114,12 @@ async def one_room(
         points = chart.points(samples)
         values |= {"charts": chart.charts(points, view.stats.now_ms), "rows": chart.rows(points)}
     if live:
-        return page.html("admin_room_live.html", **values)
+        return page.html("operator/room_live.html", **values)
     entry = await server.audit.get(done) if done else None
     entry = entry if entry is not None and entry.room == room else None
     log = await server.audit.page(room=room, limit=5)
     undo = entry is not None and _undoable(entry, view.version)
-    return page.html("admin_room.html", done=entry, undo=undo, log=log.entries, **values)
+    return page.html("operator/room.html", done=entry, undo=undo, log=log.entries, **values)
 
 
 @router.get("/rooms/{room}/tickets")
@@ -141,7 +141,7 @@ async def tickets(
         room, state, after=after, limit=_TICKETS_PER_PAGE, until_ms=until_ms
     )
     return page.html(
-        "admin_tickets.html",
+        "operator/tickets.html",
         room=view,
         state=state,
         found=found,
@@ -162,7 +162,7 @@ async def audit(
     """Show who changed what."""
     page = await Page.of(server, request)
     found = await server.audit.page(before=before, limit=_ENTRIES_PER_PAGE, room=room or None)
-    return page.html("admin_audit.html", found=found, room=room, before=before)
+    return page.html("operator/audit.html", found=found, room=room, before=before)
 
 
 # Changing -----------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ async def confirm(server: Here, request: Request, room: str) -> Response:
     board = await views.fresh(server, check_room_name(room))
     wish = previews.read(request.query_params)
     return page.html(
-        "admin_confirm.html",
+        "operator/confirm.html",
         room=views.view(board, server.pulse.away),
         wish=wish,
         preview=previews.preview(board, wish),

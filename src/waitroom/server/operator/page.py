@@ -186,7 +186,7 @@ async def _problem(request: Request, error: WaitroomError) -> Response:
     page = Page(server, request, session)
     retry = request.method == "GET" and isinstance(error, StoreUnavailable)
     values = {"error": error, "room": _room_of(request), "retry": retry}
-    return page.html("admin_problem.html", status_of(error), **values)
+    return page.html("operator/problem.html", status_of(error), **values)
 
 
 def _room_of(request: Request) -> str | None:

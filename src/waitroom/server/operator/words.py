@@ -19,7 +19,9 @@ _SECONDS = {"every_s", "per_s"}
 @cache
 def words_of(lang: str) -> Text:
     """Return the words of a language that we have."""
-    words: Mapping[str, str] = json.loads((LOCALES / f"admin.{lang}.json").read_text("utf-8"))
+    words: Mapping[str, str] = json.loads(
+        (LOCALES / "operator" / f"{lang}.json").read_text("utf-8")
+    )
     return Text(lang, MappingProxyType(words))
 
 

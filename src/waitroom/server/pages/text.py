@@ -1,7 +1,7 @@
 """The words of the waiting page in each language: locale files, the choice between them, spans.
 
-Numbers and spans are written here for the page as it leaves the server; `static/waiting.js` writes
-them again in the visitor's time zone, by the same rules (a browser test holds the two together).
+Numbers and spans are written here for the page as it leaves the server; `static/waiting/page.js`
+writes them again in the visitor's time zone, by the same rules: a browser test checks.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Text:
 @cache
 def text_of(lang: str) -> Text:
     """Return the words of a language that we have."""
-    words = json.loads((LOCALES / f"{lang}.json").read_text("utf-8"))
+    words = json.loads((LOCALES / "waiting" / f"{lang}.json").read_text("utf-8"))
     return Text(lang, MappingProxyType(words))
 
 

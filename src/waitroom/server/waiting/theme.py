@@ -12,7 +12,7 @@ from waitroom.models import Policy
 
 DEFAULT_COLOUR = "#0b5fd0"
 LIGHT_CARD, DARK_CARD = "#ffffff", "#1a1e24"
-"""The cards of `static/waiting.css`, which a test compares."""
+"""The cards of `static/waiting/page.css`, which a test compares."""
 
 _VISIBLE = 3.0  # WCAG 1.4.11: what is no text but carries meaning
 _WHITE, _BLACK = "#ffffff", "#000000"

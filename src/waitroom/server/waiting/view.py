@@ -328,14 +328,14 @@ class PageView:
 
 def render(view: PageView) -> str:
     """Return the page as HTML."""
-    css, js, client = map(statics.url_of, ("waiting.css", "waiting.js", statics.CLIENT))
+    css, js, client = map(statics.url_of, ("waiting/page.css", "waiting/page.js", statics.CLIENT))
     return _template().render(v=view, t=view.text, css=css, js=js, client=client)
 
 
 @cache
 def client_keys() -> tuple[str, ...]:
     """Return the keys of the words that the script says: every string in it that is one."""
-    source = (statics.FOLDER / "waiting.js").read_text("utf-8")
+    source = (statics.FOLDER / "waiting/page.js").read_text("utf-8")
     words = text_of(LANGUAGES[0]).words
     return tuple(sorted({key for key in _SAYS.findall(source) if key in words}))
 
@@ -350,4 +350,4 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    return environment.get_template("waiting.html")
+    return environment.get_template("waiting/page.html")

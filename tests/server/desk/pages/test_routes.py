@@ -68,13 +68,17 @@ def test_every_key_is_in_every_language() -> None:
 def test_files_are_sorted() -> None:
     """A locale file is in order, so that a translation is easy to compare."""
     for lang in LANGUAGES:
-        keys = list(json.loads((HERE / f"locales/desk.{lang}.json").read_text("utf-8")))
+        keys = list(json.loads((HERE / f"locales/desk/{lang}.json").read_text("utf-8")))
         assert sorted(keys) == keys
 
 
 def test_every_key_is_used() -> None:
     """No word is carried along that nothing says."""
-    files = [*HERE.glob("desk/*.py"), *HERE.glob("templates/desk_*"), *HERE.glob("static/desk*.js")]
+    files = [
+        *HERE.glob("desk/**/*.py"),
+        *HERE.glob("templates/desk/*"),
+        *HERE.glob("static/desk/*.js"),
+    ]
     source = "\n".join(path.read_text("utf-8") for path in files)
     families = tuple(re.findall(r"""\(?f?["'](\w+_)(?:\{|["'] ~)""", source))
     faces = r"(closed|paused|full|late|onsite|seated|cancelled|no_show|away)_(title|text)"
@@ -88,7 +92,7 @@ def test_every_key_is_used() -> None:
 
 def test_the_script_gets_the_words_that_it_says() -> None:
     """The keys are read out of the script, so none can be forgotten."""
-    script = (HERE / "static/desk_place.js").read_text("utf-8")
+    script = (HERE / "static/desk/place.js").read_text("utf-8")
     said = set(re.findall(r'(?:say|some)\("([a-z_]+)"', script))
     assert said
     assert said <= set(page_place.client_keys())
@@ -97,7 +101,7 @@ def test_the_script_gets_the_words_that_it_says() -> None:
 
 def test_no_script_writes_html() -> None:
     """Names come from strangers: scripts write text, and never HTML that they put together."""
-    for path in HERE.glob("static/desk*.js"):
+    for path in HERE.glob("static/desk/*.js"):
         script = path.read_text("utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", script)
 

@@ -44,7 +44,7 @@ Long = Annotated[str, Form(max_length=500)]
 async def sign_in_page(server: Here, request: Request, store: str) -> Response:
     """Ask for a key."""
     found = await desk_of(server).book.store(store)
-    return Page(request, server).html("desk_sign_in.html", store=found, error=None)
+    return Page(request, server).html("desk/sign_in.html", store=found, error=None)
 
 
 @router.post("/sign-in")
@@ -62,7 +62,7 @@ async def sign_in(
         said = "away" if isinstance(error, StoreError) else "bad"
         said = "limited" if isinstance(error, TooMany) else said
         wrong = page.text(f"sign_in_{said}")
-        return page.html("desk_sign_in.html", status_of(error), store=found, error=wrong)
+        return page.html("desk/sign_in.html", status_of(error), store=found, error=wrong)
     response = see(f"/desk/{store}/host")
     session.begin(server, request, response, store, await _held(server, key.strip()))
     return response
@@ -134,7 +134,7 @@ class Host:
         return await self.show(status=status, alert=said)
 
     async def show(
-        self, template: str = "desk_host.html", status: int = 200, **more: Any
+        self, template: str = "desk/console.html", status: int = 200, **more: Any
     ) -> Response:
         """Show the console."""
         desk, query = desk_of(self.page.server), self.page.request.query_params
@@ -163,7 +163,7 @@ async def console(
     """Show the lines; with `live`, only what changes."""
     host = await Host.of(server, request, store)
     if live:
-        return await host.show("desk_host_live.html", live=True)
+        return await host.show("desk/console_live.html", live=True)
     return await host.show(did=await tell.last_deed(desk_of(server), host.page.text, store, did))
 
 

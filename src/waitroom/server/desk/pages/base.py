@@ -54,7 +54,7 @@ class Page:
         """Render a page."""
         nonce = secrets.token_urlsafe(16)
         content = render(template, self.lang, nonce, here=self.request.url.path, **values)
-        parses = template == "desk_host.html"
+        parses = template == "desk/console.html"
         response = HTMLResponse(content, status, headers=headers(nonce, self.lang, parses=parses))
         if self.request.query_params.get("lang") == self.lang:
             response.set_cookie(
@@ -164,7 +164,7 @@ def problem(request: Request, error: WaitroomError) -> Response:
     else:
         title, said = "problem_title", str(error)
     response = page.html(
-        "desk_problem.html",
+        "desk/problem.html",
         status,
         title=page.text(title),
         said=said,

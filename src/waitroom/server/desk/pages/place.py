@@ -129,6 +129,6 @@ def _json(place: Place) -> dict[str, Any]:
 @cache
 def client_keys() -> tuple[str, ...]:
     """Return the words that the script may say, read out of it so that none can be forgotten."""
-    script = Path(__file__).parents[2] / "static" / "desk_place.js"
+    script = Path(__file__).parents[2] / "static" / "desk/place.js"
     found = sorted(set(_SAYS.findall(script.read_text("utf-8"))))
     return tuple(name for key in found for name in (key, f"{key}_one"))

@@ -45,7 +45,7 @@ async def poster(server: Here, request: Request, store: str) -> Response:
     # Segno writes nothing into it but numbers, and no attribute that our policy would refuse.
     picture = Markup(code(url).svg_inline(border=_QUIET, omitsize=True))  # noqa: S704
     second = next(lang for lang in LANGUAGES if lang != page.lang)
-    return page.html("desk_poster.html", store=found, url=url, qr=picture, second=words_of(second))
+    return page.html("desk/poster.html", store=found, url=url, qr=picture, second=words_of(second))
 
 
 @router.get("/poster.svg")

@@ -65,7 +65,7 @@ async def _form(
     lines = await lines_of(page.server, store)
     values = page_join.values(page.text, store, lines, filled, here=here)
     values |= {"errors": errors, "mine": mine, "op": op or secrets.token_urlsafe(18)}
-    return page.html("desk_join.html", status, **values)
+    return page.html("desk/join.html", status, **values)
 
 
 async def _mine(server: Server, request: Request, store: str) -> str | None:
@@ -141,7 +141,7 @@ async def place_page(
         "said": page.text(said) if said in page_place.SAID else "",
         "op": secrets.token_urlsafe(18),
     }
-    return page.html("desk_place.html", 200 if place else _AWAY, **values)
+    return page.html("desk/place.html", 200 if place else _AWAY, **values)
 
 
 async def _place(server: Server, store: str, token: str) -> Place | None:

@@ -1,6 +1,6 @@
 """The words of the desk's pages in each language, and how they say waits, counts and times.
 
-`static/desk_place.js` writes a guest's wait again by the same rules; a browser test holds the two
+`static/desk/place.js` writes a guest's wait again by the same rules; a browser test holds the two
 together. Times are those of the store: who waits there reads its clock.
 """
 
@@ -24,7 +24,7 @@ _FIVES_FROM_M, _TENS_FROM_M = 20, 120
 @cache
 def words_of(lang: str) -> Text:
     """Return the words of a language that we have."""
-    words: Mapping[str, str] = json.loads((LOCALES / f"desk.{lang}.json").read_text("utf-8"))
+    words: Mapping[str, str] = json.loads((LOCALES / "desk" / f"{lang}.json").read_text("utf-8"))
     return Text(lang, MappingProxyType(words))
 
 
