@@ -1,8 +1,8 @@
 """`make bench-http`: what one server process gets through, beside two others in the same run.
 
 `handrolled` is the queue that a good engineer writes in an afternoon, `ceiling` the bare server
-with a constant body. All three have the same store, and in turns the same core; wrk and the store
-share another. Nothing outside a temporary folder is used.
+with a constant body. All three have the same backend, and in turns the same core; wrk and that
+backend share another. Nothing outside a temporary folder is used.
 """
 
 # ruff: noqa: A005 - nobody imports it by its bare name
@@ -31,7 +31,7 @@ PACKAGES = ("granian", "uvicorn", "fastapi", "redis", "hiredis", "uvloop")
 
 
 async def measure(scale: Scale, reporter: HttpReporter) -> tuple[Figures, dict[str, Any]]:
-    """Run every measurement, one after the other, on one store."""
+    """Run every measurement, one after the other, on one backend."""
     figures: Figures = {}
     allow_files(2 * scale.streams + 1_000)
     server_core, load_core = cores.pick()

@@ -64,7 +64,7 @@ async def rig() -> AsyncIterator[Rig]:
 
 async def versions(rig: Rig) -> dict[str, Any]:
     """Return what was measured, with its version."""
-    facts = rig.engine.store.facts
+    facts = rig.engine.backend.facts
     info = await rig.admin.info("memory")
     return {
         "server": f"{facts.flavour} {'.'.join(map(str, facts.version))}",

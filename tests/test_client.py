@@ -199,7 +199,7 @@ async def stumbling(target: int, *answers: bytes) -> AsyncIterator[str]:
 
 AWAY = (
     b"HTTP/1.1 503 x\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\n"
-    b'connection: close\r\n\r\n{"code":"store_unavailable","detail":"away","status":503}'
+    b'connection: close\r\n\r\n{"code":"backend_unavailable","detail":"away","status":503}'
 )
 PROXY = b"HTTP/1.1 502 x\r\nconnection: close\r\n\r\n<html>"
 
@@ -237,14 +237,14 @@ async def test_patience_ends(served: Serving, place: str, answers: Any) -> None:
         stumbling(served.port, *answers) as base,
         Client(base, patience_s=0.3) as client,
     ):
-        with pytest.raises(errors.StoreUnavailable):
+        with pytest.raises(errors.BackendUnavailable):
             await client.join(place)
 
 
 async def test_nobody_there() -> None:
     """So is one that cannot be reached."""
     async with Client("http://127.0.0.1:9", patience_s=0) as client:
-        with pytest.raises(errors.StoreUnavailable, match=r"127\.0\.0\.1:9"):
+        with pytest.raises(errors.BackendUnavailable, match=r"127\.0\.0\.1:9"):
             await client.room("concert")
 
 

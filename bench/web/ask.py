@@ -12,7 +12,7 @@ PAUSE_S = 0.25
 
 
 async def ask(client: httpx.AsyncClient, method: str, url: str, **options: Any) -> httpx.Response:
-    """Send a request until the answer is no 503: a starved machine makes the store seem away."""
+    """Send a request until the answer is no 503: a starved machine makes the backend seem away."""
     for _ in range(TRIES):
         answer = await client.request(method, url, **options)
         if answer.status_code != 503:

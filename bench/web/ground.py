@@ -1,4 +1,4 @@
-"""What all peers share: one store on its own socket, a secret, and people in rooms."""
+"""What all peers share: one backend on its own socket, a secret, and people in rooms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BIG, JOINS, INSIDE, LIVE = "big", "joins", "inside", "live"
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The store, with what a server needs to be told of it, and a folder for files."""
+    """The backend, with what a server needs to be told of it, and a folder for files."""
 
     rig: Rig
     url: str
@@ -42,7 +42,7 @@ class Ground:
 
 @asynccontextmanager
 async def ground() -> AsyncIterator[Ground]:
-    """Run a store with its append-only file in a temporary folder, and connect an engine."""
+    """Run a backend with its append-only file in a temporary folder, and connect an engine."""
     secret = secrets.token_urlsafe(48)
     with tempfile.TemporaryDirectory(prefix="waitroom-bench-") as name:
         folder = Path(name)

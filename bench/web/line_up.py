@@ -1,4 +1,4 @@
-"""How each peer is started: one server process, all on the same store."""
+"""How each peer is started: one server process, all on the same backend."""
 
 from __future__ import annotations
 

@@ -268,7 +268,7 @@ class Client:
             found: dict[str, Any] = {} if answer.status_code == 204 else answer.json()
         except (httpx.TransportError, ValueError) as error:
             why = f"{self._base} does not answer as Waitroom does: {error!r:.200}"
-            return _No(errors.StoreUnavailable(why), 0.0)
+            return _No(errors.BackendUnavailable(why), 0.0)
         return found
 
 
@@ -294,7 +294,7 @@ def _refusal(answer: httpx.Response) -> _No:
     if not isinstance(problem, dict) or "code" not in problem:  # a proxy's own words
         problem = {"detail": f"the answer was {answer.status_code} without a problem document"}
         if answer.status_code in _AWAY:
-            problem["code"] = errors.StoreUnavailable.code
+            problem["code"] = errors.BackendUnavailable.code
     after = answer.headers.get("retry-after", "")
     after_s = float(after) if after.isdecimal() else 0.0
     error = _error(problem, after_s)

@@ -28,11 +28,11 @@
     │                           BodyTooLarge, BodyTooSlow
     ├── BrokenRoom              a key of the room holds data of another type
     ├── UpgradeNeeded           the data was written by a newer Waitroom
-    └── StoreError              the Redis or Valkey server
-        ├── StoreUnavailable    cannot be reached, or did not answer in time
-        ├── StoreUnfit          reached, but must not be used as it is
-        ├── StoreFull           its memory is full
-        └── RecordUnavailable   the desk's database, not Redis: cannot be used at the moment
+    └── Unavailable             something that we depend on cannot be used at the moment
+        ├── BackendUnavailable  Redis or Valkey cannot be reached, or did not answer in time
+        ├── BackendUnfit        it was reached, but must not be used as it is
+        ├── BackendFull         its memory is full
+        └── RecordUnavailable   the desk's database is away, locked for too long, or full
 
 Every error has a stable `code` (for HTTP and `--json`) and a message of one sentence that names the
 field and the remedy. This module imports nothing.
@@ -391,28 +391,28 @@ class UpgradeNeeded(WaitroomError):
     code: ClassVar[str] = "upgrade_needed"
 
 
-class StoreError(WaitroomError):
-    """Something is wrong with the Redis or Valkey server."""
+class Unavailable(WaitroomError):
+    """Something that we depend on cannot be used: the backend, or the desk's record."""
 
-    code: ClassVar[str] = "store_error"
+    code: ClassVar[str] = "unavailable"
 
 
-class StoreUnavailable(StoreError):
+class BackendUnavailable(Unavailable):
     """The server cannot be reached, or did not answer in time."""
 
-    code: ClassVar[str] = "store_unavailable"
+    code: ClassVar[str] = "backend_unavailable"
 
 
-class StoreUnfit(StoreError):
+class BackendUnfit(Unavailable):
     """The server answers, but using it would lose people: too old, evicting, read-only."""
 
-    code: ClassVar[str] = "store_unfit"
+    code: ClassVar[str] = "backend_unfit"
 
 
-class StoreFull(StoreError):
+class BackendFull(Unavailable):
     """The server's memory is full."""
 
-    code: ClassVar[str] = "store_full"
+    code: ClassVar[str] = "backend_full"
 
     def __init__(self) -> None:
         super().__init__(
@@ -420,7 +420,7 @@ class StoreFull(StoreError):
         )
 
 
-class RecordUnavailable(StoreError):
+class RecordUnavailable(Unavailable):
     """The desk's database cannot be used at the moment: away, locked for too long, or full."""
 
     code: ClassVar[str] = "record_unavailable"

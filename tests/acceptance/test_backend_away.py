@@ -1,7 +1,7 @@
-"""The store is killed, hangs or is slow: everybody gets an answer at once, as the room wants it.
+"""The backend is killed, hangs or is slow: everybody gets an answer at once, as the room wants it.
 
-Two servers share one store: one reaches it directly, the other over a link that can be slow. While
-the store is away visitors poll, join, enter, look at the room and listen, and an operator looks.
+Two servers share it: one reaches it directly, the other over a link that can be slow. While
+the backend is away visitors poll, join, enter, look at the room and listen, and an operator looks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tests.support.clients import (
 )
 from tests.support.counts import count
 from tests.support.figures import say
-from tests.support.servers import Server as Store
+from tests.support.servers import Server as Backend
 from tests.support.servers import start_server
 from tests.support.serving import ADMIN_KEY, Serving, await_ready, end, launch
 
@@ -46,9 +46,9 @@ PAUSE_S = 0.02
 
 @dataclass(slots=True)
 class Site:
-    """The store, the link, and a server on each side of the link."""
+    """The backend, the link, and a server on each side of the link."""
 
-    store: Store
+    backend: Backend
     link: SlowLink
     direct: Serving
     behind: Serving
@@ -56,9 +56,9 @@ class Site:
     def fault(self, name: str) -> tuple[Serving, Callable[[], None], Callable[[], None]]:
         """Return which server a fault hits, how it begins and how it ends."""
         if name == "killed":
-            return self.direct, self.store.kill, lambda: self.store.restart()
+            return self.direct, self.backend.kill, lambda: self.backend.restart()
         if name == "hung":
-            pid = self.store.pid
+            pid = self.backend.pid
             return (
                 self.direct,
                 lambda: os.kill(pid, signal.SIGSTOP),
@@ -72,18 +72,18 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Run them all; the store keeps its data on disk, so that a kill loses nothing."""
+    """Run them all; the backend keeps its data on disk, so that a kill loses nothing."""
     folder = tmp_path_factory.mktemp("away")
     with (
-        start_server("valkey", folder / "store", aof=True, appendfsync="always") as store,
-        slow_link(store.port) as link,
+        start_server("valkey", folder / "store", aof=True, appendfsync="always") as backend,
+        slow_link(backend.port) as link,
     ):
-        urls = (store.url, f"redis://127.0.0.1:{link.port}")
+        urls = (backend.url, f"redis://127.0.0.1:{link.port}")
         both = [launch(folder, redis_url=url) for url in urls]
         try:
             for one in both:
                 await_ready(one)
-            yield Site(store, link, *both)
+            yield Site(backend, link, *both)
         finally:
             for one in both:
                 end(one)
@@ -180,7 +180,7 @@ WAITING = {
     "operator": {"200"},
     "forged": {"404 invalid_ticket"},
 }
-UNAVAILABLE = "503 store_unavailable"
+UNAVAILABLE = "503 backend_unavailable"
 CLOSED = WAITING | {key: {UNAVAILABLE} for key in ("status", "join", "enter", "operator")}
 OPEN = CLOSED | {key: {"200 inside"} for key in ("status", "join", "enter")}
 
@@ -222,7 +222,7 @@ async def _while_away(
 ) -> None:
     for stream in streams:
         assert 503 == (await stream.until("away", within_s=3)).data["status"]
-    # Until here some answers were still those of a store that was there.
+    # Until here some answers were still those of a backend that was there.
     first = [(crowd.seen, crowd.lag_s) for crowd in crowds]
     for crowd in crowds:
         crowd.seen, crowd.lag_s = Seen(), 0.0
@@ -266,7 +266,7 @@ async def _until_back(server: Serving, crowds: list[Crowd], streams: list[Live])
 
 
 async def test_a_pass_given_meanwhile_holds_for_a_minute(site: Site) -> None:
-    """A pass of the open room, given while the store was away, is short, and good to its end."""
+    """A pass of the open room, given while the backend was away, is short, and good to its end."""
     server, begin, heal = site.fault("hung")
     room = _new_room(server, mode="open", capacity=1, when_away="open")
     closed = _new_room(server, mode="closed", when_away="open")

@@ -54,7 +54,7 @@ async def test_every_verb_in_rooms_on_every_node(cluster: Cluster) -> None:
     """All verbs, at once in nine rooms, of which each node holds some."""
     clock = Clock()
     async with open_engine(cluster.url, clock) as engine, open_engine(cluster.url, clock) as other:
-        assert engine.store.facts.cluster
+        assert engine.backend.facts.cluster
         for room in ROOMS:
             await _every_verb(engine, room, clock)
         held = [node.command("DBSIZE") for node in cluster.nodes]

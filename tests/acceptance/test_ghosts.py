@@ -22,7 +22,7 @@ async def test_places_go_to_people_who_are_there(server: Server, room: str, cloc
     policy = Policy(batch=10, every_s=1, session_s=30, enter_within_s=20, presence_s=PRESENCE_S)
     draw = random.Random(9)
     async with open_engine(server.url, clock) as engine:
-        client = engine.store.client
+        client = engine.backend.client
         await engine.create(room, policy.change(mode="paused"))
         people: list[str] = []
         for start in range(0, ghosts, 500):

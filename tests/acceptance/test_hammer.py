@@ -38,7 +38,7 @@ async def test_eight_processes_at_once(policy: Policy, tmp_path: Path) -> None:
     seconds, processes, room = count("hammer_seconds"), count("hammer_processes"), "hammer"
     with start_server("valkey", tmp_path / "s") as server:
         async with open_engine(server.url) as engine:
-            client = engine.store.client
+            client = engine.backend.client
             await engine.create(room, policy)
             plans = [
                 (

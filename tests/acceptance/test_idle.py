@@ -47,7 +47,7 @@ def _percent(shares: list[float]) -> str:
 
 
 async def _server_cpu(engine: Engine) -> float:
-    client: Any = engine.store.client
+    client: Any = engine.backend.client
     found = await client.info("cpu")
     return float(found["used_cpu_user"]) + float(found["used_cpu_sys"])
 

@@ -97,7 +97,7 @@ def test_a_removed_key_is_refused_soon(tmp_path: Path) -> None:
 
 
 def store_of(server: Serving) -> str:
-    """Return the address of a server's own store."""
+    """Return the address of a server's own backend."""
     from waitroom.engine.connection.embedded import running
 
     url = running(server.data_dir)

@@ -23,7 +23,7 @@ from tests.support.figures import say
 from tests.support.servers import start_server
 from waitroom.engine import Engine
 from waitroom.engine.keys import room_key
-from waitroom.errors import StoreError
+from waitroom.errors import Unavailable
 from waitroom.models import Policy
 
 ROOM = "killed"
@@ -67,7 +67,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 async def _judge(engine: Engine, log: Log, folder: Path) -> tuple[int, int]:
     """Nobody lost, twice, doubled or torn; return how many joins and calls were judged."""
-    client: Any = engine.store.client
+    client: Any = engine.backend.client
     states = await everybody(client, ROOM)
     await log.catch_up()
     joins = [note for note in read_notes(folder) if note["op"] == "join"]
@@ -104,7 +104,7 @@ async def test_workers_killed_during_admission(tmp_path: Path) -> None:
     draw = random.Random(5)
     with start_server("valkey", tmp_path / "s") as server:
         async with open_engine(server.url) as engine:
-            client: Any = engine.store.client
+            client: Any = engine.backend.client
             await engine.create(ROOM, POLICY)
             log = Log(client, ROOM)
             plans = [_plan(server.url, tmp_path, number, 600) for number in range(kills + 2)]
@@ -133,7 +133,7 @@ async def test_server_killed_under_load(in_memory: Path, tmp_path: Path) -> None
     kills, slowest, hit = count("server_kills"), 0.0, 0
     with start_server("valkey", in_memory, aof=True, appendfsync="everysec") as server:
         async with open_engine(server.url) as engine:
-            client: Any = engine.store.client
+            client: Any = engine.backend.client
             await engine.create(ROOM, POLICY)
             log = Log(client, ROOM)
             plans = [(_plan(server.url, tmp_path, n, kills * 0.9 + 0.5, True),) for n in range(3)]
@@ -171,7 +171,7 @@ async def _answers(engine: Engine) -> None:
         try:
             await engine.advance(ROOM)
             return
-        except StoreError:
+        except Unavailable:
             if time.monotonic() > deadline:
                 raise
             await asyncio.sleep(0.02)

@@ -93,7 +93,7 @@ class History:
 
     async def enter(self, share: float) -> None:
         """Let a share of those who are called enter; the others come later, or never."""
-        for one in list(await members(self.engine.store.client, self.room, "called")):
+        for one in list(await members(self.engine.backend.client, self.room, "called")):
             if self.random.random() >= share:
                 continue
             try:
@@ -117,7 +117,7 @@ class History:
 
     async def judge(self) -> None:
         """Look at every new event by the policy of this moment."""
-        policy, client = self.policy, self.engine.store.client
+        policy, client = self.policy, self.engine.backend.client
         for event in await self.log.catch_up():
             if event.kind == "entered":
                 await self._judge_entry(event.at_ms)
@@ -161,7 +161,7 @@ async def _start(engine: Engine, room: str, clock: Clock, seed: int) -> History:
         room=room,
         clock=clock,
         random=random.Random(seed),
-        log=Log(engine.store.client, room),
+        log=Log(engine.backend.client, room),
         policy=policy,
     )
     await history.arrive(60)
@@ -187,7 +187,7 @@ async def _one_history(history: History, steps: int) -> None:
 async def _everybody_gets_in(history: History) -> None:
     """With a sane policy back, all are called within the time that it takes, and no jam before."""
     await history.set(**SANE)
-    client = history.engine.store.client
+    client = history.engine.backend.client
     left = len(await members(client, history.room, "waiting"))
     # What was used up of the longest window and slot, and of the called and inside, passes first.
     seconds = LONGEST_S * 2 + ENTER_WITHIN_S + 15 + left * 5 / 30 * 1.5
@@ -233,7 +233,7 @@ async def test_a_longer_window_remembers_a_busier_past(
         assert inside.count(State.INSIDE) <= 1, "more than the limit within 24 s"
         clock.step(60)
         await engine.advance(room)
-        assert 0 < len(await members(engine.store.client, room, "called")), "jammed"
+        assert 0 < len(await members(engine.backend.client, room, "called")), "jammed"
 
 
 async def test_a_limit_that_comes_later_counts_what_went_before(
@@ -297,7 +297,7 @@ async def test_a_stepped_clock_neither_jams_nor_bursts(
         await engine.create(room, policy.change(mode="paused"))
         views = await crowd(engine, room, 300)
         await engine.configure(room, mode="open")
-        log, client = Log(engine.store.client, room), engine.store.client
+        log, client = Log(engine.backend.client, room), engine.backend.client
         by_id = {view.id: view.ticket for view in views}
 
         async def minute() -> list[int]:

@@ -109,7 +109,7 @@ async def _join_many(scene: Scene) -> Any:
 
 
 async def _restore(scene: Scene) -> Any:
-    client, id_ = scene.engine.store.client, scene.id("p9")
+    client, id_ = scene.engine.backend.client, scene.id("p9")
     await client.zrem(f"wr:{{{scene.room}}}:waiting", id_)
     return _plain(scene, await scene.engine.poll(scene.room, scene.tickets["p9"]))
 
@@ -243,7 +243,7 @@ async def test_a_lost_reply_changes_nothing(apart: Server, what: str) -> None:
         for lose in (True, False):
             clock = Clock()
             async with open_engine(proxy.url, clock) as engine:
-                await load_scripts(engine.store.client, engine.runner.flags)
+                await load_scripts(engine.backend.client, engine.runner.flags)
                 scene = Scene(engine, f"{what.replace(' ', '-')}-{lose}", clock)
                 await scene.build()
                 results.append(await _result(scene, act, verb, proxy if lose else None))
@@ -264,7 +264,7 @@ async def _result(scene: Scene, act: Act, verb: Verb, proxy: FaultProxy | None) 
     names = scene.names()
     people = {
         state: sorted((score, names[one]) for one, score in found.items())
-        for state, found in (await everybody(scene.engine.store.client, scene.room)).items()
+        for state, found in (await everybody(scene.engine.backend.client, scene.room)).items()
     }
     try:
         stats = await scene.engine.stats(scene.room)

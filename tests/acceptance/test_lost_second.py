@@ -65,7 +65,7 @@ class Scene:
 
     async def serve(self, people: int) -> None:
         """Let those who are called enter, and some of those inside finish."""
-        client = self.engines[0].store.client
+        client = self.engines[0].backend.client
         for one in await members(client, ROOM, "called"):
             await self.any().enter(ROOM, self.tickets[one])
             self.served.add(one)
@@ -98,7 +98,7 @@ class Scene:
 
     async def after(self) -> None:
         """Judge what the engines make of a server that forgot the last second."""
-        client = self.engines[0].store.client
+        client = self.engines[0].backend.client
         holds, newcomers, clock = set(), list[str](), self.clock
         old = [*self.tickets]
         top = max(self.places.values())

@@ -40,7 +40,7 @@ async def test_a_mass_of_sessions_ends_at_once(tmp_path: Path) -> None:
     clock = Clock()
     with start_server("valkey", tmp_path, latency_tracking="yes") as server:
         async with open_engine(server.url, clock) as engine:
-            client: Any = engine.store.client
+            client: Any = engine.backend.client
             await engine.create(ROOM, Policy(capacity=sessions, session_s=600, enter_within_s=600))
             now_s = clock.now_us // 1_000_000
             ids = await fill(client, ROOM, "waiting", crowd, clock.now_us - crowd * 8, 8, now_s)
@@ -57,7 +57,7 @@ async def test_a_mass_of_sessions_ends_at_once(tmp_path: Path) -> None:
 
 async def _round(engine: Engine, clock: Clock, line: list[str], sessions: int) -> Round:
     """Let all sessions end in the same millisecond, and advance until their places are reused."""
-    client: Any = engine.store.client
+    client: Any = engine.backend.client
     await client.delete(room_key(ROOM, "called"))
     await fill(client, ROOM, "inside", sessions, clock.now_ms + 1_000, 0)
     places = {

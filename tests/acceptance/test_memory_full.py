@@ -16,7 +16,7 @@ from tests.support.servers import Server
 from waitroom.engine import Engine
 from waitroom.engine.keys import ROOM_KEYS, room_key
 from waitroom.engine.lines import Settled
-from waitroom.errors import BrokenRoom, StoreFull
+from waitroom.errors import BackendFull, BrokenRoom
 from waitroom.models import Policy, State, TicketView
 
 POLICY = Policy(capacity=4, renewable=True, max_defers=7)
@@ -24,10 +24,10 @@ POLICY = Policy(capacity=4, renewable=True, max_defers=7)
 
 @pytest.mark.parametrize("flags", [True, False], ids=["flags", "no flags"])
 async def test_a_full_server(apart: Server, room: str, clock: Clock, flags: bool) -> None:
-    """Join gets `StoreFull`; poll, enter, finish, leave, advance, kick, renew, admit go on."""
+    """Join gets `BackendFull`; poll, enter, finish, leave, advance, kick, renew, admit go on."""
     async with open_engine(apart.url, clock) as engine:
         engine.runner.flags = flags
-        client: Any = engine.store.client
+        client: Any = engine.backend.client
         await engine.create(room, POLICY)
         people = [await engine.join(room, enter=number < 2) for number in range(40)]
         used = int((await client.info("memory"))["used_memory"])
@@ -35,9 +35,9 @@ async def test_a_full_server(apart: Server, room: str, clock: Clock, flags: bool
         try:
             before = await dump(client, room)
             for _ in range(3):
-                with pytest.raises(StoreFull):
+                with pytest.raises(BackendFull):
                     await engine.join(room)
-            with pytest.raises(StoreFull):
+            with pytest.raises(BackendFull):
                 await engine.configure(room, capacity=9)
             assert before == await dump(client, room)
             await _goes_on(engine, room, clock, people)
@@ -130,7 +130,7 @@ async def _inject(
     engine: Engine, clock: Clock, room: str, name: str, verb: str, draw: random.Random
 ) -> bool:
     """Spoil one key of a fresh room and run a verb; return whether it was refused as a whole."""
-    client: Any = engine.store.client
+    client: Any = engine.backend.client
     await engine.create(room, POLICY)
     people = [await engine.join(room, enter=n < 2) for n in range(5)]
     people += await crowd(engine, room, 5)

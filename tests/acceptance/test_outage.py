@@ -30,7 +30,7 @@ async def test_ten_minutes_without_us(
         await engine.create(room, policy)
         views = await crowd(engine, room, people)
         await advance_all(engine, room)
-        before = await members(engine.store.client, room, "waiting")
+        before = await members(engine.backend.client, room, "waiting")
     assert len(before) > people // 2
     clock.step(OUTAGE_S)
 
@@ -39,7 +39,7 @@ async def test_ten_minutes_without_us(
     async with open_engine(server.url, clock) as one, open_engine(server.url, clock) as other:
         # First the tickers, which are as quick as the first visitor.
         assert 0 == await advance_all(one, room) + await advance_all(other, room)
-        assert before == await members(one.store.client, room, "waiting")
+        assert before == await members(one.backend.client, room, "waiting")
         # Then everybody is back within a minute, and polls on as slowly as a hidden tab does.
         called = 0
         for second in range(90):
@@ -49,10 +49,10 @@ async def test_ten_minutes_without_us(
             called = await advance_all(one, room)
             if called:
                 break
-            assert before == await members(one.store.client, room, "waiting")
+            assert before == await members(one.backend.client, room, "waiting")
             clock.step(1)
         assert policy.recover_s <= second <= policy.recover_s + 10, "too early, or jammed"
-        after = await members(one.store.client, room, "waiting")
+        after = await members(one.backend.client, room, "waiting")
         assert list(before)[called:] == list(after), "not in the old order, or swept"
         counters = (await one.stats(room)).counters
         assert (0, 0) == (counters["abandoned"], counters["restored"])
@@ -90,5 +90,5 @@ async def test_silence_of_visitors_is_still_seen(server: Server, room: str, cloc
             await engine.advance(room)
             await engine.poll_many(room, [view.ticket for view in stay])
         assert [view.id for view in stay] == list(
-            await members(engine.store.client, room, "waiting")
+            await members(engine.backend.client, room, "waiting")
         )

@@ -174,11 +174,11 @@ def relaunch(one: Serving) -> Serving:
 
 @contextlib.contextmanager
 def fleet(folder: Path) -> Iterator[list[Serving]]:
-    """Run servers that share a store and a secret."""
+    """Run servers that share a backend and a secret."""
     program_or_skip("nginx")
-    with start_server("valkey", folder / "store") as store:
-        (folder / "url").write_text(store.url)
-        settings = {"redis_url": store.url, "drain_s": DRAIN_S, "proxies": HOST}
+    with start_server("valkey", folder / "backend") as backend:
+        (folder / "url").write_text(backend.url)
+        settings = {"redis_url": backend.url, "drain_s": DRAIN_S, "proxies": HOST}
         servers = [launch(folder, **settings) for _ in range(count("rolling_servers"))]
         try:
             for one in servers:

@@ -63,7 +63,7 @@ async def test_script_flush_under_load(kind: Kind, tmp_path: Path) -> None:
     seconds, hit, flushes = count("flush_script_seconds"), 0, 0
     with start_server(kind, tmp_path) as server:
         async with open_engine(server.url) as engine, open_engine(server.url) as other:
-            client = other.store.client
+            client = other.backend.client
             await engine.create("flushed", Policy(capacity=8))
             load = Load(engine, "flushed", time.monotonic() + seconds)
             visitors = asyncio.gather(*(load.visitor(seed) for seed in range(VISITORS)))

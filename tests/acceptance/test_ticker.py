@@ -15,7 +15,7 @@ from tests.support.clock import open_engine
 from tests.support.figures import say
 from tests.support.servers import start_server
 from waitroom.engine import Engine
-from waitroom.errors import StoreError
+from waitroom.errors import Unavailable
 from waitroom.models import Policy, State, TicketView
 from waitroom.ticker import Ticker
 
@@ -39,7 +39,7 @@ async def _ready(folder: Path, workers: int) -> None:
 
 async def _calls(engine: Engine) -> int:
     """Return how many scripts the server has run."""
-    client: Any = engine.store.client
+    client: Any = engine.backend.client
     found = await client.info("commandstats")
     return sum(
         int(found.get(f"cmdstat_{name}", {}).get("calls", 0)) for name in ("eval", "evalsha")
@@ -53,7 +53,7 @@ async def _until(engine: Engine, view: TicketView, state: State, within_s: float
         try:
             if (await engine.poll(ROOM, view.ticket)).state is state:
                 return time.monotonic() - began
-        except StoreError:
+        except Unavailable:
             pass
         await asyncio.sleep(0.01)
     raise AssertionError(f"not {state} within {within_s} s")
@@ -148,7 +148,7 @@ async def test_another_process_hands_over(tmp_path: Path) -> None:
     with start_server("valkey", tmp_path / "s") as server:
         async with open_engine(server.url) as engine:
             await engine.create(ROOM, Policy(capacity=1, session_s=0.6))
-            log = Log(engine.store.client, ROOM)
+            log = Log(engine.backend.client, ROOM)
             with workers(tick, (server.url, 0.2, tmp_path / "a.notes")):
                 await _ready(tmp_path, 1)
                 inside = await engine.join(ROOM, enter=True)

@@ -81,7 +81,7 @@ class Scene:
 
     async def lose(self) -> None:
         """FLUSHALL."""
-        await self.engines[0].store.client.flushall()
+        await self.engines[0].backend.client.flushall()
 
 
 async def _open(stack: AsyncExitStack, url: str, clock: Clock, processes: int = 3) -> list[Engine]:
@@ -94,7 +94,7 @@ async def test_flushall_while_everybody_polls(apart: Server, clock: Clock) -> No
         scene = Scene(await _open(stack, apart.url, clock), clock, random.Random(3))
         await scene.lose()
         await scene.build(count("flush_people"))
-        client = scene.engines[0].store.client
+        client = scene.engines[0].backend.client
         before = await members(client, ROOM, "waiting")
         epoch = (await scene.engines[0].room(ROOM)).epoch
         await scene.lose()
@@ -167,7 +167,7 @@ async def test_a_process_that_knows_less_is_the_first_to_restore(
             clock.step(1)
             await scene.poll(scene.waiting[2:])
             await advance_all(knows, ROOM)
-            called = await members(knows.store.client, ROOM, "called")
+            called = await members(knows.backend.client, ROOM, "called")
             if called:
                 break
         assert called, "jammed"
@@ -183,12 +183,12 @@ async def test_a_second_loss_is_healed_like_the_first(apart: Server, clock: Cloc
         scene = Scene([engine, other], clock, random.Random(6))
         await scene.lose()
         await scene.build(100)
-        before = await members(engine.store.client, ROOM, "waiting")
+        before = await members(engine.backend.client, ROOM, "waiting")
         for keys in (["config", "meta"], ["config", "meta", "waiting", "seen"], ["config"]):
             clock.step(100)
-            await engine.store.client.delete(*(f"wr:{{{ROOM}}}:{name}" for name in keys))
+            await engine.backend.client.delete(*(f"wr:{{{ROOM}}}:{name}" for name in keys))
             await scene.poll(scene.waiting)
-            assert before == await members(engine.store.client, ROOM, "waiting")
+            assert before == await members(engine.backend.client, ROOM, "waiting")
             assert POLICY == (await other.room(ROOM)).policy
 
 
@@ -225,9 +225,9 @@ async def test_tickets_that_must_not_come_back(apart: Server, clock: Clock) -> N
                     await getattr(scene.any(), verb)(ROOM, ticket)
             (answer,) = await scene.any().poll_many(ROOM, [ticket])
             assert isinstance(answer, InvalidTicket), what
-        assert 0 == int(await engines[0].store.client.dbsize()), "a bad ticket reached the server"
+        assert 0 == int(await engines[0].backend.client.dbsize()), "a bad ticket reached the server"
         assert State.WAITING == (await scene.any().poll(ROOM, text)).state
         assert (
             place_of(ROOM, text)
-            in (await members(engines[0].store.client, ROOM, "waiting")).values()
+            in (await members(engines[0].backend.client, ROOM, "waiting")).values()
         )

@@ -15,7 +15,7 @@ from typing import Any
 from tests.acceptance.tools import Notes, place_of
 from tests.support.clock import open_engine
 from waitroom.engine import Engine
-from waitroom.errors import Refused, StoreUnavailable
+from waitroom.errors import BackendUnavailable, Refused
 from waitroom.models import State, TicketView
 
 GO = "test:go"
@@ -129,7 +129,7 @@ class Visitors:
             work = self.round()
             self.notes.add(op="round", in_flight=len(work))
             for result in await asyncio.gather(*work, return_exceptions=True):
-                if isinstance(result, StoreUnavailable) and self.plan.outages:
+                if isinstance(result, BackendUnavailable) and self.plan.outages:
                     self.unavailable += 1
                 elif isinstance(result, BaseException):
                     raise result
@@ -141,7 +141,7 @@ class Visitors:
 async def visit(plan: Plan) -> None:
     """Be a worker: say that we are ready, wait for the start, and go."""
     async with open_engine(plan.url) as engine:
-        client = engine.store.client
+        client = engine.backend.client
         await engine.stats(plan.room)
         await client.incr(READY)
         for _ in range(6_000):

@@ -23,7 +23,7 @@ from tests.support.serving import Serving, serving
 
 Open = Callable[..., Awaitable[Page]]
 _HARMLESS = ("Failed to load resource",)  # an answer of 4xx or 5xx, which tests look at themselves
-# On a busy machine the store may look away for a moment; pages get over that within seconds.
+# On a busy machine the backend may look away for a moment; pages get over that within seconds.
 expect.set_options(timeout=15_000)
 
 

@@ -377,7 +377,7 @@ async def test_no_code_to_be_had(stage: Stage, open_page: Open) -> None:
 
     async def fail(route: Route) -> None:
         tries.put_nowait(route.request.url)
-        await route.fulfill(status=503, json={"code": "store_unavailable", "detail": "away"})
+        await route.fulfill(status=503, json={"code": "backend_unavailable", "detail": "away"})
 
     await page.route("**/handoff", fail)
     async with shop(page) as asked:

@@ -12,7 +12,7 @@ from tests.support.clock import Clock, crowd, open_engine
 from tests.support.servers import Server
 from waitroom.engine import Engine
 from waitroom.engine.batcher import IN_FLIGHT, MOST_PENDING, Batcher
-from waitroom.errors import StoreUnavailable
+from waitroom.errors import BackendUnavailable
 from waitroom.models import MEMBERS_PER_SCRIPT, Mode, Policy
 
 
@@ -273,7 +273,7 @@ async def test_most_pending() -> None:
     queued = [batcher.submit(n) for n in (1, 2, 3)]
     refused = batcher.submit(4)
     assert refused.done()
-    with pytest.raises(StoreUnavailable, match="3 calls of this room wait"):
+    with pytest.raises(BackendUnavailable, match="3 calls of this room wait"):
         await refused
     send.open.set()
     assert [0, 10, 20, 30] == await asyncio.gather(under_way, *queued)

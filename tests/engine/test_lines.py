@@ -13,7 +13,7 @@ from tests.support.clock import open_engine
 from tests.support.servers import Server, start_cluster, start_server
 from waitroom.engine import Engine, keys, lines
 from waitroom.engine.lines import Settled, Spot
-from waitroom.errors import BrokenRoom, InvalidRoomName, StoreUnavailable
+from waitroom.errors import BackendUnavailable, BrokenRoom, InvalidRoomName
 from waitroom.models import State, preset
 
 DESK = preset("desk", ticket_ttl_s=None)
@@ -243,7 +243,7 @@ async def test_the_server_is_away(tmp_path: Path) -> None:
         async with open_engine(own.url) as engine:
             ids = await line(engine, "desk")
             own.stop()
-            with pytest.raises(StoreUnavailable):
+            with pytest.raises(BackendUnavailable):
                 await engine.lines.spot("desk", ids[0])
             own.start()
             assert None is (await engine.lines.spot("desk", ids[0])).state
@@ -257,8 +257,8 @@ async def test_a_cluster(tmp_path: Path) -> None:
             for room in rooms:
                 await line(engine, room, pace=f"1:{room}")
                 engine.lines.forget(room)
-            assert isinstance(engine.store.client, RedisCluster)
-            slots = {engine.store.client.keyslot(keys.room_key(room, "meta")) for room in rooms}
+            assert isinstance(engine.backend.client, RedisCluster)
+            slots = {engine.backend.client.keyslot(keys.room_key(room, "meta")) for room in rooms}
             assert {0, 1, 2} == {slot // 5462 for slot in slots}
             asks = [(room, one) for room in rooms for one in ("t000", "t002", "stranger")]
             found = await asyncio.gather(*(engine.lines.spot(*ask) for ask in asks))

@@ -134,7 +134,7 @@ async def test_who_drew_is_not_too_old_after_a_loss(
     people = await crowd(engine, room, 3)
     clock.step(6)
     names = [room_key(room, name) for name in ROOM_KEYS]
-    await engine.store.client.delete(*names)
+    await engine.backend.client.delete(*names)
     for _ in range(12):
         await engine.poll_many(room, [person.ticket for person in people])
         clock.step(1)
@@ -151,7 +151,7 @@ async def test_a_vouched_session_is_not_back_in_line(
     person = await engine.join(room)
     await engine.call(room, person.id)
     inside = await engine.enter(room, person.ticket)
-    await engine.store.client.delete(*(room_key(room, name) for name in ROOM_KEYS))
+    await engine.backend.client.delete(*(room_key(room, name) for name in ROOM_KEYS))
     until = clock.now_ms + 60_000
     await engine.renew(room, person.ticket, sid=inside.sid, vouched_until_ms=until)
     await engine.finish(room, person.ticket)

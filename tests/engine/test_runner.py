@@ -18,7 +18,7 @@ from tests.support.servers import Server, fault_proxy, start_server
 from waitroom.engine import Engine
 from waitroom.engine.runner import RETRY_AFTER_S
 from waitroom.engine.scripts import Verb
-from waitroom.errors import StoreUnavailable, UnknownRoom
+from waitroom.errors import BackendUnavailable, UnknownRoom
 from waitroom.models import Mode, Policy
 from waitroom.tickets import KeyRing
 
@@ -51,7 +51,7 @@ async def connected(url: str, **options: Any) -> AsyncIterator[Engine]:
 
 async def _fails_after(engine: Engine, room: str) -> float:
     began = time.monotonic()
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(BackendUnavailable):
         await engine.stats(room)
     return time.monotonic() - began
 
@@ -99,7 +99,7 @@ async def test_nobody_listens(own: Server, room: str) -> None:
 
 async def test_the_first_connection_may_take_longer(own: Server, room: str) -> None:
     """A server that is slow when we start is waited for, two seconds unless told otherwise."""
-    with hung(own), pytest.raises(StoreUnavailable, match="in time"):
+    with hung(own), pytest.raises(BackendUnavailable, match="in time"):
         await Engine.connect(
             own.url, Path("/nowhere"), KeyRing([SECRET]), timeout_s=0.1, connect_timeout_s=0.2
         )
@@ -129,7 +129,7 @@ async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
             ]
             await asyncio.sleep(0.05)
             assert 0.03 < visitors.oldest_s < 1
-            visitors.fail(StoreUnavailable("away"))
+            visitors.fail(BackendUnavailable("away"))
             found = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 0.1)
             assert ["away"] * 3 == [str(error) for error in found]
             assert visitors.oldest_s > 0.03, "the calls go on"

@@ -110,10 +110,10 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.clock = Clock()
         self.loop = asyncio.new_event_loop()
-        self.store = self.run(connect(self.url, Path("/nowhere"), 5.0))
-        self.raw = self.store.client
+        self.backend = self.run(connect(self.url, Path("/nowhere"), 5.0))
+        self.raw = self.backend.client
         ring = CountingRing()
-        self.engines = [Engine(self.store, ring, clock=self.clock) for _ in range(2)]
+        self.engines = [Engine(self.backend, ring, clock=self.clock) for _ in range(2)]
         self.ring = ring
         self.tickets: dict[str, list[str]] = {}
         self.known: list[tuple[int, int, Policy | None]] = [(0, 0, None)] * 2
@@ -127,7 +127,7 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Leave nothing behind."""
         self.run(self.delete_keys())
-        self.run(self.store.aclose())
+        self.run(self.backend.aclose())
         self.loop.close()
 
     def run(self, call: Awaitable[T]) -> T:

@@ -39,7 +39,7 @@ class Stub:
         if "/tickets" not in path:
             return 404, {"code": "not_found"}
         if self.fails_every and not self.requests % self.fails_every:
-            return 503, {"code": "store_unavailable"}
+            return 503, {"code": "backend_unavailable"}
         if path.endswith("/tickets"):
             return 201, self._join(key)
         if ticket not in self.states:

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from tests.support.serving import free_port
-from waitroom.errors import InvalidInput, StoreUnavailable
+from waitroom.errors import BackendUnavailable, InvalidInput
 from waitroom.load import target as targets
 from waitroom.load.bottleneck import Usage, Watch, bottleneck, metric
 from waitroom.load.latency import Latency
@@ -39,7 +39,7 @@ def test_this_machine_may_be_loaded(url: str) -> None:
     """Loopback is fine by any of its names."""
     try:
         assert targets.find(url).local
-    except StoreUnavailable:  # a machine without IPv6
+    except BackendUnavailable:  # a machine without IPv6
         assert "[::1]" in url
 
 
@@ -115,10 +115,10 @@ def test_a_crowd_is_split_without_loss() -> None:
 @pytest.mark.parametrize(
     ("usage", "late_s", "full", "who"),
     [
-        (Usage(server=0.99, workers=1, store=0.99, own=0.95), 0.0, False, "load test"),
-        (Usage(server=0.99, workers=1, store=0.9, own=0.5), 0.0, False, "store"),
-        (Usage(server=1.9, workers=2, store=0.4, own=0.5), 0.0, False, "server"),
-        (Usage(server=1.0, workers=2, store=0.4, own=0.5, machine=0.99), 0.0, False, "machine"),
+        (Usage(server=0.99, workers=1, backend=0.99, own=0.95), 0.0, False, "load test"),
+        (Usage(server=0.99, workers=1, backend=0.9, own=0.5), 0.0, False, "backend"),
+        (Usage(server=1.9, workers=2, backend=0.4, own=0.5), 0.0, False, "server"),
+        (Usage(server=1.0, workers=2, backend=0.4, own=0.5, machine=0.99), 0.0, False, "machine"),
         (Usage(server=0.4, workers=1, lag_s=0.3, own=0.5), 0.0, False, "server"),
         (Usage(server=0.4, workers=1, own=0.1), 2.0, True, "connections"),
         (Usage(server=0.4, workers=1, own=0.1), 0.01, True, "none"),

@@ -73,7 +73,7 @@ async def test_errors_are_counted_and_visitors_go_on() -> None:
     found = Counter[tuple[int, str]]()
     for (_, status, code), times in outcome.noted.errors.items():
         found[status, code] += times
-    assert {(503, "store_unavailable")} == set(found)
+    assert {(503, "backend_unavailable")} == set(found)
     assert found.total() > 10
     assert ({End.SERVED: 30}, True) == (outcome.ended, outcome.passed)
 

@@ -22,15 +22,15 @@ SECRET = "only-for-tests-" + "s" * 32
 
 
 class Patient(httpx.HTTPTransport):
-    """Asks again where the store was late: a busy machine may starve it for 200 ms, and no answer
-    of ours takes longer. What happens then is tested where the store is taken away on purpose.
+    """Asks again where the backend was late: a busy machine may starve it for 200 ms, and no answer
+    of ours takes longer. What happens then is tested where the backend is taken away on purpose.
     """
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request, again after a 503 of the store."""
+        """Send a request, again after a 503 of the backend."""
         for _ in range(20):
             answer = super().handle_request(request)
-            if answer.status_code != 503 or b"store_unavailable" not in answer.read():
+            if answer.status_code != 503 or b"backend_unavailable" not in answer.read():
                 break
             time.sleep(0.25)
         return answer

@@ -15,7 +15,7 @@ from waitroom.cli.commands.rooms import look
 from waitroom.cli.text import number, size
 from waitroom.cli.verdict import Check, fail, ok, warn
 from waitroom.engine import Engine
-from waitroom.engine.connection.connect import ServerFacts, Store
+from waitroom.engine.connection.connect import Backend, ServerFacts
 from waitroom.errors import UnknownRoom, WaitroomError
 
 PINGS = 50
@@ -38,9 +38,9 @@ class Node:
         return await self.client.execute_command(*words, **self.target)
 
 
-async def nodes(store: Store) -> list[Node]:
+async def nodes(backend: Backend) -> list[Node]:
     """Return the server, or every primary of a Cluster."""
-    client = store.client
+    client = backend.client
     if not isinstance(client, RedisCluster):
         return [Node("", await client.info(), client, {})]
     return [

@@ -26,7 +26,7 @@ from waitroom.desk.record.host_keys import HostKeys
 from waitroom.desk.record.record import Action, Book
 from waitroom.engine import Engine
 from waitroom.engine.lines import Spot
-from waitroom.errors import InvalidInput, StoreError, StoreUnavailable
+from waitroom.errors import BackendUnavailable, InvalidInput, Unavailable
 from waitroom.settings import Settings
 from waitroom.tickets import KeyRing
 
@@ -270,7 +270,7 @@ class Desk:
             # One that we share may have read the record before this party came: then once more.
             await self.repairs.line(store, type_)
             spot = await self._spot(room, ticket)
-        raise StoreUnavailable(f"line {room!r} is lost again and again; is it being flushed?")
+        raise BackendUnavailable(f"line {room!r} is lost again and again; is it being flushed?")
 
     async def aclose(self) -> None:
         """Let what is under way end."""
@@ -286,7 +286,7 @@ async def open_desk(settings: Settings, engine: Engine, ring: KeyRing) -> AsyncI
         desk = Desk(book, HostKeys(database), engine, ring)
         try:
             await desk.repair()
-        except StoreError as error:  # the lines follow when the server is back
+        except Unavailable as error:  # the lines follow when the server is back
             log.warning("the lines were not compared with the record yet: %s", error)
             for line in await book.open_lines():
                 desk.repairs.soon(*line)

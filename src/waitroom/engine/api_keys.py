@@ -142,7 +142,7 @@ class ApiKeys:
         """Return all keys: one round trip in `FRESH_S`, however many callers and bad keys."""
         if not now and time.monotonic() < self._fresh_until:
             return self._stored
-        # Who comes while a question is under way shares it, and also its failure: a store that
+        # Who comes while a question is under way shares it, and also its failure: a backend that
         # hangs must not let them queue up behind each other.
         if now or self._asking is None:
             self._asking = asyncio.ensure_future(self._ask())

@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
-from waitroom.errors import StoreUnavailable
+from waitroom.errors import BackendUnavailable
 from waitroom.models import MEMBERS_PER_SCRIPT
 
 Item = TypeVar("Item")
@@ -52,7 +52,7 @@ class Batcher(Generic[Item, Answer]):
         future: asyncio.Future[Answer] = loop.create_future()
         if len(self._pending) >= self._most_pending:
             future.set_exception(
-                StoreUnavailable(
+                BackendUnavailable(
                     f"{self._most_pending} calls of this room wait for the server already; check "
                     "that it runs and its load, then try again"
                 )

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from waitroom.engine import event_log, inputs, keys, policies, protocol, ticket_views
-from waitroom.engine.connection.connect import Store, connect
+from waitroom.engine.connection.connect import Backend, connect
 from waitroom.engine.crowd import Answers, Join, Session, Visitors
 from waitroom.engine.lines import Lines, Settled
 from waitroom.engine.runner import Clock, Runner
@@ -48,16 +48,16 @@ class Engine:
 
     def __init__(
         self,
-        store: Store,
+        backend: Backend,
         ring: KeyRing,
         *,
         clock: Clock | None = None,
         patience_s: float | None = None,
     ) -> None:
-        self.store = store
+        self.backend = backend
         self.ring = ring
-        flags = store.facts.scripts_take_flags
-        self.runner = Runner(store.client, flags=flags, clock=clock, patience_s=patience_s)
+        flags = backend.facts.scripts_take_flags
+        self.runner = Runner(backend.client, flags=flags, clock=clock, patience_s=patience_s)
         self.visitors = Visitors(self.runner, ring)
         self.lines = Lines(self.runner)
 
@@ -80,14 +80,14 @@ class Engine:
         seconds unless `timeout_s` is longer.
         """
         first_s = max(timeout_s, _CONNECT_S) if connect_timeout_s is None else connect_timeout_s
-        store = await connect(url, data_dir, timeout_s, connect_timeout_s=first_s)
-        return cls(store, ring, clock=clock, patience_s=patience_s)
+        backend = await connect(url, data_dir, timeout_s, connect_timeout_s=first_s)
+        return cls(backend, ring, clock=clock, patience_s=patience_s)
 
     async def aclose(self) -> None:
         """Let calls under way end, then close the connection and an own server."""
         await self.visitors.drain()
         await self.lines.drain()
-        await self.store.aclose()
+        await self.backend.aclose()
 
     async def __aenter__(self) -> Self:
         return self

@@ -15,11 +15,11 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from waitroom.engine import keys, policies, protocol
-from waitroom.engine.connection.connect import store_error
+from waitroom.engine.connection.connect import backend_error
 from waitroom.engine.memory import MEMORY_FIELDS, RoomMemory
 from waitroom.engine.protocol import Reply, parse
 from waitroom.engine.scripts import READS, Verb, run, script
-from waitroom.errors import BrokenRoom, StoreUnavailable, UnknownRoom
+from waitroom.errors import BackendUnavailable, BrokenRoom, UnknownRoom
 from waitroom.models import Policy
 
 Clock = Callable[[], int]
@@ -81,7 +81,7 @@ class Runner:
             if verb is Verb.CONFIGURE:
                 return reply
             await self._restore(room, memory)
-        raise StoreUnavailable(
+        raise BackendUnavailable(
             f"room {room!r} was lost again and again; is the server being flushed?"
         )
 
@@ -191,13 +191,13 @@ class Runner:
             try:
                 return await call()
             except (TimeoutError, RedisError, OSError) as error:
-                known = store_error(error)
+                known = backend_error(error)
                 if known is None and "WRONGTYPE" in str(error):
                     raise BrokenRoom(protocol.WRONG_TYPE.format("a key")) from error
                 if known is None:
                     raise
                 late = time.monotonic() + delay >= give_up
-                if late or not isinstance(known, StoreUnavailable):
+                if late or not isinstance(known, BackendUnavailable):
                     raise known from error
                 await asyncio.sleep(delay)
         raise AssertionError  # the last round of the loop returns or raises

@@ -1,8 +1,8 @@
 """What the series of a room says about its pace: who is called, who gives up, how sure that is.
 
 Time in which nobody could be called (an empty line, a pause, a hold) says nothing about the pace
-and is left out. Where places are what people wait for, see `waitroom.estimate.durations` (how long they are
-held) and `waitroom.estimate.forecast` (when they are given back). Pure, stdlib only.
+and is left out. Where places are what people wait for, see `durations` (how long they are
+held) and `forecast` (when they are given back). Pure, stdlib only.
 """
 
 from __future__ import annotations

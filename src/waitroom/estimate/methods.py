@@ -7,7 +7,7 @@
               who give up per second: the line is served at its head and thins out by itself;
               where places are what people wait for, the room is played forward instead
 
-Everything that needs history (see `waitroom.estimate.flow`) is worked out once, in `estimator`, because
+Everything that needs history (see `flow`) is worked out once, in `estimator`, because
 `Estimator.wait` runs for every poll. A wait is three whole numbers of seconds, low ≤ likely ≤ high;
 None means that nothing honest can be said: paused, closed, or nobody was ever called.
 """

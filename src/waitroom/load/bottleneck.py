@@ -1,7 +1,7 @@
-"""Who was at their limit: the server, its store, the machine, or the load test itself.
+"""Who was at their limit: the server, its backend, the machine, or the load test itself.
 
 The server tells of itself at /metrics. Of processes on this machine Linux tells in /proc; elsewhere
-the store's processor time is not known.
+the backend's processor time is not known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_STORES = re.compile(r"^(valkey|redis|keydb|dragonfly)")
+_BACKENDS = re.compile(r"^(valkey|redis|keydb|dragonfly)")
 _FULL = 0.85
 _LAG_S = 0.1
 _LATE_S = 0.25
@@ -31,7 +31,7 @@ class Usage:
     server: float | None = None
     workers: int | None = None
     lag_s: float | None = None
-    store: float | None = None
+    backend: float | None = None
     machine: float | None = None
     own: float | None = None
     """The busiest process of the load test."""
@@ -56,8 +56,8 @@ def bottleneck(usage: Usage, late_s: float, full: bool) -> Bottleneck:
             f"it used {usage.own:.0%} of a core; give it more --processes, or a machine of its own"
         )
         return Bottleneck("load test", why)
-    if usage.store is not None and usage.store >= _FULL:
-        return Bottleneck("store", f"Redis or Valkey used {usage.store:.0%} of its core")
+    if usage.backend is not None and usage.backend >= _FULL:
+        return Bottleneck("backend", f"Redis or Valkey used {usage.backend:.0%} of its core")
     if usage.server is not None and usage.server / workers >= _FULL:
         why = f"its {_workers(workers)} used {usage.server:.2f} cores; give it more `workers`"
         return Bottleneck("server", why)
@@ -70,7 +70,7 @@ def bottleneck(usage: Usage, late_s: float, full: bool) -> Bottleneck:
     if full and late_s >= _LATE_S:
         why = f"all were in use, and requests went out {late_s:.1f} s late; give more --connections"
         return Bottleneck("connections", why)
-    if usage.server is None and usage.store is None:
+    if usage.server is None and usage.backend is None:
         return Bottleneck("unknown", "the server's /metrics cannot be read from here")
     return Bottleneck("none", "nobody was at their limit; a larger crowd would be served, too")
 
@@ -91,7 +91,7 @@ class Watch:
 
     port: int
     local: bool
-    stores: list[int] = field(default_factory=list)
+    backends: list[int] = field(default_factory=list)
     workers: int | None = None
     lag_s: float | None = None
     _looked: float = 0.0
@@ -99,9 +99,9 @@ class Watch:
     _peak: dict[str, float] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """Find the store."""
+        """Find the backend."""
         if self.local:
-            self.stores = store_pids(self.port)
+            self.backends = backend_pids(self.port)
 
     def look(self, scrape: str, own: Sequence[float] = (), now: float | None = None) -> None:
         """Take in what /metrics says, the processor time of our processes, and what /proc says.
@@ -113,7 +113,7 @@ class Watch:
             return
         self._looked = now
         self._used("server", now, metric(scrape, "waitroom_cpu_seconds_total"))
-        self._used("store", now, cpu_s(self.stores))
+        self._used("backend", now, cpu_s(self.backends))
         for index, spent_s in enumerate(own):
             self._used(f"own {index}", now, spent_s)
         if self.local and (ticks := machine_ticks()):
@@ -140,7 +140,7 @@ class Watch:
             server=peak.get("server"),
             workers=self.workers,
             lag_s=self.lag_s,
-            store=peak.get("store"),
+            backend=peak.get("backend"),
             machine=peak.get("machine"),
             own=max(own, default=None),
         )
@@ -177,7 +177,7 @@ def machine_ticks() -> tuple[float, float] | None:
     return None
 
 
-def store_pids(port: int) -> list[int]:
+def backend_pids(port: int) -> list[int]:
     """Return the Redis or Valkey processes behind the server that listens on a port.
 
     That is a child of its family, or whoever listens where one of the family is connected to.
@@ -200,7 +200,7 @@ def store_pids(port: int) -> list[int]:
     listeners = {pid for inode, local, _, state in table if state == _LISTEN and local in peers
                  for pid in sockets.get(inode, ())}  # fmt: skip
     near = family | listeners | {pid for pid, parent in parents.items() if parent in family}
-    return sorted(pid for pid in near if _STORES.match(_name(pid)))
+    return sorted(pid for pid in near if _BACKENDS.match(_name(pid)))
 
 
 def _name(pid: int) -> str:

@@ -132,7 +132,7 @@ class Person:
 
 
 _CLOCKS_S = 0.25
-"""How far the clocks of the server and its store may be apart."""
+"""How far the clocks of the server and its backend may be apart."""
 
 
 def moment(text: object, offset_s: float) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from waitroom.errors import RoomExists, StoreUnavailable, UnknownRoom, WaitroomError
+from waitroom.errors import BackendUnavailable, RoomExists, UnknownRoom, WaitroomError
 from waitroom.load.http import Failed, Reply, Wire
 from waitroom.load.plan import Limits
 from waitroom.load.target import Target
@@ -62,7 +62,7 @@ class Front:
         if reply.status == 200 and isinstance(found.get("now"), str):
             return datetime.fromisoformat(found["now"]).timestamp() - reply.sent
         _good(reply)
-        raise StoreUnavailable(f"{self._target.url} does not answer as Waitroom does")
+        raise BackendUnavailable(f"{self._target.url} does not answer as Waitroom does")
 
     async def rules(self, room: str) -> Rules:
         """Return the limits of a room; that needs a key."""
@@ -86,7 +86,7 @@ class Front:
             return await self._wire.ask(method, path, self._headers, body)
         except Failed as error:
             why = _WHY.get(str(error), str(error))
-            raise StoreUnavailable(
+            raise BackendUnavailable(
                 f"{self._target.url} is not there: {why}; start it with `waitroom serve`, "
                 "or correct the URL"
             ) from None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import urlsplit
 
-from waitroom.errors import InvalidInput, StoreUnavailable
+from waitroom.errors import BackendUnavailable, InvalidInput
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -42,7 +42,7 @@ def find(url: str, *, anywhere: bool = False) -> Target:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise StoreUnavailable(f"the name {host!r:.100} leads nowhere; check the URL") from None
+        raise BackendUnavailable(f"the name {host!r:.100} leads nowhere; check the URL") from None
     addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
     strange = [one for one in addresses if not _is_loopback(one)]
     if strange and not anywhere:

@@ -10,7 +10,7 @@ from waitroom.planner.formulas import wait_of
 from waitroom.planner.inputs import Inputs, exact
 
 BYTES_PER_WAITER = 145
-"""Memory of a waiting person in the store, measured by `make bench-engine FULL=1`."""
+"""Memory of a waiting person in the backend, measured by `make bench-engine FULL=1`."""
 POLL_S = 30.0
 """Assumed: somebody far back in the line asks for their place this often."""
 POLL_IN_FRONT_S = 3.0

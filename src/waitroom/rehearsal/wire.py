@@ -18,7 +18,7 @@ import hiredis
 from waitroom.engine import Engine, keys
 from waitroom.engine.protocol import parse
 from waitroom.engine.scripts import Verb, script
-from waitroom.errors import StoreUnavailable
+from waitroom.errors import BackendUnavailable
 
 AT_ONCE = 400
 """Most calls that are packed together; calls for many people count as so many."""
@@ -81,11 +81,11 @@ class Wire:
             if answer is False:
                 data = await self._in.read(2**17)
                 if not data:
-                    raise StoreUnavailable("the private server of the rehearsal has ended")
+                    raise BackendUnavailable("the private server of the rehearsal has ended")
                 parser.feed(data)
                 continue
             if isinstance(answer, Exception):
-                raise StoreUnavailable(f"the private server answered: {answer}")
+                raise BackendUnavailable(f"the private server answered: {answer}")
             found.append(answer)
         self._engine.runner.memory(self._room).saw(parse(found[-1]))
         took(found)

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("waitroom.state")
 
-STORE_S = 0.2
-"""How long one call to the store may take: an answer is promised within 300 ms."""
+BACKEND_S = 0.2
+"""How long one call to the backend may take: an answer is promised within 300 ms."""
 
 CONNECT_S = 5.0
 KEYS_EVERY_S = 1.0
@@ -84,7 +84,7 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
     from waitroom.server.rooms.live_streams import Hub  # it needs the class above
 
     ring = load_secret(settings)
-    timeout_s = min(settings.timeout_s, STORE_S)
+    timeout_s = min(settings.timeout_s, BACKEND_S)
     engine = await Engine.connect(
         settings.redis_url,
         settings.data_dir,
@@ -98,7 +98,7 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
             for name, policy in declared_rooms(settings.config).items():
                 engine.declare(name, policy)  # so that they come back after a loss
         tally = Tally()
-        engine.runner.on_call = tally.store_call
+        engine.runner.on_call = tally.backend_call
         server = Server(
             settings=settings,
             engine=engine,

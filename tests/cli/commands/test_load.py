@@ -30,7 +30,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 @pytest.fixture
 def cli() -> Cli:
-    """Run commands that need no store."""
+    """Run commands that need no backend."""
     return Cli("")
 
 
@@ -48,7 +48,7 @@ def test_a_small_crowd_finds_all_well(cli: Cli, server: Serving) -> None:
     assert {"capacity": 10, "max_entries": 60, "per_s": 5} == found["limits"]
     assert found["usage"]["server"] is not None
     if sys.platform == "linux":
-        assert found["usage"]["store"] is not None
+        assert found["usage"]["backend"] is not None
 
 
 def test_the_limits_come_from_the_room(cli: Cli, server: Serving) -> None:

@@ -87,7 +87,7 @@ def test_files_that_are_no_certificate(serve: Cli, tmp_path: Path) -> None:
 
 
 def test_secrets(serve: Cli) -> None:
-    """A short secret, or a store that several servers may share and no secret, is refused."""
+    """A short secret, or a backend that several servers may share and no secret, is refused."""
     serve.env["WAITROOM_SECRET"] = "short"
     assert "secret: key 1 is not 32 bytes or more; make one with" in refused(serve, "serve")[1]
     serve.env["WAITROOM_SECRET"] = None
@@ -119,8 +119,8 @@ def told(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_store_away(tmp_path: Path) -> None:
-    """A store that does not answer is named, without its password."""
+def test_backend_away(tmp_path: Path) -> None:
+    """A backend that does not answer is named, without its password."""
     url = f"redis://:hunter2@127.0.0.1:{free_port()}"
     env = {"WAITROOM_REDIS_URL": url, "WAITROOM_SECRET": SECRET}
     port = str(free_port())

@@ -36,7 +36,7 @@ from waitroom.desk.models import Action, Status, Store
 from waitroom.desk.record.database import Database
 from waitroom.engine import Engine, keys
 from waitroom.engine.lines import Settled
-from waitroom.errors import StoreUnavailable, WaitroomError
+from waitroom.errors import BackendUnavailable, WaitroomError
 
 ACTIONS = (*Action, "join", "join", "join", "next", "next")
 
@@ -215,7 +215,7 @@ async def test_the_server_is_away(
             assert called is not None
             assert (first.id, Status.CALLED) == (called.id, called.status)
             late = await join(desk, store)
-            with pytest.raises(StoreUnavailable):
+            with pytest.raises(BackendUnavailable):
                 await position(desk, second)
             server.restart()
             await desk.repair(store.id)

@@ -27,29 +27,31 @@ from tests.support.servers import (
     wait_for,
 )
 from waitroom.engine.connection.address import Address, parse_url
-from waitroom.engine.connection.connect import Store, connect, store_error
+from waitroom.engine.connection.connect import Backend, backend_error, connect
 from waitroom.errors import (
+    BackendFull,
+    BackendUnavailable,
+    BackendUnfit,
     InvalidInput,
-    StoreError,
-    StoreFull,
-    StoreUnavailable,
-    StoreUnfit,
+    Unavailable,
 )
 
 COUNT = "return redis.call('INCR', KEYS[1])"
 
 
 @asynccontextmanager
-async def connected(url: str | None, folder: Path, timeout_s: float = 2.0) -> AsyncIterator[Store]:
+async def connected(
+    url: str | None, folder: Path, timeout_s: float = 2.0
+) -> AsyncIterator[Backend]:
     """Connect and close."""
-    store = await connect(url, folder, timeout_s)
+    backend = await connect(url, folder, timeout_s)
     try:
-        yield store
+        yield backend
     finally:
-        await store.aclose()
+        await backend.aclose()
 
 
-async def refused(url: str, folder: Path, error: type[StoreError], timeout_s: float = 2.0) -> str:
+async def refused(url: str, folder: Path, error: type[Unavailable], timeout_s: float = 2.0) -> str:
     """Return the sentence with which `url` is refused."""
     with pytest.raises(error) as caught:
         await connect(url, folder, timeout_s)
@@ -58,9 +60,9 @@ async def refused(url: str, folder: Path, error: type[StoreError], timeout_s: fl
     return str(caught.value)
 
 
-async def count(store: Store, key: str = "n") -> Any:
+async def count(backend: Backend, key: str = "n") -> Any:
     """Run a script that must not run twice."""
-    return await store.client.eval(COUNT, 1, key)
+    return await backend.client.eval(COUNT, 1, key)
 
 
 # --- the URL ---------------------------------------------------------------------------------
@@ -160,10 +162,10 @@ async def test_without_a_url_it_starts_a_server_and_others_attach(tmp_path: Path
 
 async def test_workers_that_start_together_share_one_server(tmp_path: Path) -> None:
     """Of four connects at once, one starts the server and three attach."""
-    stores = await asyncio.gather(*(connect(None, tmp_path) for _ in range(4)))
-    assert sum(store.embedded is not None for store in stores) == 1
-    for store in sorted(stores, key=lambda store: store.embedded is not None):
-        await store.aclose()
+    backends = await asyncio.gather(*(connect(None, tmp_path) for _ in range(4)))
+    assert sum(backend.embedded is not None for backend in backends) == 1
+    for backend in sorted(backends, key=lambda backend: backend.embedded is not None):
+        await backend.aclose()
 
 
 @pytest.mark.parametrize("kind", ["valkey", "redis"])
@@ -171,16 +173,16 @@ async def test_single_servers(kind: Any, tmp_path: Path) -> None:
     """Over TCP and over a socket the facts are right and the client is named."""
     with start_server(kind, tmp_path / "s") as server:
         for url in (server.url + "/1", server.unix_url):
-            async with connected(url, tmp_path) as store:
-                assert await count(store) == 1
-                assert await store.client.client_getname() == "waitroom"
-                facts = store.facts
+            async with connected(url, tmp_path) as backend:
+                assert await count(backend) == 1
+                assert await backend.client.client_getname() == "waitroom"
+                facts = backend.facts
             assert (kind, "noeviction", "primary", False) == (
                 (facts.flavour, facts.eviction, facts.role, facts.cluster)
             )
             assert facts.version >= (7, 0)
             assert facts.scripts_take_flags
-            assert url == store.where
+            assert url == backend.where
 
 
 async def test_a_burst_waits_for_a_connection(tmp_path: Path) -> None:
@@ -192,32 +194,32 @@ async def test_a_burst_waits_for_a_connection(tmp_path: Path) -> None:
     ):
         sentinels = f"redis+sentinel://{HOST}:{sentinel.port}/room"
         for url in (server.url, sentinels, cluster.url):
-            async with connected(url + "?max_connections=2", tmp_path) as store:
-                counts = await asyncio.gather(*(count(store, url) for _ in range(200)))
+            async with connected(url + "?max_connections=2", tmp_path) as backend:
+                counts = await asyncio.gather(*(count(backend, url) for _ in range(200)))
             assert set(range(1, 201)) == set(counts)
 
 
 async def test_a_cluster(tmp_path: Path) -> None:
     """Scripts run on every primary; a slot under way (ASK) or moved (MOVED) is followed."""
     with start_cluster(tmp_path / "c") as cluster:
-        async with connected(cluster.url, tmp_path) as store:
-            assert isinstance(store.client, RedisCluster)
-            assert store.facts.cluster
+        async with connected(cluster.url, tmp_path) as backend:
+            assert isinstance(backend.client, RedisCluster)
+            assert backend.facts.cluster
             for number in range(30):
-                assert await count(store, f"k{number}") == 1
-            slot = store.client.keyslot("{far}")
-            home = store.client.get_node_from_key("{far}")
+                assert await count(backend, f"k{number}") == 1
+            slot = backend.client.keyslot("{far}")
+            home = backend.client.get_node_from_key("{far}")
             assert home is not None
             source = next(node for node in cluster.nodes if node.port == home.port)
             target = next(node for node in cluster.nodes if node is not source)
             _slot(target, slot, "IMPORTING", source)
             _slot(source, slot, "MIGRATING", target)
-            assert await count(store, "{far}asked") == 1
+            assert await count(backend, "{far}asked") == 1
             assert target.command("CLUSTER", "COUNTKEYSINSLOT", slot) == b":1\r\n"
             _slot(target, slot, "NODE", target)
             _slot(source, slot, "NODE", target)
-            assert await count(store, "{far}asked") == 2
-            assert await count(store, "{far}moved") == 1
+            assert await count(backend, "{far}asked") == 2
+            assert await count(backend, "{far}moved") == 1
 
 
 def _slot(node: Server, slot: int, word: str, other: Server) -> None:
@@ -235,11 +237,11 @@ async def test_a_sentinel_and_its_failover(tmp_path: Path) -> None:
     ):
         await _knows_replica(sentinel)
         url = f"valkey+sentinel://{HOST}:{sentinel.port}/room"
-        async with connected(url, tmp_path) as store:
-            assert await count(store) == 1
+        async with connected(url, tmp_path) as backend:
+            assert await count(backend) == 1
             wait_for(lambda: replica.command("GET", "n") == b"$1\r\n1\r\n", "the replica's key")
             primary.kill()
-            assert await _count_again(store, 15) == 2
+            assert await _count_again(backend, 15) == 2
 
 
 async def _knows_replica(sentinel: Server) -> None:
@@ -249,13 +251,13 @@ async def _knows_replica(sentinel: Server) -> None:
         await asyncio.sleep(0.05)
 
 
-async def _count_again(store: Store, within_s: float) -> Any:
+async def _count_again(backend: Backend, within_s: float) -> Any:
     deadline = time.monotonic() + within_s
     while True:
         try:
-            return await count(store)
+            return await count(backend)
         except redis_errors.RedisError as error:
-            if time.monotonic() > deadline or type(store_error(error)) is not StoreUnavailable:
+            if time.monotonic() > deadline or type(backend_error(error)) is not BackendUnavailable:
                 raise
             await asyncio.sleep(0.05)
 
@@ -263,22 +265,22 @@ async def _count_again(store: Store, within_s: float) -> Any:
 # --- no call is sent twice -------------------------------------------------------------------
 
 
-async def lose_a_reply(store: Store, proxy: FaultProxy) -> None:
+async def lose_a_reply(backend: Backend, proxy: FaultProxy) -> None:
     """Lose the reply of one script, and prove that it ran once and was sent once."""
-    assert await count(store) == 1
+    assert await count(backend) == 1
     proxy.drop_next_reply(b"INCR")
     with pytest.raises(redis_errors.RedisError) as caught:
-        await count(store)
-    assert isinstance(store_error(caught.value), StoreUnavailable)
+        await count(backend)
+    assert isinstance(backend_error(caught.value), BackendUnavailable)
     assert (proxy.dropped, proxy.requests) == (1, 1)
-    assert await count(store) == 3
+    assert await count(backend) == 3
 
 
 async def test_a_lost_reply_is_not_sent_again(tmp_path: Path) -> None:
     """A script whose reply was lost ran once: the client library did not send it again."""
     with start_server("valkey", tmp_path / "s") as server:
-        async with fault_proxy(server) as proxy, connected(proxy.url, tmp_path) as store:
-            await lose_a_reply(store, proxy)
+        async with fault_proxy(server) as proxy, connected(proxy.url, tmp_path) as backend:
+            await lose_a_reply(backend, proxy)
 
 
 async def test_redis_py_alone_would_send_it_again(tmp_path: Path) -> None:
@@ -301,11 +303,11 @@ async def test_a_lost_reply_is_not_sent_again_in_a_cluster(tmp_path: Path) -> No
             for node, proxy in zip(cluster.nodes, (a, b, c), strict=True):
                 node.command("CONFIG", "SET", "cluster-announce-port", proxy.port)
             await _announced(cluster, {proxy.port for proxy in (a, b, c)})
-            async with connected(f"redis+cluster://{HOST}:{a.port}", tmp_path) as store:
-                assert isinstance(store.client, RedisCluster)
-                home = store.client.get_node_from_key("n")
+            async with connected(f"redis+cluster://{HOST}:{a.port}", tmp_path) as backend:
+                assert isinstance(backend.client, RedisCluster)
+                home = backend.client.get_node_from_key("n")
                 assert home is not None
-                await lose_a_reply(store, next(p for p in (a, b, c) if p.port == home.port))
+                await lose_a_reply(backend, next(p for p in (a, b, c) if p.port == home.port))
 
 
 async def _announced(cluster: Cluster, ports: set[int]) -> None:
@@ -325,18 +327,18 @@ async def test_a_lost_reply_is_not_sent_again_by_way_of_a_sentinel(tmp_path: Pat
             front = Server("valkey", tmp_path, {}, port=proxy.port)
             with start_sentinel(front, tmp_path / "t") as sentinel:
                 url = f"redis+sentinel://{HOST}:{sentinel.port}/room"
-                async with connected(url, tmp_path) as store:
-                    await lose_a_reply(store, proxy)
+                async with connected(url, tmp_path) as backend:
+                    await lose_a_reply(backend, proxy)
 
 
 async def test_idle_connections_that_were_cut_do_no_harm(tmp_path: Path) -> None:
     """A call after all idle connections were cut works at once, without a retry."""
     with start_server("valkey", tmp_path / "s") as server:
-        async with fault_proxy(server) as proxy, connected(proxy.url, tmp_path) as store:
-            await asyncio.gather(*(count(store) for _ in range(5)))
+        async with fault_proxy(server) as proxy, connected(proxy.url, tmp_path) as backend:
+            await asyncio.gather(*(count(backend) for _ in range(5)))
             proxy.cut_all()
             await asyncio.sleep(0.05)
-            assert await count(store) == 6
+            assert await count(backend) == 6
 
 
 # --- servers that are refused ----------------------------------------------------------------
@@ -351,7 +353,7 @@ async def test_nobody_listens(tmp_path: Path) -> None:
         f"redis+cluster://:secret@{HOST}:{port}",
         f"redis+sentinel://:secret@{HOST}:{port}/room",
     ):
-        sentence = await refused(url, tmp_path, StoreUnavailable)
+        sentence = await refused(url, tmp_path, BackendUnavailable)
         assert sentence.startswith(url.replace(":secret@", "") + " cannot be used now (")
         assert sentence.endswith("; check that it runs")
         assert "secret" not in sentence
@@ -368,7 +370,7 @@ async def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
     async with listener:
         url = f"redis://{HOST}:{listener.sockets[0].getsockname()[1]}"
         began = time.monotonic()
-        sentence = await refused(url, tmp_path, StoreUnavailable, timeout_s=0.2)
+        sentence = await refused(url, tmp_path, BackendUnavailable, timeout_s=0.2)
         assert time.monotonic() - began < 2
     assert f"{url} did not answer in time; check that it runs and its load" == sentence
 
@@ -376,13 +378,13 @@ async def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
 async def test_a_wrong_password(tmp_path: Path) -> None:
     """No password, a wrong one and a user without rights are unfit, and the remedy is named."""
     with start_server("valkey", tmp_path / "s", requirepass="right") as server:
-        async with connected(server.url.replace("//", "//:right@"), tmp_path) as store:
-            await store.client.execute_command(
+        async with connected(server.url.replace("//", "//:right@"), tmp_path) as backend:
+            await backend.client.execute_command(
                 "ACL", "SETUSER", "poor", "on", ">pw", "~*", "+@all", "-eval"
             )
         for login in ("", ":wrong@", "nobody:right@", "poor:pw@"):
             url = server.url.replace("//", f"//{login}")
-            sentence = await refused(url, tmp_path, StoreUnfit)
+            sentence = await refused(url, tmp_path, BackendUnfit)
             assert sentence.startswith(f"{server.url} refuses us (")
             assert sentence.endswith(
                 "; correct user and password in the URL, or the rights of that user"
@@ -393,7 +395,7 @@ async def test_a_cluster_with_a_wrong_password(tmp_path: Path) -> None:
     """A Cluster that refuses us is unfit, not unavailable."""
     with start_server("valkey", tmp_path / "s", requirepass="right", cluster_enabled="yes") as one:
         url = one.url.replace("redis", "redis+cluster")
-        assert "refuses us" in await refused(url, tmp_path, StoreUnfit)
+        assert "refuses us" in await refused(url, tmp_path, BackendUnfit)
 
 
 async def test_a_server_that_is_too_old(tmp_path: Path) -> None:
@@ -402,21 +404,21 @@ async def test_a_server_that_is_too_old(tmp_path: Path) -> None:
         async with fault_proxy(server) as proxy:
             proxy.rewrite(b"valkey_version:", b"walkey_version:")
             proxy.rewrite(b"redis_version:7.2.4", b"redis_version:6.0.9")
-            sentence = await refused(proxy.url, tmp_path, StoreUnfit)
+            sentence = await refused(proxy.url, tmp_path, BackendUnfit)
             assert f"{proxy.url} is Redis 6.0.9; use Redis 6.2 or newer, or Valkey" == sentence
             proxy.rewrite(b"redis_version:6.0.9", b"redis_version:6.2.0")
-            async with connected(proxy.url, tmp_path) as store:
-                assert not store.facts.scripts_take_flags
-                assert store.facts.version == (6, 2, 0)
+            async with connected(proxy.url, tmp_path) as backend:
+                assert not backend.facts.scripts_take_flags
+                assert backend.facts.version == (6, 2, 0)
 
 
 async def test_a_server_that_evicts(tmp_path: Path) -> None:
     """A policy that evicts is refused as soon as it can strike: when maxmemory is set."""
     with start_server("valkey", tmp_path / "s", maxmemory_policy="allkeys-lru") as server:
-        async with connected(server.url, tmp_path) as store:
-            assert store.facts.eviction == "allkeys-lru"
+        async with connected(server.url, tmp_path) as backend:
+            assert backend.facts.eviction == "allkeys-lru"
         server.command("CONFIG", "SET", "maxmemory", "100mb")
-        sentence = await refused(server.url, tmp_path, StoreUnfit)
+        sentence = await refused(server.url, tmp_path, BackendUnfit)
     expected = (
         f"{server.url} evicts keys when full (maxmemory-policy allkeys-lru), which would lose "
         "people; set maxmemory-policy to noeviction"
@@ -429,11 +431,11 @@ async def test_a_service_without_config(tmp_path: Path) -> None:
     with start_server("valkey", tmp_path / "s") as server:
         server.command("ACL", "SETUSER", "default", "-config")
         async with fault_proxy(server) as proxy:
-            async with connected(proxy.url, tmp_path) as store:
-                assert store.facts.eviction == "noeviction"
+            async with connected(proxy.url, tmp_path) as backend:
+                assert backend.facts.eviction == "noeviction"
             proxy.rewrite(b"maxmemory_policy:", b"maxmemory_hidden:")
-            async with connected(proxy.url, tmp_path) as store:
-                assert store.facts.eviction is None
+            async with connected(proxy.url, tmp_path) as backend:
+                assert backend.facts.eviction is None
 
 
 async def test_a_replica(tmp_path: Path) -> None:
@@ -442,18 +444,18 @@ async def test_a_replica(tmp_path: Path) -> None:
         start_server("valkey", tmp_path / "p") as primary,
         start_replica(primary, tmp_path / "r") as replica,
     ):
-        sentence = await refused(replica.url, tmp_path, StoreUnfit)
+        sentence = await refused(replica.url, tmp_path, BackendUnfit)
     assert f"{replica.url} is a read-only replica; give the URL of its primary" == sentence
 
 
 async def test_a_cluster_without_cluster_in_the_url(tmp_path: Path) -> None:
     """A node of a Cluster by a plain URL, and a single server by a Cluster URL, are refused."""
     with start_server("valkey", tmp_path / "c", cluster_enabled="yes") as node:
-        sentence = await refused(node.url, tmp_path, StoreUnfit)
+        sentence = await refused(node.url, tmp_path, BackendUnfit)
     assert f"{node.url} is part of a Cluster; use a URL of redis+cluster://" == sentence
     with start_server("valkey", tmp_path / "s") as single:
         url = single.url.replace("redis", "redis+cluster")
-        assert "disagree about Cluster" in await refused(url, tmp_path, StoreUnfit)
+        assert "disagree about Cluster" in await refused(url, tmp_path, BackendUnfit)
 
 
 async def test_a_server_that_loads(tmp_path: Path) -> None:
@@ -463,64 +465,64 @@ async def test_a_server_that_loads(tmp_path: Path) -> None:
         one.command("SAVE")
         one.config["key-load-delay"] = 500  # µs per key: a hidden setting of the servers' own tests
         one.restart(ready=False)
-        sentence = await refused(one.url, tmp_path, StoreUnavailable, timeout_s=0.2)
+        sentence = await refused(one.url, tmp_path, BackendUnavailable, timeout_s=0.2)
         assert f"{one.url} is still loading its data; wait for it and try again" == sentence
-        async with connected(one.url, tmp_path, timeout_s=10) as store:
-            assert await store.client.get("7") == b"7"
+        async with connected(one.url, tmp_path, timeout_s=10) as backend:
+            assert await backend.client.get("7") == b"7"
 
 
 # --- errors of later calls -------------------------------------------------------------------
 
 
 async def test_a_full_server(tmp_path: Path) -> None:
-    """Out of memory, also from within a script, is StoreFull."""
+    """Out of memory, also from within a script, is BackendFull."""
     with start_server("valkey", tmp_path / "s") as server:
-        async with connected(server.url, tmp_path) as store:
+        async with connected(server.url, tmp_path) as backend:
             server.command("CONFIG", "SET", "maxmemory", "1")
-            for call in (store.client.set("k", "v"), count(store)):
+            for call in (backend.client.set("k", "v"), count(backend)):
                 with pytest.raises(redis_errors.ResponseError) as caught:
                     await call
-                assert isinstance(store_error(caught.value), StoreFull)
+                assert isinstance(backend_error(caught.value), BackendFull)
 
 
 async def test_a_primary_that_became_a_replica(tmp_path: Path) -> None:
-    """READONLY in mid-flight is StoreUnavailable: a failover is under way."""
+    """READONLY in mid-flight is BackendUnavailable: a failover is under way."""
     with (
         start_server("valkey", tmp_path / "a") as other,
         start_server("valkey", tmp_path / "b") as server,
     ):
-        async with connected(server.url, tmp_path) as store:
+        async with connected(server.url, tmp_path) as backend:
             server.command("REPLICAOF", HOST, other.port)
             with pytest.raises(redis_errors.ReadOnlyError) as caught:
-                await count(store)
-            assert isinstance(store_error(caught.value), StoreUnavailable)
+                await count(backend)
+            assert isinstance(backend_error(caught.value), BackendUnavailable)
 
 
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (redis_errors.ResponseError("ERR in script: -OOM command not allowed when"), StoreFull),
-        (redis_errors.ConnectionError("x"), StoreUnavailable),
-        (redis_errors.TimeoutError("x"), StoreUnavailable),
-        (TimeoutError(), StoreUnavailable),
-        (OSError("x"), StoreUnavailable),
-        (redis_errors.BusyLoadingError("x"), StoreUnavailable),
-        (redis_errors.ClusterDownError("CLUSTERDOWN x"), StoreUnavailable),
-        (redis_errors.SlotNotCoveredError("x"), StoreUnavailable),
-        (redis_errors.TryAgainError("x"), StoreUnavailable),
-        (redis_errors.MasterDownError("MASTERDOWN x"), StoreUnavailable),
-        (redis_errors.ResponseError("MISCONF x"), StoreUnavailable),
-        (redis_errors.ResponseError("BUSY x"), StoreUnavailable),
-        (redis_errors.AuthenticationError("x"), StoreUnfit),
-        (redis_errors.NoPermissionError("x"), StoreUnfit),
-        (redis_errors.ResponseError("NOAUTH x"), StoreUnfit),
-        (redis_errors.MovedError("1 h:1"), StoreUnfit),
+        (redis_errors.ResponseError("ERR in script: -OOM command not allowed when"), BackendFull),
+        (redis_errors.ConnectionError("x"), BackendUnavailable),
+        (redis_errors.TimeoutError("x"), BackendUnavailable),
+        (TimeoutError(), BackendUnavailable),
+        (OSError("x"), BackendUnavailable),
+        (redis_errors.BusyLoadingError("x"), BackendUnavailable),
+        (redis_errors.ClusterDownError("CLUSTERDOWN x"), BackendUnavailable),
+        (redis_errors.SlotNotCoveredError("x"), BackendUnavailable),
+        (redis_errors.TryAgainError("x"), BackendUnavailable),
+        (redis_errors.MasterDownError("MASTERDOWN x"), BackendUnavailable),
+        (redis_errors.ResponseError("MISCONF x"), BackendUnavailable),
+        (redis_errors.ResponseError("BUSY x"), BackendUnavailable),
+        (redis_errors.AuthenticationError("x"), BackendUnfit),
+        (redis_errors.NoPermissionError("x"), BackendUnfit),
+        (redis_errors.ResponseError("NOAUTH x"), BackendUnfit),
+        (redis_errors.MovedError("1 h:1"), BackendUnfit),
         (redis_errors.ResponseError("WRONGTYPE x"), None),
         (redis_errors.NoScriptError("NOSCRIPT x"), None),
         (ValueError("x"), None),
     ],
 )
-def test_what_errors_mean(error: Exception, expected: type[StoreError] | None) -> None:
+def test_what_errors_mean(error: Exception, expected: type[Unavailable] | None) -> None:
     """Each error of the client library has one meaning; a fault of ours has none."""
-    actual = store_error(error)
+    actual = backend_error(error)
     assert expected is (None if actual is None else type(actual))

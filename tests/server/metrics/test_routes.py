@@ -20,7 +20,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from tests.support.clock import Clock, crowd, open_engine
-from tests.support.servers import Server as Store
+from tests.support.servers import Server as Backend
 from tests.support.serving import ADMIN_KEY, Serving, serving
 from waitroom.engine import protocol
 from waitroom.models import preset
@@ -75,7 +75,7 @@ async def test_what_is_counted_is_shown(tmp_path: Path) -> None:
     tally.request(ROUTE, 200, 0.002)
     tally.request(ROUTE, 200, 0.3)
     tally.request(ROUTE, 503, 100)
-    tally.store_call("poll", 0.004, 128)
+    tally.backend_call("poll", 0.004, 128)
     tally.limited("streams")
     tally.streams_open = 7
     text = render(Facts(sum=await summed(tally, tmp_path)), "")[0].decode()
@@ -87,9 +87,9 @@ async def test_what_is_counted_is_shown(tmp_path: Path) -> None:
     assert 2 == buckets["0.5", ROUTE] == buckets["10.0", ROUTE]
     assert 3 == buckets["+Inf", ROUTE]
     assert len(LATENCY_S) + 1 == len(buckets)
-    assert {("poll",): 128} == values(text, "waitroom_store_call_items_sum")
-    assert 1 == values(text, "waitroom_store_call_items_bucket")["200.0", "poll"]
-    assert len(ITEMS) + 1 == len(values(text, "waitroom_store_call_items_bucket"))
+    assert {("poll",): 128} == values(text, "waitroom_backend_call_items_sum")
+    assert 1 == values(text, "waitroom_backend_call_items_bucket")["200.0", "poll"]
+    assert len(ITEMS) + 1 == len(values(text, "waitroom_backend_call_items_bucket"))
     assert {("streams",): 1} == values(text, "waitroom_limited_total")
     assert {(): 7} == values(text, "waitroom_streams_open")
 
@@ -99,7 +99,7 @@ async def test_labels_are_bounded(tmp_path: Path) -> None:
     tally = Tally()
     for n in range(10 * MOST_LABELS):
         tally.request(f"GET /{n}", 200, 0.1)
-        tally.store_call(f"verb{n}", 0.1, 1)
+        tally.backend_call(f"verb{n}", 0.1, 1)
         tally.limited(f"limit{n}")
     total = await summed(tally, tmp_path)
     assert MOST_LABELS + 1 == len(total.numbers["requests"])
@@ -233,7 +233,7 @@ def test_two_servers_in_one_folder_do_not_mix() -> None:
 # Rooms and formats ---------------------------------------------------------------------------
 
 
-async def test_rooms_are_shown(valkey: Store, clock: Clock, tmp_path: Path) -> None:
+async def test_rooms_are_shown(valkey: Backend, clock: Clock, tmp_path: Path) -> None:
     """People by state, counters, hold and the estimate of a real room."""
     room = f"t-{secrets.token_hex(6)}"
     async with open_engine(valkey.url, clock) as engine:
@@ -265,7 +265,7 @@ def test_every_counter_of_a_room_is_shown() -> None:
     assert set(protocol.COUNTERS) == set(families._COUNTERS)
 
 
-async def test_both_formats_are_well_formed(valkey: Store, clock: Clock, tmp_path: Path) -> None:
+async def test_both_formats_are_well_formed(valkey: Backend, clock: Clock, tmp_path: Path) -> None:
     """The text format and OpenMetrics parse, and hold every metric of the table."""
     room = f"t-{secrets.token_hex(6)}"
     async with open_engine(valkey.url, clock) as engine:
@@ -274,7 +274,7 @@ async def test_both_formats_are_well_formed(valkey: Store, clock: Clock, tmp_pat
         stats = await engine.stats(room)
     tally = Tally()
     tally.request(ROUTE, 200, 0.1)
-    tally.store_call("poll", 0.1, 1)
+    tally.backend_call("poll", 0.1, 1)
     tally.limited("joins")
     facts = Facts(sum=await summed(tally, tmp_path), rooms=[RoomFigures(stats, (1, 2, 3), policy)])
     text, plain = render(facts, "*/*")
@@ -326,11 +326,11 @@ def test_a_scrape_shows_rooms_and_requests(tmp_path: Path) -> None:
         assert {(name,): people} == values(text, "waitroom_room_joins_total")
         assert {(name,): people - 2} == values(text, "waitroom_room_waiting")
         assert {(): 3} == values(text, "waitroom_workers_wanted")
-        assert {(): 1} == values(text, "waitroom_store_up")
+        assert {(): 1} == values(text, "waitroom_backend_up")
         assert {(name,): 2} == values(text, "waitroom_room_capacity")
         waits = values(text, "waitroom_room_estimated_wait_seconds")
         assert set(waits) <= {(bound, name) for bound in ("low", "likely", "high")}
-        assert values(text, "waitroom_store_call_seconds_count")[("join",)] >= 1
+        assert values(text, "waitroom_backend_call_seconds_count")[("join",)] >= 1
         assert not [ticket for ticket in tickets if ticket[24:40] in text]
 
 
@@ -370,7 +370,7 @@ def _scraped(server: Serving, name: str) -> dict[tuple[str, ...], float]:
 
 
 async def test_scraping_hard_costs_little(served: Serving) -> None:
-    """Scrapes that come together share one question to the store, and all are answered."""
+    """Scrapes that come together share one question to the backend, and all are answered."""
     async with httpx.AsyncClient(base_url=served.base, timeout=30) as client:
         answers = await asyncio.gather(*(client.get("/metrics") for _ in range(40)))
         assert {200} == {answer.status_code for answer in answers}
@@ -382,7 +382,7 @@ async def test_scraping_hard_costs_little(served: Serving) -> None:
 
 
 def _stats_calls(text: str) -> float:
-    return values(text, "waitroom_store_call_seconds_count").get(("stats",), 0)
+    return values(text, "waitroom_backend_call_seconds_count").get(("stats",), 0)
 
 
 def test_openmetrics_is_given_to_who_asks(http: httpx.Client, room: str) -> None:

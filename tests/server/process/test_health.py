@@ -47,20 +47,20 @@ async def test_before_start_up_is_done_it_is_not_ready() -> None:
     assert (503, ["starting"]) == (answer.status_code, answer.json()["reasons"])
 
 
-def test_a_store_that_is_away_makes_it_unready_but_not_dead(tmp_path: Path) -> None:
-    """While the store hangs, `/readyz` is 503 and `/healthz` 200; when it is back, both are 200."""
+def test_a_backend_that_is_away_makes_it_unready_but_not_dead(tmp_path: Path) -> None:
+    """While it hangs, `/readyz` is 503 and `/healthz` 200; when it is back, both are 200."""
     with (
-        start_server("valkey", tmp_path / "store") as store,
-        serving(tmp_path, redis_url=store.url) as server,
+        start_server("valkey", tmp_path / "backend") as backend,
+        serving(tmp_path, redis_url=backend.url) as server,
     ):
-        os.kill(store.pid, signal.SIGSTOP)
+        os.kill(backend.pid, signal.SIGSTOP)
         try:
-            eventually(server, 503, ["store_away"])
+            eventually(server, 503, ["backend_away"])
             started = time.monotonic()
             assert 200 == httpx.get(f"{server.base}/healthz").status_code
             assert time.monotonic() - started < 1
         finally:
-            os.kill(store.pid, signal.SIGCONT)
+            os.kill(backend.pid, signal.SIGCONT)
         eventually(server, 200, [])
 
 

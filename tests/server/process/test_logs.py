@@ -175,9 +175,9 @@ def test_only_errors_of_ours_are_logged(lines: Lines) -> None:
     for status in (200, 204, 404, 410, 429, 499):
         access.note("GET /v1/rooms/{room}", status, 0.01)
     assert [] == lines()
-    access.note("GET /v1/rooms/{room}", 503, 0.01, "store_unavailable")
+    access.note("GET /v1/rooms/{room}", 503, 0.01, "backend_unavailable")
     (line,) = lines()
-    assert (503, "store_unavailable", 10.0) == (line["status"], line["code"], line["ms"])
+    assert (503, "backend_unavailable", 10.0) == (line["status"], line["code"], line["ms"])
 
 
 def test_a_flood_of_errors_is_thinned_out(lines: Lines) -> None:

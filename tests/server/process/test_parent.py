@@ -42,7 +42,7 @@ EVENTS = "/v1/rooms/hall/tickets/me/events"
 
 
 def post(one: Serving, path: str, **given: Any) -> httpx.Response:
-    """Post until it is taken: on a busy machine the store may be late, and we say 503 then."""
+    """Post until it is taken: on a busy machine the backend may be late, and we say 503 then."""
     answers: list[httpx.Response] = []
     wait_for(lambda: _taken(one.base + path, given, answers), path)
     return answers[-1]
@@ -104,7 +104,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def test_two_workers_are_one_server(pair: Serving) -> None:
-    """Both workers answer, their metrics add up wherever one asks, and there is one store."""
+    """Both workers answer, their metrics add up wherever one asks, and there is one backend."""
     name, route = "waitroom_requests_total", "GET /v1/rooms/{room}"
     before = metric(scrape(pair.port), name, route=route)
     for _ in range(40):  # a connection each: the kernel chooses the worker
@@ -163,7 +163,7 @@ async def test_sigterm_drains(tmp_path: Path) -> None:
 
 
 async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
-    """Whoever cannot wait for the drain signals again; the store is still closed in order."""
+    """Whoever cannot wait for the drain signals again; the backend is still closed in order."""
     with serving(tmp_path, drain_s=60) as one:
         make_room(one)
         family = children(one.process.pid)
@@ -180,7 +180,7 @@ async def test_workers_follow_a_killed_parent(tmp_path: Path) -> None:
     with serving(tmp_path, workers=2, drain_s=60) as one:
         make_room(one)
         family = children(one.process.pid)
-        assert len(family) >= 3  # two workers and the store
+        assert len(family) >= 3  # two workers and the backend
         async with streams(one, 3) as told:
             one.process.kill()
             gone = asyncio.to_thread(

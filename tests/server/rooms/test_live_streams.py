@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.clients import HOST, Live, ask, live, metric, request, rss_bytes, scrape
-from tests.support.servers import Server as Store
+from tests.support.servers import Server as Backend
 from tests.support.serving import ADMIN_KEY, SECRET, Serving, serving
 from waitroom.models import Policy
 from waitroom.server.context import open_server
@@ -141,7 +141,7 @@ async def test_streams_are_bounded(served: Serving) -> None:
 
 
 async def test_streams_share_one_loop(served: Serving) -> None:
-    """Thirty streams of a room cost the store no more calls than one does."""
+    """Thirty streams of a room cost the backend no more calls than one does."""
     room = new_room(served, mode="paused")
     paths = [join(served, room) for _ in range(PER_ADDRESS)]
     async with contextlib.AsyncExitStack() as stack:
@@ -158,7 +158,7 @@ async def test_streams_share_one_loop(served: Serving) -> None:
 
 def _polls(server: Serving) -> tuple[float, float]:
     text = scrape(server.port)
-    name = "waitroom_store_call_items"
+    name = "waitroom_backend_call_items"
     return metric(text, f"{name}_count", verb="poll"), metric(text, f"{name}_sum", verb="poll")
 
 
@@ -198,7 +198,7 @@ def test_a_stream_keeps_the_newest_only() -> None:
 
 
 async def test_no_stream_stays_silent(
-    valkey: Store, tmp_path: Path, room: str, monkeypatch: pytest.MonkeyPatch
+    valkey: Backend, tmp_path: Path, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where nothing changes, something is sent before a proxy would cut the connection."""
     assert live_streams.LONGEST_PAUSE_S <= 15

@@ -84,7 +84,7 @@ def test_bad_passes(served: Serving, inside: dict[str, Any]) -> None:
     own_way = own.sign(room, ticket_id, sid, now, now + 60, "waitroom")
     assert 204 == check(served, own_way).status, "the same claims by our key are good"
     outage = own.sign(room, ticket_id, 0, now, now + 60, "waitroom")
-    assert 204 == check(served, outage).status, "given while the store was away, for its minute"
+    assert 204 == check(served, outage).status, "given while the backend was away, for its minute"
 
 
 def test_a_revoked_session(served: Serving, inside: dict[str, Any], operator: httpx.Client) -> None:

@@ -126,7 +126,7 @@ def test_gates_announce_sessions_after_a_loss(tmp_path_factory: pytest.TempPathF
 
 
 def flush(server: Serving) -> None:
-    """Lose everything that the embedded store holds."""
+    """Lose everything that the embedded backend holds."""
     import redis
 
     url = running(server.data_dir)

@@ -1,6 +1,6 @@
 """The lane and the plain path give the same answers, over real sockets.
 
-Two servers share one store and one secret; only one has the lane. Each scenario runs on both, in a
+Two servers share backend and secret; only one has the lane. Each scenario runs on both, in a
 room of its own, and every answer must be the same: status, headers, body. What differs by nature
 (tickets, passes, moments, jitter) is replaced by its kind before the comparison.
 """
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.support.clients import Reply, ask, metric, request, scrape
-from tests.support.servers import Server as Store
+from tests.support.servers import Server as Backend
 from tests.support.serving import ADMIN_KEY, Serving, await_ready, end, launch
 from waitroom.server.visitor.lane import EVENTS, ROUTES
 
@@ -102,9 +102,9 @@ def plain(text: str) -> str:
 
 @pytest.fixture(scope="module")
 def pair(
-    valkey: Store, tmp_path_factory: pytest.TempPathFactory
+    valkey: Backend, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Serving, Serving]]:
-    """Run two servers on one store: with the lane, and without."""
+    """Run two servers on one backend: with the lane, and without."""
     folder = tmp_path_factory.mktemp("lane")
     common = {"redis_url": valkey.url, "proxies": "127.0.0.0/8"}
     both = [launch(folder, lane=lane, **common) for lane in ("true", "false")]

@@ -52,7 +52,7 @@ def demo(
     """Show everything: a concert on sale behind a waiting room, and a crowd that wants tickets.
 
     Open the site, stand in line, get in, choose a seat and pay: your place goes to the next one.
-    It runs a store of its own, and nothing is kept when it ends.
+    It runs a backend of its own, and nothing is kept when it ends.
 
     Example:
 

@@ -13,9 +13,9 @@ from waitroom.cli.text import number
 from waitroom.cli.verdict import Check, Verdict, fail, ok
 from waitroom.credentials.secret import SECRET_FILE, load_secret
 from waitroom.engine import Engine
-from waitroom.engine.connection.connect import Store, connect
+from waitroom.engine.connection.connect import Backend, connect
 from waitroom.engine.connection.embedded import owner
-from waitroom.errors import InvalidInput, StoreError, StoreUnavailable, WaitroomError
+from waitroom.errors import BackendUnavailable, InvalidInput, Unavailable, WaitroomError
 from waitroom.settings import Settings
 from waitroom.tickets import SHORTEST_KEY, KeyRing
 
@@ -51,21 +51,21 @@ async def examine(settings: Settings) -> list[Check]:
     """Return all checks that could be made."""
     found = [_secret(settings)]
     try:
-        store = await connect(settings.redis_url, settings.data_dir, settings.timeout_s)
+        backend = await connect(settings.redis_url, settings.data_dir, settings.timeout_s)
     except WaitroomError as error:
         return [*found, _refused(error)]
     # Nothing here is signed, so a key of the moment will do even where the secret is missing.
-    async with Engine(store, KeyRing([secrets.token_bytes(SHORTEST_KEY)])) as engine:
-        found.append(_where(settings, store))
+    async with Engine(backend, KeyRing([secrets.token_bytes(SHORTEST_KEY)])) as engine:
+        found.append(_where(settings, backend))
         try:
-            return [*found, *await _server(settings, store), *await checks.rooms(engine)]
-        except StoreError as error:
+            return [*found, *await _server(settings, backend), *await checks.rooms(engine)]
+        except Unavailable as error:
             return [*found, _refused(error)]
 
 
-async def _server(settings: Settings, store: Store) -> list[Check]:
-    found = checks.server(store.facts)
-    for node in await checks.nodes(store):
+async def _server(settings: Settings, backend: Backend) -> list[Check]:
+    found = checks.server(backend.facts)
+    for node in await checks.nodes(backend):
         found.append(checks.role(node))
         found += checks.memory(node, embedded=settings.redis_url is None)
         found.append(await checks.persistence(node))
@@ -85,11 +85,11 @@ def _secret(settings: Settings) -> Check:
     return ok("secret", f"kept in {settings.data_dir.absolute() / SECRET_FILE}")
 
 
-def _where(settings: Settings, store: Store) -> Check:
+def _where(settings: Settings, backend: Backend) -> Check:
     if settings.redis_url is not None:
-        return ok("address", store.where)
+        return ok("address", backend.where)
     folder = settings.data_dir.absolute()
-    if store.embedded is not None:
+    if backend.embedded is not None:
         return ok("address", f"our own server in {folder}, started for this command")
     pid = owner(settings.data_dir)
     return ok("address", f"our own server in {folder}, run by process {pid}")
@@ -97,7 +97,7 @@ def _where(settings: Settings, store: Store) -> Check:
 
 def _refused(error: WaitroomError) -> Check:
     """Turn 'what; remedy' of an error into a check."""
-    name = "connection" if isinstance(error, StoreUnavailable) else "server"
+    name = "connection" if isinstance(error, BackendUnavailable) else "server"
     if isinstance(error, InvalidInput):
         name = error.field
     found, _, fix = str(error).rpartition("; ")

@@ -222,7 +222,7 @@ def _usage(outcome: Outcome) -> str:
         parts[0] += f" ({usage.workers} worker{'s' if usage.workers > 1 else ''})"
     if usage.lag_s is not None:
         parts[0] += f", loop up to {1000 * usage.lag_s:.0f} ms late"
-    parts += [f"store {cores(usage.store)}", f"load test {cores(usage.own)} per process"]
+    parts += [f"backend {cores(usage.backend)}", f"load test {cores(usage.own)} per process"]
     if usage.machine is not None:
         parts.append(f"this machine {usage.machine:.0%} in use")
     return "; ".join(parts) + "."

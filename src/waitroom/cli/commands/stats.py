@@ -15,7 +15,7 @@ from waitroom.cli.command import RoomName, Session
 from waitroom.cli.output import table
 from waitroom.cli.text import moment, number, span
 from waitroom.engine import Engine
-from waitroom.errors import InvalidInput, StoreUnavailable
+from waitroom.errors import BackendUnavailable, InvalidInput
 from waitroom.models import Policy, Stats
 
 REFRESH_S = 1.0
@@ -86,7 +86,7 @@ async def _watch(cli: Session, engine: Engine, name: str) -> None:
                     room, found = await engine.room(name), await engine.stats(name)
                     numbers = (_heading(found), glance(found, room.policy), "", _counters(found))
                     shown, note = Group(*numbers), ""
-                except StoreUnavailable as error:
+                except BackendUnavailable as error:
                     note = f"! {error}; trying again"
                 page = Group(shown, Text(f"\n{note or 'Ctrl-C ends this.'}", style="dim"))
                 if console.is_terminal:

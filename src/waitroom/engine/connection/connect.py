@@ -23,7 +23,7 @@ from redis.backoff import NoBackoff
 
 from waitroom.engine.connection.address import Address, parse_url
 from waitroom.engine.connection.embedded import HANDOVER_S, EmbeddedServer, owner, running
-from waitroom.errors import StoreError, StoreFull, StoreUnavailable, StoreUnfit
+from waitroom.errors import BackendFull, BackendUnavailable, BackendUnfit, Unavailable
 
 OLDEST_REDIS = (6, 2)
 CONNECTIONS = 16
@@ -45,7 +45,7 @@ class ServerFacts:
 
 
 @dataclass(slots=True)
-class Store:
+class Backend:
     """A connected server: close it with `aclose()`, which ends an embedded server we started."""
 
     client: Client
@@ -67,7 +67,7 @@ async def connect(
     timeout_s: float = 2.0,
     *,
     connect_timeout_s: float | None = None,
-) -> Store:
+) -> Backend:
     """Connect to `url`, or to the embedded server of `data_dir`, and check that it is fit.
 
     The checks may take `connect_timeout_s`, and every later call `timeout_s`.
@@ -91,7 +91,7 @@ async def connect(
         if embedded is not None:
             await embedded.stop()
         raise
-    return Store(client, address.where, facts, embedded, sentinels)
+    return Backend(client, address.where, facts, embedded, sentinels)
 
 
 async def _embedded(data_dir: Path) -> tuple[str, EmbeddedServer | None]:
@@ -103,7 +103,7 @@ async def _embedded(data_dir: Path) -> tuple[str, EmbeddedServer | None]:
         server = EmbeddedServer(data_dir)
         try:
             await server.start()
-        except StoreUnfit:
+        except BackendUnfit:
             # Somebody else owns the folder and has not answered yet: most likely it just starts.
             if owner(data_dir) is None or time.monotonic() > deadline:
                 raise
@@ -194,12 +194,12 @@ async def _checked(client: Client, address: Address, timeout_s: float) -> Server
             break
         except redis_errors.BusyLoadingError as error:
             if time.monotonic() > deadline:
-                raise StoreUnavailable(
+                raise BackendUnavailable(
                     f"{address.where} is still loading its data; wait for it and try again"
                 ) from error
             await asyncio.sleep(0.05)
         except Exception as error:
-            raise (store_error(error, address.where) or error) from error
+            raise (backend_error(error, address.where) or error) from error
     found = [_facts(info) for info in infos]
     for info, facts in zip(infos, found, strict=True):
         _refuse_unfit(facts, int(info.get("maxmemory", 0)), address)
@@ -233,13 +233,13 @@ def _refuse_unfit(facts: ServerFacts, maxmemory: int, address: Address) -> None:
     where = address.where
     if facts.flavour == "redis" and facts.version < OLDEST_REDIS:
         found = ".".join(map(str, facts.version))
-        raise StoreUnfit(f"{where} is Redis {found}; use Redis 6.2 or newer, or Valkey")
+        raise BackendUnfit(f"{where} is Redis {found}; use Redis 6.2 or newer, or Valkey")
     if facts.role != "primary":
-        raise StoreUnfit(f"{where} is a read-only replica; give the URL of its primary")
+        raise BackendUnfit(f"{where} is a read-only replica; give the URL of its primary")
     if facts.cluster and address.kind != "cluster":
-        raise StoreUnfit(f"{where} is part of a Cluster; use a URL of redis+cluster://")
+        raise BackendUnfit(f"{where} is part of a Cluster; use a URL of redis+cluster://")
     if maxmemory > 0 and facts.eviction not in (None, "noeviction"):
-        raise StoreUnfit(
+        raise BackendUnfit(
             f"{where} evicts keys when full (maxmemory-policy {facts.eviction}), which would lose "
             "people; set maxmemory-policy to noeviction"
         )
@@ -265,27 +265,29 @@ _UNAVAILABLE_CODES = ("BUSY", "CLUSTERDOWN", "MASTERDOWN", "MISCONF", "NOREPLICA
 _AUTH_CODES = ("NOAUTH", "WRONGPASS", "NOPERM")
 
 
-def store_error(error: Exception, where: str = "the server") -> StoreError | None:
+def backend_error(error: Exception, where: str = "the server") -> Unavailable | None:
     """Return what an exception of redis-py means to Waitroom; None if it is no fault of a server.
 
-    StoreUnavailable says nothing about whether a call took place: its reply may have been lost.
+    BackendUnavailable says nothing about whether a call took place: its reply may have been lost.
     """
     text = str(error)
     cause = error.__cause__
     if isinstance(error, redis_errors.RedisClusterException) and isinstance(cause, Exception):
-        return store_error(cause, where)
+        return backend_error(cause, where)
     # A script of Redis 6.2 has it in the midst of its text.
     if isinstance(error, redis_errors.OutOfMemoryError) or "-OOM command not allowed" in text:
-        return StoreFull()
+        return BackendFull()
     if isinstance(error, _AUTH) or text.startswith(_AUTH_CODES):
-        return StoreUnfit(
+        return BackendUnfit(
             f"{where} refuses us ({text}); correct user and password in the URL, "
             "or the rights of that user"
         )
     if isinstance(error, redis_errors.AskError) or "Cluster mode is not enabled" in text:
-        return StoreUnfit(f"{where} and the URL disagree about Cluster ({text}); correct the URL")
+        return BackendUnfit(f"{where} and the URL disagree about Cluster ({text}); correct the URL")
     if isinstance(error, redis_errors.TimeoutError | TimeoutError):
-        return StoreUnavailable(f"{where} did not answer in time; check that it runs and its load")
+        return BackendUnavailable(
+            f"{where} did not answer in time; check that it runs and its load"
+        )
     if isinstance(error, _UNAVAILABLE) or text.startswith(_UNAVAILABLE_CODES):
-        return StoreUnavailable(f"{where} cannot be used now ({text}); check that it runs")
+        return BackendUnavailable(f"{where} cannot be used now ({text}); check that it runs")
     return None

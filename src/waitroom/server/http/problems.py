@@ -21,7 +21,7 @@ log = logging.getLogger("waitroom.problems")
 MEDIA_TYPE = "application/problem+json"
 _HEAD = [(b"content-type", MEDIA_TYPE.encode()), (b"cache-control", b"no-store")]
 RETRY_AFTER_S = 2
-"""How long somebody should wait while the store is away: it recovers by itself, usually fast."""
+"""How long somebody should wait while the backend is away: it recovers by itself, usually fast."""
 
 # The nearest class upwards decides, so an error that is added later has a status too.
 STATUS: dict[type[errors.WaitroomError], int] = {
@@ -60,7 +60,7 @@ STATUS: dict[type[errors.WaitroomError], int] = {
     errors.BodyTooSlow: 408,
     errors.BrokenRoom: 503,
     errors.UpgradeNeeded: 503,
-    errors.StoreError: 503,
+    errors.Unavailable: 503,
 }
 TITLES = {
     400: "The request cannot be read",
@@ -119,7 +119,7 @@ def answer(error: errors.WaitroomError, **extra: Any) -> Answer:
 def _more_headers(error: errors.WaitroomError) -> list[tuple[bytes, bytes]]:
     if isinstance(error, errors.TooMany):
         return [(b"retry-after", b"%d" % max(1, round(error.retry_after_s)))]
-    if isinstance(error, errors.StoreError | errors.RoomFull):
+    if isinstance(error, errors.Unavailable | errors.RoomFull):
         return [(b"retry-after", b"%d" % RETRY_AFTER_S)]
     if isinstance(error, errors.Unauthorized):
         return [(b"www-authenticate", b'Bearer realm="waitroom"')]

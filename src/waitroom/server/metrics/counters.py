@@ -23,7 +23,7 @@ Snapshot: TypeAlias = dict[str, dict[str, Row]]
 """Family → labels joined by blanks → numbers. Adding two snapshots is adding their rows."""
 
 # The plain numbers of a tally, by what adding them up over workers means.
-COUNTERS = ("lane_requests", "streams_opened", "store_errors", "away_entries")
+COUNTERS = ("lane_requests", "streams_opened", "backend_errors", "away_entries")
 GAUGES = ("streams_open",)
 
 
@@ -35,7 +35,7 @@ def new_row(bounds: tuple[float, ...]) -> Row:
 class Tally:
     """The counters of one worker. Every method is called on the event loop, so nothing is locked.
 
-    `streams_open`, `streams_opened`, `lane_requests` and `store_errors` are plain attributes: the
+    `streams_open`, `streams_opened`, `lane_requests` and `backend_errors` are plain attributes: the
     code that opens a stream says `tally.streams_open += 1`.
     """
 
@@ -45,8 +45,8 @@ class Tally:
         "_limited",
         "_requests",
         "away_entries",
+        "backend_errors",
         "lane_requests",
-        "store_errors",
         "streams_open",
         "streams_opened",
     )
@@ -59,7 +59,7 @@ class Tally:
         self.lane_requests = 0
         self.streams_opened = 0
         self.streams_open = 0
-        self.store_errors = 0
+        self.backend_errors = 0
         self.away_entries = 0
 
     def request(self, route: str, status: int, seconds: float) -> None:
@@ -70,7 +70,7 @@ class Tally:
         row[bisect_left(LATENCY_S, seconds)] += 1
         row[-1] += seconds
 
-    def store_call(self, verb: str, seconds: float, items: int = 1) -> None:
+    def backend_call(self, verb: str, seconds: float, items: int = 1) -> None:
         """Count a call to Redis or Valkey, and how many tickets went with it."""
         row = self._calls.get(verb)
         if row is None:
@@ -84,7 +84,7 @@ class Tally:
         sizes[-1] += items
 
     def let_in_while_away(self) -> None:
-        """Count somebody who was let in unseen, because the store was away and the room says so."""
+        """Count somebody let in unseen, because the backend was away and the room says so."""
         self.away_entries += 1
 
     def limited(self, limit: str = "joins") -> None:

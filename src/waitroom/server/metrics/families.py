@@ -1,8 +1,8 @@
 """The metrics: what there is, and how it is written for Prometheus. No I/O.
 
 `METRICS` is the one table of what there is; docs/metrics.md, the dashboard and the alerts are held
-to it by tests. Numbers of the process are the sum over its workers (`shares.py`); numbers of rooms
-come from the shared store, so every process tells the same: take `max`, not `sum`, over processes.
+to it by tests. Numbers of the process are the sum over its workers (`workers.py`); numbers of rooms
+come from the backend, so every process tells the same: take `max`, not `sum`, over processes.
 Labels are room names, route templates and words of ours. Never a ticket, an address or a key.
 """
 
@@ -53,18 +53,18 @@ METRICS = (
     Family("waitroom_streams_open", "gauge", "Live event streams open now"),
     Family("waitroom_streams_limit", "gauge", "Most event streams that may be open"),
     Family("waitroom_streams_opened", "counter", "Live event streams ever opened"),
-    Family("waitroom_store_up", "gauge", "1 while Redis or Valkey answers, else 0"),
-    Family("waitroom_store_call_seconds", "histogram", "Time of a call to the store", ("verb",)),
-    Family("waitroom_store_call_items", "histogram", "Tickets per call to the store", ("verb",)),
-    Family("waitroom_store_errors", "counter", "Outages of the store that this server noticed"),
-    Family("waitroom_away_entries", "counter", "People let in unseen while the store was away"),
+    Family("waitroom_backend_up", "gauge", "1 while Redis or Valkey answers, else 0"),
+    Family("waitroom_backend_call_seconds", "histogram", "Time of a backend call", ("verb",)),
+    Family("waitroom_backend_call_items", "histogram", "Tickets per backend call", ("verb",)),
+    Family("waitroom_backend_errors", "counter", "Outages of the backend that this server noticed"),
+    Family("waitroom_away_entries", "counter", "People let in unseen while the backend was away"),
     Family("waitroom_draining", "gauge", "1 once this process was told to stop, else 0"),
     Family("waitroom_workers", "gauge", "Worker processes alive"),
     Family("waitroom_workers_wanted", "gauge", "Worker processes that there should be"),
     Family("waitroom_loop_lag_seconds", "gauge", "How late the slowest worker's timers came"),
     Family("waitroom_cpu_seconds", "counter", "Processor time of all workers"),
     Family("waitroom_resident_bytes", "gauge", "Memory of all workers"),
-    Family("waitroom_rooms", "gauge", "Rooms in the store"),
+    Family("waitroom_rooms", "gauge", "Rooms in the backend"),
     Family("waitroom_rooms_left_out", "gauge", "Rooms without numbers of their own here"),
     Family("waitroom_room_mode", "gauge", "Always 1; the label says the room's mode",
            ("room", "mode")),
@@ -134,7 +134,7 @@ class Facts(Collector):
     sum: Sum
     rooms: Sequence[RoomFigures] = ()
     rooms_in_all: int = 0
-    store_up: bool = True
+    backend_up: bool = True
     draining: bool = False
     workers_wanted: int = 1
     streams_limit: int = 0
@@ -151,10 +151,10 @@ class Facts(Collector):
         limited = self.sum.numbers.get("limited", {}).items()
         yield _many("waitroom_limited", (((limit,), row[0]) for limit, row in limited))
         for name in ("calls", "items"):
-            yield _store(name, self.sum.numbers.get(name, {}))
+            yield _backend(name, self.sum.numbers.get(name, {}))
         yield _one("waitroom_lane_requests", counters["lane_requests"][0])
         yield _one("waitroom_streams_opened", counters["streams_opened"][0])
-        yield _one("waitroom_store_errors", counters["store_errors"][0])
+        yield _one("waitroom_backend_errors", counters["backend_errors"][0])
         yield _one("waitroom_away_entries", counters["away_entries"][0])
         yield _one("waitroom_cpu_seconds", counters["cpu_s"][0])
         yield _one("waitroom_streams_open", gauges["streams_open"][0])
@@ -163,7 +163,7 @@ class Facts(Collector):
         yield _one("waitroom_streams_limit", self.streams_limit)
         yield _one("waitroom_workers", self.sum.workers)
         yield _one("waitroom_workers_wanted", self.workers_wanted)
-        yield _one("waitroom_store_up", self.store_up)
+        yield _one("waitroom_backend_up", self.backend_up)
         yield _one("waitroom_draining", self.draining)
         yield _one("waitroom_rooms", self.rooms_in_all)
         yield _one("waitroom_rooms_left_out", max(0, self.rooms_in_all - len(self.rooms)))
@@ -225,10 +225,10 @@ def _requests(rows: dict[str, Row]) -> Iterator[Metric]:
     yield _histogram("waitroom_request_seconds", LATENCY_S, by_route)
 
 
-def _store(name: str, rows: dict[str, Row]) -> Metric:
+def _backend(name: str, rows: dict[str, Row]) -> Metric:
     if name == "calls":
-        return _histogram("waitroom_store_call_seconds", LATENCY_S, rows)
-    return _histogram("waitroom_store_call_items", ITEMS, rows)
+        return _histogram("waitroom_backend_call_seconds", LATENCY_S, rows)
+    return _histogram("waitroom_backend_call_items", ITEMS, rows)
 
 
 def _one(name: str, value: float, *labels: str) -> Metric:

@@ -1,4 +1,4 @@
-"""`GET /metrics`: asks the workers and the store, and answers in the format of Prometheus."""
+"""`GET /metrics`: asks the workers and the backend, and answers in the format of Prometheus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import State
 
-from waitroom.errors import StoreError, WaitroomError
+from waitroom.errors import Unavailable, WaitroomError
 from waitroom.server.context import Here, Server
 from waitroom.server.metrics.families import Facts, RoomFigures, render
 from waitroom.server.rooms.board import REFRESH_S
@@ -58,7 +58,7 @@ async def _shared(kept: State, server: Server) -> Facts:
 
 
 async def gather(server: Server) -> Facts:
-    """Ask workers and store; while the store is away, the numbers of rooms are left out."""
+    """Ask workers and backend; while the backend is away, the numbers of rooms are left out."""
     names: tuple[str, ...] = ()
     rooms: list[RoomFigures] = []
     try:
@@ -67,13 +67,13 @@ async def gather(server: Server) -> Facts:
             names = await server.engine.rooms()
             rooms = await _ask(server, names[:MOST_ROOMS])
         up = True
-    except (StoreError, TimeoutError):
+    except (Unavailable, TimeoutError):
         up = False
     return Facts(
         sum=await server.shares.read(),
         rooms=rooms,
         rooms_in_all=len(names),
-        store_up=up,
+        backend_up=up,
         draining=server.draining,
         workers_wanted=server.settings.workers,
         streams_limit=server.settings.streams * server.settings.workers,
@@ -99,7 +99,7 @@ async def _figures(server: Server, room: str) -> RoomFigures | None:
             stats = await server.engine.stats(room)
             # A room in which nobody waits is not worth a board, which is renewed every second.
             board = await server.boards.get(room) if stats.waiting else None
-    except StoreError:
+    except Unavailable:
         raise
     except WaitroomError:  # dropped meanwhile, only a name in the index, or spoilt by somebody
         return None

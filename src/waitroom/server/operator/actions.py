@@ -9,7 +9,7 @@ from typing import Any
 
 from waitroom.engine.api_keys import ApiKey, Role
 from waitroom.engine.audit import Entry
-from waitroom.errors import InvalidInput, StoreError, UnknownRoom, VersionConflict
+from waitroom.errors import InvalidInput, Unavailable, UnknownRoom, VersionConflict
 from waitroom.models import MEMBERS_PER_SCRIPT, Policy, Room, State, check_room_name
 from waitroom.server.context import Server
 from waitroom.server.http.auth import Who
@@ -78,7 +78,7 @@ async def record(
     _LOG.info("audit", extra=facts)
     try:
         return await server.audit.append(entry)
-    except StoreError:
+    except Unavailable:
         _LOG.exception("could not write the audit log")
         return ""
 

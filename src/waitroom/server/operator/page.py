@@ -18,7 +18,7 @@ from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from waitroom.engine.api_keys import Role
-from waitroom.errors import InvalidInput, StoreUnavailable, WaitroomError
+from waitroom.errors import BackendUnavailable, InvalidInput, WaitroomError
 from waitroom.models import check_room_name
 from waitroom.server.context import Server, server_of
 from waitroom.server.http.answers import moment
@@ -184,7 +184,7 @@ async def _problem(request: Request, error: WaitroomError) -> Response:
     except (NotSignedIn, WaitroomError):
         session = None
     page = Page(server, request, session)
-    retry = request.method == "GET" and isinstance(error, StoreUnavailable)
+    retry = request.method == "GET" and isinstance(error, BackendUnavailable)
     values = {"error": error, "room": _room_of(request), "retry": retry}
     return page.html("operator/problem.html", status_of(error), **values)
 

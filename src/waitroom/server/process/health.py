@@ -29,7 +29,7 @@ class Ready(BaseModel):
     status: Literal["ready", "not_ready"] = "ready"
     reasons: list[str] = Field(
         default_factory=list,
-        description="`starting`, `draining` and `store_away`; empty when ready",
+        description="`starting`, `draining` and `backend_away`; empty when ready",
         examples=[["draining"]],
     )
 
@@ -44,10 +44,10 @@ async def healthz(response: Response) -> Alive:
 @router.get(
     "/readyz",
     summary="Should visitors be sent here?",
-    responses={503: {"model": Ready, "description": "Starting, draining, or the store is away"}},
+    responses={503: {"model": Ready, "description": "Starting, draining, or the backend is away"}},
 )
 async def readyz(request: Request, response: Response) -> Ready:
-    """200 when visitors may come; 503 while starting, draining, or while the store is away."""
+    """200 when visitors may come; 503 while starting, draining, or while the backend is away."""
     response.headers.update(NO_STORE)
     reasons = why_not(request)
     if not reasons:
@@ -62,4 +62,4 @@ def why_not(request: Request) -> list[str]:
     if server is None:
         return ["starting"]
     reasons = ["draining"] if server.draining else []
-    return [*reasons, "store_away"] if server.pulse.away else reasons
+    return [*reasons, "backend_away"] if server.pulse.away else reasons

@@ -31,7 +31,7 @@ _NO_SYN = (
     (0x06, 0, 0, 0xFFFFFFFF),
 )
 _OTHER_FILES = 256
-"""Open files that are not visitors' connections: the store, logs, libraries, and some spare."""
+"""Open files that are not visitors' connections: the backend, logs, libraries, and some spare."""
 
 
 def resolve(host: str, port: int) -> str:

@@ -1,4 +1,4 @@
-"""`waitroom serve`: the parent process. It owns the embedded store and the Granian workers.
+"""`waitroom serve`: the parent process. It owns the embedded backend and the Granian workers.
 
 Granian stops listening as soon as it is told to end, while a proxy still sends requests and open
 event streams keep it alive. So the parent takes the signal first. Workers drain: they say so at
@@ -112,11 +112,11 @@ def serve(settings: Settings, *, on_ready: Callable[[], None] | None = None) -> 
         logs.configure(settings.log_level, settings.log_json)
     except ValueError as error:
         raise InvalidInput("log_level", str(error)) from None
-    # The embedded store runs in a thread, and a forked copy of that would be half a thread.
+    # The embedded backend runs in a thread, and a forked copy of that would be half a thread.
     multiprocessing.set_start_method("spawn", force=True)
     # Started by hand, for it unblocks signals where it is started, and `held()` blocks them.
     resource_tracker.ensure_running()
-    with _own_store(settings):
+    with _own_backend(settings):
         asyncio.run(prepare(settings, rooms))
         parent = _parent(settings, address)
         if on_ready is not None:
@@ -193,7 +193,7 @@ def _check_tls(cert: Path | None, key: Path | None) -> None:
 
 
 async def prepare(settings: Settings, rooms: Mapping[str, Policy]) -> None:
-    """Check the store and the desk's database, and make the rooms that the file declares."""
+    """Check the backend and the desk's database, and make the rooms that the file declares."""
     if settings.desk:
         await _prepare_desk(settings)
     ring = load_secret(settings)
@@ -216,19 +216,19 @@ async def _prepare_desk(settings: Settings) -> None:
 
 
 @contextlib.contextmanager
-def _own_store(settings: Settings) -> Iterator[None]:
-    """Run the embedded store in a thread of this process, if it is wanted."""
+def _own_backend(settings: Settings) -> Iterator[None]:
+    """Run the embedded backend in a thread of this process, if it is wanted."""
     if settings.redis_url is not None:
         yield
         return
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="store", daemon=True)
+    thread = threading.Thread(target=loop.run_forever, name="backend", daemon=True)
     thread.start()
-    store = EmbeddedServer(settings.data_dir)
+    backend = EmbeddedServer(settings.data_dir)
     try:
-        asyncio.run_coroutine_threadsafe(store.start(), loop).result()
+        asyncio.run_coroutine_threadsafe(backend.start(), loop).result()
         yield
     finally:
-        asyncio.run_coroutine_threadsafe(store.stop(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(backend.stop(), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(5)

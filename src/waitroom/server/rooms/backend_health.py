@@ -1,4 +1,4 @@
-"""Is the store there? Known within a quarter of a second, so that no visitor waits for it.
+"""Is the backend there? Known within a quarter of a second, so that no visitor waits for it.
 
 While it is away every call is answered at once, nothing queues up, and one question every quarter
 of a second finds out when it is back.
@@ -12,7 +12,7 @@ import logging
 import time
 
 from waitroom.engine import Engine
-from waitroom.errors import StoreUnavailable
+from waitroom.errors import BackendUnavailable
 from waitroom.server.metrics.counters import Tally
 
 log = logging.getLogger("waitroom.pulse")
@@ -27,7 +27,7 @@ PING_AWAY_S = 0.25
 
 
 class Pulse:
-    """Watches one store: `away` tells whether calls are worth making."""
+    """Watches one backend: `away` tells whether calls are worth making."""
 
     def __init__(self, engine: Engine, tally: Tally) -> None:
         self.away = False
@@ -49,7 +49,7 @@ class Pulse:
             await asyncio.wait(self._tasks, timeout=1)
 
     def check(self) -> None:
-        """Raise at once if the store is away."""
+        """Raise at once if the backend is away."""
         if self.away:
             raise _unavailable()
 
@@ -63,7 +63,7 @@ class Pulse:
         while True:
             began = time.monotonic()
             await asyncio.sleep(LOOK_S)
-            # If we ourselves were late, replies may lie unread: that is no fault of the store.
+            # If we ourselves were late, replies may lie unread: that is no fault of the backend.
             late = time.monotonic() - began > 2 * LOOK_S
             on_time = 0 if late else on_time + 1
             if on_time >= _IN_TIME and self._engine.visitors.oldest_s > HUNG_S:
@@ -71,7 +71,7 @@ class Pulse:
                 self._asked.set()
 
     async def _ask(self) -> None:
-        """Ping the store now and then, and at once when a call has failed."""
+        """Ping the backend now and then, and at once when a call has failed."""
         while True:
             self._asked.clear()
             self._set(not await self._ping())
@@ -99,12 +99,14 @@ class Pulse:
             return
         self.away = away
         if away:
-            self._tally.store_errors += 1
+            self._tally.backend_errors += 1
             self.away_since = time.monotonic()
-            log.warning("the store is away; answering without it until it is back")
+            log.warning("the backend is away; answering without it until it is back")
         else:
-            log.warning("the store is back after %.1f s", time.monotonic() - self.away_since)
+            log.warning("the backend is back after %.1f s", time.monotonic() - self.away_since)
 
 
-def _unavailable() -> StoreUnavailable:
-    return StoreUnavailable("the store cannot be reached; places are kept, try again in a moment")
+def _unavailable() -> BackendUnavailable:
+    return BackendUnavailable(
+        "the backend cannot be reached; places are kept, try again in a moment"
+    )

@@ -1,6 +1,6 @@
 """What a process knows of each room in use: policy, counts and the estimate, renewed each second.
 
-Polls read the board of their room and ask the store nothing for it: one `stats` a second serves
+Polls read the board of their room and ask the backend nothing for it: one `stats` a second serves
 any number of visitors.
 """
 
@@ -54,7 +54,7 @@ class Board:
         return self.stats.version
 
     def renew(self, policy: Policy, stats: Stats) -> None:
-        """Take over what the store says now."""
+        """Take over what the backend says now."""
         if stats.version != self.stats.version:
             self.changed_at_ms = stats.now_ms
         self.policy, self.stats, self.fresh_at = policy, stats, time.monotonic()

@@ -1,7 +1,7 @@
 """Live events: one poll loop per process and room feeds every open stream of that room.
 
 A stream is Server-Sent Events: `ticket` (the same JSON as a status), `room` (the public view, when
-the operator changed something), `gone` (a problem, then the end), `away` (the store cannot be
+the operator changed something), `gone` (a problem, then the end), `away` (the backend cannot be
 reached; the place is kept) and `reconnect` (this process stops; come back at once). Each event is
 the whole state, so a client that reconnects has missed nothing.
 """
@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from waitroom.engine.ticket_views import Held
-from waitroom.errors import StoreUnavailable, TooMany, UnknownRoom, WaitroomError
+from waitroom.errors import BackendUnavailable, TooMany, UnknownRoom, WaitroomError
 from waitroom.models import MEMBERS_PER_SCRIPT, State, TicketView
 from waitroom.server.context import Server
 from waitroom.server.http import answers, bodies, problems
@@ -301,7 +301,7 @@ class Channel:
             self._new.clear()
 
     def _tell_away(self, error: WaitroomError) -> None:
-        if isinstance(error, StoreUnavailable):
+        if isinstance(error, BackendUnavailable):
             self._server.pulse.suspect()
         if self._away:
             return

@@ -1,14 +1,14 @@
 """`/v1/check`: is this pass good now? Cheap, for it is asked before every request of a site.
 
 A signature is checked once and remembered; whether the session still is inside is asked of the
-store each time, many at once. While the store is away the signature and the end must do.
+store each time, many at once. While the backend is away the signature and the end must do.
 """
 
 from __future__ import annotations
 
 import time
 
-from waitroom.errors import InvalidPass, StoreError, UnknownRoom
+from waitroom.errors import InvalidPass, Unavailable, UnknownRoom
 from waitroom.passes import Pass
 from waitroom.server.context import Server
 from waitroom.server.http import problems
@@ -33,18 +33,18 @@ async def check(server: Server, call: Call) -> Answer:
 
 async def _goes_on(server: Server, found: Pass) -> bool:
     """Tell whether the session of a pass, whose signature and end are good, is inside now."""
-    # A pass without a session was given while the store was away, and holds for its minute.
+    # A pass without a session was given while the backend was away, and holds for its minute.
     if server.pulse.away or not found.sid:
         return True
     try:
         if await server.engine.check(found.room, found.ticket_id, found.sid):
             return True
         # After a loss nobody is inside until gates have vouched for them, in `recover_s`. Asked
-        # of the store: a board may be a second old.
+        # of the backend: a board may be a second old.
         stats = await within(server.engine.stats(found.room))
     except UnknownRoom:
         return False
-    except StoreError:
+    except Unavailable:
         server.pulse.suspect()
         return True
     return stats.hold_until_ms is not None

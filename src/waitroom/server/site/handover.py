@@ -150,7 +150,7 @@ def _shown(server: Server, request: Request) -> Pass:
         raise InvalidPass("is missing; send it as `Authorization: Bearer`")
     found = check.read(server, call)
     if not found.sid:
-        raise InvalidPass("was given while the store was away, and belongs to no session")
+        raise InvalidPass("was given while the backend was away, and belongs to no session")
     return found
 
 

@@ -1,7 +1,7 @@
 """What the calls of visitors do. The lane and the framework's routes both end here.
 
 Each function takes the server and a `Call` and returns an `Answer`; what it raises, `respond` turns
-into a problem, or, while the store is away, into what the room's policy wants.
+into a problem, or, while the backend is away, into what the room's policy wants.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from waitroom.server.visitor import views
 Act = Callable[[Server, Call], Awaitable[Answer]]
 Found = TypeVar("Found")
 ANSWER_S = 0.28
-"""No answer takes longer, whatever the store does."""
+"""No answer takes longer, whatever the backend does."""
 
 _LONGEST_HELD = 256
 OVER = {Reason.FINISHED, Reason.EXPIRED}
@@ -59,7 +59,7 @@ async def respond(server: Server, act: Act, call: Call) -> Answer:
 
 def refused(server: Server, call: Call, act: Act, error: errors.WaitroomError) -> Answer:
     """Answer for what went wrong."""
-    if isinstance(error, errors.StoreUnavailable):
+    if isinstance(error, errors.BackendUnavailable):
         server.pulse.suspect()
         return _away(server, call, act, error)
     return problems.answer(error)
@@ -211,12 +211,12 @@ def check_not_desk(room: str) -> None:
 
 
 async def within(work: Awaitable[Found]) -> Found:
-    """Wait for the store no longer than an answer may take."""
+    """Wait for the backend no longer than an answer may take."""
     try:
         async with asyncio.timeout(ANSWER_S):
             return await work
     except TimeoutError:
-        raise errors.StoreUnavailable("the store did not answer in time; try again") from None
+        raise errors.BackendUnavailable("the backend did not answer in time; try again") from None
 
 
 def gone(view: TicketView) -> Answer:
@@ -286,13 +286,13 @@ _LETS_IN = {join, status, enter}
 _LETS_IN_MODES = {Mode.OPEN, Mode.BYPASS}
 
 
-def _away(server: Server, call: Call, act: Act, error: errors.StoreUnavailable) -> Answer:
-    """Answer while the store is away, as the room's policy wants it."""
+def _away(server: Server, call: Call, act: Act, error: errors.BackendUnavailable) -> Answer:
+    """Answer while the backend is away, as the room's policy wants it."""
     held = call.held
     try:
         if held or call.ticket is not None:
             server.ring.read(call.room, held)
-    except errors.InvalidTicket as invalid:  # for that the store need not be asked
+    except errors.InvalidTicket as invalid:  # for that the backend need not be asked
         if call.ticket is not None:
             return problems.answer(invalid)
         held = ""
@@ -312,7 +312,7 @@ def _away(server: Server, call: Call, act: Act, error: errors.StoreUnavailable) 
 
 
 def open_while_away(server: Server, room: str) -> bool:
-    """Tell whether a room lets everybody in while the store is away.
+    """Tell whether a room lets everybody in while the backend is away.
 
     It does not where nobody would be let in anyway: closed, paused, by hand, or not open yet.
     """

@@ -20,7 +20,7 @@ from waitroom.server.rooms.board import Board
 from waitroom.server.visitor.poll_interval import poll_after_ms
 
 AWAY_PASS_S = 60
-"""A pass that is given while the store is away holds so long; by then it may be back."""
+"""A pass that is given while the backend is away holds so long; by then it may be back."""
 
 PASS_S = 86_400
 """A pass of a session without an end holds so long, and is made anew by each status."""

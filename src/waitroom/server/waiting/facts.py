@@ -78,7 +78,7 @@ async def facts(server: Server, call: Call, text: Text, nonce: str, asked: Asked
         return await _known(server, call, board, page, asked.ended)
     except (errors.UnknownRoom, errors.InvalidRoomName):
         return Facts(page, [])
-    except (errors.StoreError, errors.BrokenRoom, errors.UpgradeNeeded):
+    except (errors.Unavailable, errors.BrokenRoom, errors.UpgradeNeeded):
         server.pulse.suspect()
         return _away(server, call, page)
 
@@ -158,7 +158,7 @@ def _held(server: Server, call: Call, page: PageView, view: TicketView) -> Facts
 
 
 def inside(server: Server, call: Call, ticket: str) -> tuple[bytes, bytes]:
-    """Return the cookie which says that this ticket was inside: the store soon forgets it."""
+    """Return the cookie which says that this ticket was inside: the backend soon forgets it."""
     safe = service.secure(server, call)
     return cookie(INSIDE_COOKIE + call.room, ticket[-_TAIL:], secure=safe, max_age_s=86_400)
 
@@ -195,7 +195,7 @@ def _remembered(
 
 
 def _away(server: Server, call: Call, page: PageView) -> Facts:
-    """The store is away: say so, or let people in where the room wants that."""
+    """The backend is away: say so, or let people in where the room wants that."""
     policy = page.policy or server.engine.policy_of(call.room)
     page = replace(page, face=Face.AWAY, policy=policy)
     if not service.open_while_away(server, call.room):

@@ -116,7 +116,7 @@ async def _onward(server: Server, request: Request, call: Call, wanted: str | No
     try:
         made = await handover.hand_off(server, request, Response(), call.room, "me")
     except WaitroomError:
-        return target.url  # its gate decides; while the store is away it may let people in
+        return target.url  # its gate decides; while the backend is away it may let people in
     return onward.with_code(target.url, made.code)
 
 

@@ -122,7 +122,7 @@ class PageView:
 
     @property
     def away(self) -> bool:
-        """Whether the store is away."""
+        """Whether the backend is away."""
         return self.face is Face.AWAY
 
     @property

@@ -10,7 +10,7 @@ from waitroom.desk.models import Store, StoreMode, WaitingType
 from waitroom.desk.record.host_keys import HostKey
 from waitroom.engine.api_keys import Role
 from waitroom.engine.audit import Entry
-from waitroom.errors import InvalidInput, StoreError
+from waitroom.errors import InvalidInput, Unavailable
 from waitroom.server.context import Server
 from waitroom.server.desk.api import host_schemas as h
 from waitroom.server.desk.api.auth import HostWho, desk_of
@@ -38,7 +38,7 @@ async def record(server: Server, who: HostWho, action: str, **detail: Any) -> No
     )
     try:
         await server.audit.append(entry)
-    except StoreError:
+    except Unavailable:
         _LOG.exception("could not write the audit log")
 
 

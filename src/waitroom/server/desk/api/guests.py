@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from fastapi import APIRouter, Depends, Request, Response
 
 from waitroom.desk.models import Action, Status
-from waitroom.errors import BodyTooLarge, InvalidInput, StoreUnavailable, TooMany, WrongStatus
+from waitroom.errors import BackendUnavailable, BodyTooLarge, InvalidInput, TooMany, WrongStatus
 from waitroom.server.context import Here, Server
 from waitroom.server.desk import stream
 from waitroom.server.desk.api import lines, views
@@ -77,7 +77,7 @@ async def place(server: Here, store: b.StoreId, token: b.Token) -> Response:
     server.pulse.check()
     try:
         found = await desk.place(store, token)
-    except StoreUnavailable:
+    except BackendUnavailable:
         server.pulse.suspect()
         raise
     return views.as_response(views.place_json(found))

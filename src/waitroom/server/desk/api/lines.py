@@ -13,7 +13,7 @@ from waitroom.desk.live.tokens import pace_text
 from waitroom.desk.live.waits import LineView, line_view
 from waitroom.desk.models import Pace, Party, Status, Store, WaitingType
 from waitroom.desk.phones import masked
-from waitroom.errors import StoreUnavailable, UnknownType
+from waitroom.errors import BackendUnavailable, UnknownType
 from waitroom.server.desk.api import host_schemas as h
 from waitroom.server.desk.api import schemas as b
 from waitroom.server.desk.api.views import at, store_json
@@ -151,7 +151,7 @@ async def _lines(desk: Desk, store: Store, spots: Spots | None = None) -> Sequen
     """Return the lines of a store, by the record alone while Redis is away."""
     try:
         return await desk.waits(store.id)
-    except StoreUnavailable:
+    except BackendUnavailable:
         spots = spots or await spots_of(desk, store)
         return [_by_record(store, one, spots) for one in store.types]
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from waitroom.desk.inputs import Wish
 from waitroom.desk.live.waits import LineView
 from waitroom.desk.models import Change, Party, Place, Range, Source, Store
-from waitroom.errors import StoreUnavailable
+from waitroom.errors import BackendUnavailable
 from waitroom.server.context import Server
 from waitroom.server.desk.api import host_schemas as h
 from waitroom.server.desk.api import schemas as b
@@ -96,7 +96,7 @@ async def guest_answer(server: Server, party: Party, token: str) -> b.GuestAnswe
     if not server.pulse.away:
         try:
             place = place_json(await server.desk.place(party.store, token))
-        except StoreUnavailable:  # what was asked for is done, and the record says it
+        except BackendUnavailable:  # what was asked for is done, and the record says it
             server.pulse.suspect()
     store = await server.desk.book.store(party.store)
     return b.GuestAnswer(party=guest_party(store, party), place=place)

@@ -19,7 +19,7 @@ from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Action, Party, Source, StoreMode
 from waitroom.desk.record.host_keys import PREFIX, HostKey
 from waitroom.engine.api_keys import ApiKey, Role
-from waitroom.errors import InvalidInput, StoreError, TooMany, Unauthorized, WaitroomError
+from waitroom.errors import InvalidInput, TooMany, Unauthorized, Unavailable, WaitroomError
 from waitroom.server.context import Here, Server
 from waitroom.server.desk.api import views
 from waitroom.server.desk.api.auth import HostWho, desk_of, host_by_key, who_hosts
@@ -59,7 +59,7 @@ async def sign_in(
         who.need(store, Role.VIEWER)
     except WaitroomError as error:
         page = Page(request, server)
-        said = "away" if isinstance(error, StoreError) else "bad"
+        said = "away" if isinstance(error, Unavailable) else "bad"
         said = "limited" if isinstance(error, TooMany) else said
         wrong = page.text(f"sign_in_{said}")
         return page.html("desk/sign_in.html", status_of(error), store=found, error=wrong)
@@ -196,7 +196,7 @@ async def act(
             revision=revision,
         )
     except WaitroomError as error:
-        if isinstance(error, StoreError):
+        if isinstance(error, Unavailable):
             raise
         said = await tell.why_not(desk, text, store, error, party)
         return await host.refused(said, status_of(error))
@@ -227,7 +227,7 @@ async def call_next(
             op_id=host.op_id("call_next", op),
         )
     except WaitroomError as error:
-        if isinstance(error, StoreError):
+        if isinstance(error, Unavailable):
             raise
         said = await tell.why_not_next(desk, text, store, type, error)
         return await host.refused(said, status_of(error))
@@ -265,7 +265,7 @@ async def add(
         op_id = host.op_id("join", op)
         party, _ = await desk.join(store, type, wish, by=host.who.name, op_id=op_id, force=True)
     except WaitroomError as error:
-        if isinstance(error, StoreError):
+        if isinstance(error, Unavailable):
             raise
         said = tell.wrong_walk_in(text, await desk.book.store(store), type, error)
         return await host.refused(said, status_of(error))

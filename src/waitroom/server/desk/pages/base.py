@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from waitroom.errors import InvalidInput, StoreError, WaitroomError
+from waitroom.errors import InvalidInput, Unavailable, WaitroomError
 from waitroom.server.context import Server, server_of
 from waitroom.server.desk.pages import text as say
 from waitroom.server.http.problems import status_of
@@ -156,7 +156,7 @@ def _to_sign_in(request: Request) -> Response:
 def problem(request: Request, error: WaitroomError) -> Response:
     """Say on a page what went wrong."""
     page, status = Page(request), status_of(error)
-    away = isinstance(error, StoreError)
+    away = isinstance(error, Unavailable)
     if away:
         title, said = "away_title", page.text("problem_away")
     elif status == _NOT_FOUND:

@@ -9,7 +9,7 @@ from waitroom.desk.live.line import Counts
 from waitroom.desk.live.tokens import pace_text
 from waitroom.desk.live.waits import LineView, line_view
 from waitroom.desk.models import Status, Store
-from waitroom.errors import StoreUnavailable
+from waitroom.errors import BackendUnavailable
 from waitroom.server.context import Server
 from waitroom.server.desk.api.auth import desk_of
 
@@ -20,7 +20,7 @@ async def lines_of(server: Server, store: Store) -> tuple[LineView, ...]:
     if not server.pulse.away:
         try:
             return await desk.waits(store.id)
-        except StoreUnavailable:
+        except BackendUnavailable:
             server.pulse.suspect()
     return await _by_record(desk, store)
 

@@ -15,9 +15,9 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from waitroom.desk.models import Place, Store
 from waitroom.desk.record.record import Action
 from waitroom.errors import (
+    BackendUnavailable,
     DefersUsedUp,
     NotFound,
-    StoreUnavailable,
     WaitroomError,
     WrongStatus,
 )
@@ -150,7 +150,7 @@ async def _place(server: Server, store: str, token: str) -> Place | None:
         return None
     try:
         return await desk_of(server).place(store, token)
-    except StoreUnavailable:
+    except BackendUnavailable:
         server.pulse.suspect()
         return None
 
