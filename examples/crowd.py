@@ -20,11 +20,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from waitroom.engine import Engine
-from waitroom.errors import Refused
-from waitroom.models import Policy, State, Stats
-from waitroom.ticker import Ticker
-from waitroom.tickets import KeyRing
+from waitroom import Engine, KeyRing, Policy, Refused, State, Stats, Ticker
 
 ROOM = "demo"
 PEOPLE = int(sys.argv[1]) if len(sys.argv) > 1 else 300

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from waitroom import __version__
 from waitroom.cli import output
 from waitroom.cli.command import command, option, page, signature_with
 from waitroom.cli.commands import key, room
@@ -30,6 +29,7 @@ from waitroom.cli.desk import group, host, rebuild, store
 from waitroom.cli.desk.demo import desk_demo
 from waitroom.errors import WaitroomError
 from waitroom.settings import SETTINGS, load
+from waitroom.version import __version__
 
 _ORDER = (
     *("serve", "demo", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),

@@ -9,9 +9,9 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from waitroom import __version__
 from waitroom.rehearsal import plots
 from waitroom.rehearsal.outcome import WORDS, Outcome
+from waitroom.version import __version__
 
 
 def render(outcome: Outcome) -> str:

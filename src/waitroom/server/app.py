@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse
 
-from waitroom import __version__
 from waitroom.server.apidocs import routes as apidocs
 from waitroom.server.context import Here, Server, load_desk, open_server
 from waitroom.server.http import problems
@@ -23,6 +22,7 @@ from waitroom.server.visitor import routes
 from waitroom.server.visitor.lane import Lane
 from waitroom.server.waiting import routes as pages
 from waitroom.settings import Settings
+from waitroom.version import __version__
 
 ABOUT = """A virtual waiting room: people get in fairly, in order, at a pace you set.
 

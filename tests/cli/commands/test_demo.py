@@ -19,10 +19,10 @@ import pytest
 from examples.concert.crowd import Habits, Person, Shared
 from typer.testing import CliRunner
 
-import waitroom
 from tests.support.counts import count
 from tests.support.servers import wait_for
 from tests.support.serving import children, free_port
+from waitroom import version
 from waitroom.cli.app import app
 
 SOON_S = 20
@@ -152,6 +152,6 @@ def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_site_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An installation without the example says where to get it."""
-    monkeypatch.setattr(waitroom, "__file__", str(tmp_path / "a" / "b" / "__init__.py"))
+    monkeypatch.setattr(version, "__file__", str(tmp_path / "a" / "b" / "version.py"))
     code, said = told()
     assert (2, True) == (code, "the concert site is not part of this installation" in said)

@@ -26,7 +26,7 @@ from typing import Annotated, Any
 
 import typer
 
-import waitroom
+from waitroom import version
 from waitroom.errors import InvalidInput
 from waitroom.settings import Settings
 
@@ -83,7 +83,7 @@ def demo(
 
 def site_folder() -> Path:
     """Return the folder in which the package `concert` is: in a wheel, or in a checkout."""
-    package = Path(waitroom.__file__).parent
+    package = Path(version.__file__).parent
     for folder in (package / "examples", package.parents[1] / "examples"):
         if (folder / "concert" / "app.py").exists():
             return folder

@@ -18,10 +18,11 @@ from fastapi import APIRouter, Request, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from waitroom import __version__, errors
+from waitroom import errors
 from waitroom.server.apidocs import reference
 from waitroom.server.context import Here
 from waitroom.server.http import problems
+from waitroom.version import __version__
 
 router = APIRouter(include_in_schema=False)
 DEFAULT_BASE = "http://localhost:8080"

@@ -22,10 +22,10 @@ from prometheus_client.core import (
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from waitroom import __version__
 from waitroom.models import Policy, Stats
 from waitroom.server.metrics.counters import ITEMS, LATENCY_S, Row
 from waitroom.server.metrics.workers import Sum
+from waitroom.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
