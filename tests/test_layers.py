@@ -20,6 +20,7 @@ CORE = {
     "tickets",
     "passes",
     "estimate",
+    "web",
 }
 # A core module imports no third-party package, but for what a standard is best left to.
 # A gate adds to these only the framework that it is for.
@@ -45,7 +46,7 @@ ALLOWED = {
     "__main__": {"cli"},
 }
 # These import nothing else of Waitroom, and no third-party package.
-PURE = {"planner": {"planner", "models", "errors"}}
+PURE = {"planner": {"planner", "models", "errors"}, "web": {"web", "errors"}}
 # The public API names what it offers; it is above everything, and nobody imports it.
 PUBLIC = Path("__init__.py")
 MODULES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
@@ -123,6 +124,8 @@ def test_every_part_is_known() -> None:
         ("client.py", "from waitroom.server.http.request import Call", "waitroom.server"),
         ("gates/remote.py", "import httpx", "httpx"),
         ("planner/advice.py", "from waitroom.settings import load", "waitroom.settings"),
+        ("web/names.py", "from waitroom.models import State", "waitroom.models"),
+        ("web/origins.py", "import starlette", "starlette"),
     ],
 )
 def test_a_wrong_import_is_found(module: str, source: str, found: str) -> None:
@@ -144,6 +147,7 @@ def test_a_wrong_import_is_found(module: str, source: str, found: str) -> None:
         ("gates/keys.py", "import jwt\nfrom waitroom.passes import PassKeys"),
         ("client.py", "import httpx\nfrom waitroom.models import State"),
         ("gates/django.py", "import django\nfrom waitroom.gates.gate import Gate"),
+        ("gates/decision.py", "from waitroom.web.addresses import Proxies"),
         ("planner/verdict.py", "import math\nfrom waitroom.planner.inputs import Inputs"),
         ("cli/main.py", "from waitroom.ticker import Ticker\nfrom waitroom.engine import connect"),
     ],

@@ -18,7 +18,6 @@ from waitroom.gates.decision import (
     Redeem,
     Refuse,
     Wait,
-    address_of,
     decide,
 )
 from waitroom.gates.options import Options, Rule
@@ -123,9 +122,6 @@ def test_addresses_may_be_let_by_also_through_a_proxy() -> None:
     assert isinstance(said(forged, proxies=["192.0.2.0/24"], **office), Wait)
     for text in ("nonsense", "198.51.100.7:80", "", ","):
         assert isinstance(said(facts(x_forwarded_for=text), proxies=["192.0.2.1"], **office), Wait)
-    mapped = Facts("GET", "/concert", "", "http", "::ffff:198.51.100.7", lambda _: None)
-    assert PassOn() == said(mapped, **office)
-    assert "192.0.2.1" == address_of(Options(URL, RULES), told)
 
 
 def test_a_question_before_a_request_goes_by() -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import NamedTuple
 
 from waitroom.gates import returns
-from waitroom.gates.options import Network, Options
+from waitroom.gates.options import Options
 from waitroom.gates.paths import Match, Place
+from waitroom.web.addresses import FORWARDED_FOR, FORWARDED_PROTO
 
 PASS_COOKIE = "waitroom-pass-"  # noqa: S105 - the name of a cookie
 TICKET_COOKIE = "waitroom-ticket-"
@@ -200,22 +200,13 @@ def is_api(facts: Facts) -> bool:
 
 def seen_as(options: Options, facts: Facts) -> tuple[str, str]:
     """Return host and scheme as the visitor's browser has them, maybe through a proxy."""
-    scheme = facts.scheme
-    if options.believed and _within(options.believed, facts.address):
-        told = (facts.header("x-forwarded-proto") or "").strip().lower()
-        scheme = told if told in ("http", "https") else scheme
-    return facts.header("host") or "", scheme
+    told = facts.header(FORWARDED_PROTO)
+    return facts.header("host") or "", options.believed.scheme(facts.address, facts.scheme, told)
 
 
 def address_of(options: Options, facts: Facts) -> str:
-    """Return the visitor's address: the last one that no listed proxy has vouched for."""
-    if not _within(options.believed, facts.address):
-        return facts.address
-    told = (facts.header("x-forwarded-for") or "").split(",")
-    for part in reversed([one.strip() for one in told if one.strip()]):
-        if not _within(options.believed, part):
-            return part
-    return facts.address
+    """Return the visitor's address, maybe behind proxies."""
+    return options.believed.visitor(facts.address, facts.header(FORWARDED_FOR))
 
 
 def _held(facts: Facts, room: str, passes: Reader) -> Held | None:
@@ -235,7 +226,7 @@ def _goes_by(options: Options, facts: Facts) -> bool:
         given = facts.header(name)
         if given is not None and hmac.compare_digest(given.encode(), secret.encode()):
             return True
-    if options.let_by and _within(options.let_by, address_of(options, facts)):
+    if options.let_by and address_of(options, facts) in options.let_by:
         return True
     # A browser sends no cookie with the question it asks before a request to another origin.
     asks = facts.header("access-control-request-method")
@@ -267,14 +258,3 @@ def _is_token(text: str) -> bool:
 def _is_secret(text: str) -> bool:
     """Tell whether a text may be something that nobody can guess."""
     return _is_token(text) and _SHORTEST_SECRET <= len(text) <= _LONGEST_SECRET
-
-
-def _within(networks: Sequence[Network], address: str) -> bool:
-    if not networks:
-        return False
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return False
-    plain = getattr(found, "ipv4_mapped", None) or found
-    return any(plain in network for network in networks)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from waitroom.errors import InvalidInput
 from waitroom.gates import returns
 from waitroom.gates.paths import Place, Table
 from waitroom.models import WhenAway, check_room_name
+from waitroom.web.addresses import Networks, Proxies
 
-Network: TypeAlias = IPv4Network | IPv6Network
 _SHORTEST_SECRET = 16
 
 
@@ -53,8 +52,8 @@ class Options:
     table: Table = field(init=False, repr=False, compare=False)
     ends: Table | None = field(init=False, repr=False, compare=False)
     returns_to: dict[str, str | None] = field(init=False, repr=False)
-    believed: tuple[Network, ...] = field(init=False, repr=False)
-    let_by: tuple[Network, ...] = field(init=False, repr=False)
+    believed: Proxies = field(init=False, repr=False)
+    let_by: Networks = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         given = self.rules
@@ -77,8 +76,10 @@ class Options:
             "ends": Table(ends) if ends else None,
             # Where site and waiting page share a host, going back to it is safe in any case.
             "returns_to": returns.listed((*_several(self.hosts, "hosts"), _host(page))),
-            "believed": _networks(self.proxies, "proxies"),
-            "let_by": _networks(self.bypass_addresses, "bypass_addresses"),
+            "believed": Proxies(_several(self.proxies, "proxies"), "proxies"),
+            "let_by": Networks(
+                _several(self.bypass_addresses, "bypass_addresses"), "bypass_addresses"
+            ),
             "bypass_headers": {name.lower(): text for name, text in self.bypass_headers.items()},
         }
         for name, value in made.items():
@@ -112,10 +113,3 @@ def _several(given: Sequence[str], name: str) -> tuple[str, ...]:
 
 def _host(url: str) -> str:
     return url.partition("://")[2].partition("/")[0]
-
-
-def _networks(given: Sequence[str], name: str) -> tuple[Network, ...]:
-    try:
-        return tuple(ip_network(one, strict=False) for one in _several(given, name))
-    except ValueError:
-        raise InvalidInput(name, "takes networks like 10.0.0.0/8, or addresses") from None

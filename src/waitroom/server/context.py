@@ -22,7 +22,8 @@ from waitroom.engine.audit import Audit
 from waitroom.engine.handoffs import Handoffs
 from waitroom.errors import InvalidInput
 from waitroom.passes import Pass, PassKeys
-from waitroom.server.http.rate_limits import Buckets, Proxies
+from waitroom.server.http.proxies import TrustedProxies
+from waitroom.server.http.rate_limits import Buckets
 from waitroom.server.metrics.counters import Tally
 from waitroom.server.metrics.workers import Shares, folder_of
 from waitroom.server.rooms.backend_health import Pulse
@@ -63,7 +64,7 @@ class Server:
     boards: Boards
     pulse: Pulse
     tally: Tally
-    proxies: Proxies
+    proxies: TrustedProxies
     joins: Buckets
     hub: Hub
     shares: Shares
@@ -110,7 +111,7 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
             boards=Boards(engine),
             pulse=Pulse(engine, tally),
             tally=tally,
-            proxies=Proxies(settings.proxies),
+            proxies=TrustedProxies(settings.proxies, settings.public_url),
             joins=Buckets(settings.joins_per_minute),
             hub=Hub(),
             shares=Shares(folder_of(settings.data_dir, settings.port), tally),

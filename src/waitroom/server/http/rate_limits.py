@@ -1,4 +1,4 @@
-"""Who calls, and how often they may: addresses behind proxies, and buckets per address.
+"""How often somebody may call: a token bucket per address.
 
 Counts are kept per process: behind several workers an address gets up to that many times the limit.
 They protect the server from one careless or hostile caller, and decide nothing about the line.
@@ -8,52 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
-from waitroom.errors import InvalidInput
-
-Headers = list[tuple[bytes, bytes]]
 _MOST_ADDRESSES = 50_000
-
-
-class Proxies:
-    """The networks whose word about the visitor's address is believed."""
-
-    def __init__(self, text: str | None) -> None:
-        self._networks: list[IPv4Network | IPv6Network] = []
-        for part in (text or "").replace(",", " ").split():
-            try:
-                self._networks.append(ip_network(part, strict=False))
-            except ValueError:
-                raise InvalidInput(
-                    "proxies", f"{part!r:.60} is no network; write it like 10.0.0.0/8 or 127.0.0.1"
-                ) from None
-
-    def __contains__(self, address: str) -> bool:
-        if not self._networks:
-            return False
-        try:
-            found = ip_address(address)
-        except ValueError:
-            return False
-        return any(found in network for network in self._networks)
-
-    def visitor(self, peer: str, headers: Headers) -> str:
-        """Return the visitor's address: the last one that no listed proxy has vouched for."""
-        if peer not in self:
-            return peer
-        told = ",".join(value.decode("latin-1") for name, value in headers if name == _FORWARDED)
-        for part in reversed([part.strip() for part in told.split(",") if part.strip()]):
-            try:
-                address = str(ip_address(part))
-            except ValueError:
-                return peer  # garbage: whoever wrote it is not to be told apart from the proxy
-            if address not in self:
-                return address
-        return peer
-
-
-_FORWARDED = b"x-forwarded-for"
 
 
 class Buckets:

@@ -37,7 +37,7 @@ from waitroom.engine.declared import apply_declared
 from waitroom.errors import InvalidInput
 from waitroom.models import Policy
 from waitroom.server.context import check_desk
-from waitroom.server.http.rate_limits import Proxies
+from waitroom.server.http.proxies import TrustedProxies
 from waitroom.server.process import listening, logs
 from waitroom.server.process.signals import DRAIN, HUSH, held, load_worker
 from waitroom.settings import Settings, declared_rooms
@@ -161,7 +161,7 @@ def check(settings: Settings) -> str:
     """Refuse settings that cannot work before anything is started; return where to listen."""
     load_secret(settings)
     load_pass_keys(settings)
-    Proxies(settings.proxies)
+    TrustedProxies(settings.proxies)
     if settings.desk:
         check_desk()
     public = urlsplit(settings.public_url or "http://unset")

@@ -234,10 +234,7 @@ def gone_error(view: TicketView) -> errors.Refused:
 
 def secure(server: Server, call: Call) -> bool:
     """Tell whether the visitor's browser speaks https to us, maybe through a proxy."""
-    public = server.settings.public_url
-    if call.scheme == "https" or (public is not None and public.startswith("https:")):
-        return True
-    return call.peer in server.proxies and call.header(b"x-forwarded-proto") == "https"
+    return server.proxies.is_https(call.peer, call.scheme, call.headers)
 
 
 def cookies(server: Server, call: Call, view: TicketView) -> answers.Headers:

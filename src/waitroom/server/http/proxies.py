@@ -1,0 +1,30 @@
+"""How the visitor's browser reaches us: its address and scheme, in front of listed proxies."""
+
+from __future__ import annotations
+
+from waitroom.server.http.answers import Headers
+from waitroom.web.addresses import FORWARDED_FOR, FORWARDED_PROTO, Proxies
+
+
+class TrustedProxies:
+    """The proxies of the setting `proxies`; takes headers as ASGI has them."""
+
+    def __init__(self, networks: str | None, public_url: str | None = None) -> None:
+        self._proxies = Proxies((networks or "").replace(",", " ").split(), "proxies")
+        self._always_https = public_url is not None and public_url.startswith("https:")
+
+    def visitor(self, peer: str, headers: Headers) -> str:
+        """Return the visitor's address."""
+        return self._proxies.visitor(peer, _header(headers, FORWARDED_FOR))
+
+    def is_https(self, peer: str, scheme: str, headers: Headers) -> bool:
+        """Tell whether the visitor's browser speaks https; our own https is never talked away."""
+        if scheme == "https" or self._always_https:
+            return True
+        return self._proxies.scheme(peer, scheme, _header(headers, FORWARDED_PROTO)) == "https"
+
+
+def _header(headers: Headers, name: str) -> str | None:
+    raw = name.encode()
+    values = [value.decode("latin-1") for key, value in headers if key == raw]
+    return ",".join(values) if values else None

@@ -1,0 +1,103 @@
+"""Addresses behind proxies: whose X-Forwarded-For and X-Forwarded-Proto count. Pure.
+
+A listener for IPv6 and IPv4 at once names an IPv4 peer `::ffff:10.0.0.1`. Such an address is
+unwrapped before it is compared or returned, so a list like `10.0.0.0/8` holds for it too. A
+network of IPv6 (`::/0`) therefore has no IPv4 address in it; `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+
+from waitroom.errors import InvalidInput
+
+FORWARDED_FOR, FORWARDED_PROTO = "x-forwarded-for", "x-forwarded-proto"
+_MAPPED = IPv6Network("::ffff:0:0/96")
+
+
+class Networks:
+    """A list of networks; `field` names the setting in errors."""
+
+    __slots__ = ("_networks",)
+
+    def __init__(self, texts: Iterable[str], field: str) -> None:
+        self._networks = tuple(_network(text, field) for text in texts)
+
+    def __bool__(self) -> bool:
+        return bool(self._networks)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Networks) and self._networks == other._networks
+
+    def __hash__(self) -> int:
+        return hash(self._networks)
+
+    def __contains__(self, address: str) -> bool:
+        if not self._networks:
+            return False
+        plain = _address(address)
+        return plain is not None and any(plain in network for network in self._networks)
+
+
+class Proxies(Networks):
+    """The networks of proxies that are believed about the visitor's address and scheme."""
+
+    __slots__ = ()
+
+    def visitor(self, peer: str, forwarded_for: str | None) -> str:
+        """Return the visitor's address: the last one that no listed proxy has vouched for.
+
+        With something that is no address the whole header counts for nothing: whoever wrote it
+        cannot be told apart from the proxy. Several headers are joined by commas, in order.
+        """
+        if peer not in self:
+            return _plain(peer)
+        parts = [part.strip() for part in (forwarded_for or "").split(",")]
+        for part in reversed([part for part in parts if part]):
+            address = _address(part)
+            if address is None:
+                break
+            if str(address) not in self:
+                return str(address)
+        return _plain(peer)
+
+    def scheme(self, peer: str, scheme: str, forwarded_proto: str | None) -> str:
+        """Return the scheme that the visitor's browser speaks: `http` or `https`."""
+        if forwarded_proto is None or peer not in self:
+            return scheme
+        told = forwarded_proto.strip().lower()
+        return told if told in ("http", "https") else scheme
+
+
+def _plain(address: str) -> str:
+    """Return an address in its one written form; what is none, such as a socket, as it is."""
+    return address if (read := _address(address)) is None else str(read)
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return (address.version == 6 and address.ipv4_mapped) or address
+
+
+def _network(text: str, field: str) -> IPv4Network | IPv6Network:
+    try:
+        network = ip_network(text, strict=False)
+    except ValueError:
+        raise InvalidInput(
+            field, f"{text!r:.60} is no network; write it like 10.0.0.0/8 or 127.0.0.1"
+        ) from None
+    if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):
+        first = network.network_address.ipv4_mapped
+        return IPv4Network((int(first or 0), network.prefixlen - _MAPPED.prefixlen))
+    return network

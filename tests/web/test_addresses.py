@@ -1,0 +1,158 @@
+"""Addresses behind proxies, one table for server and gates: who is believed about the visitor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from waitroom.errors import InvalidInput
+from waitroom.gates import decision
+from waitroom.gates.decision import Facts
+from waitroom.gates.options import Options
+from waitroom.gates.scopes import facts_of
+from waitroom.server.http.proxies import TrustedProxies
+
+RULES = {"/concert": "concert"}
+URL = "http://waitroom.test"
+
+
+class Seen(NamedTuple):
+    """What is taken for the visitor's address and scheme."""
+
+    address: str
+    scheme: str
+
+
+Side = Callable[[str, str, dict[str, list[str]]], Seen]
+
+
+def raw(headers: dict[str, list[str]]) -> list[tuple[bytes, bytes]]:
+    """Return headers as ASGI has them."""
+    return [(name.encode(), value.encode()) for name, values in headers.items() for value in values]
+
+
+def server(proxies: str, peer: str, headers: dict[str, list[str]]) -> Seen:
+    """Ask the server."""
+    trusted = TrustedProxies(proxies)
+    https = trusted.is_https(peer, "http", raw(headers))
+    return Seen(trusted.visitor(peer, raw(headers)), "https" if https else "http")
+
+
+def gate(proxies: str, peer: str, headers: dict[str, list[str]]) -> Seen:
+    """Ask a gate, on an ASGI scope."""
+    options = Options(URL, RULES, proxies=proxies.replace(",", " ").split())
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/concert",
+        "query_string": b"",
+        "scheme": "http",
+        "client": (peer, 50_000),
+        "headers": raw(headers),
+    }
+    facts = facts_of(scope)
+    return Seen(decision.address_of(options, facts), decision.seen_as(options, facts)[1])
+
+
+SIDES = pytest.mark.parametrize("side", [server, gate])
+OURS = "10.0.0.0/8"
+
+
+@SIDES
+@pytest.mark.parametrize(
+    ("proxies", "peer", "forwarded", "address"),
+    [
+        # Nobody is believed by default, and nobody who is not listed.
+        ("", "192.0.2.9", ["203.0.113.1"], "192.0.2.9"),
+        (OURS, "192.0.2.9", ["203.0.113.1"], "192.0.2.9"),
+        (OURS, "unix:", ["203.0.113.1"], "unix:"),
+        (OURS, "", ["203.0.113.1"], ""),
+        # The last address that no listed proxy vouches for counts; the left is anybody's word.
+        (OURS, "10.0.0.1", ["203.0.113.1"], "203.0.113.1"),
+        (OURS, "10.0.0.1", ["198.51.100.66, 203.0.113.1"], "203.0.113.1"),
+        (OURS, "10.0.0.1", ["198.51.100.66", "203.0.113.1"], "203.0.113.1"),
+        (OURS, "10.0.0.1", ["203.0.113.1, 10.0.0.7, 10.0.0.8"], "203.0.113.1"),
+        (OURS, "10.0.0.1", [" , ,203.0.113.1 , "], "203.0.113.1"),
+        (OURS, "10.0.0.1", ["10.0.0.7"], "10.0.0.1"),
+        (OURS, "10.0.0.1", [], "10.0.0.1"),
+        # Garbage counts as the proxy.
+        (OURS, "10.0.0.1", ["203.0.113.1, nonsense"], "10.0.0.1"),
+        (OURS, "10.0.0.1", ["nonsense, 203.0.113.1"], "203.0.113.1"),
+        (OURS, "10.0.0.1", ["203.0.113.1:80"], "10.0.0.1"),
+        (OURS, "10.0.0.1", ["\x00"], "10.0.0.1"),
+        (OURS, "10.0.0.1", ["1" * 65_536], "10.0.0.1"),
+        # IPv6, in its one written form.
+        (OURS, "10.0.0.1", ["2001:0db8:0:0::1"], "2001:db8::1"),
+        ("2001:db8::/32", "2001:db8::7", ["203.0.113.1"], "203.0.113.1"),
+        # A listener for both families names IPv4 peers like this; a proxy may do so too.
+        (OURS, "::ffff:10.0.0.1", ["203.0.113.1"], "203.0.113.1"),
+        (OURS, "::ffff:a00:1", ["203.0.113.1, ::ffff:10.0.0.7"], "203.0.113.1"),
+        (OURS, "10.0.0.1", ["::ffff:203.0.113.1"], "203.0.113.1"),
+        (OURS, "::ffff:192.0.2.9", ["203.0.113.1"], "192.0.2.9"),
+        ("", "::ffff:192.0.2.9", ["203.0.113.1"], "192.0.2.9"),
+        # A mapped network is one of IPv4, and other networks of IPv6 have no IPv4 in them.
+        ("::ffff:10.0.0.0/104", "::ffff:10.0.0.1", ["203.0.113.1"], "203.0.113.1"),
+        ("::ffff:10.0.0.0/104", "10.0.0.1", ["203.0.113.1"], "203.0.113.1"),
+        ("::/0", "::ffff:10.0.0.1", ["203.0.113.1"], "10.0.0.1"),
+        ("192.0.2.1, 10.0.0.0/8", "10.0.0.1", ["203.0.113.1, 192.0.2.1"], "203.0.113.1"),
+    ],
+)
+def test_the_visitors_address(
+    side: Side, proxies: str, peer: str, forwarded: list[str], address: str
+) -> None:
+    """Server and gates take the same address for the visitor's."""
+    assert address == side(proxies, peer, {"x-forwarded-for": forwarded}).address
+
+
+@SIDES
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "scheme"),
+    [
+        ("10.0.0.1", ["https"], "https"),
+        ("::ffff:10.0.0.1", ["https"], "https"),
+        ("10.0.0.1", [" HTTPS "], "https"),
+        ("10.0.0.1", ["http"], "http"),
+        ("10.0.0.1", [], "http"),
+        ("10.0.0.1", ["https, http"], "http"),
+        ("10.0.0.1", ["http", "https"], "http"),
+        ("10.0.0.1", ["javascript"], "http"),
+        ("192.0.2.9", ["https"], "http"),
+    ],
+)
+def test_the_visitors_scheme(side: Side, peer: str, forwarded: list[str], scheme: str) -> None:
+    """Only a listed proxy, and only with one clear word, says that the browser speaks https."""
+    assert scheme == side(OURS, peer, {"x-forwarded-proto": forwarded}).scheme
+
+
+def test_what_the_server_knows_of_https_is_not_talked_away() -> None:
+    """Its own https, or a public address of https, outweighs a proxy that says `http`."""
+    told = raw({"x-forwarded-proto": ["http"]})
+    assert TrustedProxies(OURS).is_https("10.0.0.1", "https", told)
+    assert TrustedProxies(OURS, "https://wait.test").is_https("10.0.0.1", "http", told)
+    assert not TrustedProxies(OURS, "http://wait.test").is_https("10.0.0.1", "http", told)
+
+
+@pytest.mark.parametrize("text", ["10.0.0/8", "10.0.0.0/33", "nonsense"])
+@SIDES
+def test_a_wrong_list_is_refused(side: Side, text: str) -> None:
+    """A typo in the setting says which word is wrong."""
+    with pytest.raises(InvalidInput, match=rf"proxies: '{text}' is no network"):
+        side(f"127.0.0.1, {text}", "10.0.0.1", {})
+
+
+def test_a_mapped_address_may_be_let_by() -> None:
+    """`bypass_addresses` of a gate read addresses in the same way."""
+    options = Options(URL, RULES, bypass_addresses=["198.51.100.0/24", "2001:db8::/32"])
+
+    def goes_by(peer: str) -> bool:
+        facts = Facts("GET", "/concert", "", "http", peer, lambda _: None)
+        made = decision.decide(options, facts, lambda *_: None, 0)
+        return isinstance(made, decision.PassOn)
+
+    assert goes_by("198.51.100.7")
+    assert goes_by("::ffff:198.51.100.7")
+    assert goes_by("2001:db8::7")
+    assert not goes_by("192.0.2.1")
+    assert not goes_by("")
