@@ -73,6 +73,7 @@ SETTINGS = (
     _serve("public_url", str, None, "how browsers reach this server, like https://wait.example"),
     _serve("tls_cert", Path, None, "certificate chain, PEM; with it Waitroom speaks https"),
     _serve("tls_key", Path, None, "private key of the certificate, PEM"),
+    _serve("answer_within_s", float, 0.3, "longest wait of a visitor for Redis, in seconds", 0, 60),
     _serve("drain_s", float, 5.0, "how long a stopping server still takes requests, in seconds"),
     _serve("proxies", str, None, "networks whose X-Forwarded-For is believed, split by commas"),
     _serve("admin_key", str, None, "an operator key that always works, `wr_…`", secret=True),
@@ -106,6 +107,7 @@ class Settings:
     public_url: str | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
+    answer_within_s: float = 0.3
     drain_s: float = 5.0
     proxies: str | None = None
     admin_key: str | None = None

@@ -36,9 +36,9 @@ from tests.support.counts import count
 from tests.support.figures import say
 from tests.support.servers import Server as Backend
 from tests.support.servers import start_server
-from tests.support.serving import ADMIN_KEY, Serving, await_ready, end, launch
+from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, Serving, await_ready, end, launch
 
-ANSWER_S = 0.3
+ANSWER_S = AS_PROMISED_S
 BACK_S = 2.0
 MOST_GROWN = 16_000_000
 PAUSE_S = 0.02
@@ -79,7 +79,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         slow_link(backend.port) as link,
     ):
         urls = (backend.url, f"redis://127.0.0.1:{link.port}")
-        both = [launch(folder, redis_url=url) for url in urls]
+        both = [launch(folder, redis_url=url, answer_within_s=ANSWER_S) for url in urls]
         try:
             for one in both:
                 await_ready(one)

@@ -10,7 +10,7 @@ import httpx
 
 from tests.support.counts import count
 from tests.support.figures import say
-from tests.support.serving import ADMIN_KEY, Patient, Serving, serving
+from tests.support.serving import ADMIN_KEY, Serving, serving
 from waitroom.credentials.pass_keys import rotate
 from waitroom.gates.keys import Verifier
 
@@ -50,9 +50,9 @@ def test_rotation_under_load(tmp_path: Path) -> None:
     rotate(folder, "ES256")
     with (
         serving(tmp_path, pass_keys=folder) as first,
-        httpx.Client(base_url=first.base, transport=Patient()) as http,
+        httpx.Client(base_url=first.base, timeout=20) as http,
         serving(tmp_path, pass_keys=folder, redis_url=store_of(first)) as second,
-        httpx.Client(base_url=second.base, transport=Patient()) as other,
+        httpx.Client(base_url=second.base, timeout=20) as other,
     ):
         body = {"name": "sale", "policy": {"session_s": 600, "renewable": True}}
         http.post("/v1/admin/rooms", json=body, headers=bearer(ADMIN_KEY)).raise_for_status()
@@ -80,7 +80,7 @@ def test_a_removed_key_is_refused_soon(tmp_path: Path) -> None:
     old = rotate(folder, "ES256")
     with (
         serving(tmp_path, pass_keys=folder) as server,
-        httpx.Client(base_url=server.base, transport=Patient()) as http,
+        httpx.Client(base_url=server.base, timeout=20) as http,
     ):
         body = {"name": "sale", "policy": {"session_s": 600}}
         http.post("/v1/admin/rooms", json=body, headers=bearer(ADMIN_KEY)).raise_for_status()

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.serving import ADMIN_KEY, Patient, serving
+from tests.support.serving import ADMIN_KEY, serving
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     keys = {"authorization": f"Bearer {ADMIN_KEY}"}
     with (
         serving(tmp_path_factory.mktemp("seeds")) as server,
-        httpx.Client(base_url=server.base, transport=Patient()) as visitor,
-        httpx.Client(base_url=server.base, transport=Patient(), headers=keys) as operator,
+        httpx.Client(base_url=server.base, timeout=20) as visitor,
+        httpx.Client(base_url=server.base, timeout=20, headers=keys) as operator,
     ):
         yield Site(visitor, operator)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.support.serving import ADMIN_KEY, Patient, Serving, serving
+from tests.support.serving import ADMIN_KEY, Serving, serving
 from waitroom.tickets import KeyRing
 
 
@@ -21,7 +21,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 @pytest.fixture
 def http(served: Serving) -> Iterator[httpx.Client]:
     """Return a client of that server."""
-    with httpx.Client(base_url=served.base, timeout=10, transport=Patient()) as client:
+    with httpx.Client(base_url=served.base, timeout=20) as client:
         yield client
 
 
@@ -30,7 +30,7 @@ def operator(served: Serving) -> Iterator[httpx.Client]:
     """Return a client that shows the admin key."""
     headers = {"authorization": f"Bearer {ADMIN_KEY}"}
     address = served.base
-    with httpx.Client(base_url=address, headers=headers, transport=Patient()) as client:
+    with httpx.Client(base_url=address, headers=headers, timeout=20) as client:
         yield client
 
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("waitroom.state")
 
-BACKEND_S = 0.2
-"""How long one call to the backend may take: an answer is promised within 300 ms."""
+BACKEND_SHARE = 2 / 3
+"""Share of `answer_within_s` that one call to the backend may take."""
 
 CONNECT_S = 5.0
 KEYS_EVERY_S = 1.0
@@ -85,7 +85,7 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
     from waitroom.server.rooms.live_streams import Hub  # it needs the class above
 
     ring = load_secret(settings)
-    timeout_s = min(settings.timeout_s, BACKEND_S)
+    timeout_s = min(settings.timeout_s, BACKEND_SHARE * settings.answer_within_s)
     engine = await Engine.connect(
         settings.redis_url,
         settings.data_dir,
@@ -109,7 +109,7 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
             audit=Audit(engine.runner),
             handoffs=Handoffs(engine.runner),
             boards=Boards(engine),
-            pulse=Pulse(engine, tally),
+            pulse=Pulse(engine, tally, settings.answer_within_s),
             tally=tally,
             proxies=TrustedProxies(settings.proxies, settings.public_url),
             joins=Buckets(settings.joins_per_minute),

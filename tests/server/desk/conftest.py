@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.support.counts import count
-from tests.support.serving import Patient, Serving, await_ready, end, launch
+from tests.support.serving import Serving, await_ready, end, launch
 
 PHONE, NAME = "010-1234-5678", "홍길동"
 
@@ -102,7 +102,5 @@ def open_shop(http: httpx.Client, operator: httpx.Client, **fields: Any) -> Iter
     path = f"/v1/stores/{store}"
     key = operator.post(f"{path}/hosts", json={"name": "front tablet"}).json()["key"]
     headers = {"authorization": f"Bearer {key}"}
-    with httpx.Client(
-        base_url=http.base_url, headers=headers, transport=Patient(), timeout=10
-    ) as host:
+    with httpx.Client(base_url=http.base_url, headers=headers, timeout=20) as host:
         yield Shop(store, path, key, host, http)

@@ -11,7 +11,7 @@ import httpx
 from fastapi import FastAPI
 
 from tests.support.servers import start_server
-from tests.support.serving import Serving, serving
+from tests.support.serving import AS_PROMISED_S, Serving, serving
 from waitroom.server.process import health
 
 
@@ -51,14 +51,12 @@ def test_a_backend_that_is_away_makes_it_unready_but_not_dead(tmp_path: Path) ->
     """While it hangs, `/readyz` is 503 and `/healthz` 200; when it is back, both are 200."""
     with (
         start_server("valkey", tmp_path / "backend") as backend,
-        serving(tmp_path, redis_url=backend.url) as server,
+        serving(tmp_path, redis_url=backend.url, answer_within_s=AS_PROMISED_S) as server,
     ):
         os.kill(backend.pid, signal.SIGSTOP)
         try:
             eventually(server, 503, ["backend_away"])
-            started = time.monotonic()
             assert 200 == httpx.get(f"{server.base}/healthz").status_code
-            assert time.monotonic() - started < 1
         finally:
             os.kill(backend.pid, signal.SIGCONT)
         eventually(server, 200, [])

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.serving import ADMIN_KEY, Patient, Serving, serving
+from tests.support.serving import ADMIN_KEY, Serving, serving
 from waitroom.engine.connection.embedded import running
 
 
@@ -108,7 +108,7 @@ def test_gates_announce_sessions_after_a_loss(tmp_path_factory: pytest.TempPathF
     """
     with (
         serving(tmp_path_factory.mktemp("loss")) as server,
-        httpx.Client(base_url=server.base, transport=Patient()) as http,
+        httpx.Client(base_url=server.base, timeout=20) as http,
     ):
         body = {"name": "sale", "policy": {"capacity": 2, "session_s": 300, "recover_s": 2}}
         http.post("/v1/admin/rooms", json=body, headers=bearer(ADMIN_KEY)).raise_for_status()

@@ -18,8 +18,8 @@ from waitroom.server.metrics.counters import Tally
 log = logging.getLogger("waitroom.pulse")
 
 LOOK_S = 0.05
-HUNG_S = 0.18
-"""A call that has been under way for so long is given up: 300 ms are promised to the visitor."""
+HUNG_SHARE = 0.6
+"""Share of `answer_within_s` after which a call is given up: the rest is for the answer."""
 
 _IN_TIME = 3
 PING_EVERY_S = 1.0
@@ -29,7 +29,8 @@ PING_AWAY_S = 0.25
 class Pulse:
     """Watches one backend: `away` tells whether calls are worth making."""
 
-    def __init__(self, engine: Engine, tally: Tally) -> None:
+    def __init__(self, engine: Engine, tally: Tally, answer_within_s: float) -> None:
+        self.hung_s = HUNG_SHARE * answer_within_s
         self.away = False
         self.away_since = 0.0
         self._engine = engine
@@ -66,7 +67,7 @@ class Pulse:
             # If we ourselves were late, replies may lie unread: that is no fault of the backend.
             late = time.monotonic() - began > 2 * LOOK_S
             on_time = 0 if late else on_time + 1
-            if on_time >= _IN_TIME and self._engine.visitors.oldest_s > HUNG_S:
+            if on_time >= _IN_TIME and self._engine.visitors.oldest_s > self.hung_s:
                 self._set(True)
                 self._asked.set()
 
@@ -85,7 +86,7 @@ class Pulse:
     async def _ping(self) -> bool:
         """Ask once, with the patience that a visitor has."""
         try:
-            async with asyncio.timeout(HUNG_S):
+            async with asyncio.timeout(self.hung_s):
                 await self._engine.ping()
         except Exception:  # whatever it is, it is no answer
             return False

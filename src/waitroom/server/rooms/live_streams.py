@@ -327,8 +327,8 @@ async def serve(server: Server, call: Call, receive: Receive, send: Send) -> int
     """Answer a request for events until either side ends it; return the status."""
     try:
         server.pulse.check()
-        held = await service.within(server.engine.visitors.read(call.room, call.held))
-        await service.within(server.boards.get(call.room))
+        held = await service.within(server, server.engine.visitors.read(call.room, call.held))
+        await service.within(server, server.boards.get(call.room))
         address = server.proxies.visitor(call.peer, call.headers)
         stream = server.hub.open(server, call.room, held, address)
     except WaitroomError as error:

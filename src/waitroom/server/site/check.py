@@ -41,7 +41,7 @@ async def _goes_on(server: Server, found: Pass) -> bool:
             return True
         # After a loss nobody is inside until gates have vouched for them, in `recover_s`. Asked
         # of the backend: a board may be a second old.
-        stats = await within(server.engine.stats(found.room))
+        stats = await within(server, server.engine.stats(found.room))
     except UnknownRoom:
         return False
     except Unavailable:

@@ -26,8 +26,8 @@ from waitroom.server.visitor import views
 
 Act = Callable[[Server, Call], Awaitable[Answer]]
 Found = TypeVar("Found")
-ANSWER_S = 0.28
-"""No answer takes longer, whatever the backend does."""
+ANSWER_SHARE = 0.28 / 0.3
+"""Share of `answer_within_s` that the backend gets in all; the rest is for the answer itself."""
 
 _LONGEST_HELD = 256
 OVER = {Reason.FINISHED, Reason.EXPIRED}
@@ -87,8 +87,8 @@ def _polled(server: Server, call: Call) -> Awaitable[TicketView] | None:
 async def poll(server: Server, call: Call) -> TicketView:
     """Return the view of the caller's ticket, and note that its holder is there."""
     server.pulse.check()
-    held = await within(server.engine.visitors.read(call.room, call.held))
-    await within(server.boards.get(call.room))
+    held = await within(server, server.engine.visitors.read(call.room, call.held))
+    await within(server, server.boards.get(call.room))
     return await server.engine.visitors.polls(call.room).submit(held)
 
 
@@ -99,7 +99,7 @@ async def join(server: Server, call: Call) -> Answer:
     if view.state is State.WAITING and board is not None and not board.stats.waiting:
         # The board is from before the rush, and would promise the first in line no wait at all.
         with contextlib.suppress(errors.WaitroomError):  # the place is taken, whatever it says
-            await within(server.boards.renew(call.room))
+            await within(server, server.boards.renew(call.room))
     return _told(server, call, view, 201 if view.new else 200)
 
 
@@ -109,7 +109,7 @@ async def joined(server: Server, call: Call, wish: JoinWish) -> TicketView:
     visitor = await _visitor(server, call, wish)
     server.pulse.check()
     if call.room not in server.boards.known:
-        await within(server.boards.get(call.room))
+        await within(server, server.boards.get(call.room))
     old = None if visitor is not None else call.cookie(TICKET_COOKIE + call.room)
     if old is not None:
         try:
@@ -129,7 +129,7 @@ async def _visitor(server: Server, call: Call, wish: JoinWish) -> str | None:
         if not call.bearer:
             raise errors.Unauthorized("`visitor` may be given only with an API key")
         address = server.proxies.visitor(call.peer, call.headers)
-        who = await within(auth.who_is(server, call.bearer, address))
+        who = await within(server, auth.who_is(server, call.bearer, address))
         who.need(Role.OPERATOR)
         return f"visitor:{wish.visitor}"
     wait_s = server.joins.take(server.proxies.visitor(call.peer, call.headers))
@@ -158,13 +158,13 @@ def _key(call: Call) -> str | None:
 async def enter(server: Server, call: Call) -> Answer:
     """Go inside; the answer carries the pass."""
     server.pulse.check()
-    return _told(server, call, await within(server.engine.enter(call.room, call.held)), 200)
+    return _told(server, call, await within(server, server.engine.enter(call.room, call.held)), 200)
 
 
 async def renew(server: Server, call: Call) -> Answer:
     """Extend the session."""
     server.pulse.check()
-    return _told(server, call, await within(server.engine.renew(call.room, call.held)), 200)
+    return _told(server, call, await within(server, server.engine.renew(call.room, call.held)), 200)
 
 
 async def defer(server: Server, call: Call) -> Answer:
@@ -174,7 +174,7 @@ async def defer(server: Server, call: Call) -> Answer:
     if not places.is_integer():
         raise errors.InvalidInput("places", "must be a whole number")
     view = await within(
-        server.engine.defer(call.room, call.held, int(places), op_id=_op_id(server, call))
+        server, server.engine.defer(call.room, call.held, int(places), op_id=_op_id(server, call))
     )
     return _told(server, call, view, 200)
 
@@ -182,14 +182,14 @@ async def defer(server: Server, call: Call) -> Answer:
 async def finish(server: Server, call: Call) -> Answer:
     """End the session; its place goes to the next one."""
     server.pulse.check()
-    await within(server.engine.finish(call.room, call.held))
+    await within(server, server.engine.finish(call.room, call.held))
     return _forgotten(server, call)
 
 
 async def leave(server: Server, call: Call) -> Answer:
     """Give up the place, the turn or the session."""
     server.pulse.check()
-    await within(server.engine.leave(call.room, call.held))
+    await within(server, server.engine.leave(call.room, call.held))
     return _forgotten(server, call)
 
 
@@ -199,7 +199,7 @@ async def room(server: Server, call: Call) -> Answer:
     board = server.boards.known.get(call.room)
     if board is None:
         server.pulse.check()
-        board = await within(server.boards.get(call.room))
+        board = await within(server, server.boards.get(call.room))
     server.boards.want(call.room)
     return Answer(200, answers.JSON, answers.encode(views.room(board)))
 
@@ -210,10 +210,10 @@ def check_not_desk(room: str) -> None:
         raise errors.UnknownRoom(room)
 
 
-async def within(work: Awaitable[Found]) -> Found:
+async def within(server: Server, work: Awaitable[Found]) -> Found:
     """Wait for the backend no longer than an answer may take."""
     try:
-        async with asyncio.timeout(ANSWER_S):
+        async with asyncio.timeout(ANSWER_SHARE * server.settings.answer_within_s):
             return await work
     except TimeoutError:
         raise errors.BackendUnavailable("the backend did not answer in time; try again") from None

@@ -93,7 +93,7 @@ async def _board(server: Server, room: str) -> Board:
     board = server.boards.known.get(room)
     if board is None:
         server.pulse.check()
-        board = await service.within(server.boards.get(room))
+        board = await service.within(server, server.boards.get(room))
     server.boards.want(room)
     return board
 
@@ -109,7 +109,9 @@ async def _known(
     )
     if call.held:
         try:
-            return _held(server, call, page, await service.within(service.poll(server, call)))
+            return _held(
+                server, call, page, await service.within(server, service.poll(server, call))
+            )
         except errors.InvalidTicket:
             pass  # too old, or of an earlier secret: its holder is new
     server.pulse.check()
