@@ -37,7 +37,7 @@ from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Party, Source, Status, Store, WaitingType
 from waitroom.desk.record.database import Database, open_database
 from waitroom.desk.record.host_keys import HostKeys
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 from waitroom.desk.record.tables import parties
 from waitroom.engine import Engine
 from waitroom.tickets import KeyRing
@@ -93,7 +93,7 @@ async def opened(url: str | None, folder: Path) -> AsyncIterator[tuple[Desk, Dat
         open_database(url, folder) as database,
         await Engine.connect(None, folder / "live", ring) as engine,
     ):
-        desk = Desk(Book(database), HostKeys(database), engine, ring)
+        desk = Desk(Record(database), HostKeys(database), engine, ring)
         try:
             yield desk, database
         finally:

@@ -11,7 +11,7 @@ from tests.support.clock import Clock
 from tests.support.postgres import Postgres, start_postgres
 from waitroom.desk.models import Store, WaitingType
 from waitroom.desk.record.database import Database, open_database
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 
 # 2026-05-08 18:00 in Seoul, a Friday evening.
 EVENING_US = 1_778_230_800_000_000
@@ -49,14 +49,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def book(database: Database, clock: Clock) -> Book:
+def record(database: Database, clock: Clock) -> Record:
     """Keep the record on the clock of the test."""
-    return Book(database, now_us=clock)
+    return Record(database, now_us=clock)
 
 
 @pytest.fixture
-async def store(book: Book) -> Store:
+async def store(record: Record) -> Store:
     """Add a store with two lines."""
     dine_in = WaitingType(name="dine-in", title="매장 식사", largest_party=8)
     takeout = WaitingType(name="takeout", title="포장")
-    return await book.add_store(Store(id="han-river", title="한강식당", types=(dine_in, takeout)))
+    return await record.add_store(Store(id="han-river", title="한강식당", types=(dine_in, takeout)))

@@ -12,11 +12,11 @@ from tests.support.clock import SECRET, Clock, open_engine
 from waitroom.desk.desk import Desk
 from waitroom.desk.inputs import Wish
 from waitroom.desk.live.line import Held, LiveLines, room_of
-from waitroom.desk.live.tokens import pace_text
+from waitroom.desk.live.turnover import turnover_text
 from waitroom.desk.models import Action, Party, Status, Store, WaitingType
 from waitroom.desk.record.database import Database, open_database
 from waitroom.desk.record.host_keys import HostKeys
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 from waitroom.engine import Engine
 from waitroom.tickets import KeyRing
 
@@ -26,8 +26,8 @@ TYPES = (WaitingType(name=DINE, title="Dine in"), WaitingType(name=TAKEOUT, titl
 
 def desk_on(database: Database, engine: Engine, clock: Clock) -> Desk:
     """Return one more process's desk, as far as database and server can tell."""
-    book = Book(database, now_us=clock)
-    return Desk(book, HostKeys(database), engine, KeyRing([SECRET]), now_us=clock)
+    record = Record(database, now_us=clock)
+    return Desk(record, HostKeys(database), engine, KeyRing([SECRET]), now_us=clock)
 
 
 @asynccontextmanager
@@ -97,7 +97,7 @@ async def held_by(desk: Desk, store: Store, type_: str = DINE) -> Held:
 async def check_agreement(desk: Desk, store: Store, type_: str = DINE) -> None:
     """Fail unless live line and record have the same parties, order, states and pace."""
     held = await held_by(desk, store, type_)
-    live = await desk.book.live(store.id, type_)
+    live = await desk.record.live(store.id, type_)
     waiting = [one for one in live if one.status is Status.WAITING]
     assert [one.ticket for one in waiting] == sorted(held.waiting, key=held.waiting.__getitem__)
     assert {one.ticket: one.place for one in waiting} == held.waiting
@@ -105,4 +105,4 @@ async def check_agreement(desk: Desk, store: Store, type_: str = DINE) -> None:
     known = {ticket: held.revisions.get(ticket) for ticket in held.tickets}
     assert {one.ticket: one.revision for one in live} == known
     if live:
-        assert pace_text(await desk.book.pace(store.id, type_)) == held.pace
+        assert turnover_text(await desk.record.turnover(store.id, type_)) == held.pace

@@ -8,7 +8,7 @@ from typing import Any
 from tests.support.clock import Clock
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Action, Party
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 
 STORE, DINE_IN, TAKEOUT = "han-river", "dine-in", "takeout"
 HOST = "front door"
@@ -19,27 +19,27 @@ def new_ticket() -> str:
     return secrets.token_hex(8)
 
 
-async def arrive(book: Book, type_: str = DINE_IN, size: int = 2, **more: Any) -> Party:
+async def arrive(record: Record, type_: str = DINE_IN, size: int = 2, **more: Any) -> Party:
     """Let one party register."""
     by_call = {name: more.pop(name) for name in ("by", "op_id", "force") if name in more}
     wish = Wish(size=size, **more)
-    return await book.register(STORE, type_, wish, new_ticket(), **by_call)
+    return await record.register(STORE, type_, wish, new_ticket(), **by_call)
 
 
-async def evening(book: Book, clock: Clock, parties: int) -> list[Party]:
+async def evening(record: Record, clock: Clock, parties: int) -> list[Party]:
     """Let parties register, a minute after each other."""
     found = []
     for _ in range(parties):
         clock.step(60)
-        found.append(await arrive(book))
+        found.append(await arrive(record))
     return found
 
 
-async def do(book: Book, party: Party, action: Action, **more: Any) -> Party:
+async def do(record: Record, party: Party, action: Action, **more: Any) -> Party:
     """Let the host do something to a party."""
-    return await book.act(STORE, party.id, action, by=HOST, **more)
+    return await record.act(STORE, party.id, action, by=HOST, **more)
 
 
-async def order(book: Book, type_: str = DINE_IN) -> list[int]:
+async def order(record: Record, type_: str = DINE_IN) -> list[int]:
     """Return the numbers of those who are live, in order."""
-    return [one.number for one in await book.live(STORE, type_)]
+    return [one.number for one in await record.live(STORE, type_)]

@@ -15,10 +15,10 @@ from tests.support.clock import open_engine
 from waitroom.desk.desk import Desk
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Party, Store, WaitingType
-from waitroom.desk.notify.loops import Hooks
+from waitroom.desk.notify.loops import Notifier
 from waitroom.desk.record.database import Database
 from waitroom.desk.record.host_keys import HostKeys
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 from waitroom.desk.record.tables import notices as table
 from waitroom.tickets import KeyRing
 
@@ -31,7 +31,7 @@ PHONE = "010-1234-5678"
 async def desk_on(database: Database, url: str) -> AsyncIterator[Desk]:
     """Open a desk as one more process would."""
     async with open_engine(url) as engine:
-        desk = Desk(Book(database), HostKeys(database), engine, KeyRing([RING]))
+        desk = Desk(Record(database), HostKeys(database), engine, KeyRing([RING]))
         yield desk
         await desk.aclose()
 
@@ -44,6 +44,11 @@ async def add_store(desk: Desk, name: str, url: str | None) -> Store:
     )
 
 
+def notifying(desk: Desk, **options: Any) -> Notifier:
+    """Return the loops that tell the guests of a desk."""
+    return Notifier(desk.record, desk.engine, desk.token, **options)
+
+
 @asynccontextmanager
 async def hooked(
     desk: Desk, name: str, receiver: Receiver | None = None, **options: Any
@@ -51,7 +56,7 @@ async def hooked(
     """Open a store whose guests are told, by this process."""
     async with receiving(receiver) as made:
         store = await add_store(desk, name, made.url)
-        async with Hooks(desk, **options):
+        async with notifying(desk, **options):
             yield store, made
 
 

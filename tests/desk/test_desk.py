@@ -256,7 +256,7 @@ async def test_refused_writes_nothing(desk: Desk, clock: Clock) -> None:
     for error, store_id, type_, size in refusals:
         with pytest.raises(error):
             await desk.join(store_id, type_, Wish(size=size))
-    assert 1 == len(await desk.book.live(store.id, DINE))
+    assert 1 == len(await desk.record.live(store.id, DINE))
     assert revision == await desk.store_revision(store.id)
 
 
@@ -346,5 +346,5 @@ async def test_default_database(tmp_path: Path, valkey: Server) -> None:
         async with open_desk(settings, engine, KeyRing([SECRET])) as desk:
             await desk.add_store(Store(id="han-river", title="Han River", types=TYPES))
         async with open_desk(settings, engine, KeyRing([SECRET])) as desk:
-            assert ["han-river"] == [one.id for one in await desk.book.stores()]
+            assert ["han-river"] == [one.id for one in await desk.record.stores()]
     assert (tmp_path / "desk.db").exists()

@@ -39,7 +39,7 @@ async def hosts(
 async def register(desk: Desk, store: Store, clock: Clock) -> Party:
     """Write a party to the record alone, for the line can be made from it at once."""
     clock.step(1)
-    return await desk.book.register(store.id, DINE, Wish(size=2), secrets.token_urlsafe(12))
+    return await desk.record.register(store.id, DINE, Wish(size=2), secrets.token_urlsafe(12))
 
 
 async def test_next_at_the_same_moment(hosts: Hosts, clock: Clock) -> None:
@@ -55,7 +55,7 @@ async def test_next_at_the_same_moment(hosts: Hosts, clock: Clock) -> None:
         called = [party.id for party in await asyncio.gather(*calls) if party is not None]
         assert sorted([next(expected).id, next(expected).id]) == sorted(called)
     assert None is await two.call_next(store.id, DINE, by="host")
-    assert {Status.CALLED} == {party.status for party in await one.book.live(store.id, DINE)}
+    assert {Status.CALLED} == {party.status for party in await one.record.live(store.id, DINE)}
     await check_agreement(two, store)
 
 
@@ -78,7 +78,7 @@ async def test_a_busy_evening(hosts: Hosts, clock: Clock) -> None:
 
     for _ in range(count("desk_calls") // 5):
         clock.step(1)
-        live = await hosts[0].book.live(store.id, DINE)
+        live = await hosts[0].record.live(store.id, DINE)
         work = [call(desk) for desk in hosts]
         work += [_join(rng.choice(hosts), store) for _ in range(rng.randint(1, 4))]
         work += [leave(rng.choice(hosts), rng.choice(live))] if live else []
@@ -88,7 +88,9 @@ async def test_a_busy_evening(hosts: Hosts, clock: Clock) -> None:
     assert len(ids) == len(set(ids))
     for desk in hosts:
         await check_agreement(desk, store)
-    left = [one for one in await hosts[0].book.live(store.id, DINE) if one.status is Status.WAITING]
+    left = [
+        one for one in await hosts[0].record.live(store.id, DINE) if one.status is Status.WAITING
+    ]
     assert max(party.place for party in called) < min(party.place for party in left)
 
 
@@ -122,5 +124,5 @@ async def test_a_repeated_call_is_one_call(hosts: Hosts, clock: Clock) -> None:
     assert 1 == len({party.id for party in await asyncio.gather(*calls) if party})
     joins = [desk.join(store.id, DINE, Wish(size=2), op_id="join") for desk in hosts * 3]
     assert 1 == len({token for _, token in await asyncio.gather(*joins)})
-    assert 4 == len(await hosts[0].book.live(store.id, DINE))
+    assert 4 == len(await hosts[0].record.live(store.id, DINE))
     await check_agreement(hosts[1], store)

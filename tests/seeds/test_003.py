@@ -28,7 +28,7 @@ from tests.support.clock import Clock
 from waitroom.desk.desk import Desk
 from waitroom.desk.inputs import Wish
 from waitroom.desk.live.line import room_of
-from waitroom.desk.models import Action, Pace, Source, Status
+from waitroom.desk.models import Action, Source, Status, Turnover
 from waitroom.desk.record.database import open_database
 from waitroom.engine import Engine, keys
 
@@ -133,7 +133,7 @@ async def test_teams_ahead(desk: Desk, clock: Clock) -> None:
     await do(desk, parties[0], Action.SEAT)
     await do(desk, parties[1], Action.CANCEL)
     parties.append(await join(desk, store))
-    kept = [await desk.book.party(store.id, one.id) for one in parties]
+    kept = [await desk.record.party(store.id, one.id) for one in parties]
     assert [0, 1, 2, 3, 2] == [one.teams_ahead for one in kept]
 
 
@@ -146,11 +146,11 @@ async def test_minutes_per_team(desk: Desk, clock: Clock) -> None:
     await do(desk, first, Action.SEAT)  # 10 min ÷ 1
     clock.step(1 + 60 * 2)
     await do(desk, second, Action.SEAT)  # 12 min ÷ 2
-    pace = await desk.book.pace(store.id, DINE)
-    assert 2 == pace.samples
-    assert pytest.approx(8.0) == pace.mean_minutes
+    turnover = await desk.record.turnover(store.id, DINE)
+    assert 2 == turnover.samples
+    assert pytest.approx(8.0) == turnover.mean_minutes
     await seatings(desk, store, clock, [1] * 150)
-    assert Pace(150, 1.0) == await desk.book.pace(store.id, DINE)
+    assert Turnover(150, 1.0) == await desk.record.turnover(store.id, DINE)
 
 
 @pytest.mark.seed("003-08")
@@ -181,12 +181,12 @@ async def test_one_answer_without_the_database(desk: Desk, clock: Clock) -> None
     def note(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
         statements.append(statement)
 
-    event.listen(desk.book.database.engine.sync_engine, "before_cursor_execute", note)
+    event.listen(desk.record.database.engine.sync_engine, "before_cursor_execute", note)
     tokens = [desk.token(one) for one in parties]
     places = await asyncio.gather(*(desk.place(store.id, one) for one in tokens))
     assert [] == statements
     assert [(n, 15 * n) for n in range(1, 31)] == [(p.position, p.wait_minutes) for p in places]
-    async with desk.book.database.look() as connection:  # a control: this one is counted
+    async with desk.record.database.look() as connection:  # a control: this one is counted
         await connection.execute(text("SELECT 1"))
     assert "SELECT 1" in statements
 
@@ -203,10 +203,10 @@ async def test_rebuilt_from_the_record(desk: Desk, engine: Engine, clock: Clock)
     await engine.runner.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
     assert [0, 0, 3, 1, 2, 4] == await positions(desk, parties)
     await check_agreement(desk, store)
-    kept = await desk.book.party(store.id, parties[0].id)
+    kept = await desk.record.party(store.id, parties[0].id)
     assert Status.SEATED is kept.status
     assert (clock.now_ms, clock.now_ms) == (kept.called_ms, kept.seated_ms)
-    history = await desk.book.history(store.id, parties[0].id)
+    history = await desk.record.history(store.id, parties[0].id)
     assert ["join", "call", "seat"] == [one.action for one in history]
 
 
@@ -231,10 +231,10 @@ async def test_what_hosts_do(desk: Desk, clock: Clock) -> None:
     first, second = await crowd(desk, store, clock, 2)
     takeout = await join(desk, store, type_=TAKEOUT)
     day = first.day
-    listed = await desk.book.parties(store.id, type=DINE, day=day)
+    listed = await desk.record.parties(store.id, type=DINE, day=day)
     assert [first.id, second.id] == [one.id for one in listed]
-    assert 3 == len(await desk.book.parties(store.id))
-    assert [] == [*await desk.book.parties(store.id, type=TAKEOUT, day=date(2027, 6, 1))]
+    assert 3 == len(await desk.record.parties(store.id))
+    assert [] == [*await desk.record.parties(store.id, type=TAKEOUT, day=date(2027, 6, 1))]
     called = await desk.call_next(store.id, DINE, by="host")
     assert called is not None
     assert (first.id, Status.CALLED) == (called.id, called.status)

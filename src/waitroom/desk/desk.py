@@ -17,20 +17,21 @@ from waitroom.desk.inputs import Wish
 from waitroom.desk.live.follow import Follower
 from waitroom.desk.live.line import Counts, LiveLines, room_of
 from waitroom.desk.live.repair import Repaired, Repairs, end
-from waitroom.desk.live.tokens import Observed, Tokens, pace_text, read_pace
-from waitroom.desk.live.waits import LineView, line_view
+from waitroom.desk.live.tokens import Tokens
+from waitroom.desk.live.turnover import read_turnover, turnover_text
+from waitroom.desk.live.waits import LineSummary, ObservedWaits, summarize_line
 from waitroom.desk.models import Party, Place, Status, Store
-from waitroom.desk.notify.loops import Hooks
+from waitroom.desk.notify.loops import Notifier
 from waitroom.desk.record.database import open_database
 from waitroom.desk.record.host_keys import HostKeys
-from waitroom.desk.record.record import Action, Book
+from waitroom.desk.record.record import Action, Record
 from waitroom.engine import Engine
 from waitroom.engine.lines import Spot
 from waitroom.errors import BackendUnavailable, InvalidInput, Unavailable
 from waitroom.settings import Settings
 from waitroom.tickets import KeyRing
 
-__all__ = ["Desk", "LineView", "Repaired", "open_desk"]
+__all__ = ["Desk", "LineSummary", "Repaired", "open_desk"]
 
 log = logging.getLogger("waitroom.desk")
 
@@ -40,7 +41,7 @@ NAMES_S = 5.0
 FORGET_PHONES_S = 3600.0
 _HEALS = 3
 _GUESTS_MAY = (Action.DEFER, Action.CANCEL)
-_MOVES_PACE = (Action.SEAT, Action.UNDO)
+_CHANGES_TURNOVER = (Action.SEAT, Action.UNDO)
 
 
 def _now_us() -> int:
@@ -52,20 +53,20 @@ class Desk:
 
     def __init__(
         self,
-        book: Book,
+        record: Record,
         hosts: HostKeys,
         engine: Engine,
         ring: KeyRing,
         *,
         now_us: Callable[[], int] = _now_us,
     ) -> None:
-        self.book = book
+        self.record = record
         self.hosts = hosts
         self.engine = engine
-        self.repairs = Repairs(book, LiveLines(engine))
-        self.observed = Observed(engine)
+        self.repairs = Repairs(record, LiveLines(engine))
+        self.observed = ObservedWaits(engine)
         self._lines = self.repairs.live
-        self._follow = Follower(book, self._lines, self.repairs)
+        self._follow = Follower(record, self._lines, self.repairs)
         self._now_us = now_us
         self._tokens = Tokens(ring)
         self._new_ticket = ring.new_id
@@ -86,7 +87,7 @@ class Desk:
     ) -> tuple[Party, str]:
         """Register a party; return it with the token that its guests hold."""
         ticket = self._new_ticket()
-        party = await self.book.register(
+        party = await self.record.register(
             store_id, type, wish, ticket, by=by, op_id=op_id, force=force
         )
         await self._follow.party(party)
@@ -112,7 +113,7 @@ class Desk:
     async def guest_party(self, store_id: str, token: str) -> Party:
         """Return the party of a token, from the record."""
         type_, ticket = self._tokens.read(store_id, token)
-        return await self.book.by_ticket(store_id, type_, ticket)
+        return await self.record.by_ticket(store_id, type_, ticket)
 
     async def guest_act(
         self,
@@ -142,7 +143,7 @@ class Desk:
         op_id: str | None = None,
     ) -> Party | None:
         """Call the first party that fits; None if nobody does."""
-        party = await self.book.call_next(
+        party = await self.record.call_next(
             store_id, type, fits=fits, expected=expected, by=by, op_id=op_id
         )
         if party is not None:
@@ -161,15 +162,15 @@ class Desk:
         revision: int | None = None,
     ) -> Party:
         """Call, seat, undo and so on; the live line follows."""
-        party = await self.book.act(
+        party = await self.record.act(
             store_id, party_id, action, places=places, by=by, op_id=op_id, revision=revision
         )
-        await self._follow.party(party, pace=action in _MOVES_PACE)
+        await self._follow.party(party, turnover=action in _CHANGES_TURNOVER)
         return party
 
     async def erase(self, store_id: str, party_id: int, *, by: str) -> Party:
         """Erase name, phone and note of a party for ever."""
-        party = await self.book.erase(store_id, party_id, by=by)
+        party = await self.record.erase(store_id, party_id, by=by)
         await self._follow.party(party)
         return party
 
@@ -177,21 +178,21 @@ class Desk:
 
     async def add_store(self, store: Store) -> Store:
         """Add a store; its lines come to life with their first party."""
-        return await self.book.add_store(store)
+        return await self.record.add_store(store)
 
     async def change_store(
         self, store_id: str, *, version: int | None = None, **changes: Any
     ) -> Store:
         """Change a store, and tell all who watch its lines."""
-        store = await self.book.change_store(store_id, version=version, **changes)
+        store = await self.record.change_store(store_id, version=version, **changes)
         self._types.pop(store_id, None)
         for one in store.types:
             await self._follow.touch(store_id, one.name)
         return store
 
-    async def waits(self, store_id: str) -> tuple[LineView, ...]:
+    async def waits(self, store_id: str) -> tuple[LineSummary, ...]:
         """Return each line of a store, as somebody sees it who may join."""
-        store = await self.book.store(store_id)
+        store = await self.record.store(store_id)
         rooms = [room_of(store_id, one.name) for one in store.types]
         counts = await self._lines.counts(rooms)
         now_ms = self._now_us() // 1000
@@ -200,7 +201,7 @@ class Desk:
             if not count.pace:
                 count = await self._found_again(store_id, one.name)
             observed = await self.observed.fresh(room, count.waiting + 1)
-            views.append(line_view(store, one, count, observed, now_ms))
+            views.append(summarize_line(store, one, count, observed, now_ms))
         return tuple(views)
 
     async def revisions(self, stores: Sequence[str]) -> list[int]:
@@ -216,8 +217,8 @@ class Desk:
     async def repair(self, store_id: str | None = None, *, forced: bool = False) -> Repaired:
         """Compare live lines with the record, and settle what differs."""
         if store_id is not None:
-            await self.book.store(store_id)  # or say that there is none
-        lines = await self.book.open_lines()
+            await self.record.store(store_id)  # or say that there is none
+        lines = await self.record.open_lines()
         some = [line for line in lines if store_id is None or line[0] == store_id]
         return await self.repairs.lines(some, forced=forced)
 
@@ -235,7 +236,7 @@ class Desk:
             status=Status.WAITING,
             position=position,
             waiting=spot.waiting,
-            wait_minutes=read_pace(spot.pace).wait_minutes(position),
+            wait_minutes=read_turnover(spot.pace).wait_minutes(position),
             observed=self.observed.range(room, position),
         )
 
@@ -243,13 +244,13 @@ class Desk:
         """Return the length of a line that was lost, or that nobody has used yet."""
         await self.repairs.line(store, type_)
         (found,) = await self._lines.counts([room_of(store, type_)])
-        return found._replace(pace=pace_text(await self.book.pace(store, type_)))
+        return found._replace(pace=turnover_text(await self.record.turnover(store, type_)))
 
     async def _names(self, store_id: str) -> tuple[str, ...]:
         """Return the lines of a store, which hardly ever change: read now and then."""
         names, until = self._types.get(store_id, ((), 0.0))
         if until < time.monotonic():
-            names = tuple(one.name for one in (await self.book.store(store_id)).types)
+            names = tuple(one.name for one in (await self.record.store(store_id)).types)
             self._types[store_id] = (names, time.monotonic() + NAMES_S)
         return names
 
@@ -262,7 +263,7 @@ class Desk:
         for _ in range(_HEALS):
             if spot.pace and spot.state is not None:
                 return self._told(store, type_, room, spot)
-            party = await self.book.by_ticket(store, type_, ticket)
+            party = await self.record.by_ticket(store, type_, ticket)
             if not party.status.live:
                 return Place(
                     store=store, type=type_, status=party.status, position=0, waiting=spot.waiting
@@ -282,30 +283,30 @@ class Desk:
 async def open_desk(settings: Settings, engine: Engine, ring: KeyRing) -> AsyncIterator[Desk]:
     """Open the record, bring the live lines to it, and keep both in step until the end."""
     async with open_database(settings.desk_database, settings.data_dir) as database:
-        book = Book(database)
-        desk = Desk(book, HostKeys(database), engine, ring)
+        record = Record(database)
+        desk = Desk(record, HostKeys(database), engine, ring)
         try:
             await desk.repair()
         except Unavailable as error:  # the lines follow when the server is back
             log.warning("the lines were not compared with the record yet: %s", error)
-            for line in await book.open_lines():
+            for line in await record.open_lines():
                 desk.repairs.soon(*line)
         loops = [
             asyncio.create_task(desk.repairs.run()),
-            asyncio.create_task(_forget_phones(book)),
+            asyncio.create_task(_forget_phones(record)),
         ]
         try:
-            async with Hooks(desk, public_url=settings.public_url):
+            async with Notifier(record, engine, desk.token, public_url=settings.public_url):
                 yield desk
         finally:
             await end(*loops)
             await desk.aclose()
 
 
-async def _forget_phones(book: Book) -> None:
+async def _forget_phones(record: Record) -> None:
     while True:
         try:
-            forgotten = await book.forget_phones()
+            forgotten = await record.forget_phones()
             if forgotten:
                 log.info("%d phone numbers were forgotten, as their stores say", forgotten)
         except Exception as error:

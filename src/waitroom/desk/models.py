@@ -163,8 +163,8 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """What the last seatings of a line say: how many, and their mean minutes per team."""
+class Turnover:
+    """How fast a line moves, by its last seatings: how many, and their mean minutes per team."""
 
     samples: int = 0
     mean_minutes: float = 0.0

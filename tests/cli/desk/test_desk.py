@@ -17,7 +17,7 @@ from waitroom.desk.live.line import LiveLines, room_of
 from waitroom.desk.models import Store
 from waitroom.desk.record.database import open_database
 from waitroom.desk.record.host_keys import HostKey, HostKeys
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 from waitroom.tickets import KeyRing
 
 
@@ -39,7 +39,7 @@ def kept(tmp_path: Path, store: str) -> Store:
 
     async def read() -> Store:
         async with open_database(None, tmp_path) as database:
-            return await Book(database).store(store)
+            return await Record(database).store(store)
 
     return asyncio.run(read())
 
@@ -199,10 +199,10 @@ async def _waiting(tmp_path: Path, store: str, parties: int) -> None:
     """Write parties into the record alone, as after a loss of Redis."""
     ring = KeyRing([SECRET.encode()])
     async with open_database(None, tmp_path) as database:
-        book = Book(database)
+        record = Record(database)
         for _ in range(parties):
-            await book.register(store, "dine-in", Wish(size=2), ring.new_id())
-        await book.call_next(store, "dine-in", by="host")
+            await record.register(store, "dine-in", Wish(size=2), ring.new_id())
+        await record.call_next(store, "dine-in", by="host")
 
 
 def test_rebuild(cli: Cli, store: str, tmp_path: Path) -> None:

@@ -78,8 +78,8 @@ class MortalLines(LiveLines):
 
 def mortal(desk: Desk, lines: MortalLines) -> Desk:
     """Make a desk one whose process dies."""
-    desk.repairs = Repairs(desk.book, lines)
-    desk._follow = Follower(desk.book, lines, desk.repairs)
+    desk.repairs = Repairs(desk.record, lines)
+    desk._follow = Follower(desk.record, lines, desk.repairs)
     return desk
 
 
@@ -93,7 +93,7 @@ async def act(desk: Desk, store: Store, rng: random.Random, clock: Clock) -> Non
     if what == "next":
         await desk.call_next(store.id, DINE, fits=rng.choice((None, 2, 6)), by="host")
         return
-    parties = await desk.book.parties(store.id)
+    parties = await desk.record.parties(store.id)
     if parties:
         try:
             await do(desk, rng.choice(parties), what, places=rng.randint(1, 3))

@@ -24,6 +24,7 @@ from tests.desk.hooked import (
     desk_on,
     hooked,
     join,
+    notifying,
     rows,
     settled,
     until,
@@ -32,8 +33,7 @@ from tests.desk.receivers import Receiver, receiving
 from tests.support.servers import Server, start_server
 from tests.support.serving import free_port
 from waitroom.desk.desk import Desk
-from waitroom.desk.notify.loops import Hooks
-from waitroom.desk.notify.outbox import GIVE_UP_MS, Notices
+from waitroom.desk.notify.outbox import GIVE_UP_MS, Outbox
 from waitroom.desk.record.database import Database, open_database
 from waitroom.desk.record.record import Action
 from waitroom.desk.record.tables import notices as table
@@ -116,7 +116,7 @@ async def test_a_receiver_that_fails_twice(desk: Desk, database: Database, room:
 async def test_a_receiver_that_is_away(desk: Desk, database: Database, room: str) -> None:
     """While nobody listens the notice waits; it comes once somebody does."""
     port = free_port()
-    async with Hooks(desk):
+    async with notifying(desk):
         store = await add_store(desk, room, f"http://127.0.0.1:{port}/hook")
         await join(desk, store)
         await desk.call_next(store.id, LINE, by="host")
@@ -139,7 +139,7 @@ async def test_hosts_do_not_wait(desk: Desk, room: str) -> None:
     guests are told.
     """
     hanging, fine = Receiver(answers=[None] * 50), Receiver()
-    async with receiving(hanging), receiving(fine), Hooks(desk, patience_s=30):
+    async with receiving(hanging), receiving(fine), notifying(desk, patience_s=30):
         slow = await add_store(desk, f"{room}-a", hanging.url)
         quick = await add_store(desk, f"{room}-b", fine.url)
         for _ in range(8):
@@ -188,7 +188,7 @@ async def test_addresses_that_are_refused(desk: Desk, database: Database, room: 
         store = await add_store(desk, f"{room}-{n}", f"http://{host}/latest")
         await join(desk, store)
         await desk.call_next(store.id, LINE, by="host")
-    async with Hooks(desk):
+    async with notifying(desk):
 
         async def tried() -> bool:
             found = await rows(database)
@@ -207,7 +207,7 @@ async def test_what_is_no_longer_true_is_not_told(
     """A receiver that comes back late does not ring guests who sit at their table."""
     port = free_port()
     store = await add_store(desk, room, f"http://127.0.0.1:{port}/hook")
-    async with Hooks(desk):
+    async with notifying(desk):
         first, second = await join(desk, store), await join(desk, store)
         for party in (first, second):
             await desk.act(store.id, party.id, Action.CALL, by="host")
@@ -233,11 +233,11 @@ async def test_it_is_given_up_after_a_day(desk: Desk, database: Database, room: 
         store = await add_store(desk, room, receiver.url)
         await join(desk, store)
         await desk.call_next(store.id, LINE, by="host")
-        await Notices(database).note([(store.id, LINE)])
+        await Outbox(database).note([(store.id, LINE)])
         async with database.change() as connection:
             older = {"created_ms": table.c.created_ms - GIVE_UP_MS}
             await connection.execute(update(table).values(older))
-        async with Hooks(desk):
+        async with notifying(desk):
             (row,) = await settled(database, 1)
     assert ("dropped", 1, "answered 500") == (row.state, row.tries, row.error)
     assert 1 == len(receiver.got)
@@ -250,9 +250,9 @@ async def test_what_was_erased_is_not_told(desk: Desk, database: Database, room:
         store = await add_store(desk, room, receiver.url)
         party = await join(desk, store)
         await desk.call_next(store.id, LINE, by="host")
-        await Notices(database).note([(store.id, LINE)])
+        await Outbox(database).note([(store.id, LINE)])
         await desk.erase(store.id, party.id, by="guest")
-        async with Hooks(desk):
+        async with notifying(desk):
             (got,) = await receiver.until(1)
     assert (None, None, 1) == tuple(got.notice[name] for name in ("phone", "name", "number"))
 
@@ -276,7 +276,7 @@ async def test_two_processes_tell_once(database: Database, valkey: Server, room:
         receiver = await stack.enter_async_context(receiving())
         desks = [await stack.enter_async_context(desk_on(database, valkey.url)) for _ in range(3)]
         for one in desks:
-            await stack.enter_async_context(Hooks(one))
+            await stack.enter_async_context(notifying(one))
         store = await add_store(desks[0], room, receiver.url)
         for _ in range(12):
             await join(desks[0], store)
@@ -301,7 +301,7 @@ async def _calls(database: Database, count: int) -> list[Any]:
 @on_sqlite
 async def test_nobody_is_told_without_a_webhook(desk: Desk, database: Database, room: str) -> None:
     """Without an address nothing is noted; set later, it tells whoever is called then."""
-    async with receiving() as receiver, Hooks(desk):
+    async with receiving() as receiver, notifying(desk):
         store = await add_store(desk, room, None)
         await join(desk, store)
         await desk.call_next(store.id, LINE, by="host")
@@ -314,14 +314,14 @@ KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from waitroom.desk.record.database import open_database
-from waitroom.desk.notify.outbox import Notices
+from waitroom.desk.notify.outbox import Outbox
 
 async def main(url, store):
     async with open_database(url, Path(".")) as database:
-        notices = Notices(database)
-        await notices.note([(store, "dine-in")])
+        outbox = Outbox(database)
+        await outbox.note([(store, "dine-in")])
         if "claim" in sys.argv:
-            assert await notices.claim(store, 10, 1_000)
+            assert await outbox.claim(store, 10, 1_000)
         print("now", flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -344,7 +344,7 @@ async def test_a_process_killed_before_it_sent(
         )
         assert (-signal.SIGKILL, "now\n") == (died.returncode, died.stdout), died.stderr
         assert ["waiting"] == [one.state for one in await rows(database)]
-        async with Hooks(desk):
+        async with notifying(desk):
             await receiver.until(1)
             await settled(database, 1)
     assert [("called", 1)] == receiver.kinds()
@@ -362,12 +362,12 @@ async def test_a_crash_and_a_flush(tmp_path: Path) -> None:
         ):
             store = await add_store(desk, "noodle", receiver.url)
             parties = [await join(desk, store) for _ in range(7)]
-            async with Hooks(desk):
+            async with notifying(desk):
                 await desk.call_next(store.id, LINE, by="host")
                 await receiver.until(1)
             await desk.call_next(store.id, LINE, by="host")
             server.command("FLUSHALL")
-            async with desk_on(database, server.url) as another, Hooks(another):
+            async with desk_on(database, server.url) as another, notifying(another):
                 await receiver.until(4)
                 await another.repair()
                 await another.act(store.id, parties[3].id, Action.CALL, by="host")
@@ -386,7 +386,7 @@ async def test_while_redis_is_away(tmp_path: Path) -> None:
         ):
             store = await add_store(desk, "noodle", receiver.url)
             await join(desk, store)
-            async with Hooks(desk, lap_s=0.5):
+            async with notifying(desk, lap_s=0.5):
                 server.kill()
                 await desk.call_next(store.id, LINE, by="host")
                 await receiver.until(1)
@@ -399,7 +399,7 @@ async def test_nothing_secret_is_logged(
 ) -> None:
     """Neither phones nor secrets nor the receiver's address, also where it fails."""
     caplog.set_level(logging.DEBUG)
-    async with receiving(Receiver(answers=[500])) as receiver, Hooks(desk):
+    async with receiving(Receiver(answers=[500])) as receiver, notifying(desk):
         store = await add_store(desk, room, f"{receiver.url}?token=hush-hush")
         await join(desk, store)
         await desk.call_next(store.id, LINE, by="host")

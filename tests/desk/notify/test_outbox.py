@@ -11,29 +11,29 @@ from tests.support.clock import Clock
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Party, Store, WaitingType
 from waitroom.desk.notify.deliveries import pause_ms
-from waitroom.desk.notify.outbox import DAY_MS, KEEP_MS, Kind, Notice, Notices
+from waitroom.desk.notify.outbox import DAY_MS, KEEP_MS, Kind, Notice, Outbox
 from waitroom.desk.record.database import Database
-from waitroom.desk.record.record import Action, Book
+from waitroom.desk.record.record import Action, Record
 from waitroom.desk.record.tables import notices as table
 
 LINE = "dine-in"
 LEASE_MS = 20_000
 
 
-class Outbox:
+class Shop:
     """A store's record with the outbox on it, under the test's clock."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self.database = database
         self.clock = clock
-        self.book = Book(database, now_us=clock)
-        self.notices = Notices(database, now_ms=lambda: clock.now_ms)
+        self.record = Record(database, now_us=clock)
+        self.outbox = Outbox(database, now_ms=lambda: clock.now_ms)
         self.store = "noodle"
 
     async def open(self) -> None:
         """Make the store."""
         types = (WaitingType(name=LINE, title="Dine in"),)
-        await self.book.add_store(Store(id=self.store, title="Noodles", types=types))
+        await self.record.add_store(Store(id=self.store, title="Noodles", types=types))
 
     async def crowd(self, parties: int) -> list[Party]:
         """Let parties register."""
@@ -41,199 +41,199 @@ class Outbox:
         for _ in range(parties):
             self.clock.step(1)
             ticket = f"{self.store}-{len(found)}-{self.clock.now_us}"
-            found.append(await self.book.register(self.store, LINE, Wish(size=2), ticket))
+            found.append(await self.record.register(self.store, LINE, Wish(size=2), ticket))
         return found
 
     async def act(self, party: Party, action: Action, places: int | None = None) -> Party:
         """Do something to a party, a second later."""
         self.clock.step(1)
-        return await self.book.act(self.store, party.id, action, places=places, by="host")
+        return await self.record.act(self.store, party.id, action, places=places, by="host")
 
     async def note(self) -> int:
         """Look who is to be told."""
-        return await self.notices.note([(self.store, LINE)])
+        return await self.outbox.note([(self.store, LINE)])
 
     async def claim(self, most: int = 100) -> list[tuple[int, Kind]]:
         """Take what is due; return (party, kind)."""
-        found = await self.notices.claim(self.store, most, LEASE_MS)
+        found = await self.outbox.claim(self.store, most, LEASE_MS)
         return [(one.party, one.kind) for one in found]
 
 
 @pytest.fixture
-async def outbox(database: Database, clock: Clock) -> Outbox:
+async def shop(database: Database, clock: Clock) -> Shop:
     """Open a store."""
-    made = Outbox(database, clock)
+    made = Shop(database, clock)
     await made.open()
     return made
 
 
-async def test_near_is_told_with_three_teams_ahead(outbox: Outbox) -> None:
+async def test_near_is_told_with_three_teams_ahead(shop: Shop) -> None:
     """Whoever joined behind more than three teams is told once at most three are left, once."""
-    parties = await outbox.crowd(6)
-    assert 0 == await outbox.note(), "the first four know, and two are not near"
-    await outbox.act(parties[0], Action.SEAT)
-    assert 1 == await outbox.note()
-    assert 0 == await outbox.note()
-    assert [(parties[4].id, Kind.NEAR)] == await outbox.claim()
-    await outbox.act(parties[1], Action.CANCEL)
-    assert 1 == await outbox.note()
-    assert [(parties[5].id, Kind.NEAR)] == await outbox.claim()
+    parties = await shop.crowd(6)
+    assert 0 == await shop.note(), "the first four know, and two are not near"
+    await shop.act(parties[0], Action.SEAT)
+    assert 1 == await shop.note()
+    assert 0 == await shop.note()
+    assert [(parties[4].id, Kind.NEAR)] == await shop.claim()
+    await shop.act(parties[1], Action.CANCEL)
+    assert 1 == await shop.note()
+    assert [(parties[5].id, Kind.NEAR)] == await shop.claim()
 
 
-async def test_every_call_is_told(outbox: Outbox) -> None:
+async def test_every_call_is_told(shop: Shop) -> None:
     """A call is told once, a second one after an undo again; the undo of a seating is no call."""
-    (party,) = await outbox.crowd(1)
-    await outbox.act(party, Action.CALL)
-    assert [1, 0] == [await outbox.note(), await outbox.note()]
-    await outbox.act(party, Action.SEAT)
-    await outbox.act(party, Action.UNDO)
-    assert 0 == await outbox.note()
-    await outbox.act(party, Action.UNDO)
-    assert 0 == await outbox.note(), "it waits again"
-    await outbox.act(party, Action.CALL)
-    assert 1 == await outbox.note()
-    assert [(party.id, Kind.CALLED)] * 2 == await outbox.claim()
+    (party,) = await shop.crowd(1)
+    await shop.act(party, Action.CALL)
+    assert [1, 0] == [await shop.note(), await shop.note()]
+    await shop.act(party, Action.SEAT)
+    await shop.act(party, Action.UNDO)
+    assert 0 == await shop.note()
+    await shop.act(party, Action.UNDO)
+    assert 0 == await shop.note(), "it waits again"
+    await shop.act(party, Action.CALL)
+    assert 1 == await shop.note()
+    assert [(party.id, Kind.CALLED)] * 2 == await shop.claim()
 
 
-async def test_after_a_long_defer_near_is_told_again(outbox: Outbox) -> None:
+async def test_after_a_long_defer_near_is_told_again(shop: Shop) -> None:
     """Who lets more than three teams go first is told again; who lets one go first is not."""
-    parties = await outbox.crowd(12)
-    await outbox.act(parties[0], Action.SEAT)
-    assert 1 == await outbox.note()
-    deferred = await outbox.act(parties[4], Action.DEFER, places=1)
-    assert 1 == await outbox.note(), "only the one who moved up"
+    parties = await shop.crowd(12)
+    await shop.act(parties[0], Action.SEAT)
+    assert 1 == await shop.note()
+    deferred = await shop.act(parties[4], Action.DEFER, places=1)
+    assert 1 == await shop.note(), "only the one who moved up"
     assert 1 == deferred.defers
-    await outbox.act(parties[4], Action.DEFER, places=5)
+    await shop.act(parties[4], Action.DEFER, places=5)
     for one in (*parties[1:4], *parties[5:10]):
-        await outbox.act(one, Action.CANCEL)
-    await outbox.note()
-    told = await outbox.claim()
+        await shop.act(one, Action.CANCEL)
+    await shop.note()
+    told = await shop.claim()
     assert 2 == told.count((parties[4].id, Kind.NEAR)), told
 
 
-async def test_many_lines_at_once(outbox: Outbox) -> None:
+async def test_many_lines_at_once(shop: Shop) -> None:
     """All lines that are asked for are looked at in one query, and no other."""
     types = tuple(WaitingType(name=f"line-{n}", title="x") for n in range(20))
     for name in ("other", "third", "none"):
-        await outbox.book.add_store(Store(id=name, title=name, types=types))
+        await shop.record.add_store(Store(id=name, title=name, types=types))
     for n, store in enumerate(("other", "third", "none")):
         for line in types[: 5 + n]:
             ticket = f"{store}-{line.name}"
-            await outbox.book.register(store, line.name, Wish(size=1), ticket)
-            await outbox.book.call_next(store, line.name, by="host")
+            await shop.record.register(store, line.name, Wish(size=1), ticket)
+            await shop.record.call_next(store, line.name, by="host")
     lines = [(store, line.name) for store in ("other", "third") for line in types]
-    assert 11 == await outbox.notices.note(lines)
-    assert 0 == await outbox.notices.note(lines)
-    assert {"other", "third"} == set(await outbox.notices.stores_due())
-    assert 0 == await outbox.notices.note([])
+    assert 11 == await shop.outbox.note(lines)
+    assert 0 == await shop.outbox.note(lines)
+    assert {"other", "third"} == set(await shop.outbox.stores_due())
+    assert 0 == await shop.outbox.note([])
 
 
-async def test_old_calls_are_not_told(outbox: Outbox) -> None:
+async def test_old_calls_are_not_told(shop: Shop) -> None:
     """A webhook that is set today does not ring for somebody who was called yesterday."""
-    (party,) = await outbox.crowd(1)
-    await outbox.act(party, Action.CALL)
-    outbox.clock.step(DAY_MS / 1000 + 1)
-    assert 0 == await outbox.note()
+    (party,) = await shop.crowd(1)
+    await shop.act(party, Action.CALL)
+    shop.clock.step(DAY_MS / 1000 + 1)
+    assert 0 == await shop.note()
 
 
-async def test_two_who_look_at_once_note_it_once(outbox: Outbox) -> None:
+async def test_two_who_look_at_once_note_it_once(shop: Shop) -> None:
     """Any number of processes may find the same thing missing; it is written once."""
-    for party in await outbox.crowd(5):
-        await outbox.act(party, Action.CALL)
-    await asyncio.gather(*(outbox.note() for _ in range(8)))
-    assert 5 == len(await outbox.claim())
+    for party in await shop.crowd(5):
+        await shop.act(party, Action.CALL)
+    await asyncio.gather(*(shop.note() for _ in range(8)))
+    assert 5 == len(await shop.claim())
 
 
-async def test_a_claim_is_one_hand_at_a_time(outbox: Outbox) -> None:
+async def test_a_claim_is_one_hand_at_a_time(shop: Shop) -> None:
     """Claims at the same moment share the notices; none is in two hands, and none is left."""
-    parties = await outbox.crowd(20)
+    parties = await shop.crowd(20)
     for party in parties:
-        await outbox.act(party, Action.CALL)
-    await outbox.note()
-    found = await asyncio.gather(*(outbox.claim(3) for _ in range(10)))
+        await shop.act(party, Action.CALL)
+    await shop.note()
+    found = await asyncio.gather(*(shop.claim(3) for _ in range(10)))
     taken = [party for some in found for party, _ in some]
-    left = await outbox.claim()
+    left = await shop.claim()
     assert sorted(one.id for one in parties) == sorted([*taken, *(party for party, _ in left)])
 
 
-async def test_a_claim_runs_out(outbox: Outbox) -> None:
+async def test_a_claim_runs_out(shop: Shop) -> None:
     """What somebody took and did not deliver is due again when the lease is over, as the same."""
-    (party,) = await outbox.crowd(1)
-    await outbox.act(party, Action.CALL)
-    await outbox.note()
-    (first,) = await outbox.notices.claim(outbox.store, 9, LEASE_MS)
-    assert () == await outbox.notices.claim(outbox.store, 9, LEASE_MS)
-    assert () == await outbox.notices.stores_due()
-    outbox.clock.step(LEASE_MS / 1000)
-    assert (outbox.store,) == await outbox.notices.stores_due()
-    (again,) = await outbox.notices.claim(outbox.store, 9, LEASE_MS)
+    (party,) = await shop.crowd(1)
+    await shop.act(party, Action.CALL)
+    await shop.note()
+    (first,) = await shop.outbox.claim(shop.store, 9, LEASE_MS)
+    assert () == await shop.outbox.claim(shop.store, 9, LEASE_MS)
+    assert () == await shop.outbox.stores_due()
+    shop.clock.step(LEASE_MS / 1000)
+    assert (shop.store,) == await shop.outbox.stores_due()
+    (again,) = await shop.outbox.claim(shop.store, 9, LEASE_MS)
     assert (first.name, 1, 2) == (again.name, first.tries, again.tries)
-    assert {outbox.store: 1} == await outbox.notices.late()
-    await outbox.notices.delivered(again)
-    outbox.clock.step(DAY_MS / 1000)
-    assert ((), {}) == (await outbox.notices.stores_due(), await outbox.notices.late())
+    assert {shop.store: 1} == await shop.outbox.late()
+    await shop.outbox.delivered(again)
+    shop.clock.step(DAY_MS / 1000)
+    assert ((), {}) == (await shop.outbox.stores_due(), await shop.outbox.late())
 
 
-async def test_later_and_dropped(outbox: Outbox) -> None:
+async def test_later_and_dropped(shop: Shop) -> None:
     """A notice that failed is due after its pause; one that was dropped never."""
-    (party,) = await outbox.crowd(1)
-    await outbox.act(party, Action.CALL)
-    await outbox.note()
-    (notice,) = await outbox.notices.claim(outbox.store, 9, LEASE_MS)
-    await outbox.notices.later(notice, "answered 500" * 100, 1_500)
-    outbox.clock.step(1.4)
-    assert () == await outbox.notices.stores_due()
-    outbox.clock.step(0.1)
-    assert (outbox.store,) == await outbox.notices.stores_due()
-    await outbox.notices.dropped(notice, "no longer true")
-    outbox.clock.step(DAY_MS / 1000)
-    assert () == await outbox.notices.stores_due()
+    (party,) = await shop.crowd(1)
+    await shop.act(party, Action.CALL)
+    await shop.note()
+    (notice,) = await shop.outbox.claim(shop.store, 9, LEASE_MS)
+    await shop.outbox.later(notice, "answered 500" * 100, 1_500)
+    shop.clock.step(1.4)
+    assert () == await shop.outbox.stores_due()
+    shop.clock.step(0.1)
+    assert (shop.store,) == await shop.outbox.stores_due()
+    await shop.outbox.dropped(notice, "no longer true")
+    shop.clock.step(DAY_MS / 1000)
+    assert () == await shop.outbox.stores_due()
 
 
-async def test_what_is_no_longer_true(outbox: Outbox) -> None:
+async def test_what_is_no_longer_true(shop: Shop) -> None:
     """A call is outdated once the party sits, or was called anew; a near one once it is called."""
-    (party,) = await outbox.crowd(1)
-    near = _notice(outbox, party, Kind.NEAR, 0)
+    (party,) = await shop.crowd(1)
+    near = _notice(shop, party, Kind.NEAR, 0)
     assert not near.outdated(party)
-    called = await outbox.act(party, Action.CALL)
-    call = _notice(outbox, party, Kind.CALLED, called.called_ms or 0)
+    called = await shop.act(party, Action.CALL)
+    call = _notice(shop, party, Kind.CALLED, called.called_ms or 0)
     assert (True, False) == (near.outdated(called), call.outdated(called))
-    seated = await outbox.act(party, Action.SEAT)
+    seated = await shop.act(party, Action.SEAT)
     assert call.outdated(seated)
-    await outbox.act(party, Action.UNDO)
-    await outbox.act(party, Action.UNDO)
-    assert call.outdated(await outbox.act(party, Action.CALL))
+    await shop.act(party, Action.UNDO)
+    await shop.act(party, Action.UNDO)
+    assert call.outdated(await shop.act(party, Action.CALL))
 
 
-async def test_teams_ahead(outbox: Outbox) -> None:
+async def test_teams_ahead(shop: Shop) -> None:
     """Only those who wait, and stand before the party, are counted."""
-    parties = await outbox.crowd(4)
-    await outbox.act(parties[0], Action.CALL)
-    assert [1, 0] == [await outbox.notices.teams_ahead(parties[n]) for n in (2, 1)]
+    parties = await shop.crowd(4)
+    await shop.act(parties[0], Action.CALL)
+    assert [1, 0] == [await shop.outbox.teams_ahead(parties[n]) for n in (2, 1)]
 
 
-async def test_cursors_are_kept(outbox: Outbox) -> None:
+async def test_cursors_are_kept(shop: Shop) -> None:
     """How far each room's events were read is remembered, alone or with a notice."""
-    room = f"desk.{outbox.store}.{LINE}"
-    await outbox.notices.move({room: "1-1", f"{room}-x": "5-0"})
-    (party,) = await outbox.crowd(1)
-    await outbox.act(party, Action.CALL)
-    assert 1 == await outbox.notices.note([(outbox.store, LINE)], {room: "2-7"})
-    kept = await outbox.notices.cursors()
+    room = f"desk.{shop.store}.{LINE}"
+    await shop.outbox.move({room: "1-1", f"{room}-x": "5-0"})
+    (party,) = await shop.crowd(1)
+    await shop.act(party, Action.CALL)
+    assert 1 == await shop.outbox.note([(shop.store, LINE)], {room: "2-7"})
+    kept = await shop.outbox.cursors()
     assert ("2-7", "5-0") == (kept[room], kept[f"{room}-x"])
 
 
-async def test_old_notices_are_forgotten(outbox: Outbox) -> None:
+async def test_old_notices_are_forgotten(shop: Shop) -> None:
     """After a month nothing is left of what was told."""
-    (party,) = await outbox.crowd(1)
-    await outbox.act(party, Action.CALL)
-    await outbox.note()
-    outbox.clock.step(KEEP_MS / 1000 - 1)
-    await outbox.notices.forget()
-    assert 1 == await _kept(outbox)
-    outbox.clock.step(2)
-    await outbox.notices.forget()
-    assert 0 == await _kept(outbox)
+    (party,) = await shop.crowd(1)
+    await shop.act(party, Action.CALL)
+    await shop.note()
+    shop.clock.step(KEEP_MS / 1000 - 1)
+    await shop.outbox.forget()
+    assert 1 == await _kept(shop)
+    shop.clock.step(2)
+    await shop.outbox.forget()
+    assert 0 == await _kept(shop)
 
 
 def test_pauses_grow() -> None:
@@ -244,10 +244,10 @@ def test_pauses_grow() -> None:
         assert len(set(found)) > 1
 
 
-def _notice(outbox: Outbox, party: Party, kind: Kind, turn: int) -> Notice:
+def _notice(shop: Shop, party: Party, kind: Kind, turn: int) -> Notice:
     return Notice(
         id=1,
-        store=outbox.store,
+        store=shop.store,
         party=party.id,
         kind=kind,
         round=turn,
@@ -256,7 +256,7 @@ def _notice(outbox: Outbox, party: Party, kind: Kind, turn: int) -> Notice:
     )
 
 
-async def _kept(outbox: Outbox) -> int:
-    ours = select(func.count()).where(table.c.store == outbox.store)
-    async with outbox.database.look() as connection:
+async def _kept(shop: Shop) -> int:
+    ours = select(func.count()).where(table.c.store == shop.store)
+    async with shop.database.look() as connection:
         return int((await connection.execute(ours)).scalar_one())

@@ -14,7 +14,7 @@ from tests.desk.receivers import Receiver, receiving
 from tests.support.serving import ADMIN_KEY, SECRET, Serving, await_ready, end, free_port, launch
 from waitroom.desk.models import Store, WaitingType
 from waitroom.desk.record.database import open_database
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 
 STORE, HOOK = "noodle", "whs_only-for-tests"
 SITE = "https://wait.example"
@@ -48,7 +48,7 @@ async def test_a_server_killed_before_it_told(tmp_path: Path) -> None:
             webhook_url=receiver.url,
             webhook_secret=HOOK,
         )
-        await Book(database).add_store(store)
+        await Record(database).add_store(store)
     headers = {"authorization": f"Bearer {ADMIN_KEY}"}
     first = await _start(tmp_path)
     try:

@@ -17,23 +17,23 @@ from tests.desk.guests import DINE_IN, HOST, STORE, TAKEOUT, arrive, do, order
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Action, Party
 from waitroom.desk.record.database import open_database
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 from waitroom.errors import InvalidInput, PartyMoved, WrongStatus
 
 pytestmark = pytest.mark.usefixtures("store")
 PEOPLE = 60
 AT_DOOR = """
 import asyncio, json, pathlib, sys
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 from waitroom.desk.record.database import open_database
 
 async def main():
     url, folder, host = sys.argv[1:]
     async with open_database(url, pathlib.Path(folder)) as database:
-        book, called = Book(database), []
+        record, called = Record(database), []
         print("ready", flush=True)
         sys.stdin.readline()
-        while party := await book.call_next("han-river", "dine-in", by=host):
+        while party := await record.call_next("han-river", "dine-in", by=host):
             called.append(party.number)
         print(json.dumps(called))
 
@@ -42,19 +42,19 @@ asyncio.run(main())
 
 
 @pytest.fixture
-async def books(book: Book, database_url: str, tmp_path: Path) -> AsyncIterator[list[Book]]:
+async def records(record: Record, database_url: str, tmp_path: Path) -> AsyncIterator[list[Record]]:
     """Open the record three times, as three processes would."""
     async with AsyncExitStack() as stack:
         others = [
             await stack.enter_async_context(open_database(database_url, tmp_path)) for _ in range(2)
         ]
-        yield [book, *(Book(one, now_us=book._now_us) for one in others)]
+        yield [record, *(Record(one, now_us=record._now_us) for one in others)]
 
 
-async def test_joins_at_once_get_a_number_each(books: list[Book]) -> None:
+async def test_joins_at_once_get_a_number_each(records: list[Record]) -> None:
     """No number and no place twice, none left out, in every line."""
     joins = [
-        arrive(books[n % 3], DINE_IN if n % 4 else TAKEOUT, op_id=f"join-{n}")
+        arrive(records[n % 3], DINE_IN if n % 4 else TAKEOUT, op_id=f"join-{n}")
         for n in range(PEOPLE)
     ]
     parties = await asyncio.gather(*joins)
@@ -64,19 +64,21 @@ async def test_joins_at_once_get_a_number_each(books: list[Book]) -> None:
         assert list(range(len(mine))) == [one.teams_ahead for one in mine]
 
 
-async def test_next_at_once_is_somebody_else(books: list[Book]) -> None:
+async def test_next_at_once_is_somebody_else(records: list[Record]) -> None:
     """Every party is called once, whoever calls."""
-    await asyncio.gather(*(arrive(books[0]) for _ in range(PEOPLE)))
-    calls = [books[n % 3].call_next(STORE, DINE_IN, by=f"host {n}") for n in range(PEOPLE + 3)]
+    await asyncio.gather(*(arrive(records[0]) for _ in range(PEOPLE)))
+    calls = [records[n % 3].call_next(STORE, DINE_IN, by=f"host {n}") for n in range(PEOPLE + 3)]
     called = await asyncio.gather(*calls)
     numbers = Counter(one.number for one in called if one is not None)
     assert Counter(range(1, PEOPLE + 1)) == numbers
 
 
-async def test_processes_call_everybody_once(book: Book, database_url: str, tmp_path: Path) -> None:
+async def test_processes_call_everybody_once(
+    record: Record, database_url: str, tmp_path: Path
+) -> None:
     """Three processes say next until nobody is left: nobody twice, nobody skipped, in order."""
     for _ in range(PEOPLE):
-        await arrive(book)
+        await arrive(record)
     words = [sys.executable, "-W", "error", "-c", AT_DOOR, database_url, str(tmp_path)]
     pipe = asyncio.subprocess.PIPE
     hosts = [
@@ -92,73 +94,76 @@ async def test_processes_call_everybody_once(book: Book, database_url: str, tmp_
     assert called == [sorted(one) for one in called]
 
 
-async def test_one_tap_sent_often_at_once(books: list[Book]) -> None:
+async def test_one_tap_sent_often_at_once(records: list[Record]) -> None:
     """The same id from everywhere at once: one party is called, all get it as the answer."""
-    await asyncio.gather(*(arrive(books[0]) for _ in range(3)))
-    taps = [books[n % 3].call_next(STORE, DINE_IN, by=HOST, op_id="tap") for n in range(12)]
+    await asyncio.gather(*(arrive(records[0]) for _ in range(3)))
+    taps = [records[n % 3].call_next(STORE, DINE_IN, by=HOST, op_id="tap") for n in range(12)]
     answers = await asyncio.gather(*taps)
     assert {1} == {one.number for one in answers if one is not None}
-    assert 2 == len(await books[0].history(STORE, answers[0].id if answers[0] else 0))
+    assert 2 == len(await records[0].history(STORE, answers[0].id if answers[0] else 0))
 
 
-async def test_one_join_sent_often_at_once(books: list[Book]) -> None:
+async def test_one_join_sent_often_at_once(records: list[Record]) -> None:
     """The same id from everywhere at once is one party."""
-    joins = [arrive(books[n % 3], op_id="join") for n in range(12)]
+    joins = [arrive(records[n % 3], op_id="join") for n in range(12)]
     assert 1 == len({one.id for one in await asyncio.gather(*joins)})
-    assert [1] == await order(books[0])
+    assert [1] == await order(records[0])
 
 
-async def test_one_id_in_two_lines_at_once(books: list[Book]) -> None:
+async def test_one_id_in_two_lines_at_once(records: list[Record]) -> None:
     """Lines do not wait for each other; one of the two calls is told to take another id."""
     for _ in range(10):
-        joins = (arrive(books[0], DINE_IN, op_id=f"{_}"), arrive(books[1], TAKEOUT, op_id=f"{_}"))
+        joins = (
+            arrive(records[0], DINE_IN, op_id=f"{_}"),
+            arrive(records[1], TAKEOUT, op_id=f"{_}"),
+        )
         done = await asyncio.gather(*joins, return_exceptions=True)
         assert 1 == len([one for one in done if isinstance(one, Party)])
         assert 1 == len([one for one in done if isinstance(one, InvalidInput)])
 
 
-async def test_one_party_is_decided_on_once(books: list[Book]) -> None:
+async def test_one_party_is_decided_on_once(records: list[Record]) -> None:
     """Hosts who seat, cancel and call the same party: the first decides, the others are told."""
     actions = [Action.SEAT, Action.CANCEL, Action.NO_SHOW] * 3
     for _ in range(5):
-        party = await arrive(books[0])
+        party = await arrive(records[0])
         tries = [
-            do(books[n % 3], party, action, revision=party.revision)
+            do(records[n % 3], party, action, revision=party.revision)
             for n, action in enumerate(actions)
         ]
         done = await asyncio.gather(*tries, return_exceptions=True)
         assert 1 == len([one for one in done if isinstance(one, Party)])
         assert 8 == len([one for one in done if isinstance(one, PartyMoved)])
-        again = [do(books[n % 3], party, action) for n, action in enumerate(actions)]
+        again = [do(records[n % 3], party, action) for n, action in enumerate(actions)]
         late = await asyncio.gather(*again, return_exceptions=True)
         assert {WrongStatus} == {type(one) for one in late}
-        assert 2 == len(await books[0].history(STORE, party.id))
+        assert 2 == len(await records[0].history(STORE, party.id))
 
 
-async def test_a_line_that_goes_while_somebody_joins(books: list[Book]) -> None:
+async def test_a_line_that_goes_while_somebody_joins(records: list[Record]) -> None:
     """Either the line stays because they are in it, or they are told that it is not there."""
-    first, second = (await books[0].store(STORE)).types
+    first, second = (await records[0].store(STORE)).types
     for _ in range(10):
-        await books[0].change_store(STORE, types=(first, second))
+        await records[0].change_store(STORE, types=(first, second))
         wish, ticket = Wish(size=2), f"t-{_}"
         done = await asyncio.gather(
-            books[1].register(STORE, TAKEOUT, wish, ticket),
-            books[2].change_store(STORE, types=(first,)),
+            records[1].register(STORE, TAKEOUT, wish, ticket),
+            records[2].change_store(STORE, types=(first,)),
             return_exceptions=True,
         )
-        live = await books[0].live(STORE, TAKEOUT)
-        listed = (STORE, TAKEOUT) in await books[0].open_lines()
+        live = await records[0].live(STORE, TAKEOUT)
+        listed = (STORE, TAKEOUT) in await records[0].open_lines()
         assert bool(live) == listed == isinstance(done[0], Party)
         for one in live:
-            await do(books[0], one, Action.CANCEL)
+            await do(records[0], one, Action.CANCEL)
 
 
-async def test_defers_at_once_keep_the_line_whole(books: list[Book]) -> None:
+async def test_defers_at_once_keep_the_line_whole(records: list[Record]) -> None:
     """However parties go back at the same moment, nobody is lost and no place is taken twice."""
-    parties = [await arrive(books[0]) for _ in range(12)]
+    parties = [await arrive(records[0]) for _ in range(12)]
     await asyncio.gather(
-        *(do(books[n % 3], one, Action.DEFER, places=3) for n, one in enumerate(parties))
+        *(do(records[n % 3], one, Action.DEFER, places=3) for n, one in enumerate(parties))
     )
-    live = await books[0].live(STORE, DINE_IN)
+    live = await records[0].live(STORE, DINE_IN)
     assert {one.id for one in parties} == {one.id for one in live}
     assert 12 == len({one.place for one in live})

@@ -23,7 +23,7 @@ from waitroom.desk.models import Store
 from waitroom.desk.record import database as module
 from waitroom.desk.record import migrate
 from waitroom.desk.record.database import FILE, Database, open_database
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 from waitroom.desk.record.tables import metadata
 from waitroom.errors import InvalidInput, RecordUnavailable, UpgradeNeeded
 
@@ -57,11 +57,13 @@ async def test_an_empty_database_gets_its_tables(database: Database) -> None:
     assert "0001" == await scalar(database, "SELECT version_num FROM alembic_version")
 
 
-async def test_opening_it_again_changes_nothing(book: Book, store: Store, tmp_path: Path) -> None:
+async def test_opening_it_again_changes_nothing(
+    record: Record, store: Store, tmp_path: Path
+) -> None:
     """What is there stays, and no migration runs twice."""
-    url = book.database.engine.url.render_as_string(hide_password=False)
+    url = record.database.engine.url.render_as_string(hide_password=False)
     async with open_database(url.replace("+aiosqlite", ""), tmp_path) as again:
-        assert store == await Book(again).store(store.id)
+        assert store == await Record(again).store(store.id)
 
 
 async def test_processes_migrate_at_once(database_url: str, tmp_path: Path) -> None:
@@ -172,15 +174,15 @@ async def test_a_lock_that_never_ends_is_an_error_of_ours(
         assert await _enter(two)
 
 
-async def test_cancelled_changes_leave_no_lock(book: Book, store: Store) -> None:
+async def test_cancelled_changes_leave_no_lock(record: Record, store: Store) -> None:
     """Calls that are given up at any moment are whole or not there, and block nobody."""
-    tasks = [asyncio.ensure_future(guests.arrive(book)) for _ in range(30)]
+    tasks = [asyncio.ensure_future(guests.arrive(record)) for _ in range(30)]
     for number, task in enumerate(tasks):
         await asyncio.sleep(0.001 * (number % 4))
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    last = await guests.arrive(book)
-    live = await book.live(store.id, guests.DINE_IN)
+    last = await guests.arrive(record)
+    live = await record.live(store.id, guests.DINE_IN)
     assert list(range(1, last.number + 1)) == [one.number for one in live]
 
 

@@ -13,7 +13,7 @@ from waitroom.desk.models import Store
 from waitroom.desk.record import host_keys as hostkeys
 from waitroom.desk.record.database import Database
 from waitroom.desk.record.host_keys import HostKeys
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 from waitroom.desk.record.tables import host_keys
 from waitroom.errors import InvalidInput, UnknownKey, UnknownStore
 
@@ -50,9 +50,9 @@ async def test_a_wrong_key_is_not(hosts: HostKeys) -> None:
         assert None is await hosts.find(one)
 
 
-async def test_keys_are_of_one_store(hosts: HostKeys, book: Book, store: Store) -> None:
+async def test_keys_are_of_one_store(hosts: HostKeys, record: Record, store: Store) -> None:
     """Each store lists and revokes its own."""
-    await book.add_store(Store(id="other", title="Other", types=store.types))
+    await record.add_store(Store(id="other", title="Other", types=store.types))
     _, mine = await hosts.create(STORE, "front door")
     text, theirs = await hosts.create("other", "front door")
     assert (mine,) == await hosts.list(STORE)

@@ -11,7 +11,7 @@ from tests.desk.guests import DINE_IN, HOST, STORE, TAKEOUT, arrive, do, evening
 from tests.support.clock import Clock
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Action, Change, Party, Source, Status, Store
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 from waitroom.errors import (
     InvalidInput,
     LineFull,
@@ -28,10 +28,10 @@ def at(clock: Clock, text: str) -> None:
     clock.now_us = round(datetime.fromisoformat(f"{text}+09:00").timestamp()) * 1_000_000
 
 
-async def test_a_party_is_kept(book: Book, store: Store, clock: Clock) -> None:
+async def test_a_party_is_kept(record: Record, store: Store, clock: Clock) -> None:
     """Everything that was asked for is read back."""
     wish = Wish(size=3, name="김민지", phone="010-1234-5678", note="유모차", source=Source.REMOTE)
-    party = await book.register(STORE, DINE_IN, wish, "a-ticket")
+    party = await record.register(STORE, DINE_IN, wish, "a-ticket")
     expected = Party(
         id=party.id,
         store=store.id,
@@ -52,8 +52,8 @@ async def test_a_party_is_kept(book: Book, store: Store, clock: Clock) -> None:
         registered_ms=clock.now_ms,
     )
     assert expected == party
-    assert expected == await book.party(STORE, party.id)
-    assert expected == await book.by_ticket(STORE, DINE_IN, "a-ticket")
+    assert expected == await record.party(STORE, party.id)
+    assert expected == await record.by_ticket(STORE, DINE_IN, "a-ticket")
     joined = Change(
         party=party.id,
         at_ms=clock.now_ms,
@@ -62,72 +62,72 @@ async def test_a_party_is_kept(book: Book, store: Store, clock: Clock) -> None:
         action="join",
         by="guest",
     )
-    assert (joined,) == await book.history(STORE, party.id)
+    assert (joined,) == await record.history(STORE, party.id)
 
 
 @pytest.mark.usefixtures("store")
-async def test_each_line_counts_for_itself(book: Book, clock: Clock) -> None:
+async def test_each_line_counts_for_itself(record: Record, clock: Clock) -> None:
     """Numbers and the teams ahead are of one line; those who were called wait no more."""
-    parties = [*await evening(book, clock, 3), await arrive(book, TAKEOUT)]
+    parties = [*await evening(record, clock, 3), await arrive(record, TAKEOUT)]
     assert [1, 2, 3, 1] == [one.number for one in parties]
     assert [0, 1, 2, 0] == [one.teams_ahead for one in parties]
-    await book.call_next(STORE, DINE_IN, by=HOST)
-    assert 2 == (await arrive(book)).teams_ahead
+    await record.call_next(STORE, DINE_IN, by=HOST)
+    assert 2 == (await arrive(record)).teams_ahead
 
 
 @pytest.mark.usefixtures("store")
-async def test_places_only_grow(book: Book, clock: Clock) -> None:
+async def test_places_only_grow(record: Record, clock: Clock) -> None:
     """Many in one µs, and a clock that is set back: who comes later stands further back."""
-    places = [(await arrive(book)).place for _ in range(5)]
+    places = [(await arrive(record)).place for _ in range(5)]
     assert [clock.now_us + 8 * n for n in range(5)] == places
     clock.step(-3600)
-    last = await arrive(book)
+    last = await arrive(record)
     assert places[-1] + 8 == last.place
-    assert [1, 2, 3, 4, 5, 6] == await order(book)
+    assert [1, 2, 3, 4, 5, 6] == await order(record)
 
 
 @pytest.mark.parametrize("eve", ["2026-05-08", "2026-12-31", "2028-02-29"])
 @pytest.mark.usefixtures("store")
-async def test_numbers_begin_again_at_midnight(book: Book, clock: Clock, eve: str) -> None:
+async def test_numbers_begin_again_at_midnight(record: Record, clock: Clock, eve: str) -> None:
     """A new day of the store, also a new year, starts at 1; the order goes on as it was."""
     at(clock, f"{eve}T23:59:58")
-    old = [await arrive(book) for _ in range(2)]
+    old = [await arrive(record) for _ in range(2)]
     clock.step(2)
-    new = [await arrive(book) for _ in range(2)]
+    new = [await arrive(record) for _ in range(2)]
     assert [1, 2, 1, 2] == [one.number for one in (*old, *new)]
     assert [0, 1, 2, 3] == [one.teams_ahead for one in (*old, *new)]
-    assert [one.id for one in (*old, *new)] == [one.id for one in await book.live(STORE, DINE_IN)]
+    assert [one.id for one in (*old, *new)] == [one.id for one in await record.live(STORE, DINE_IN)]
     assert 1 == (new[0].day - old[0].day).days
-    called = [await book.call_next(STORE, DINE_IN, by=HOST) for _ in range(4)]
+    called = [await record.call_next(STORE, DINE_IN, by=HOST) for _ in range(4)]
     assert [one.id for one in (*old, *new)] == [one.id for one in called if one]
 
 
-async def test_the_zone_of_the_store_decides(book: Book, store: Store, clock: Clock) -> None:
+async def test_the_zone_of_the_store_decides(record: Record, store: Store, clock: Clock) -> None:
     """Midnight in UTC is nine in the morning in Seoul: nothing begins again there."""
     clock.now_us = round(datetime(2026, 5, 8, 23, 59, 59, tzinfo=UTC).timestamp()) * 1_000_000
-    await arrive(book)
+    await arrive(record)
     clock.step(2)
-    assert 2 == (await arrive(book)).number
-    await book.change_store(store.id, time_zone="UTC")
+    assert 2 == (await arrive(record)).number
+    await record.change_store(store.id, time_zone="UTC")
 
 
 @pytest.mark.usefixtures("store")
-async def test_a_day_that_comes_again_goes_on(book: Book, clock: Clock) -> None:
+async def test_a_day_that_comes_again_goes_on(record: Record, clock: Clock) -> None:
     """A clock set back over midnight, or another time zone, gives no number twice."""
     at(clock, "2026-05-08T23:00:00")
-    assert 1 == (await arrive(book)).number
+    assert 1 == (await arrive(record)).number
     clock.step(7200)
-    assert 1 == (await arrive(book)).number
+    assert 1 == (await arrive(record)).number
     clock.step(-7200)
-    assert 2 == (await arrive(book)).number
-    await book.change_store(STORE, time_zone="America/Los_Angeles")
-    assert 3 == (await arrive(book)).number
-    await book.change_store(STORE, time_zone="Asia/Seoul")
+    assert 2 == (await arrive(record)).number
+    await record.change_store(STORE, time_zone="America/Los_Angeles")
+    assert 3 == (await arrive(record)).number
+    await record.change_store(STORE, time_zone="Asia/Seoul")
     clock.step(7200)
-    assert 2 == (await arrive(book)).number
+    assert 2 == (await arrive(record)).number
 
 
-async def test_a_store_that_takes_nobody(book: Book, store: Store) -> None:
+async def test_a_store_that_takes_nobody(record: Record, store: Store) -> None:
     """Guests are told why, and nothing is written; a host may put a walk-in there all the same."""
     refused: list[tuple[dict[str, Any], type[WaitroomError]]] = [
         ({"mode": "paused", "reason": "재료 소진"}, StorePaused),
@@ -138,52 +138,52 @@ async def test_a_store_that_takes_nobody(book: Book, store: Store) -> None:
     ]
     as_it_was = {name: getattr(store, name) for name in ("mode", "reason", "remote", "closes_at")}
     for changes, error in refused:
-        await book.change_store(STORE, **as_it_was | changes)
+        await record.change_store(STORE, **as_it_was | changes)
         with pytest.raises(error, match=changes.get("reason")):
-            await arrive(book, source=Source.REMOTE)
-        assert () == await book.parties(STORE, day=date(2026, 5, 8))
-    walk_in = await arrive(book, source=Source.REMOTE, by=HOST, force=True)
+            await arrive(record, source=Source.REMOTE)
+        assert () == await record.parties(STORE, day=date(2026, 5, 8))
+    walk_in = await arrive(record, source=Source.REMOTE, by=HOST, force=True)
     assert 1 == walk_in.number
-    assert {"forced": True} == (await book.history(store.id, walk_in.id))[0].detail
+    assert {"forced": True} == (await record.history(store.id, walk_in.id))[0].detail
 
 
 @pytest.mark.usefixtures("store")
-async def test_guests_on_the_spot_may_join_where_others_may_not(book: Book) -> None:
+async def test_guests_on_the_spot_may_join_where_others_may_not(record: Record) -> None:
     """A store without remote guests still takes those at its door."""
-    await book.change_store(STORE, remote=False)
-    assert Source.ON_SITE == (await arrive(book)).source
+    await record.change_store(STORE, remote=False)
+    assert Source.ON_SITE == (await arrive(record)).source
 
 
-async def test_a_full_line(book: Book, store: Store, clock: Clock) -> None:
+async def test_a_full_line(record: Record, store: Store, clock: Clock) -> None:
     """Only those who wait count, and a place that becomes free is taken."""
     dine_in, takeout = store.types
     limited = (type(dine_in)(name=DINE_IN, title="식사", queue_limit=2), takeout)
-    await book.change_store(STORE, types=limited)
-    await evening(book, clock, 2)
+    await record.change_store(STORE, types=limited)
+    await evening(record, clock, 2)
     with pytest.raises(LineFull):
-        await arrive(book)
-    await arrive(book, TAKEOUT)
-    await book.call_next(STORE, DINE_IN, by=HOST)
-    assert 3 == (await arrive(book)).number
+        await arrive(record)
+    await arrive(record, TAKEOUT)
+    await record.call_next(STORE, DINE_IN, by=HOST)
+    assert 3 == (await arrive(record)).number
     with pytest.raises(LineFull):
-        await arrive(book)
+        await arrive(record)
 
 
 @pytest.mark.usefixtures("store")
-async def test_the_wait_must_end_before_closing(book: Book, clock: Clock) -> None:
+async def test_the_wait_must_end_before_closing(record: Record, clock: Clock) -> None:
     """With 15 minutes per team, the fourth would be seated at seven; the fifth comes too late."""
-    await book.change_store(STORE, closes_at="19:00")
+    await record.change_store(STORE, closes_at="19:00")
     for _ in range(4):
-        await arrive(book)
+        await arrive(record)
     with pytest.raises(PastClosing, match="75 min passes the closing time, 19:00") as caught:
-        await arrive(book)
+        await arrive(record)
     assert ("19:00", 75) == (caught.value.closes_at, caught.value.wait_minutes)
     at(clock, "2026-05-09T11:00:00")  # the next day they have time again
-    assert 1 == (await arrive(book)).number
+    assert 1 == (await arrive(record)).number
 
 
 @pytest.mark.usefixtures("store")
-async def test_a_wrong_wish_writes_nothing(book: Book) -> None:
+async def test_a_wrong_wish_writes_nothing(record: Record) -> None:
     """What is wrong is named, and the number of the day is not used up; not even by force."""
     wrong: list[tuple[str, Any]] = [
         *[("size", bad) for bad in (0, 9, 500, "2")],
@@ -197,46 +197,46 @@ async def test_a_wrong_wish_writes_nothing(book: Book) -> None:
     for field, bad in wrong:
         for force in (False, True):
             with pytest.raises(InvalidInput) as caught:
-                await arrive(book, **{"size": 2, "force": force, field: bad})
+                await arrive(record, **{"size": 2, "force": force, field: bad})
             assert field == caught.value.field
-    assert 1 == (await arrive(book)).number
+    assert 1 == (await arrive(record)).number
 
 
 @pytest.mark.usefixtures("store")
-async def test_a_wrong_ticket_is_refused(book: Book) -> None:
+async def test_a_wrong_ticket_is_refused(record: Record) -> None:
     """It becomes a member of the live line, so it is checked."""
     wrong: list[Any] = ["", "a" * 65, "a b", "\x00", "가", None, 7]
     for ticket in wrong:
         with pytest.raises(InvalidInput):
-            await book.register(STORE, DINE_IN, Wish(size=2), ticket)
+            await record.register(STORE, DINE_IN, Wish(size=2), ticket)
 
 
 @pytest.mark.usefixtures("store")
-async def test_no_such_line(book: Book) -> None:
+async def test_no_such_line(record: Record) -> None:
     """A line that the store does not have."""
     wrong: list[Any] = ["bar", "", "DINE-IN", "\x00", "a" * 99, None]
     for type_ in wrong:
         with pytest.raises(UnknownType):
-            await book.register(STORE, type_, Wish(size=2), new_ticket())
+            await record.register(STORE, type_, Wish(size=2), new_ticket())
 
 
 @pytest.mark.usefixtures("store")
-async def test_a_repeated_join_is_one_party(book: Book) -> None:
+async def test_a_repeated_join_is_one_party(record: Record) -> None:
     """The same id answers the same party, with its first ticket, and writes nothing."""
-    first = await arrive(book, name="김민지", phone="010-1234-5678", op_id="once")
-    again = await arrive(book, name="김민지", phone="+82 10 1234 5678", op_id="once")
+    first = await arrive(record, name="김민지", phone="010-1234-5678", op_id="once")
+    again = await arrive(record, name="김민지", phone="+82 10 1234 5678", op_id="once")
     assert first == again
-    assert 1 == len(await book.history(STORE, first.id))
-    await do(book, first, Action.CANCEL)
-    seen = await arrive(book, name="김민지", phone="010-1234-5678", op_id="once")
+    assert 1 == len(await record.history(STORE, first.id))
+    await do(record, first, Action.CANCEL)
+    seen = await arrive(record, name="김민지", phone="010-1234-5678", op_id="once")
     assert (first.id, Status.CANCELLED) == (seen.id, seen.status)
 
 
 @pytest.mark.usefixtures("store")
-async def test_another_guest_with_the_same_id(book: Book) -> None:
+async def test_another_guest_with_the_same_id(record: Record) -> None:
     """A party is not given away to whoever happens to take the same id."""
     call: dict[str, Any] = {"phone": "010-1234-5678", "op_id": "1"}
-    await arrive(book, **call)
+    await arrive(record, **call)
     others: list[dict[str, Any]] = [
         {"phone": "010-9999-9999"},
         {"size": 4},
@@ -245,13 +245,13 @@ async def test_another_guest_with_the_same_id(book: Book) -> None:
     ]
     for other in others:
         with pytest.raises(InvalidInput, match="op_id"):
-            await arrive(book, **call | other)
+            await arrive(record, **call | other)
 
 
 @pytest.mark.usefixtures("store")
-async def test_a_forged_ticket_finds_nobody(book: Book) -> None:
+async def test_a_forged_ticket_finds_nobody(record: Record) -> None:
     """A ticket is of one store and one line."""
-    party = await arrive(book)
+    party = await arrive(record)
     for store, type_, ticket in (
         (STORE, TAKEOUT, party.ticket),
         ("other", DINE_IN, party.ticket),
@@ -259,4 +259,4 @@ async def test_a_forged_ticket_finds_nobody(book: Book) -> None:
         (STORE, DINE_IN, "\x00"),
     ):
         with pytest.raises(WaitroomError, match="no such party"):
-            await book.by_ticket(store, type_, ticket)
+            await record.by_ticket(store, type_, ticket)

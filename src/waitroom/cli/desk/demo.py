@@ -83,7 +83,7 @@ async def _prepare(settings: Settings) -> str:
     from waitroom.desk.models import Store, WaitingType
     from waitroom.desk.record.database import open_database
     from waitroom.desk.record.host_keys import HostKeys
-    from waitroom.desk.record.record import Book
+    from waitroom.desk.record.record import Record
 
     lines = (
         WaitingType(name="dine-in", title="매장 식사 · Dine in", largest_party=8),
@@ -91,9 +91,9 @@ async def _prepare(settings: Settings) -> str:
     )
     clock = [time.time_ns() // 1000]
     async with open_database(settings.desk_database, settings.data_dir) as database:
-        book = Book(database, now_us=lambda: clock[0])
-        await book.add_store(Store(id=STORE, title="한강국수 · Han River Noodles", types=lines))
-        await before(book, load_secret(settings), clock, random.Random(7))  # noqa: S311 - a play
+        record = Record(database, now_us=lambda: clock[0])
+        await record.add_store(Store(id=STORE, title="한강국수 · Han River Noodles", types=lines))
+        await before(record, load_secret(settings), clock, random.Random(7))  # noqa: S311 - a play
         text, _ = await HostKeys(database).create(STORE, "front tablet")
     return text
 

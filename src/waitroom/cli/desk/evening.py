@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 if TYPE_CHECKING:
-    from waitroom.desk.record.record import Book
+    from waitroom.desk.record.record import Record
     from waitroom.tickets import KeyRing
 
 log = logging.getLogger("waitroom.desk.demo")
@@ -44,18 +44,20 @@ def guest(rng: random.Random, line: str) -> dict[str, Any]:
     }
 
 
-async def before(book: Book, ring: KeyRing, clock: list[int], rng: random.Random) -> None:
-    """Live through the hours before: `clock` holds the book's time in µs, and ends at now."""
+async def before(record: Record, ring: KeyRing, clock: list[int], rng: random.Random) -> None:
+    """Live through the hours before: `clock` holds the record's time in µs, and ends at now."""
     end = clock[0]
     start = end - round(HOURS_BEFORE * 60) * _MINUTE_US
     for minute in range(round(HOURS_BEFORE * 60)):
         clock[0] = start + minute * _MINUTE_US
         for line in LINES:
-            await _minute(book, ring, line, minute, rng)
+            await _minute(record, ring, line, minute, rng)
     clock[0] = end
 
 
-async def _minute(book: Book, ring: KeyRing, line: str, minute: int, rng: random.Random) -> None:
+async def _minute(
+    record: Record, ring: KeyRing, line: str, minute: int, rng: random.Random
+) -> None:
     from waitroom.desk.inputs import Wish
     from waitroom.desk.models import Source, Status
     from waitroom.desk.record.record import Action
@@ -65,13 +67,13 @@ async def _minute(book: Book, ring: KeyRing, line: str, minute: int, rng: random
         asked = guest(rng, line)
         del asked["type"]
         source = rng.choice([*Source])
-        await book.register(STORE, line, Wish(**asked, source=source), ring.new_id())
+        await record.register(STORE, line, Wish(**asked, source=source), ring.new_id())
     if minute % every != 1:
         return
-    waiting = [one for one in await book.live(STORE, line) if one.status is Status.WAITING]
+    waiting = [one for one in await record.live(STORE, line) if one.status is Status.WAITING]
     if len(waiting) > kept:
         ended = Action.NO_SHOW if rng.random() < 0.1 else Action.SEAT
-        await book.act(STORE, waiting[0].id, ended, by="front tablet")
+        await record.act(STORE, waiting[0].id, ended, by="front tablet")
 
 
 @dataclass

@@ -45,9 +45,9 @@ async def open_lines(cli: Session) -> AsyncIterator[Desk]:
     async with open_record(cli) as database, cli.engine() as engine:
         from waitroom.desk.desk import Desk
         from waitroom.desk.record.host_keys import HostKeys
-        from waitroom.desk.record.record import Book
+        from waitroom.desk.record.record import Record
 
-        desk = Desk(Book(database), HostKeys(database), engine, engine.ring)
+        desk = Desk(Record(database), HostKeys(database), engine, engine.ring)
         try:
             yield desk
         finally:

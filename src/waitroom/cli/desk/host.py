@@ -34,9 +34,9 @@ async def create(cli: Session, store_id: StoreId, name: Name) -> None:
     """
     async with open_record(cli) as database:
         from waitroom.desk.record.host_keys import HostKeys
-        from waitroom.desk.record.record import Book
+        from waitroom.desk.record.record import Record
 
-        await Book(database).store(store_id)
+        await Record(database).store(store_id)
         text, made = await HostKeys(database).create(store_id, name)
     cli.out.show(
         {"key": text, **document(made)},
@@ -57,9 +57,9 @@ async def list_(cli: Session, store_id: StoreId) -> None:
     """
     async with open_record(cli) as database:
         from waitroom.desk.record.host_keys import HostKeys
-        from waitroom.desk.record.record import Book
+        from waitroom.desk.record.record import Record
 
-        await Book(database).store(store_id)
+        await Record(database).store(store_id)
         found = await HostKeys(database).list(store_id)
     lines = table("id", "name", "made")
     for one in found:
@@ -82,9 +82,9 @@ async def revoke(cli: Session, store_id: StoreId, key_id: KeyId, yes: Yes = Fals
     cli.confirm(f"Revoke key {key_id} of {store_id}?", yes)
     async with open_record(cli) as database:
         from waitroom.desk.record.host_keys import HostKeys
-        from waitroom.desk.record.record import Book
+        from waitroom.desk.record.record import Record
 
-        await Book(database).store(store_id)
+        await Record(database).store(store_id)
         gone = await HostKeys(database).revoke(store_id, key_id)
     cli.out.show({"revoked": document(gone)}, f"Revoked key {gone.id} of {gone.name}.")
 

@@ -12,7 +12,7 @@ from waitroom.cli.desk.group import open_lines
 from waitroom.cli.text import number
 
 if TYPE_CHECKING:
-    from waitroom.desk.record.record import Book
+    from waitroom.desk.record.record import Record
 
 AnyStore = Annotated[
     str | None, typer.Argument(metavar="[STORE]", help="One store alone; without it, all.")
@@ -32,9 +32,9 @@ async def rebuild(cli: Session, store_id: AnyStore = None) -> None:
     """
     async with open_lines(cli) as desk:
         if store_id is not None:
-            await desk.book.store(store_id)
+            await desk.record.store(store_id)
         done = await desk.repair(store_id, forced=True)
-        waiting, called = await _live(desk.book, store_id)
+        waiting, called = await _live(desk.record, store_id)
     cli.out.show(
         {
             "lines": done.lines,
@@ -49,12 +49,12 @@ async def rebuild(cli: Session, store_id: AnyStore = None) -> None:
     )
 
 
-async def _live(book: Book, store_id: str | None) -> tuple[int, int]:
+async def _live(record: Record, store_id: str | None) -> tuple[int, int]:
     """Return how many parties wait and how many are called, by the record."""
     from waitroom.desk.models import Status
 
     counts: Counter[Status] = Counter()
-    for store, line in await book.open_lines():
+    for store, line in await record.open_lines():
         if store_id in (None, store):
-            counts.update(party.status for party in await book.live(store, line))
+            counts.update(party.status for party in await record.live(store, line))
     return counts[Status.WAITING], counts[Status.CALLED]

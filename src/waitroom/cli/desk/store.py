@@ -90,13 +90,15 @@ async def create(
     """
     async with open_record(cli) as database:
         from waitroom.desk.models import Store
-        from waitroom.desk.record.record import Book
+        from waitroom.desk.record.record import Record
 
         given = _given(time_zone, None, None, closes_at, max_defers, remote, keep_phones_days)
         secret = _webhook(given, webhook_url, None, new=False)
         lines = [_line(text, ()) for text in types or ("dine-in=Dine in",)]
         given["types"] = _limited(lines, [one.name for one in lines], queue_limit, largest_party)
-        made = await Book(database).add_store(Store(id=store_id, title=title or store_id, **given))
+        made = await Record(database).add_store(
+            Store(id=store_id, title=title or store_id, **given)
+        )
     cli.out.show(
         document(made) | ({"webhook_secret": secret} if secret else {}),
         f"Created store {made.id}, {_names(made)}.",
@@ -116,11 +118,11 @@ async def list_(cli: Session) -> None:
       waitroom desk store list
     """
     async with open_record(cli) as database:
-        from waitroom.desk.notify.outbox import Notices
-        from waitroom.desk.record.record import Book
+        from waitroom.desk.notify.outbox import Outbox
+        from waitroom.desk.record.record import Record
 
-        found = await Book(database).stores()
-        late = await Notices(database).late()
+        found = await Record(database).stores()
+        late = await Outbox(database).late()
     lines = table("store", "title", "lines", "mode", "closes", "webhook", "version")
     for one in found:
         hook = "yes" if one.webhook_url else NONE
@@ -162,7 +164,7 @@ async def set_(
       waitroom desk store set han-river --webhook-url https://sms.example/waitroom
     """
     async with open_lines(cli) as desk:
-        old = await desk.book.store(store_id)
+        old = await desk.record.store(store_id)
         given = _given(time_zone, mode, reason, closes_at, max_defers, remote, keep_phones_days)
         given |= {} if title is None else {"title": title}
         secret = _webhook(given, webhook_url, old, new=new_secret)

@@ -13,9 +13,9 @@ from typing import Any
 
 from waitroom.desk.live.line import LiveLines, Outcome, room_of, settled
 from waitroom.desk.live.repair import Repairs
-from waitroom.desk.live.tokens import pace_text
+from waitroom.desk.live.turnover import turnover_text
 from waitroom.desk.models import Party
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 from waitroom.errors import WaitroomError
 
 log = logging.getLogger("waitroom.desk")
@@ -27,16 +27,16 @@ SETTLE_S = 2.0
 class Follower:
     """Brings live lines to what the record has of a party or a store."""
 
-    def __init__(self, book: Book, lines: LiveLines, repairs: Repairs) -> None:
-        self._book = book
+    def __init__(self, record: Record, lines: LiveLines, repairs: Repairs) -> None:
+        self._record = record
         self._lines = lines
         self._repairs = repairs
-        self._pace_locks: dict[str, asyncio.Lock] = {}
+        self._turnover_locks: dict[str, asyncio.Lock] = {}
         self._under_way: set[asyncio.Task[None]] = set()
 
-    async def party(self, party: Party, *, pace: bool = False) -> None:
-        """Settle a party, and with `pace` what its line's last seatings say."""
-        await self._reach(party.store, party.type, self._bring(party, pace=pace))
+    async def party(self, party: Party, *, turnover: bool = False) -> None:
+        """Settle a party, and with `turnover` what its line's last seatings say."""
+        await self._reach(party.store, party.type, self._bring(party, turnover=turnover))
 
     async def touch(self, store: str, type: str) -> None:  # noqa: A002 - the desk's word
         """Tell all who watch a line that the record has changed."""
@@ -47,14 +47,14 @@ class Follower:
         if self._under_way:
             await asyncio.wait([*self._under_way], timeout=SETTLE_S)
 
-    async def _bring(self, party: Party, *, pace: bool) -> Outcome:
+    async def _bring(self, party: Party, *, turnover: bool) -> Outcome:
         room = room_of(party.store, party.type)
-        if not pace:
+        if not turnover:
             return await self._lines.settle(room, [settled(party)])
         # One at a time, or an older mean may come last.
-        async with self._pace_locks.setdefault(room, asyncio.Lock()):
-            text = pace_text(await self._book.pace(party.store, party.type))
-            return await self._lines.settle(room, [settled(party)], pace=text)
+        async with self._turnover_locks.setdefault(room, asyncio.Lock()):
+            last = await self._record.turnover(party.store, party.type)
+            return await self._lines.settle(room, [settled(party)], pace=turnover_text(last))
 
     async def _reach(self, store: str, type_: str, work: Coroutine[Any, Any, Outcome]) -> None:
         """Wait for a live line, but not for long. It goes on if the caller is gone."""

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from waitroom.desk.live.line import Held, LiveLines, room_of, settled
-from waitroom.desk.live.tokens import pace_text
+from waitroom.desk.live.turnover import turnover_text
 from waitroom.desk.models import Party
-from waitroom.desk.record.record import Book
+from waitroom.desk.record.record import Record
 from waitroom.engine.lines import Settled
 from waitroom.errors import BrokenRoom, UnknownParty, UpgradeNeeded
 
@@ -73,9 +73,9 @@ async def end(*tasks: asyncio.Task[None]) -> None:
 class Repairs:
     """Repairs lines, each once at a time however many ask for it."""
 
-    def __init__(self, book: Book, lines: LiveLines) -> None:
+    def __init__(self, record: Record, lines: LiveLines) -> None:
         self.live = lines
-        self._book = book
+        self._record = record
         self._lines = lines
         self._under_way: dict[Line, asyncio.Task[Repaired]] = {}
         self._dirty: set[Line] = set()
@@ -95,7 +95,7 @@ class Repairs:
     async def lines(self, some: Sequence[Line], *, forced: bool = False) -> Repaired:
         """Repair lines, but those that are empty here and there; `forced`: whatever they knew."""
         counts = await self._lines.counts([room_of(*key) for key in some])
-        lengths = await self._book.lengths()
+        lengths = await self._record.lengths()
         total = Repaired(len(some))
         for key, count in zip(some, counts, strict=True):
             if count.waiting or count.called or key in lengths:
@@ -157,9 +157,9 @@ class Repairs:
     async def _lap(self) -> None:
         """Compare all lines by their length, and some of them person by person."""
         self._laps += 1
-        rooms = await self._book.open_lines()
+        rooms = await self._record.open_lines()
         counts = await self._lines.counts([room_of(*key) for key in rooms])
-        lengths = await self._book.lengths()
+        lengths = await self._record.lengths()
         for number, (key, count) in enumerate(zip(rooms, counts, strict=True)):
             live = lengths.get(key, (0, 0))
             held = (count.waiting, count.called)
@@ -179,7 +179,7 @@ class Repairs:
         room, total = room_of(store, type_), Repaired()
         for _ in range(_ROUNDS):
             held = await self._lines.read(room)
-            live = await self._book.live(store, type_)
+            live = await self._record.live(store, type_)
             if not held.there and not live:
                 break
             done, sure = await self._compare(store, type_, held, live, forced=forced)
@@ -204,10 +204,10 @@ class Repairs:
         wrong = [settled(one) for one in live if forced or not held.agrees(one)]
         removed = await self._settle(room, gone, held, forced=forced)
         changed = await self._settle(room, wrong, held, forced=forced)
-        pace = pace_text(await self._book.pace(store, type_))
-        # Last, for a line that says its pace is whole.
-        if pace != held.pace or forced:
-            await self._lines.settle(room, pace=pace)
+        turnover = turnover_text(await self._record.turnover(store, type_))
+        # Last, for a line that says its turnover is whole.
+        if turnover != held.pace or forced:
+            await self._lines.settle(room, pace=turnover)
         elif not wrong and not gone:
             self._lines.is_whole_at(room, held.mark)
         insisted = forced or any(held.ahead_of(one.id, one.revision) for one in (*gone, *wrong))
@@ -228,6 +228,6 @@ class Repairs:
     async def _stranger(self, store: str, type_: str, ticket: str, held: Held) -> Settled:
         """Return where a ticket belongs that does not live in the record."""
         try:
-            return settled(await self._book.by_ticket(store, type_, ticket))
+            return settled(await self._record.by_ticket(store, type_, ticket))
         except UnknownParty:
             return Settled(ticket, "left", 1, held.revisions.get(ticket, 0))

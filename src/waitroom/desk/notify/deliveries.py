@@ -13,15 +13,13 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from waitroom.desk.models import Party, Status, Store
-from waitroom.desk.notify.outbox import GIVE_UP_MS, Kind, Notice, Notices
+from waitroom.desk.notify.outbox import GIVE_UP_MS, Kind, Notice, Outbox
 from waitroom.desk.notify.webhook import Poster, Undelivered
+from waitroom.desk.record.record import Record
 from waitroom.errors import UnknownParty, UnknownStore, WaitroomError
-
-if TYPE_CHECKING:
-    from waitroom.desk.desk import Desk
 
 log = logging.getLogger("waitroom.desk.notify.loops")
 
@@ -31,18 +29,23 @@ _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 1_000, 600_000
 
 
 class Deliveries:
-    """Sends notices, one `step` after the other; `on_landed` is told when one was dealt with."""
+    """Sends notices, one `step` after the other; `on_landed` is called when one is finished.
+
+    `token_of` makes the token of a party, for the address of its page.
+    """
 
     def __init__(
         self,
-        desk: Desk,
-        notices: Notices,
+        record: Record,
+        token_of: Callable[[Party], str],
+        outbox: Outbox,
         poster: Poster,
         public_url: str | None,
         on_landed: Callable[[], None],
     ) -> None:
-        self._desk = desk
-        self._notices = notices
+        self._record = record
+        self._token_of = token_of
+        self._outbox = outbox
         self._poster = poster
         self._base = (public_url or "").rstrip("/")
         self._on_landed = on_landed
@@ -53,11 +56,11 @@ class Deliveries:
         """Send what is due, as far as there is room for it."""
         busy = Counter(self.under_way.values())
         lease_ms = round(2_000 * self._poster.patience_s)
-        for store in await self._notices.stores_due():
+        for store in await self._outbox.stores_due():
             free = min(PER_STORE - busy[store], AT_ONCE - len(self.under_way))
             if free <= 0:
                 continue
-            for notice in await self._notices.claim(store, free, lease_ms):
+            for notice in await self._outbox.claim(store, free, lease_ms):
                 task = asyncio.create_task(self._deliver(notice))
                 self.under_way[task] = store
                 task.add_done_callback(self._landed)
@@ -71,30 +74,30 @@ class Deliveries:
 
     async def _deliver(self, notice: Notice) -> None:
         try:
-            store = await self._desk.book.store(notice.store)
-            party = await self._desk.book.party(notice.store, notice.party)
+            store = await self._record.store(notice.store)
+            party = await self._record.party(notice.store, notice.party)
         except (UnknownStore, UnknownParty):
-            await self._notices.dropped(notice, "the party is not in the record")
+            await self._outbox.dropped(notice, "the party is not in the record")
             return
         if not store.webhook_url or not store.webhook_secret:
-            await self._notices.dropped(notice, "the store has no webhook")
+            await self._outbox.dropped(notice, "the store has no webhook")
         elif notice.outdated(party):
-            await self._notices.dropped(notice, "no longer true")
+            await self._outbox.dropped(notice, "no longer true")
         else:
             await self._post(notice, store, store.webhook_url, store.webhook_secret, party)
 
     async def _post(
         self, notice: Notice, store: Store, url: str, secret: str, party: Party
     ) -> None:
-        ahead = 0 if notice.kind is Kind.CALLED else await self._notices.teams_ahead(party)
+        ahead = 0 if notice.kind is Kind.CALLED else await self._outbox.teams_ahead(party)
         body = json.dumps(self._document(notice, store, party, ahead), ensure_ascii=False).encode()
-        now_ms = self._notices.now_ms()
+        now_ms = self._outbox.now_ms()
         try:
             await self._poster.post(url, secret, notice.name, body, now_ms // 1000)
         except Undelivered as error:
             await self._again(notice, str(error), now_ms)
             return
-        await self._notices.delivered(notice)
+        await self._outbox.delivered(notice)
         if notice.store in self._failing:
             self._failing.discard(notice.store)
             log.info("the webhook of store %s works again", notice.store)
@@ -104,9 +107,9 @@ class Deliveries:
             self._failing.add(notice.store)
             log.warning("the webhook of store %s failed: %s", notice.store, error)
         if now_ms - notice.created_ms >= GIVE_UP_MS:
-            await self._notices.dropped(notice, error)
+            await self._outbox.dropped(notice, error)
         else:
-            await self._notices.later(notice, error, pause_ms(notice.tries))
+            await self._outbox.later(notice, error, pause_ms(notice.tries))
 
     def _document(self, notice: Notice, store: Store, party: Party, ahead: int) -> dict[str, Any]:
         """Return what a receiver is told; the phone in full, for it is the store's own vendor."""
@@ -124,7 +127,7 @@ class Deliveries:
             "status": party.status,
             "position": 0 if called else ahead + 1,
             "teams_ahead": ahead,
-            "url": f"{self._base}/desk/{store.id}/p/{self._desk.token(party)}",
+            "url": f"{self._base}/desk/{store.id}/p/{self._token_of(party)}",
             "at": _moment(notice.round if called else notice.created_ms),
         }
 

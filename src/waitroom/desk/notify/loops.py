@@ -1,7 +1,7 @@
 """Tells guests, by a store's webhook, that few teams are left before them and that they are called.
 
 Two loops in every process, and a host waits for neither: `watch` compares the record with the
-outbox (`notices`), and `deliveries` sends what is in it (`webhook`). Several processes share the
+outbox, and `deliveries` sends what is in it (`webhook`). Several processes share the
 outbox; a notice is in one hand at a time.
 """
 
@@ -12,15 +12,15 @@ import contextlib
 import logging
 import random
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+from waitroom.desk.models import Party
 from waitroom.desk.notify.deliveries import Deliveries, short
-from waitroom.desk.notify.outbox import Notices
+from waitroom.desk.notify.outbox import Outbox
 from waitroom.desk.notify.watch import LAP_S, Watch
 from waitroom.desk.notify.webhook import PATIENCE_S, Poster
-
-if TYPE_CHECKING:
-    from waitroom.desk.desk import Desk
+from waitroom.desk.record.record import Record
+from waitroom.engine import Engine
 
 log = logging.getLogger("waitroom.desk.notify.loops")
 
@@ -34,26 +34,31 @@ _LEAVE_S = 1.0
 _BACK_OFF_S = 2.0
 
 
-class Hooks:
-    """Watches the lines and sends the notices: `async with Hooks(desk): ...`.
+class Notifier:
+    """Watches the lines and sends the notices: `async with Notifier(...): ...`.
 
-    `public_url` is how guests reach the pages; without it notices carry the path alone.
+    `token_of` makes the token of a party. `public_url` is how guests reach the pages; without it
+    notices carry the path alone.
     """
 
     def __init__(
         self,
-        desk: Desk,
+        record: Record,
+        engine: Engine,
+        token_of: Callable[[Party], str],
         *,
         public_url: str | None = None,
         patience_s: float = PATIENCE_S,
         lap_s: float = LAP_S,
     ) -> None:
-        notices = Notices(desk.book.database)
+        outbox = Outbox(record.database)
         self._due = asyncio.Event()
         self._stopping = asyncio.Event()
         self._poster = Poster(patience_s)
-        self._watch = Watch(desk, notices, lap_s)
-        self._deliveries = Deliveries(desk, notices, self._poster, public_url, self._due.set)
+        self._watch = Watch(record, engine, outbox, lap_s)
+        self._deliveries = Deliveries(
+            record, token_of, outbox, self._poster, public_url, self._due.set
+        )
         self._loops: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:

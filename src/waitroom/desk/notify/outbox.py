@@ -90,7 +90,7 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Notices:
+class Outbox:
     """The outbox of all stores."""
 
     def __init__(self, database: Database, *, now_ms: Callable[[], int] = _now_ms) -> None:

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING
 
 from waitroom.desk.live.line import room_of
-from waitroom.desk.notify.outbox import Line, Notices
+from waitroom.desk.notify.outbox import Line, Outbox
+from waitroom.desk.record.record import Record
+from waitroom.engine import Engine
 from waitroom.errors import UnknownRoom, WaitroomError
-
-if TYPE_CHECKING:
-    from waitroom.desk.desk import Desk
 
 log = logging.getLogger("waitroom.desk.notify.loops")
 
@@ -36,9 +34,10 @@ _EVENTS = 500
 class Watch:
     """Looks at the lines, one `step` after the other."""
 
-    def __init__(self, desk: Desk, notices: Notices, lap_s: float) -> None:
-        self._desk = desk
-        self._notices = notices
+    def __init__(self, record: Record, engine: Engine, outbox: Outbox, lap_s: float) -> None:
+        self._record = record
+        self._engine = engine
+        self._outbox = outbox
         self._lap_s = lap_s
         self._lines: dict[str, Line] = {}
         self._revisions: dict[str, int] = {}
@@ -61,7 +60,7 @@ class Watch:
             await self._keep_cursors()
             self._lap_at = now + self._lap_s
         if now >= self._forget_at:
-            await self._notices.forget()
+            await self._outbox.forget()
             self._forget_at = now + FORGET_S
         return await self._note()
 
@@ -71,7 +70,7 @@ class Watch:
         if not rooms:
             return False
         read = {room: self._cursors[room] for room in rooms if room in self._cursors}
-        noted = await self._notices.note([self._lines[room] for room in rooms], read)
+        noted = await self._outbox.note([self._lines[room] for room in rooms], read)
         self._woken -= rooms  # not before it is done: what failed is repeated
         return noted > 0
 
@@ -80,12 +79,12 @@ class Watch:
         before = set(self._lines)
         self._lines = {
             room_of(store.id, line.name): (store.id, line.name)
-            for store in await self._desk.book.stores()
+            for store in await self._record.stores()
             if store.webhook_url and store.webhook_secret
             for line in store.types
         }
         if new := set(self._lines) - before:
-            kept = await self._notices.cursors()
+            kept = await self._outbox.cursors()
             self._cursors |= {room: kept[room] for room in new if room in kept}
             self._lap_at = 0.0
 
@@ -93,7 +92,7 @@ class Watch:
         """Note the rooms in which something happened; none while Redis is away."""
         rooms = list(self._lines)
         try:
-            revisions = await self._desk.engine.lines.revisions(rooms)
+            revisions = await self._engine.lines.revisions(rooms)
             for room, revision in zip(rooms, revisions, strict=True):
                 if self._revisions.get(room) != revision:
                     await self._read_events(room)
@@ -105,9 +104,9 @@ class Watch:
         """Read what happened in a room since the last time."""
         before = self._cursors.get(room)
         try:
-            page = await self._desk.engine.events(room, before, _EVENTS)
+            page = await self._engine.events(room, before, _EVENTS)
             while len(page.events) == _EVENTS:
-                page = await self._desk.engine.events(room, page.cursor, _EVENTS)
+                page = await self._engine.events(room, page.cursor, _EVENTS)
         except UnknownRoom:  # lost, or nobody has joined yet
             return
         if page.cursor != before:
@@ -117,4 +116,4 @@ class Watch:
     async def _keep_cursors(self) -> None:
         if self._read:
             read, self._read = self._read, {}
-            await self._notices.move(read)
+            await self._outbox.move(read)

@@ -2,7 +2,7 @@
 
 `change()` is a transaction that may write, `look()` one that reads. On SQLite a change takes the
 one write lock at its beginning (`BEGIN IMMEDIATE`), so that what it reads cannot be overtaken; on
-PostgreSQL it locks the row of a line (see `book_lines`).
+PostgreSQL it locks the row of a line (see `lines`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from waitroom.desk.days import closes_at_ms, day_of
 from waitroom.desk.inputs import TICKET, Wish, checked_wish
-from waitroom.desk.models import Pace, Party, Source, Status, Store, StoreMode
+from waitroom.desk.models import Party, Source, Status, Store, StoreMode, Turnover
 from waitroom.desk.record import lines
 from waitroom.desk.record.actions import Deed, note, repeated, used_otherwise
 from waitroom.desk.record.lines import Line
@@ -58,10 +58,10 @@ def check_mode(store: Store, source: Source) -> None:
         raise StoreClosed("the store takes guests only on the spot; scan the code at its door")
 
 
-def check_closing(store: Store, pace: Pace, waiting: int, now_ms: int) -> None:
+def check_closing(store: Store, turnover: Turnover, waiting: int, now_ms: int) -> None:
     """Refuse whoever would still wait when the store closes."""
     closes_ms = closes_at_ms(store, now_ms)
-    minutes = pace.wait_minutes(waiting + 1)
+    minutes = turnover.wait_minutes(waiting + 1)
     if closes_ms is not None and now_ms + minutes * 60_000 > closes_ms:
         raise PastClosing(store.closes_at or "", minutes)
 
@@ -71,8 +71,8 @@ async def _check_room(connection: AsyncConnection, line: Line, waiting: int, now
     if kind.queue_limit is not None and waiting >= kind.queue_limit:
         raise LineFull(f"{waiting} parties wait, and no more than {kind.queue_limit} may")
     if line.store.closes_at is not None:
-        pace = await lines.read_pace(connection, line.store.id, line.type)
-        check_closing(line.store, pace, waiting, now_ms)
+        turnover = await lines.read_turnover(connection, line.store.id, line.type)
+        check_closing(line.store, turnover, waiting, now_ms)
 
 
 async def _next(connection: AsyncConnection, line: Line, now_us: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Float, Select, and_, case, cast, func, sel
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from waitroom.desk.inputs import STORE_ID, TYPE_NAME
-from waitroom.desk.models import SAMPLES_KEPT, Pace, Party, Status, Store
+from waitroom.desk.models import SAMPLES_KEPT, Party, Status, Store, Turnover
 from waitroom.desk.record.rows import party_of, store_of, type_of
 from waitroom.desk.record.stores import read_store
 from waitroom.desk.record.tables import is_live, parties, stores, waiting_types
@@ -159,11 +159,11 @@ def listed(
     return query.order_by(parties.c.place, parties.c.id)
 
 
-async def read_pace(
+async def read_turnover(
     connection: AsyncConnection,
     store_id: str,
     type: str,  # noqa: A002 - the desk's word
-) -> Pace:
+) -> Turnover:
     """Return what the last seatings say. Whoever registered at the front still was one team."""
     waited = parties.c.seated_ms - parties.c.registered_ms
     minutes = cast(case((waited > 0, waited), else_=0), Float) / 60_000.0
@@ -175,4 +175,4 @@ async def read_pace(
         .subquery()
     )
     row = (await connection.execute(select(func.count(), func.avg(last.c.minutes)))).one()
-    return Pace(row[0], float(row[1] or 0.0))
+    return Turnover(row[0], float(row[1] or 0.0))

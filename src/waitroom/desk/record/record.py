@@ -26,15 +26,15 @@ from waitroom.desk.inputs import (
 from waitroom.desk.models import Action, Party, Status, Store
 from waitroom.desk.record import actions as acts
 from waitroom.desk.record import lines
-from waitroom.desk.record import stores as book_stores
 from waitroom.desk.record.actions import Deed
 from waitroom.desk.record.database import Database
 from waitroom.desk.record.join import join
-from waitroom.desk.record.reading import Reading
+from waitroom.desk.record.queries import Queries
+from waitroom.desk.record.stores import add_store, change_store
 from waitroom.desk.record.tables import known, parties, stores
 from waitroom.errors import InvalidInput, PartyMoved
 
-__all__ = ["Action", "Book"]
+__all__ = ["Action", "Record"]
 
 DAY_MS = 86_400_000
 _LIVE = (str(Status.WAITING), str(Status.CALLED))
@@ -45,7 +45,7 @@ def _now_us() -> int:
     return time.time_ns() // 1000
 
 
-class Book(Reading):
+class Record(Queries):
     """The record: stores, their lines, and the parties in them."""
 
     def __init__(self, database: Database, *, now_us: Callable[[], int] = _now_us) -> None:
@@ -59,7 +59,7 @@ class Book(Reading):
         made = replace(checked_store(store), version=1, created_ms=self._now_ms())
         try:
             async with self.database.change() as connection:
-                await book_stores.add_store(connection, made)
+                await add_store(connection, made)
         except exc.IntegrityError:  # another process has just added it
             return await self.add_store(store)
         return made
@@ -69,7 +69,7 @@ class Book(Reading):
     ) -> Store:
         """Change what is given of a store, if nobody else did since `version`."""
         async with self.database.change() as connection:
-            return await book_stores.change_store(connection, store_id, version, changes)
+            return await change_store(connection, store_id, version, changes)
 
     # Changes of a line ----------------------------------------------------------------------
 

@@ -228,7 +228,7 @@ class DeskHub:
         fresh, watched.new = watched.new, set()
         dirty, watched.dirty = watched.dirty, False
         try:
-            watched.store = await self._desk.book.store(watched.id)
+            watched.store = await self._desk.record.store(watched.id)
             if watched.revision is None and not self._away:  # before the line is read, not after
                 [watched.revision] = await self._revisions([watched])
             if dirty or watched.hosts & fresh:

@@ -21,7 +21,7 @@ _NULLABLE = {"reason", "closes_at", "webhook_url", "webhook_secret", "version"}
 _SECRET = {"webhook_url", "webhook_secret"}  # an address may hold a key too
 
 
-async def record(server: Server, who: HostWho, action: str, **detail: Any) -> None:
+async def audit(server: Server, who: HostWho, action: str, **detail: Any) -> None:
     """Write what was done to the audit log and to the process log.
 
     What was done stays done if the log cannot be written at that moment, so that is no error.
@@ -49,7 +49,7 @@ async def create(server: Server, who: HostWho, body: h.NewStore) -> Store:
     lines = [h.TypeChange(name="dine-in", title="Dine in")] if body.types is None else body.types
     given["types"] = _merged((), lines)
     made = await desk_of(server).add_store(Store(id=body.id, **given))
-    await record(server, who, "store.create", store=made.id, title=made.title)
+    await audit(server, who, "store.create", store=made.id, title=made.title)
     return made
 
 
@@ -60,7 +60,7 @@ async def change(server: Server, who: HostWho, store_id: str, body: h.StoreChang
     if not given:
         raise InvalidInput("body", "give at least one field to change")
     desk = desk_of(server)
-    old = await desk.book.store(store_id)
+    old = await desk.record.store(store_id)
     more = sorted(_FOR_ADMINS & given.keys())
     if body.types is not None:
         given["types"] = _merged(old.types, body.types)
@@ -76,21 +76,21 @@ async def change(server: Server, who: HostWho, store_id: str, body: h.StoreChang
         if getattr(old, name) != getattr(new, name)
     }
     if changed:
-        await record(server, who, "store.change", store=store_id, changed=changed)
+        await audit(server, who, "store.change", store=store_id, changed=changed)
     return new
 
 
 async def make_key(server: Server, who: HostWho, store: str, name: str) -> tuple[str, HostKey]:
     """Make a host key; its text is in no log."""
     text, made = await desk_of(server).hosts.create(store, name)
-    await record(server, who, "host.create", store=store, id=made.id, name=made.name)
+    await audit(server, who, "host.create", store=store, id=made.id, name=made.name)
     return text, made
 
 
 async def revoke_key(server: Server, who: HostWho, store: str, key_id: str) -> None:
     """Revoke a host key."""
     gone = await desk_of(server).hosts.revoke(store, key_id)
-    await record(server, who, "host.revoke", store=store, id=gone.id, name=gone.name)
+    await audit(server, who, "host.revoke", store=store, id=gone.id, name=gone.name)
 
 
 def _given(body: h.StoreChange) -> dict[str, Any]:

@@ -85,7 +85,7 @@ async def line_events(server: Here, _: Reader, request: Request, store: b.StoreI
     async def check() -> None:
         (await who_hosts(server, request, store)).need(store, Role.VIEWER)
 
-    await desk_of(server).book.store(store)
+    await desk_of(server).record.store(store)
     return stream.EventStream(server, stream.Host(store=store, check=check))
 
 
@@ -183,14 +183,14 @@ async def defer_party(
 @router.get("/line/{party}/history")
 async def history(server: Here, _: Reader, store: b.StoreId, party: b.PartyId) -> h.History:
     """Return what happened to a party, and who did it, oldest first."""
-    found = await desk_of(server).book.history(store, party)
+    found = await desk_of(server).record.history(store, party)
     return h.History(changes=[views.change_json(one) for one in found])
 
 
 @router.get("/line/{party}/phone")
 async def phone(server: Here, who: Host, store: b.StoreId, party: b.PartyId) -> h.Phone:
     """Return the whole phone number; who looked at it stands in the party's history."""
-    return h.Phone(phone=(await desk_of(server).book.show_phone(store, party, by=who.name)).phone)
+    return h.Phone(phone=(await desk_of(server).record.show_phone(store, party, by=who.name)).phone)
 
 
 @router.post("/line/{party}/erase")

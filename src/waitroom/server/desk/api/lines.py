@@ -9,9 +9,9 @@ from datetime import date
 
 from waitroom.desk.desk import Desk
 from waitroom.desk.live.line import Counts
-from waitroom.desk.live.tokens import pace_text
-from waitroom.desk.live.waits import LineView, line_view
-from waitroom.desk.models import Pace, Party, Status, Store, WaitingType
+from waitroom.desk.live.turnover import turnover_text
+from waitroom.desk.live.waits import LineSummary, summarize_line
+from waitroom.desk.models import Party, Status, Store, Turnover, WaitingType
 from waitroom.desk.phones import masked
 from waitroom.errors import BackendUnavailable, UnknownType
 from waitroom.server.desk.api import host_schemas as h
@@ -32,12 +32,12 @@ class Spots:
 
     live: Mapping[str, Sequence[Party]]
     positions: Mapping[int, int]
-    paces: Mapping[str, Pace]
+    turnovers: Mapping[str, Turnover]
 
     def party(self, party: Party) -> h.PartyBody:
         """Return a party as the hosts see it."""
         position = self.positions.get(party.id, 0) if party.status is Status.WAITING else 0
-        pace = self.paces.get(party.type)
+        turnover = self.turnovers.get(party.type)
         until_ms = party.seated_ms or party.ended_ms or int(time.time() * 1000)
         return h.PartyBody(
             id=party.id,
@@ -51,7 +51,7 @@ class Spots:
             source=party.source,
             status=party.status,
             position=position,
-            wait_minutes=pace.wait_minutes(position) if position and pace else None,
+            wait_minutes=turnover.wait_minutes(position) if position and turnover else None,
             waited_minutes=max(0, until_ms - party.registered_ms) // _MINUTE_MS,
             teams_ahead=party.teams_ahead,
             defers=party.defers,
@@ -66,20 +66,20 @@ class Spots:
 async def spots_of(desk: Desk, store: Store, types: Iterable[str] | None = None) -> Spots:
     """Return where the waiting parties of a store stand, by the record."""
     live: dict[str, tuple[Party, ...]] = {}
-    paces: dict[str, Pace] = {}
+    turnovers: dict[str, Turnover] = {}
     for name in types or [one.name for one in store.types]:
-        live[name] = await desk.book.live(store.id, name)
-        paces[name] = await desk.book.pace(store.id, name)
+        live[name] = await desk.record.live(store.id, name)
+        turnovers[name] = await desk.record.turnover(store.id, name)
     positions: dict[int, int] = {}
     for some in live.values():
         waiting = (one.id for one in some if one.status is Status.WAITING)
         positions |= {party_id: n for n, party_id in enumerate(waiting, 1)}
-    return Spots(live, positions, paces)
+    return Spots(live, positions, turnovers)
 
 
 async def party_json(desk: Desk, party: Party) -> h.PartyBody:
     """Return one party as the hosts see it."""
-    store = await desk.book.store(party.store)
+    store = await desk.record.store(party.store)
     return (await spots_of(desk, store, [party.type])).party(party)
 
 
@@ -97,7 +97,7 @@ class Asked:
 async def line_json(desk: Desk, store_id: str, asked: Asked | None = None) -> h.HostedLine:
     """Return a store's parties as its hosts see them: by the record, also while Redis is away."""
     asked = asked or Asked()
-    store = await desk.book.store(store_id)
+    store = await desk.record.store(store_id)
     if asked.type is not None and store.type(asked.type) is None:
         raise UnknownType(store_id, asked.type)
     spots = await spots_of(desk, store)
@@ -118,7 +118,7 @@ async def _parties(
             one for name, live in spots.live.items() if asked.type in (None, name) for one in live
         ]
         return sorted(some, key=lambda one: one.place), None
-    found = await desk.book.parties(
+    found = await desk.record.parties(
         store.id,
         type=asked.type,
         day=asked.day,
@@ -135,19 +135,19 @@ async def _recent(desk: Desk, store: Store, kind: str | None) -> list[Party]:
     found: list[Party] = []
     for one in store.types:
         if kind in (None, one.name):
-            found += await desk.book.ended_since(store.id, one.name, since_ms)
+            found += await desk.record.ended_since(store.id, one.name, since_ms)
     found.sort(key=lambda one: one.seated_ms or one.ended_ms or 0, reverse=True)
     return found[:MOST_RECENT]
 
 
-def _by_record(store: Store, kind: WaitingType, spots: Spots) -> LineView:
+def _by_record(store: Store, kind: WaitingType, spots: Spots) -> LineSummary:
     live = spots.live[kind.name]
     called = sum(one.status is Status.CALLED for one in live)
-    counts = Counts(len(live) - called, called, pace_text(spots.paces[kind.name]))
-    return line_view(store, kind, counts, None, int(time.time() * 1000))
+    counts = Counts(len(live) - called, called, turnover_text(spots.turnovers[kind.name]))
+    return summarize_line(store, kind, counts, None, int(time.time() * 1000))
 
 
-async def _lines(desk: Desk, store: Store, spots: Spots | None = None) -> Sequence[LineView]:
+async def _lines(desk: Desk, store: Store, spots: Spots | None = None) -> Sequence[LineSummary]:
     """Return the lines of a store, by the record alone while Redis is away."""
     try:
         return await desk.waits(store.id)
@@ -158,5 +158,5 @@ async def _lines(desk: Desk, store: Store, spots: Spots | None = None) -> Sequen
 
 async def store_body(desk: Desk, store_id: str) -> b.StoreBody:
     """Return a store as anybody may see it, by the record alone while Redis is away."""
-    store = await desk.book.store(store_id)
+    store = await desk.record.store(store_id)
     return store_json(store, await _lines(desk, store))

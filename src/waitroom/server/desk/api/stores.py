@@ -27,7 +27,7 @@ router = APIRouter(
 @router.get("")
 async def list_stores(server: Here, _: Admin) -> h.Stores:
     """Return all stores with their settings."""
-    found = await desk_of(server).book.stores()
+    found = await desk_of(server).record.stores()
     return h.Stores(stores=[views.store_record(one, secrets=True) for one in found])
 
 
@@ -45,7 +45,7 @@ async def create_store(
 async def list_hosts(server: Here, _: StoreAdmin, store: b.StoreId) -> h.HostKeysBody:
     """Return the host keys of a store, without their secrets."""
     desk = desk_of(server)
-    await desk.book.store(store)
+    await desk.record.store(store)
     return h.HostKeysBody(hosts=[_shown(one) for one in await desk.hosts.list(store)])
 
 

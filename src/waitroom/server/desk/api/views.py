@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from pydantic import BaseModel
 
 from waitroom.desk.inputs import Wish
-from waitroom.desk.live.waits import LineView
+from waitroom.desk.live.waits import LineSummary
 from waitroom.desk.models import Change, Party, Place, Range, Source, Store
 from waitroom.errors import BackendUnavailable
 from waitroom.server.context import Server
@@ -98,7 +98,7 @@ async def guest_answer(server: Server, party: Party, token: str) -> b.GuestAnswe
             place = place_json(await server.desk.place(party.store, token))
         except BackendUnavailable:  # what was asked for is done, and the record says it
             server.pulse.suspect()
-    store = await server.desk.book.store(party.store)
+    store = await server.desk.record.store(party.store)
     return b.GuestAnswer(party=guest_party(store, party), place=place)
 
 
@@ -118,7 +118,7 @@ def guest_party(store: Store, party: Party) -> b.GuestParty:
 # Stores ----------------------------------------------------------------------------------------
 
 
-def store_json(store: Store, lines: Sequence[LineView]) -> b.StoreBody:
+def store_json(store: Store, lines: Sequence[LineSummary]) -> b.StoreBody:
     """Return a store as anybody may see it."""
     open_ones = [one for one in lines if one.accepts]
     return b.StoreBody(
@@ -138,7 +138,7 @@ def store_json(store: Store, lines: Sequence[LineView]) -> b.StoreBody:
     )
 
 
-def _line(store: Store, line: LineView) -> b.LineBody:
+def _line(store: Store, line: LineSummary) -> b.LineBody:
     kind = store.type(line.name)
     return b.LineBody(
         type=line.name,

@@ -37,7 +37,7 @@ async def last_deed(
     if party_id is None:
         return None
     try:
-        party = await desk.book.party(store, party_id)
+        party = await desk.record.party(store, party_id)
     except UnknownParty:
         return None
     last = await _last(desk, store, party_id)
@@ -52,12 +52,12 @@ async def why_not(desk: Desk, text: Text, store: str, error: WaitroomError, part
         return text("not_done", why=text("defer_used_host"))
     if not isinstance(error, PartyMoved | WrongStatus):
         return text("not_done", why=str(error))
-    party = await desk.book.party(store, party_id)
+    party = await desk.record.party(store, party_id)
     status, last = text(f"status_{party.status}"), await _last(desk, store, party_id)
     if last is None:
         return text("now_is", who=who(text, party), status=status)
     by = text("by_guest") if last.by == "guest" else last.by
-    time = say.clock(await desk.book.store(store), last.at_ms)
+    time = say.clock(await desk.record.store(store), last.at_ms)
     return text("now_is_by", who=who(text, party), status=status, by=by, time=time)
 
 
@@ -65,7 +65,7 @@ async def why_not_next(desk: Desk, text: Text, store: str, type_: str, error: Wa
     """Say who is next now, where it is not who the host saw."""
     if not isinstance(error, PartyMoved):
         return text("not_done", why=str(error))
-    live = await desk.book.live(store, type_)
+    live = await desk.record.live(store, type_)
     first = next((one for one in live if one.status is Status.WAITING), None)
     if first is None:
         return text("now_nobody")
@@ -83,5 +83,5 @@ def wrong_walk_in(text: Text, store: Store, type_: str, error: WaitroomError) ->
 
 async def _last(desk: Desk, store: str, party_id: int) -> Change | None:
     """Return the last change of a party; who looked at its phone number is none."""
-    history = await desk.book.history(store, party_id)
+    history = await desk.record.history(store, party_id)
     return next((one for one in reversed(history) if one.action in _DEEDS), None)

@@ -43,7 +43,7 @@ Long = Annotated[str, Form(max_length=500)]
 @router.get("/sign-in")
 async def sign_in_page(server: Here, request: Request, store: str) -> Response:
     """Ask for a key."""
-    found = await desk_of(server).book.store(store)
+    found = await desk_of(server).record.store(store)
     return Page(request, server).html("desk/sign_in.html", store=found, error=None)
 
 
@@ -53,7 +53,7 @@ async def sign_in(
 ) -> Response:
     """Begin a session for whoever shows a good key of this store."""
     check_origin(server, request)
-    found = await desk_of(server).book.store(store)
+    found = await desk_of(server).record.store(store)
     try:
         who = await host_by_key(server, key.strip(), address_of(server, request))
         who.need(store, Role.VIEWER)
@@ -138,7 +138,7 @@ class Host:
     ) -> Response:
         """Show the console."""
         desk, query = desk_of(self.page.server), self.page.request.query_params
-        store = await desk.book.store(self.store)
+        store = await desk.record.store(self.store)
         now_ms = int(time.time() * 1000)
         board = await view.board(self.page.server, self.page.text, store, now_ms)
         values = view.values(board, query.get("type", ""))
@@ -267,7 +267,7 @@ async def add(
     except WaitroomError as error:
         if isinstance(error, Unavailable):
             raise
-        said = tell.wrong_walk_in(text, await desk.book.store(store), type, error)
+        said = tell.wrong_walk_in(text, await desk.record.store(store), type, error)
         return await host.refused(said, status_of(error))
     return host.done(text("did_join", who=tell.who(text, party)), party)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waitroom.desk.desk import Desk, LineView
+from waitroom.desk.desk import Desk, LineSummary
 from waitroom.desk.models import Action, Party, Status, Store
 from waitroom.desk.phones import masked
 from waitroom.server.context import Server
@@ -89,7 +89,7 @@ async def board(server: Server, text: Text, store: Store, now_ms: int) -> Board:
     desk, waits = desk_of(server), {view.name: view for view in await lines_of(server, store)}
     columns = []
     for kind in store.types:
-        live = await desk.book.live(store.id, kind.name)
+        live = await desk.record.live(store.id, kind.name)
         rows = [_row(text, store, party, now_ms) for party in live]
         waiting = tuple(row for row in rows if row.party.status is Status.WAITING)
         columns.append(
@@ -106,7 +106,7 @@ async def board(server: Server, text: Text, store: Store, now_ms: int) -> Board:
     return Board(store, tuple(columns), await _ended(desk, text, store, now_ms))
 
 
-def _wait(text: Text, view: LineView) -> str:
+def _wait(text: Text, view: LineSummary) -> str:
     """Say what a newcomer would wait."""
     found = say.within(text, view.observed) if view.observed else say.wait(text, view.wait_minutes)
     return text("host_wait", wait=found)
@@ -117,7 +117,7 @@ async def _ended(desk: Desk, text: Text, store: Store, now_ms: int) -> tuple[Row
     found = [
         party
         for kind in store.types
-        for party in await desk.book.ended_since(store.id, kind.name, since_ms)
+        for party in await desk.record.ended_since(store.id, kind.name, since_ms)
     ]
     found.sort(key=lambda one: one.seated_ms or one.ended_ms or 0, reverse=True)
     return tuple(_row(text, store, party, now_ms) for party in found[:MOST_ENDED])

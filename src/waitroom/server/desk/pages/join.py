@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from waitroom.desk.desk import LineView
+from waitroom.desk.desk import LineSummary
 from waitroom.desk.inputs import Wish, checked_wish
 from waitroom.desk.models import Source, Store, StoreMode
 from waitroom.errors import InvalidInput, UnknownType, WaitroomError
@@ -45,7 +45,7 @@ class Filled:
     note: str = field(default="", repr=False)
 
 
-def line(text: Text, store: Store, view: LineView) -> Line:
+def line(text: Text, store: Store, view: LineSummary) -> Line:
     """Return a line with how long it takes now, or why it takes nobody."""
     kind = store.type(view.name)
     why = None if view.accepts else _WHY.get(view.why_not or "", "closed")
@@ -53,7 +53,7 @@ def line(text: Text, store: Store, view: LineView) -> Line:
     return Line(view.name, view.title, kind.largest_party if kind else 1, view.accepts, said)
 
 
-def _wait(text: Text, view: LineView) -> str:
+def _wait(text: Text, view: LineSummary) -> str:
     if not view.waiting:
         return text("join_nobody")
     said = text("join_line", teams=say.some(text, "teams", view.waiting))
@@ -63,7 +63,7 @@ def _wait(text: Text, view: LineView) -> str:
     return f"{said} · {found}"
 
 
-def shut(store: Store, views: Sequence[LineView], *, here: bool) -> str | None:
+def shut(store: Store, views: Sequence[LineSummary], *, here: bool) -> str | None:
     """Return why nobody can join at all, or None if somebody can."""
     if store.mode is not StoreMode.OPEN:
         return str(store.mode)
@@ -128,7 +128,7 @@ def refusals(text: Text, store: Store, filled: Filled, error: WaitroomError) -> 
 
 
 def values(
-    text: Text, store: Store, views: Sequence[LineView], filled: Filled, *, here: bool
+    text: Text, store: Store, views: Sequence[LineSummary], filled: Filled, *, here: bool
 ) -> dict[str, Any]:
     """Return what the template of the page needs."""
     lines = [line(text, store, view) for view in views]

@@ -6,15 +6,15 @@ import time
 
 from waitroom.desk.desk import Desk
 from waitroom.desk.live.line import Counts
-from waitroom.desk.live.tokens import pace_text
-from waitroom.desk.live.waits import LineView, line_view
+from waitroom.desk.live.turnover import turnover_text
+from waitroom.desk.live.waits import LineSummary, summarize_line
 from waitroom.desk.models import Status, Store
 from waitroom.errors import BackendUnavailable
 from waitroom.server.context import Server
 from waitroom.server.desk.api.auth import desk_of
 
 
-async def lines_of(server: Server, store: Store) -> tuple[LineView, ...]:
+async def lines_of(server: Server, store: Store) -> tuple[LineSummary, ...]:
     """Return the lines of a store, by the record while Redis is away: joining works then too."""
     desk = desk_of(server)
     if not server.pulse.away:
@@ -25,12 +25,12 @@ async def lines_of(server: Server, store: Store) -> tuple[LineView, ...]:
     return await _by_record(desk, store)
 
 
-async def _by_record(desk: Desk, store: Store) -> tuple[LineView, ...]:
+async def _by_record(desk: Desk, store: Store) -> tuple[LineSummary, ...]:
     found, now_ms = [], int(time.time() * 1000)
     for kind in store.types:
-        live = await desk.book.live(store.id, kind.name)
+        live = await desk.record.live(store.id, kind.name)
         waiting = sum(party.status is Status.WAITING for party in live)
-        pace = pace_text(await desk.book.pace(store.id, kind.name))
-        counts = Counts(waiting, len(live) - waiting, pace)
-        found.append(line_view(store, kind, counts, None, now_ms))
+        turnover = turnover_text(await desk.record.turnover(store.id, kind.name))
+        counts = Counts(waiting, len(live) - waiting, turnover)
+        found.append(summarize_line(store, kind, counts, None, now_ms))
     return tuple(found)

@@ -40,7 +40,7 @@ def code(url: str) -> segno.QRCode:
 async def poster(server: Here, request: Request, store: str) -> Response:
     """Show the poster, to be printed."""
     page = Page(request, server)
-    found = await desk_of(server).book.store(store)
+    found = await desk_of(server).record.store(store)
     url = address(page, store)
     # Segno writes nothing into it but numbers, and no attribute that our policy would refuse.
     picture = Markup(code(url).svg_inline(border=_QUIET, omitsize=True))  # noqa: S704
@@ -51,7 +51,7 @@ async def poster(server: Here, request: Request, store: str) -> Response:
 @router.get("/poster.svg")
 async def poster_svg(server: Here, request: Request, store: str) -> Response:
     """Return the code alone."""
-    await desk_of(server).book.store(store)
+    await desk_of(server).record.store(store)
     out = io.BytesIO()
     url = address(Page(request, server), store)
     code(url).save(out, kind="svg", border=_SVG_QUIET, scale=10, title=url, xmldecl=True)

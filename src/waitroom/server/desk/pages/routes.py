@@ -46,7 +46,7 @@ Op = Annotated[str, Form(max_length=64)]
 async def join_page(server: Here, request: Request, store: str, here: bool = False) -> Response:
     """Show how long it takes, and a form to join."""
     page = Page(request, server)
-    found = await desk_of(server).book.store(store)
+    found = await desk_of(server).record.store(store)
     mine = await _mine(server, request, store)
     return await _form(page, found, Filled(), {}, here=here, mine=mine)
 
@@ -96,7 +96,7 @@ async def join(
     """Take a place, and lead to its page; what is wrong is said at its field."""
     page, desk = Page(request, server), desk_of(server)
     check_origin(server, request)
-    found = await desk.book.store(store)
+    found = await desk.record.store(store)
     filled = Filled(type, size, name, phone, note)
     try:
         limit_joins(server, request)
@@ -105,7 +105,7 @@ async def join(
         _, token = await desk.join(store, type, wish, op_id=key)
     except WaitroomError as error:
         errors = page_join.refusals(page.text, found, filled, error)
-        found = await desk.book.store(store)  # it may have been paused meanwhile
+        found = await desk.record.store(store)  # it may have been paused meanwhile
         return await _form(page, found, filled, errors, here=here, status=status_of(error), op=op)
     response = see(f"/desk/{store}/p/{token}")
     response.set_cookie(
@@ -133,7 +133,7 @@ async def place_page(
 ) -> Response:
     """Show a guest where they stand."""
     page, desk = Page(request, server), desk_of(server)
-    found, party = await desk.book.store(store), await desk.guest_party(store, token)
+    found, party = await desk.record.store(store), await desk.guest_party(store, token)
     place = await _place(server, store, token)
     now_ms, path = int(time.time() * 1000), f"/desk/{store}/p/{token}"
     values = page_place.values(page.text, found, party, place, path=path, now_ms=now_ms)

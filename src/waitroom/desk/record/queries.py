@@ -8,11 +8,11 @@ from datetime import date
 from sqlalchemy import case, func, select, tuple_
 
 from waitroom.desk.inputs import TICKET, check_number
-from waitroom.desk.models import Change, Pace, Party, Status, Store
+from waitroom.desk.models import Change, Party, Status, Store, Turnover
 from waitroom.desk.record import lines
-from waitroom.desk.record import stores as book_stores
 from waitroom.desk.record.database import Database
 from waitroom.desk.record.rows import change_of, party_of
+from waitroom.desk.record.stores import read_store, read_stores
 from waitroom.desk.record.tables import changes, is_live, parties, waiting_types
 from waitroom.errors import UnknownParty
 
@@ -20,8 +20,8 @@ MOST_LISTED = 1_000
 _LIVE = (str(Status.WAITING), str(Status.CALLED))
 
 
-class Reading:
-    """The half of `Book` that changes nothing."""
+class Queries:
+    """The half of `Record` that changes nothing."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -29,12 +29,12 @@ class Reading:
     async def store(self, store_id: str) -> Store:
         """Return a store."""
         async with self.database.look() as connection:
-            return await book_stores.read_store(connection, store_id)
+            return await read_store(connection, store_id)
 
     async def stores(self) -> tuple[Store, ...]:
         """Return all stores."""
         async with self.database.look() as connection:
-            return await book_stores.read_stores(connection)
+            return await read_stores(connection)
 
     async def open_lines(self) -> tuple[tuple[str, str], ...]:
         """Return the store and name of every line."""
@@ -81,7 +81,7 @@ class Reading:
         check_number("limit", limit, 1, MOST_LISTED)
         query = lines.listed(store_id, type, day, statuses).limit(limit)
         async with self.database.look() as connection:
-            await book_stores.read_store(connection, store_id)
+            await read_store(connection, store_id)
             if after is not None:
                 last = await lines.read_party(connection, store_id, after)
                 query = query.where(tuple_(parties.c.place, parties.c.id) > (last.place, last.id))
@@ -126,7 +126,7 @@ class Reading:
             query = select(changes).where(changes.c.party == party_id).order_by(changes.c.id)
             return tuple(map(change_of, await connection.execute(query)))
 
-    async def pace(self, store_id: str, type: str) -> Pace:  # noqa: A002 - the desk's word
+    async def turnover(self, store_id: str, type: str) -> Turnover:  # noqa: A002 - the desk's word
         """Return what the last seatings of a line say."""
         async with self.database.look() as connection:
-            return await lines.read_pace(connection, store_id, type)
+            return await lines.read_turnover(connection, store_id, type)

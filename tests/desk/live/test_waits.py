@@ -1,0 +1,80 @@
+"""Observed waits: what the engine saw of a line, known in the background and cheap to answer."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+
+from tests.desk.live.test_line import party
+from tests.support.clock import Clock
+from waitroom.desk.live.line import LiveLines, room_of, settled
+from waitroom.desk.live.waits import ObservedWaits
+from waitroom.desk.models import Range, Status
+from waitroom.engine import Engine
+
+
+async def seat_every_minute(engine: Engine, room: str, clock: Clock, parties: int) -> LiveLines:
+    """Fill a line and seat a party every minute, with the samples that a ticker makes."""
+    lines = LiveLines(engine)
+    await lines.settle(room, [settled(party(n)) for n in range(1, 2 * parties)], pace="0:0")
+    for number in range(1, parties):
+        for _ in range(12):
+            clock.step(5)
+            await engine.sample(room)
+        await lines.settle(room, [settled(party(number, Status.CALLED, 2))])
+        await lines.settle(room, [settled(party(number, Status.SEATED, 3))])
+    return lines
+
+
+async def test_observed_range(engine: Engine, clock: Clock) -> None:
+    """A line that moves by a party a minute says so, by what the engine saw of it."""
+    room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
+    await seat_every_minute(engine, room, clock, 40)
+    observed = ObservedWaits(engine)
+    found = await observed.fresh(room, 10)
+    assert found is not None
+    assert found.low < found.likely <= found.high
+    assert 7 <= found.likely <= 13
+    assert found == observed.range(room, 10)
+
+
+async def test_observed_is_unknown_at_first(engine: Engine) -> None:
+    """Nothing is said of a line in which nobody was ever called, or that is not there."""
+    observed = ObservedWaits(engine)
+    room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
+    assert None is await observed.fresh(room, 1)
+    await LiveLines(engine).settle(room, [settled(party())])
+    assert None is observed.range(room, 1)
+    await observed.stop()
+
+
+async def test_a_burst_is_no_pace(engine: Engine, clock: Clock) -> None:
+    """Ten calls within a minute say nothing of an evening; nor do a few within minutes."""
+    room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
+    lines = LiveLines(engine)
+    await lines.settle(room, [settled(party(n)) for n in range(1, 40)], pace="0:0")
+    for number in range(1, 13):
+        clock.step(5)
+        await engine.sample(room)
+        await lines.settle(room, [settled(party(number, Status.CALLED, 2))])
+    assert None is await ObservedWaits(engine).fresh(room, 3)
+
+    slow = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
+    await seat_every_minute(engine, slow, clock, 8)
+    assert None is await ObservedWaits(engine).fresh(slow, 3)
+
+
+async def test_a_crowd_is_one_look(engine: Engine) -> None:
+    """However many ask, a line is looked at once per period, and nobody waits for that."""
+    room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
+    await LiveLines(engine).settle(room, [settled(party())])
+    calls: list[str] = []
+    engine.runner.on_call = lambda verb, _s, _n: calls.append(verb)
+    observed = ObservedWaits(engine)
+    ranges: set[Range | None] = set()
+    for _ in range(50):
+        ranges |= {observed.range(room, 1) for _ in range(100)}
+        await asyncio.sleep(0.001)
+    assert {None} == ranges
+    assert ["stats"] == calls
+    await observed.stop()
