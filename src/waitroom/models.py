@@ -270,6 +270,20 @@ class Room:
     epoch: int
 
 
+@dataclass(frozen=True, slots=True)
+class PolicyChange:
+    """A room directly before and after its policy was changed."""
+
+    old: Room
+    new: Room
+
+    @property
+    def fields(self) -> dict[str, tuple[Any, Any]]:
+        """The fields that differ, each with its old and its new value."""
+        old, new = self.old.policy.as_dict(), self.new.policy.as_dict()
+        return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
+
+
 class TicketView(NamedTuple):
     """What a visitor may know of their ticket; the same from join, poll, enter and the rest.
 
@@ -307,7 +321,7 @@ class Advanced:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One line of `list`: `since_ms` is the arrival, `until_ms` the deadline of its state."""
+    """One line of `list`: `seen_ms` is when it was seen, `until_ms` the deadline of its state."""
 
     id: str
     state: State

@@ -15,6 +15,7 @@ import heapq
 import logging
 import random
 import time
+from collections.abc import Callable
 from typing import Self
 
 from waitroom.engine import Engine
@@ -54,15 +55,17 @@ class Ticker:
         self._stopping = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._loops: list[asyncio.Task[None]] = []
+        self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Begin to tick, in the background."""
-        self._engine.runner.on_change = self.touch
+        self._unsubscribe = self._engine.on_change(self.touch)
         self._stopping.clear()
         self._loops = [asyncio.create_task(self._tick()), asyncio.create_task(self._laps())]
 
     async def stop(self) -> None:
         """Stop; steps under way are finished first."""
+        self._unsubscribe()
         self._stopping.set()
         self._wake.set()
         pending = {*self._loops, *self._tasks}

@@ -41,7 +41,7 @@ async def _every_verb(engine: Engine, room: str, clock: Clock) -> None:
     assert 1 == await engine.kick(room, [people[6].id])
     assert 1 == await engine.admit(room, 1, force=True)
     await engine.call(room, people[11].id, force=True)
-    assert 6 == (await engine.configure(room, capacity=6)).policy.capacity
+    assert 6 == (await engine.configure(room, capacity=6)).new.policy.capacity
     assert 1 == await advance_all(engine, room)
     assert 3 == len((await engine.list(room)).tickets)
     stats = await engine.stats(room)

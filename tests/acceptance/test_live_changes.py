@@ -78,7 +78,7 @@ class History:
 
     async def set(self, **changes: Any) -> None:
         """Change these fields."""
-        self.policy = (await self.engine.configure(self.room, **changes)).policy
+        self.policy = (await self.engine.configure(self.room, **changes)).new.policy
         if {"batch", "every_s"} & set(changes):
             self.calls.clear()
 

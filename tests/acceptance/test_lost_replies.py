@@ -176,13 +176,14 @@ async def _drop(scene: Scene) -> Any:
 
 
 async def _configure(scene: Scene) -> Any:
-    found = await scene.engine.configure(scene.room, capacity=9)
-    return found.version, found.policy
+    new = (await scene.engine.configure(scene.room, capacity=9)).new
+    return new.version, new.policy
 
 
 async def _configure_guarded(scene: Scene) -> Any:
     version = (await scene.engine.room(scene.room)).version
-    return (await scene.engine.configure(scene.room, version=version, batch=9, every_s=1)).version
+    change = await scene.engine.configure(scene.room, version=version, batch=9, every_s=1)
+    return change.new.version
 
 
 async def _create(scene: Scene) -> Any:

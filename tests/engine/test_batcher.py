@@ -179,7 +179,7 @@ async def test_cancelled_waiter_of_an_engine(engine: Engine, room: str) -> None:
     """A poll whose caller went away does not disturb those that share its call."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     people = await crowd(engine, room, 3)
-    tasks = [asyncio.create_task(engine.poll(room, one.ticket)) for one in people]
+    tasks = [asyncio.ensure_future(engine.poll(room, one.ticket)) for one in people]
     await asyncio.sleep(0)
     tasks[1].cancel()
     found = await asyncio.gather(*tasks, return_exceptions=True)

@@ -80,7 +80,8 @@ async def test_change(engine: Engine, room: str) -> None:
     """A change touches the fields it names and raises the version."""
     await engine.create(room, preset("slots"))
     changed = await engine.configure(room, capacity=7)
-    assert (preset("slots", capacity=7), 2) == (changed.policy, changed.version)
+    assert (preset("slots", capacity=7), 2) == (changed.new.policy, changed.new.version)
+    assert {"capacity": (preset("slots").capacity, 7)} == changed.fields
 
 
 async def test_version_guard(engine: Engine, room: str) -> None:
@@ -124,7 +125,8 @@ async def test_repeated_change(engine: Engine, room: str) -> None:
     await engine.configure(room, capacity=5, op_id="five")
     await engine.configure(room, capacity=6)
     again = await engine.configure(room, capacity=5, op_id="five")
-    assert (6, 3) == (again.policy.capacity, again.version)
+    assert (6, 3) == (again.new.policy.capacity, again.new.version)
+    assert {} == again.fields
 
 
 @pytest.mark.parametrize(
@@ -278,8 +280,11 @@ async def test_change_tells_the_ticker(engine: Engine, room: str) -> None:
     """A change of policy is announced, so that the ticker of this process looks at the room."""
     await engine.create(room, Policy())
     told: list[str] = []
-    engine.runner.on_change = told.append
+    end = engine.on_change(told.append)
     await engine.configure(room, capacity=5)
+    assert [room] == told
+    end()
+    await engine.configure(room, capacity=6)
     assert [room] == told
 
 
@@ -288,7 +293,7 @@ async def test_repeat_with_a_version(engine: Engine, room: str) -> None:
     await engine.create(room, Policy())
     first = await engine.configure(room, version=1, op_id="one", capacity=5)
     again = await engine.configure(room, version=1, op_id="one", capacity=5)
-    assert (2, 2, 5) == (first.version, again.version, again.policy.capacity)
+    assert (2, 2, 5) == (first.new.version, again.new.version, again.new.policy.capacity)
     with pytest.raises(VersionConflict):
         await engine.configure(room, version=1, op_id="two", capacity=6)
 

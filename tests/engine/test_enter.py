@@ -221,7 +221,7 @@ async def test_together(engine: Engine, room: str) -> None:
     await engine.create(room, Policy())
     people = await crowd(engine, room, 20)
     calls: list[int] = []
-    engine.runner.on_call = lambda verb, _, items: calls.append(items) if verb == "enter" else None
+    engine.on_script(lambda verb, _, items: calls.append(items) if verb == "enter" else None)
     inside = await together(engine, room, people)
     assert [20] == calls
     assert [one.id for one in people] == [one.id for one in inside]

@@ -142,7 +142,7 @@ async def test_calls_are_told(engine: Engine, room: str) -> None:
     """Who asks is told of each script call, its length and how many shared it, failed or not."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     told: list[tuple[Verb, float, int]] = []
-    engine.runner.on_call = lambda *call: told.append(call)
+    engine.on_script(lambda *call: told.append(call))
     people = await crowd(engine, room, 7)
     await asyncio.gather(*(engine.poll(room, one.ticket) for one in people))
     await asyncio.gather(*(engine.check(room, one.id, 1) for one in people[:3]))

@@ -385,7 +385,7 @@ async def test_a_freed_place_is_given_away(engine: Engine, room: str) -> None:
     await engine.create(room, Policy(capacity=1))
     first, second = await crowd(engine, room, 2)
     changed: list[str] = []
-    engine.runner.on_change = changed.append
+    engine.on_change(changed.append)
     await engine.settle(room, [Settled(first.id, "finished", FIRST, 1)])
     assert [room] == changed
     await engine.advance(room)
@@ -486,7 +486,7 @@ async def test_a_long_line(engine: Engine, room: str) -> None:
     """More than one script may move go in several calls, 500 at most in each."""
     await engine.create(room, DESK)
     calls: list[int] = []
-    engine.runner.on_call = lambda verb, _, items: calls.append(items) if verb == "settle" else None
+    engine.on_script(lambda verb, _, items: calls.append(items) if verb == "settle" else None)
     ids = [f"t{n:04}" for n in range(1201)]
     assert 1201 == await engine.settle(room, [at(i, place=FIRST + n) for n, i in enumerate(ids)])
     assert [500, 500, 201] == calls

@@ -38,7 +38,7 @@ async def until(true: Callable[[], Awaitable[bool]]) -> None:
 def counted(engine: Engine) -> Counter[Verb]:
     """Count the script calls of an engine from now on."""
     calls: Counter[Verb] = Counter()
-    engine.runner.on_call = lambda verb, _seconds, _items: calls.update([verb])
+    engine.on_script(lambda verb, _seconds, _items: calls.update([verb]))
     return calls
 
 

@@ -158,7 +158,7 @@ async def test_queue_limit_raised_live(engine: Engine, room: str) -> None:
     with pytest.raises(RoomFull):
         await engine.join(room)
     raised = await engine.configure(room, queue_limit=1_000_000)
-    assert 1_000_000 == raised.policy.queue_limit
+    assert 1_000_000 == raised.new.policy.queue_limit
     assert 4 == (await engine.join(room)).position
     assert 1 == (await engine.poll(room, first.ticket)).position
 

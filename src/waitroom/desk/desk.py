@@ -25,8 +25,7 @@ from waitroom.desk.notify.loops import Notifier
 from waitroom.desk.record.database import open_database
 from waitroom.desk.record.host_keys import HostKeys
 from waitroom.desk.record.record import Action, Record
-from waitroom.engine import Engine
-from waitroom.engine.lines import Spot
+from waitroom.engine import Engine, Spot
 from waitroom.errors import BackendUnavailable, InvalidInput, Unavailable
 from waitroom.settings import Settings
 from waitroom.tickets import KeyRing
@@ -70,7 +69,7 @@ class Desk:
         self._now_us = now_us
         self._tokens = Tokens(ring)
         self._new_ticket = ring.new_id
-        self._spot = engine.lines.spot
+        self._spot = engine.spot
         self._types: dict[str, tuple[tuple[str, ...], float]] = {}
 
     # Guests ---------------------------------------------------------------------------------
@@ -207,7 +206,7 @@ class Desk:
     async def revisions(self, stores: Sequence[str]) -> list[int]:
         """Return a number per store that is another one after every change of it or its lines."""
         rooms = [[room_of(store, name) for name in await self._names(store)] for store in stores]
-        found = iter(await self.engine.lines.revisions([room for some in rooms for room in some]))
+        found = iter(await self.engine.revisions([room for some in rooms for room in some]))
         return [sum(next(found) for _ in some) for some in rooms]
 
     async def store_revision(self, store_id: str) -> int:

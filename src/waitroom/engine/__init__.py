@@ -2,5 +2,7 @@
 
 from waitroom.engine.crowd import Join
 from waitroom.engine.engine import Engine
+from waitroom.engine.lines import Settled, Spot
+from waitroom.engine.ticket_views import PresentedTicket
 
-__all__ = ["Engine", "Join"]
+__all__ = ["Engine", "Join", "PresentedTicket", "Settled", "Spot"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from waitroom.errors import BackendUnavailable
 from waitroom.models import MEMBERS_PER_SCRIPT
@@ -49,15 +49,14 @@ class Batcher(Generic[Item, Answer]):
     def submit(self, item: Item) -> asyncio.Future[Answer]:
         """Queue an item and return the future of its answer; where too many wait, a failed one."""
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Answer] = loop.create_future()
         if len(self._pending) >= self._most_pending:
-            future.set_exception(
+            return failed(
                 BackendUnavailable(
                     f"{self._most_pending} calls of this room wait for the server already; check "
                     "that it runs and its load, then try again"
                 )
             )
-            return future
+        future: asyncio.Future[Answer] = loop.create_future()
         self._pending.append((item, future))
         if not self._starting and len(self._tasks) < self._in_flight:
             # One turn of the loop later, so that callers which are ready now share the call.
@@ -124,3 +123,10 @@ class Batcher(Generic[Item, Answer]):
                 future.set_exception(answer)
             else:
                 future.set_result(answer)
+
+
+def failed(error: Exception) -> asyncio.Future[Any]:
+    """Return a future that raises when it is awaited, as a coroutine would."""
+    future = asyncio.get_running_loop().create_future()
+    future.set_exception(error)
+    return future

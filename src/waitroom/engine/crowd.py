@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from waitroom.engine import protocol, ticket_views
-from waitroom.engine.batcher import Batcher
+from waitroom.engine.batcher import Batcher, failed
 from waitroom.engine.runner import Runner
 from waitroom.engine.scripts import Verb
-from waitroom.engine.ticket_views import Held
+from waitroom.engine.ticket_views import PresentedTicket
 from waitroom.errors import InvalidTicket, WaitroomError
 from waitroom.models import BeforeOpen, TicketView, check_room_name
 from waitroom.tickets import KeyRing, Ticket
@@ -45,9 +45,9 @@ class Visitors:
     def __init__(self, runner: Runner, ring: KeyRing) -> None:
         self._runner = runner
         self._ring = ring
-        self._polls: dict[str, Batcher[Held, TicketView]] = {}
+        self._polls: dict[str, Batcher[PresentedTicket, TicketView]] = {}
         self._joins: dict[str, Batcher[Join, TicketView]] = {}
-        self._enters: dict[str, Batcher[Held, TicketView]] = {}
+        self._enters: dict[str, Batcher[PresentedTicket, TicketView]] = {}
         self._checks: dict[str, Batcher[Session, bool]] = {}
 
     def _batchers(self) -> list[Batcher[Any, Any]]:
@@ -69,7 +69,7 @@ class Visitors:
         for one in self._batchers():
             await one.drain()
 
-    def polls(self, room: str) -> Batcher[Held, TicketView]:
+    def polls(self, room: str) -> Batcher[PresentedTicket, TicketView]:
         """Return the batcher of a room's polls."""
         found = self._polls.get(room)
         if found is None:
@@ -86,7 +86,7 @@ class Visitors:
             _keep(self._joins, room, found)
         return found
 
-    def enters(self, room: str) -> Batcher[Held, TicketView]:
+    def enters(self, room: str) -> Batcher[PresentedTicket, TicketView]:
         """Return the batcher of a room's enters."""
         found = self._enters.get(room)
         if found is None:
@@ -102,29 +102,42 @@ class Visitors:
             _keep(self._checks, room, found)
         return found
 
-    async def read(self, room: str, text: str) -> Held:
+    async def read(self, room: str, text: str) -> PresentedTicket:
         """Read a ticket string, or raise why it cannot be used; the server is not asked for it."""
         if not self._runner.knows(room):
             self._ring.read(check_room_name(room), text)  # a forged one must not cost a question
             await self._runner.know(room)
         return self._read(room, text)
 
-    def read_known(self, room: str, text: str) -> Held | None:
-        """Read a ticket string of a room that is known here, without a question; else None."""
-        return self._read(room, text) if self._runner.knows(room) else None
+    def poll_one(self, room: str, ticket: str | PresentedTicket) -> Awaitable[TicketView]:
+        """Poll a ticket together with the others of this moment; see `Engine.poll`."""
+        if not self._runner.knows(room):
+            return self._poll_unknown(room, ticket)
+        try:
+            presented = self._read(room, ticket)
+        except WaitroomError as error:
+            return failed(error)
+        return self.polls(room).submit(presented)
 
-    async def poll_texts(self, room: str, texts: Sequence[str]) -> Answers:
-        """Poll ticket strings in one call."""
+    async def _poll_unknown(self, room: str, ticket: str | PresentedTicket) -> TicketView:
+        if not isinstance(ticket, PresentedTicket):
+            ticket = await self.read(room, ticket)
+        return await self.polls(room).submit(ticket)
+
+    async def poll_many(self, room: str, tickets: Sequence[str | PresentedTicket]) -> Answers:
+        """Poll tickets in one call; strings are read first."""
         check_room_name(room)
-        held = [self._read_or_error(room, text) for text in texts]
-        if not self._runner.knows(room) and any(isinstance(one, Held) for one in held):
+        presented = self._read_all(room, tickets)
+        if not self._runner.knows(room) and any(
+            isinstance(one, PresentedTicket) for one in presented
+        ):
             await self._runner.know(room)
-            held = [self._read_or_error(room, text) for text in texts]  # now also by their age
-        good = [one for one in held if isinstance(one, Held)]
+            presented = self._read_all(room, tickets)  # now also by their age
+        good = [one for one in presented if isinstance(one, PresentedTicket)]
         answers = iter(await self.poll(room, good) if good else ())
-        return [next(answers) if isinstance(one, Held) else one for one in held]
+        return [next(answers) if isinstance(one, PresentedTicket) else one for one in presented]
 
-    async def poll(self, room: str, held: Sequence[Held]) -> Answers:
+    async def poll(self, room: str, held: Sequence[PresentedTicket]) -> Answers:
         """Poll tickets in one call, and put back into the line who is missing there."""
         ids = "".join([one.ticket.id for one in held])
         claims = " ".join([one.claim or "-" for one in held])
@@ -147,7 +160,7 @@ class Visitors:
                 found[i] = view
         return found
 
-    async def enter(self, room: str, held: Sequence[Held]) -> Answers:
+    async def enter(self, room: str, held: Sequence[PresentedTicket]) -> Answers:
         """Let called tickets go inside, in one call."""
         found = await self._enter(room, held)
         absent = [one for one, (word, *_) in zip(held, found, strict=True) if word == "absent"]
@@ -157,7 +170,9 @@ class Visitors:
             found = [next(again) if spot[0] == "absent" else spot for spot in found]
         return [ticket_views.entered(one, *spot) for one, spot in zip(held, found, strict=True)]
 
-    async def _enter(self, room: str, held: Sequence[Held]) -> list[tuple[str, int, int, bool]]:
+    async def _enter(
+        self, room: str, held: Sequence[PresentedTicket]
+    ) -> list[tuple[str, int, int, bool]]:
         args = [value for one in held for value in (one.ticket.id, one.claim)]
         return [*protocol.entered(await self._runner.run(Verb.ENTER, room, args, items=len(held)))]
 
@@ -176,17 +191,17 @@ class Visitors:
         good = [
             (one, join.enter)
             for one, join in zip(held, joins, strict=True)
-            if isinstance(one, Held)
+            if isinstance(one, PresentedTicket)
         ]
         answers = iter(await self._join(room, good, restore=False) if good else ())
-        return [next(answers) if isinstance(one, Held) else one for one in held]
+        return [next(answers) if isinstance(one, PresentedTicket) else one for one in held]
 
-    async def restore(self, room: str, held: Sequence[Held]) -> Answers:
+    async def restore(self, room: str, held: Sequence[PresentedTicket]) -> Answers:
         """Put tickets back into their places, where the room still has those."""
         return await self._join(room, [(one, False) for one in held], restore=True)
 
     async def _join(
-        self, room: str, held: Sequence[tuple[Held, bool]], *, restore: bool
+        self, room: str, held: Sequence[tuple[PresentedTicket, bool]], *, restore: bool
     ) -> Answers:
         word = "redraw"
         while word == "redraw":  # after it the policy and epoch of that reply are known
@@ -200,7 +215,9 @@ class Visitors:
             for (one, _), spot in zip(held, protocol.joined(reply), strict=True)
         ]
 
-    def _join_args(self, room: str, held: Sequence[tuple[Held, bool]], restore: bool) -> list[Any]:
+    def _join_args(
+        self, room: str, held: Sequence[tuple[PresentedTicket, bool]], restore: bool
+    ) -> list[Any]:
         memory = self._runner.memory(room)
         draws = memory.policy is not None and memory.policy.before_open is BeforeOpen.DRAW
         args: list[Any] = [int(restore)]
@@ -210,7 +227,7 @@ class Visitors:
             args += (ticket_id, one.claim, draw, int(enter))
         return args
 
-    def _held_for(self, room: str, join: Join) -> Held | WaitroomError:
+    def _held_for(self, room: str, join: Join) -> PresentedTicket | WaitroomError:
         ring = self._ring
         try:
             if join.ticket is not None:
@@ -224,22 +241,29 @@ class Visitors:
                 ticket_id = ring.new_id()
         except WaitroomError as error:
             return error
-        return Held(Ticket(room, ticket_id, 0, 0, int(self._now_s())))
+        return PresentedTicket(Ticket(room, ticket_id, 0, 0, int(self._now_s())))
 
-    def _read(self, room: str, text: str) -> Held:
+    def _read(self, room: str, text: str | PresentedTicket) -> PresentedTicket:
+        if isinstance(text, PresentedTicket):
+            return text
         ticket = self._ring.read(room, text)
         if self._too_old(ticket):
             raise InvalidTicket("it is too old; join again for a new one")
         memory = self._runner.memory(room)
         if ticket.epoch > memory.epoch:
             memory.saw_epoch(ticket.epoch)
-        return Held(ticket, text)
+        return PresentedTicket(ticket, text)
 
-    def _read_or_error(self, room: str, text: str) -> Held | WaitroomError:
-        try:
-            return self._read(room, text)
-        except WaitroomError as error:
-            return error
+    def _read_all(
+        self, room: str, tickets: Sequence[str | PresentedTicket]
+    ) -> list[PresentedTicket | WaitroomError]:
+        found: list[PresentedTicket | WaitroomError] = []
+        for ticket in tickets:
+            try:
+                found.append(self._read(room, ticket))
+            except WaitroomError as error:
+                found.append(error)
+        return found
 
     def _too_old(self, ticket: Ticket) -> bool:
         policy = self._runner.memory(ticket.room).policy

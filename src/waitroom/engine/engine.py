@@ -11,17 +11,20 @@ server is asked.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from waitroom.engine import event_log, inputs, keys, policies, protocol, ticket_views
+from waitroom.engine.api_keys import ApiKeys
+from waitroom.engine.audit import Audit
 from waitroom.engine.connection.connect import Backend, connect
 from waitroom.engine.crowd import Answers, Join, Session, Visitors
-from waitroom.engine.lines import Lines, Settled
-from waitroom.engine.runner import Clock, Runner
+from waitroom.engine.handoffs import Handoffs
+from waitroom.engine.lines import Lines, Settled, Spot
+from waitroom.engine.runner import Clock, OnChange, OnScript, Runner
 from waitroom.engine.scripts import Verb
-from waitroom.engine.ticket_views import Held
+from waitroom.engine.ticket_views import PresentedTicket
 from waitroom.errors import InvalidInput, RoomExists, UnknownRoom, VersionConflict
 from waitroom.models import (
     MEMBERS_PER_SCRIPT,
@@ -29,6 +32,7 @@ from waitroom.models import (
     EventPage,
     Page,
     Policy,
+    PolicyChange,
     Room,
     Sample,
     State,
@@ -53,6 +57,7 @@ class Engine:
         *,
         clock: Clock | None = None,
         patience_s: float | None = None,
+        admin_key: str | None = None,
     ) -> None:
         self.backend = backend
         self.ring = ring
@@ -60,6 +65,9 @@ class Engine:
         self.runner = Runner(backend.client, flags=flags, clock=clock, patience_s=patience_s)
         self.visitors = Visitors(self.runner, ring)
         self.lines = Lines(self.runner)
+        self.api_keys = ApiKeys(self.runner, bootstrap=admin_key)
+        self.audit = Audit(self.runner)
+        self.handoffs = Handoffs(self.runner)
 
     @classmethod
     async def connect(
@@ -72,16 +80,21 @@ class Engine:
         connect_timeout_s: float | None = None,
         patience_s: float | None = None,
         clock: Clock | None = None,
+        admin_key: str | None = None,
     ) -> Self:
         """Connect to the server of `url`, or start an own one in `data_dir`.
 
         A call gives up after `timeout_s` without an answer, and is tried again, but not once
         `patience_s` have passed. The first connection may take `connect_timeout_s`, two
-        seconds unless `timeout_s` is longer.
+        seconds unless `timeout_s` is longer. `admin_key` is an API key that the settings give.
         """
         first_s = max(timeout_s, _CONNECT_S) if connect_timeout_s is None else connect_timeout_s
         backend = await connect(url, data_dir, timeout_s, connect_timeout_s=first_s)
-        return cls(backend, ring, clock=clock, patience_s=patience_s)
+        try:
+            return cls(backend, ring, clock=clock, patience_s=patience_s, admin_key=admin_key)
+        except BaseException:  # a key that cannot be one
+            await backend.aclose()
+            raise
 
     async def aclose(self) -> None:
         """Let calls under way end, then close the connection and an own server."""
@@ -108,16 +121,19 @@ class Engine:
 
     async def configure(
         self, room: str, *, version: int | None = None, op_id: str | None = None, **changes: Any
-    ) -> Room:
-        """Change fields of a policy, at once; with `version`, only if it still is that one."""
+    ) -> PolicyChange:
+        """Change fields of a policy, at once; with `version`, only if it still is that one.
+
+        Return the room directly before and after. A repeat of an `op_id` changes nothing.
+        """
         while True:
-            current = await self.room(room)
-            policy = current.policy.change(**changes)
+            old = await self.room(room)
+            policy = old.policy.change(**changes)
             # The script compares versions, for it alone knows whether this is a repeat.
-            expected = current.version if version is None else version
+            expected = old.version if version is None else version
             reply = await self._configure(room, "update", expected, policy, op_id)
             if reply.word == "ok":
-                return await self.room(room)
+                return PolicyChange(old, await self.room(room))
             if reply.word == "lost":
                 raise UnknownRoom(room)
             if version is not None:
@@ -177,6 +193,23 @@ class Engine:
         """Ask the server for a sign of life; no retries, so that the caller learns the truth."""
         await self.runner.client.ping()
 
+    def on_change(self, tell: OnChange) -> Callable[[], None]:
+        """Tell of every room that this process changes; call what is returned to end that."""
+        return _subscribed(self.runner.on_change, tell)
+
+    def on_script(self, tell: OnScript) -> Callable[[], None]:
+        """Tell of every script call; call what is returned to end that."""
+        return _subscribed(self.runner.on_script, tell)
+
+    @property
+    def oldest_call_s(self) -> float:
+        """The age of the oldest call of visitors under way; 0.0 if there is none."""
+        return self.visitors.oldest_s
+
+    def fail_waiting(self, error: Exception) -> None:
+        """Give the error to all visitors who wait for an answer, now."""
+        self.visitors.fail(error)
+
     def declare(self, room: str, policy: Policy) -> None:
         """Remember a room from a configuration file: it comes back after a loss and our restart."""
         self.runner.declare(check_room_name(room), policy)
@@ -212,20 +245,27 @@ class Engine:
         check_room_name(room)
         return await self.visitors.joins(room).submit(Join(ticket, visitor, enter))
 
-    async def poll(self, room: str, ticket: str) -> TicketView:
-        """Tell where a ticket is, and that its holder is still there."""
-        held = await self.visitors.read(room, ticket)
-        return await self.visitors.polls(room).submit(held)
+    def poll(self, room: str, ticket: str | PresentedTicket) -> Awaitable[TicketView]:
+        """Tell where a ticket is, and that its holder is still there.
+
+        Nearly every call to a busy server ends here. So it is no coroutine: where the room is
+        known, the future of the batch is all that is made and awaited.
+        """
+        return self.visitors.poll_one(room, ticket)
+
+    async def read_ticket(self, room: str, text: str) -> PresentedTicket:
+        """Read a ticket string, or raise why it cannot be used; nothing of the ticket is asked."""
+        return await self.visitors.read(room, text)
 
     async def join_many(self, room: str, joins: Sequence[Join]) -> Answers:
         """Join up to 500 visitors in one call; each gets a view or their own error."""
         inputs.check_many("joins", joins)
         return await self.visitors.join(room, joins)
 
-    async def poll_many(self, room: str, tickets: Sequence[str]) -> Answers:
+    async def poll_many(self, room: str, tickets: Sequence[str | PresentedTicket]) -> Answers:
         """Poll up to 500 tickets in one call; each gets a view or its own error."""
         inputs.check_many("tickets", tickets)
-        return await self.visitors.poll_texts(room, tickets)
+        return await self.visitors.poll_many(room, tickets)
 
     async def enter(self, room: str, ticket: str) -> TicketView:
         """Go inside; asked again, answer the same session."""
@@ -256,7 +296,9 @@ class Engine:
         self, room: str, ticket_id: str, sid: int, *, vouched_until_ms: int | None = None
     ) -> TicketView:
         """Extend a session for a gate, which knows it by a pass that it has verified."""
-        held = Held(Ticket(check_room_name(room), inputs.check_ticket_id(ticket_id), 0, 0, 0))
+        held = PresentedTicket(
+            Ticket(check_room_name(room), inputs.check_ticket_id(ticket_id), 0, 0, 0)
+        )
         args = [ticket_id, sid, inputs.or_empty(vouched_until_ms), held.claim]
         return _inside(room, held, await self._run(Verb.RENEW, room, args))
 
@@ -374,6 +416,18 @@ class Engine:
             self.lines.forget(room)
         return total
 
+    async def spot(self, room: str, ticket_id: str) -> Spot:
+        """Return where a ticket of a settled line stands."""
+        return await self.lines.spot(room, ticket_id)
+
+    async def revisions(self, rooms: Sequence[str]) -> builtins.list[int]:
+        """Return a number per room that is another one after every change; 0 if it is not there."""
+        return await self.lines.revisions(rooms)
+
+    def forget_line(self, room: str) -> None:
+        """Ask for the length and pace of a line again, for they have changed."""
+        self.lines.forget(room)
+
     async def list(
         self,
         room: str,
@@ -420,7 +474,7 @@ class Engine:
         return await self.runner.run(verb, check_room_name(room), [*args], op_id=op_id)
 
 
-def _inside(room: str, held: Held, reply: protocol.Reply) -> TicketView:
+def _inside(room: str, held: PresentedTicket, reply: protocol.Reply) -> TicketView:
     if reply.word != "inside":
         raise protocol.refusal(reply.word)
     sid, ends, new = reply.number("sid"), reply.number("ends"), reply.fields.get("new") == 1
@@ -440,3 +494,13 @@ def _newest(tickets: Sequence[Settled]) -> builtins.list[Settled]:
 def _some(items: Sequence[_Item], most: int) -> Iterator[Sequence[_Item]]:
     for start in range(0, len(items), most):
         yield items[start : start + most]
+
+
+def _subscribed(observers: builtins.list[_Item], tell: _Item) -> Callable[[], None]:
+    observers.append(tell)
+
+    def unsubscribe() -> None:
+        if tell in observers:
+            observers.remove(tell)
+
+    return unsubscribe

@@ -25,7 +25,10 @@ from waitroom.models import Policy
 Clock = Callable[[], int]
 """Returns the time in µs. None stands for the server's own clock."""
 
-OnCall = Callable[[Verb, float, int], None]
+OnChange = Callable[[str], None]
+"""Is told the room of every call that changed something."""
+
+OnScript = Callable[[Verb, float, int], None]
 """Is told of every script call: its verb, how many seconds it took, and for how many items."""
 
 RETRY_AFTER_S = (0.01, 0.05, 0.2)
@@ -51,8 +54,8 @@ class Runner:
         self.clock = clock
         self.patience_s = float("inf") if patience_s is None else patience_s
         self.memories: dict[str, RoomMemory] = {}
-        self.on_change: Callable[[str], None] = _nothing
-        self.on_call: OnCall | None = None
+        self.on_change: list[OnChange] = []
+        self.on_script: list[OnScript] = []
 
     def memory(self, room: str) -> RoomMemory:
         """Return what is remembered of a room."""
@@ -76,7 +79,8 @@ class Runner:
                 if verb is not Verb.DROP:
                     await self._follow_policy(room, memory, reply)
                 if verb not in _QUIET:
-                    self.on_change(room)
+                    for tell in self.on_change:
+                        tell(room)
                 return reply
             if verb is Verb.CONFIGURE:
                 return reply
@@ -181,8 +185,8 @@ class Runner:
         try:
             return parse(await self.repeat(lambda: run(self.client, found, names, head + args)))
         finally:
-            if self.on_call is not None:
-                self.on_call(verb, time.perf_counter() - began, items)
+            for tell in self.on_script:
+                tell(verb, time.perf_counter() - began, items)
 
     async def repeat(self, call: Callable[[], Any]) -> Any:
         """Make a call that may be made again; say in our words why it fails."""
@@ -227,7 +231,3 @@ class Runner:
         memory = self.memory(room)
         if memory.policy is None:
             memory.policy = policy  # at version 0, so that a stored one is read and followed
-
-
-def _nothing(room: str) -> None:
-    """Stand in for a ticker where there is none."""

@@ -10,8 +10,8 @@ from waitroom.models import State, TicketView
 from waitroom.tickets import KeyRing, Ticket
 
 
-class Held(NamedTuple):
-    """A ticket with the string that stood for it; a new one has none yet."""
+class PresentedTicket(NamedTuple):
+    """A ticket with the string that its holder presented; a new one has none yet."""
 
     ticket: Ticket
     text: str = ""
@@ -40,21 +40,30 @@ def view(
     return TicketView(room, ticket_id, State.GONE, text, None, waiting, reason=reason)
 
 
-def entered(held: Held, word: str, number: int, sid: int, new: bool) -> TicketView | WaitroomError:
+def entered(
+    presented: PresentedTicket, word: str, number: int, sid: int, new: bool
+) -> TicketView | WaitroomError:
     """Return the view of a ticket after an `enter`, or why it is not inside."""
     if word == "enter_later":
         said = "called, but the rolling limit is used up for a moment; the turn is kept"
         return EnterLater(said, number)
     if word != "inside":
         return protocol.refusal("passed" if word == "absent" else word)
-    return view(held.ticket.room, held.ticket.id, held.text, word, number, sid, 0, new)
+    return view(
+        presented.ticket.room, presented.ticket.id, presented.text, word, number, sid, 0, new
+    )
 
 
 def joined(
-    ring: KeyRing, held: Held, spot: protocol.Spot, waiting: int, epoch: int, now_s: int
+    ring: KeyRing,
+    presented: PresentedTicket,
+    spot: protocol.Spot,
+    waiting: int,
+    epoch: int,
+    now_s: int,
 ) -> TicketView | WaitroomError:
     """Return the view of a ticket after a `join`, signed anew if its place is new."""
-    ticket, text, word = held.ticket, held.text, spot.word
+    ticket, text, word = presented.ticket, presented.text, spot.word
     if word not in protocol.GONE and word not in ("waiting", "called", "inside"):
         return protocol.refusal(word)
     place = spot.place or ticket.place

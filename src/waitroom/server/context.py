@@ -93,21 +93,22 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
         timeout_s=timeout_s,
         patience_s=timeout_s,
         connect_timeout_s=CONNECT_S,
+        admin_key=settings.admin_key,
     )
     async with engine:
         if settings.config is not None:
             for name, policy in declared_rooms(settings.config).items():
                 engine.declare(name, policy)  # so that they come back after a loss
         tally = Tally()
-        engine.runner.on_call = tally.backend_call
+        engine.on_script(tally.backend_call)
         server = Server(
             settings=settings,
             engine=engine,
             ring=ring,
             passes=load_pass_keys(settings),
-            keys=ApiKeys(engine.runner, bootstrap=settings.admin_key),
-            audit=Audit(engine.runner),
-            handoffs=Handoffs(engine.runner),
+            keys=engine.api_keys,
+            audit=engine.audit,
+            handoffs=engine.handoffs,
             boards=Boards(engine),
             pulse=Pulse(engine, tally, settings.answer_within_s),
             tally=tally,

@@ -139,7 +139,7 @@ async def test_a_crowd_repairs_once(desk: Desk, own: Server, clock: Clock) -> No
     store, waiting = await evening(desk, clock)
     own.command("FLUSHALL")
     settles: list[int] = []
-    desk.engine.runner.on_call = lambda verb, _s, n: settles.append(n) if verb == "settle" else None
+    desk.engine.on_script(lambda verb, _s, n: settles.append(n) if verb == "settle" else None)
     looks = [position(desk, one) for _ in range(20) for one in waiting]
     assert [*range(1, 9)] * 20 == await asyncio.gather(*looks)
     assert [9, 9, 1] == settles  # the room is lost; everybody; then the pace

@@ -69,7 +69,7 @@ async def test_a_crowd_is_one_look(engine: Engine) -> None:
     room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
     await LiveLines(engine).settle(room, [settled(party())])
     calls: list[str] = []
-    engine.runner.on_call = lambda verb, _s, _n: calls.append(verb)
+    engine.on_script(lambda verb, _s, _n: calls.append(verb))
     observed = ObservedWaits(engine)
     ranges: set[Range | None] = set()
     for _ in range(50):

@@ -13,8 +13,8 @@ from waitroom.cli.output import table
 from waitroom.cli.text import moment, read_age
 from waitroom.credentials import pass_keys
 from waitroom.engine import Engine
-from waitroom.engine.api_keys import ApiKey, ApiKeys, Role
-from waitroom.engine.audit import Audit, Entry
+from waitroom.engine.api_keys import ApiKey, Role
+from waitroom.engine.audit import Entry
 from waitroom.errors import InvalidInput
 
 app = typer.Typer(name="key", help="Make, list and revoke API keys.")
@@ -43,7 +43,7 @@ async def create(cli: Session, name: KeyName, role: RoleWord = Role.VIEWER) -> N
     """
     wanted = read_role(role)
     async with cli.engine() as engine:
-        text, made = await ApiKeys(engine.runner).create(name, wanted)
+        text, made = await engine.api_keys.create(name, wanted)
         await record(engine, "key.create", detail={"id": made.id, "name": name, "role": wanted})
     cli.out.show(
         {"key": text, **document(made)},
@@ -62,7 +62,7 @@ async def list_(cli: Session) -> None:
       waitroom key list
     """
     async with cli.engine() as engine:
-        found = await ApiKeys(engine.runner).list()
+        found = await engine.api_keys.list()
     lines = table("id", "name", "role", "made")
     for one in found:
         lines.add_row(one.id, one.name, one.role, moment(one.created_ms))
@@ -79,7 +79,7 @@ async def revoke(cli: Session, key_id: KeyId, yes: Yes = False) -> None:
       waitroom key revoke 4be0a1c9d2
     """
     async with cli.engine() as engine:
-        keys = ApiKeys(engine.runner)
+        keys = engine.api_keys
         known = {one.id: one for one in await keys.list()}
         if key_id in known:
             one = known[key_id]
@@ -167,4 +167,4 @@ async def record(
         room=room,
         detail=detail or {},
     )
-    await Audit(engine.runner).append(entry)
+    await engine.audit.append(entry)

@@ -12,9 +12,8 @@ from waitroom.cli.commands.rooms import document
 from waitroom.cli.commands.stats import glance
 from waitroom.cli.output import table
 from waitroom.cli.text import moment, number, people
-from waitroom.engine import Engine
-from waitroom.errors import InvalidInput, UnknownRoom, VersionConflict
-from waitroom.models import PRESETS, Policy, Room, Stats, check_room_name, preset
+from waitroom.errors import InvalidInput, UnknownRoom
+from waitroom.models import PRESETS, Policy, Stats, check_room_name, preset
 
 app = typer.Typer(name="room", help="Create, change, show, empty and remove rooms.")
 Preset = Annotated[
@@ -68,7 +67,8 @@ async def set_(cli: Session, name: RoomName, if_version: IfVersion = None, **giv
     if not asked:
         raise InvalidInput("options", "give at least one to change, like `--capacity 80`")
     async with cli.engine() as engine:
-        old, new = await _changed(engine, name, if_version, asked)
+        done = await engine.configure(name, version=if_version, **asked)
+    old, new = done.old, done.new
     differ = policy.compared(old.policy, new.policy)
     lines = table("field", "old", "", "new", header=False)
     for field, (before, after) in differ.items():
@@ -84,21 +84,6 @@ async def set_(cli: Session, name: RoomName, if_version: IfVersion = None, **giv
         + (":\n" if differ else ", with the same policy as before."),
         *([lines] if differ else []),
     )
-
-
-async def _changed(
-    engine: Engine, name: str, version: int | None, asked: dict[str, Any]
-) -> tuple[Room, Room]:
-    """Change a room and return it as it was directly before, and as it is now."""
-    while True:
-        old = await engine.room(name)
-        try:
-            return old, await engine.configure(
-                name, version=old.version if version is None else version, **asked
-            )
-        except VersionConflict:
-            if version is not None:
-                raise
 
 
 @command(app)

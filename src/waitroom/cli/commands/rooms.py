@@ -24,10 +24,10 @@ async def look(engine: Engine, names: tuple[str, ...]) -> list[tuple[Room, Stats
         async with turns:
             try:
                 stats = await engine.stats(name)
-                known = engine.runner.memory(name)  # the policy of that very reply
-                if known.policy is None:
+                policy = engine.policy_of(name)  # the one of that very reply
+                if policy is None:
                     raise UnknownRoom(name)
-                return Room(name, known.policy, stats.version, stats.epoch), stats
+                return Room(name, policy, stats.version, stats.epoch), stats
             except WaitroomError as error:
                 return error
 

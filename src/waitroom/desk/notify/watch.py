@@ -92,7 +92,7 @@ class Watch:
         """Note the rooms in which something happened; none while Redis is away."""
         rooms = list(self._lines)
         try:
-            revisions = await self._engine.lines.revisions(rooms)
+            revisions = await self._engine.revisions(rooms)
             for room, revision in zip(rooms, revisions, strict=True):
                 if self._revisions.get(room) != revision:
                     await self._read_events(room)

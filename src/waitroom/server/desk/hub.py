@@ -182,7 +182,7 @@ class DeskHub:
             if revision != watched.revision:
                 watched.revision, watched.dirty = revision, True
                 for room in watched.rooms:
-                    self._desk.engine.lines.forget(room)  # its length and pace are new too
+                    self._desk.engine.forget_line(room)  # its length and pace are new too
                 for guest in watched.guests:
                     ended = guest.ended_at is not None
                     guest.due_at = min(guest.due_at, guest.asked_at + ENDED_S if ended else now)
@@ -192,9 +192,7 @@ class DeskHub:
 
     async def _revisions(self, some: Sequence[Watched]) -> list[tuple[int, ...]]:
         """Return what is another one after every change of a store, in one round trip for all."""
-        found = iter(
-            await self._desk.engine.lines.revisions([r for one in some for r in one.rooms])
-        )
+        found = iter(await self._desk.engine.revisions([r for one in some for r in one.rooms]))
         return [tuple(next(found) for _ in one.rooms) for one in some]
 
     async def _tell_places(self, now: float) -> None:

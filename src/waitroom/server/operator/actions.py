@@ -9,7 +9,7 @@ from typing import Any
 
 from waitroom.engine.api_keys import ApiKey, Role
 from waitroom.engine.audit import Entry
-from waitroom.errors import InvalidInput, Unavailable, UnknownRoom, VersionConflict
+from waitroom.errors import InvalidInput, Unavailable, UnknownRoom
 from waitroom.models import MEMBERS_PER_SCRIPT, Policy, Room, State, check_room_name
 from waitroom.server.context import Server
 from waitroom.server.http.auth import Who
@@ -110,15 +110,8 @@ async def change(
     """Change fields of a policy; with `version`, only if nobody else did since."""
     if not changes:
         raise InvalidInput("policy", "give at least one field to change")
-    while True:
-        old = await server.engine.room(room)
-        expected = old.version if version is None else version
-        try:
-            new = await server.engine.configure(room, version=expected, op_id=op, **changes)
-            break
-        except VersionConflict:
-            if version is not None:
-                raise
+    made = await server.engine.configure(room, version=version, op_id=op, **changes)
+    old, new = made.old, made.new
     done = Changed(old, new, "")
     if not done.fields:  # set to what it was, or asked again: nothing was changed
         return done

@@ -31,7 +31,6 @@ from granian.server.mp import MPServer as Granian
 from waitroom.credentials.pass_keys import load_pass_keys
 from waitroom.credentials.secret import load_secret
 from waitroom.engine import Engine
-from waitroom.engine.api_keys import ApiKeys
 from waitroom.engine.connection.embedded import EmbeddedServer
 from waitroom.engine.declared import apply_declared
 from waitroom.errors import InvalidInput
@@ -198,10 +197,13 @@ async def prepare(settings: Settings, rooms: Mapping[str, Policy]) -> None:
         await _prepare_desk(settings)
     ring = load_secret(settings)
     engine = await Engine.connect(
-        settings.redis_url, settings.data_dir, ring, timeout_s=settings.timeout_s
+        settings.redis_url,
+        settings.data_dir,
+        ring,
+        timeout_s=settings.timeout_s,
+        admin_key=settings.admin_key,
     )
     async with engine:
-        ApiKeys(engine.runner, bootstrap=settings.admin_key)  # says what is wrong with the key
         for name, changes in (await apply_declared(engine, rooms)).items():
             log.info("room %s is now as the file declares it", name, extra={"changes": changes})
 

@@ -67,7 +67,7 @@ class Pulse:
             # If we ourselves were late, replies may lie unread: that is no fault of the backend.
             late = time.monotonic() - began > 2 * LOOK_S
             on_time = 0 if late else on_time + 1
-            if on_time >= _IN_TIME and self._engine.visitors.oldest_s > self.hung_s:
+            if on_time >= _IN_TIME and self._engine.oldest_call_s > self.hung_s:
                 self._set(True)
                 self._asked.set()
 
@@ -95,7 +95,7 @@ class Pulse:
     def _set(self, away: bool) -> None:
         if away:
             # Those who wait for an answer get one now, also those who came after it went away.
-            self._engine.visitors.fail(_unavailable())
+            self._engine.fail_waiting(_unavailable())
         if away == self.away:
             return
         self.away = away

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from waitroom.engine.ticket_views import Held
+from waitroom.engine import PresentedTicket
 from waitroom.errors import BackendUnavailable, TooMany, UnknownRoom, WaitroomError
 from waitroom.models import MEMBERS_PER_SCRIPT, State, TicketView
 from waitroom.server.context import Server
@@ -104,7 +104,7 @@ class Outlet:
 class Stream(Outlet):
     """The stream of a ticket."""
 
-    held: Held
+    held: PresentedTicket
     due_at: float = 0.0
 
 
@@ -162,7 +162,7 @@ class Hub:
         else:
             self._per_address.pop(address, None)
 
-    def open(self, server: Server, room: str, held: Held, address: str) -> Stream:
+    def open(self, server: Server, room: str, held: PresentedTicket, address: str) -> Stream:
         """Add a stream, unless there are too many."""
         self.count_in(server, address)
         stream = Stream(held=held, address=address)
@@ -266,7 +266,7 @@ class Channel:
         return found
 
     async def _poll(self, streams: list[Stream]) -> None:
-        found = await self._server.engine.visitors.poll(self._room, [one.held for one in streams])
+        found = await self._server.engine.poll_many(self._room, [one.held for one in streams])
         now = time.monotonic()
         for stream, view in zip(streams, found, strict=True):
             if isinstance(view, WaitroomError):
@@ -327,7 +327,7 @@ async def serve(server: Server, call: Call, receive: Receive, send: Send) -> int
     """Answer a request for events until either side ends it; return the status."""
     try:
         server.pulse.check()
-        held = await service.within(server, server.engine.visitors.read(call.room, call.held))
+        held = await service.within(server, server.engine.read_ticket(call.room, call.held))
         await service.within(server, server.boards.get(call.room))
         address = server.proxies.visitor(call.peer, call.headers)
         stream = server.hub.open(server, call.room, held, address)

@@ -77,19 +77,16 @@ async def status(server: Server, call: Call) -> Answer:
 
 def _polled(server: Server, call: Call) -> Awaitable[TicketView] | None:
     """Ask for a ticket of a room that is known here, which is nearly every call there is."""
-    if server.pulse.away or call.room not in server.boards.known:
-        return None
-    visitors = server.engine.visitors
-    held = visitors.read_known(call.room, call.held)
-    return None if held is None else visitors.polls(call.room).submit(held)
+    known = call.room in server.boards.known and server.engine.policy_of(call.room) is not None
+    return server.engine.poll(call.room, call.held) if known and not server.pulse.away else None
 
 
 async def poll(server: Server, call: Call) -> TicketView:
     """Return the view of the caller's ticket, and note that its holder is there."""
     server.pulse.check()
-    held = await within(server, server.engine.visitors.read(call.room, call.held))
+    held = await within(server, server.engine.read_ticket(call.room, call.held))
     await within(server, server.boards.get(call.room))
-    return await server.engine.visitors.polls(call.room).submit(held)
+    return await server.engine.poll(call.room, held)
 
 
 async def join(server: Server, call: Call) -> Answer:
