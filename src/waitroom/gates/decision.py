@@ -16,10 +16,16 @@ from waitroom.gates import returns
 from waitroom.gates.options import Options
 from waitroom.gates.paths import Match, Place
 from waitroom.web.addresses import FORWARDED_FOR, FORWARDED_PROTO
+from waitroom.web.names import (
+    CODE,
+    KEY_HEADER,
+    PASS_COOKIE,
+    PASS_HEADER,
+    TICKET_COOKIE,
+    TICKET_HEADER,
+)
+from waitroom.web.return_urls import on_site
 
-PASS_COOKIE = "waitroom-pass-"  # noqa: S105 - the name of a cookie
-TICKET_COOKIE = "waitroom-ticket-"
-PASS_HEADER, TICKET_HEADER, KEY_HEADER = "waitroom-pass", "waitroom-ticket", "waitroom-key"
 _MOST_TRIED = 4  # passes that one request may show
 _SHORTEST_SECRET, _LONGEST_SECRET = 16, 128
 _TOKEN = re.compile(r"[A-Za-z0-9._~-]{1,1024}", re.ASCII)
@@ -146,8 +152,8 @@ def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Deci
         found = _as_another(options, facts) or found
     if not found.safe:
         return _UNREADABLE
-    if returns.CODE in facts.query and (code := _code(facts)):
-        return Redeem(code, returns.on_site(facts.path, facts.query))
+    if CODE in facts.query and (code := _code(facts)):
+        return Redeem(code, on_site(facts.path, facts.query, decoded=True))
     place = found.place
     ends = options.ends is not None and options.ends.match(method, facts.path).place is not None
     if place is None and not ends:
@@ -245,7 +251,7 @@ def _code(facts: Facts) -> str | None:
         return None
     for part in facts.query.split("&"):
         name, _, value = part.partition("=")
-        if name == returns.CODE and _is_secret(value):
+        if name == CODE and _is_secret(value):
             return value
     return None
 

@@ -15,10 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from waitroom.gates import answers
 from waitroom.gates.answers import Answer, Cookie
 from waitroom.gates.decision import (
-    PASS_COOKIE,
-    PASS_HEADER,
-    TICKET_COOKIE,
-    TICKET_HEADER,
     Facts,
     Held,
     Join,
@@ -34,6 +30,7 @@ from waitroom.gates.keys import Verifier
 from waitroom.gates.options import Options
 from waitroom.gates.remote import Remote, Reply
 from waitroom.gates.sessions import Sessions, bearer
+from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE, TICKET_HEADER
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -346,6 +343,3 @@ async def _waited(gate: Gate, call: Future[Reply | None]) -> Reply | None:
             gate.remote.late()
             return None
     return None if call.cancelled() or call.exception() is not None else call.result()
-
-
-__all__ = ["PASS_HEADER", "Answer", "Gate", "Visit", "settled", "settled_async"]

@@ -11,7 +11,7 @@ from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from waitroom.gates.decision import Facts, Held
-from waitroom.gates.returns import CODE
+from waitroom.web.names import CODE
 
 if TYPE_CHECKING:
     from waitroom.gates.gate import Gate

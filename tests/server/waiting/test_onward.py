@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from waitroom.server.waiting.onward import Onward, onward, returning, with_code
+from waitroom.server.waiting.onward import Onward, onward, returning
+from waitroom.web.return_urls import with_code
 
 HOST = "wait.example"
 SHOP = "https://shop.example/tickets"
@@ -144,7 +145,6 @@ def test_no_text_leads_elsewhere(text: str) -> None:
         ("https://SHOP.example:443/a", "https://shop.example/a"),
         ("https://shop.example", "https://shop.example/"),
         ("/?waitroom_code=x&a=1&waitroom%5Fcode=y&WAITROOM_CODE=z", "/?a=1"),
-        ("/" + "x" * 2_000, None),
         ("concert", None),
     ],
 )

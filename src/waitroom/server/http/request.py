@@ -13,10 +13,9 @@ import msgspec
 
 from waitroom.errors import BadRequest, InvalidInput
 from waitroom.server.http.answers import Headers
+from waitroom.web.names import TICKET_COOKIE
 
 MOST_BODY = 16_384
-TICKET_COOKIE = "waitroom-ticket-"
-PASS_COOKIE = "waitroom-pass-"  # noqa: S105 - the name of a cookie
 _LONGEST_COOKIES = 16_384
 _BROWSER = {b"origin", b"sec-fetch-mode", b"cookie"}
 

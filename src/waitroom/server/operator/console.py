@@ -24,6 +24,7 @@ from waitroom.server.operator import room_view as views
 from waitroom.server.operator import session as sessions
 from waitroom.server.operator.page import Page, PageRoute, see
 from waitroom.server.operator.preview import Lever, Wish
+from waitroom.server.pages.forms import check_own_form
 
 _TICKETS_PER_PAGE = 100
 _ENTRIES_PER_PAGE = 50
@@ -48,7 +49,7 @@ async def sign_in(
     server: Here, request: Request, key: Annotated[str, Form(max_length=400)] = ""
 ) -> Response:
     """Begin a session for whoever shows a good key."""
-    sessions.check_origin(server, request)
+    check_own_form(server, request)
     try:
         who = await who_is(server, key.strip(), address_of(server, request))
     except WaitroomError as error:

@@ -28,6 +28,7 @@ from waitroom.server.http.statics import url_of
 from waitroom.server.operator import session as sessions
 from waitroom.server.operator import words as say
 from waitroom.server.operator.session import NotSignedIn, Session
+from waitroom.server.pages.forms import check_own_form
 from waitroom.server.pages.text import LANGUAGES, Text, language
 
 LANGUAGE_COOKIE = "waitroom-admin-language"
@@ -84,7 +85,7 @@ class Page:
 
     def check(self, token: str) -> None:
         """Refuse a form that is not of this session, or that another site sends."""
-        sessions.check_origin(self.server, self.request)
+        check_own_form(self.server, self.request)
         if self.session is None:
             raise NotSignedIn
         sessions.check_form(self.session, token)

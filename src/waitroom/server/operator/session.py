@@ -11,7 +11,6 @@ import secrets
 import time
 from dataclasses import dataclass
 from hashlib import blake2b
-from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
@@ -71,18 +70,6 @@ def check_form(session: Session, token: str) -> None:
     """Refuse a form that was not made for this session."""
     if not hmac.compare_digest(session.token.encode(), token.encode("utf-8", "replace")):
         raise Forbidden("this form is of another session; go back, reload the page and try again")
-
-
-def check_origin(server: Server, request: Request) -> None:
-    """Refuse a form that another site sends; browsers say where one comes from."""
-    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-    if origin is None and site in (None, "same-origin", "none"):
-        return  # no browser of the last years, so nobody whose cookies could be abused
-    ours = {request.headers.get("host", "")}
-    if server.settings.public_url:
-        ours.add(urlsplit(server.settings.public_url).netloc)
-    if origin is None or urlsplit(origin).netloc not in ours:
-        raise Forbidden("this form was not sent by our own page")
 
 
 def _sign(server: Server, purpose: str, text: str) -> str:

@@ -13,8 +13,9 @@ from waitroom.passes import Pass
 from waitroom.server.context import Server
 from waitroom.server.http import problems
 from waitroom.server.http.answers import Answer
-from waitroom.server.http.request import PASS_COOKIE, Call
+from waitroom.server.http.request import Call
 from waitroom.server.visitor.service import within
+from waitroom.web.names import PASS_COOKIE
 
 _MOST_READ = 50_000
 _GOOD = [(b"cache-control", b"no-store")]

@@ -21,8 +21,9 @@ from waitroom.models import BeforeOpen, Mode, Reason, State, TicketView, WhenAwa
 from waitroom.server.context import Server
 from waitroom.server.http import answers, auth, problems
 from waitroom.server.http.answers import Answer
-from waitroom.server.http.request import PASS_COOKIE, TICKET_COOKIE, Call, cookie
+from waitroom.server.http.request import Call, cookie
 from waitroom.server.visitor import views
+from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE
 
 Act = Callable[[Server, Call], Awaitable[Answer]]
 Found = TypeVar("Found")

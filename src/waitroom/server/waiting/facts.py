@@ -17,12 +17,13 @@ from waitroom import errors
 from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
 from waitroom.server.context import Server
-from waitroom.server.http.request import PASS_COOKIE, TICKET_COOKIE, Call, cookie
+from waitroom.server.http.request import Call, cookie
 from waitroom.server.pages.text import Text
 from waitroom.server.rooms.board import Board
 from waitroom.server.visitor import service, views
 from waitroom.server.waiting.progress import SEEN_COOKIE, seen
 from waitroom.server.waiting.view import FACE_OF, Face, PageView
+from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE
 
 Cookies = list[tuple[bytes, bytes]]
 ENDED = {"left": Face.LEFT, "finished": Face.FINISHED}

@@ -14,12 +14,13 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
-from waitroom.errors import BadRequest, DefersUsedUp, Forbidden, NotFound, WaitroomError
+from waitroom.errors import BadRequest, DefersUsedUp, NotFound, WaitroomError
 from waitroom.models import check_room_name
 from waitroom.server.context import Here, Server
 from waitroom.server.http import statics
 from waitroom.server.http.answers import Answer
 from waitroom.server.http.request import Call, cookie
+from waitroom.server.pages.forms import check_own_form
 from waitroom.server.pages.text import LANGUAGES, language, text_of
 from waitroom.server.site import handover
 from waitroom.server.visitor import service
@@ -27,6 +28,7 @@ from waitroom.server.waiting import onward
 from waitroom.server.waiting.facts import Asked, facts, host_of, inside
 from waitroom.server.waiting.progress import SEEN_COOKIE
 from waitroom.server.waiting.view import PageView, render
+from waitroom.web.return_urls import with_code
 
 router = APIRouter(include_in_schema=False)
 router.include_router(statics.router)
@@ -76,8 +78,7 @@ async def act(server: Here, request: Request, room: str, act: str) -> Response:
         raise NotFound("the page has no such form")
     check_room_name(room)
     call = Call.of(request.scope, room, "me")
-    if not _is_ours(server, call):
-        raise Forbidden("this form was sent from another site")
+    check_own_form(server, request, origin_must_match=False)
     # A form comes from a browser, also from one that says nothing about itself, like lynx.
     call.headers = [*call.headers, (b"sec-fetch-mode", b"navigate")]
     form = _form(await request.body())
@@ -117,7 +118,7 @@ async def _onward(server: Server, request: Request, call: Call, wanted: str | No
         made = await handover.hand_off(server, request, Response(), call.room, "me")
     except WaitroomError:
         return target.url  # its gate decides; while the backend is away it may let people in
-    return onward.with_code(target.url, made.code)
+    return with_code(target.url, made.code)
 
 
 def _go_to(server: Server, call: Call) -> str | None:
@@ -158,18 +159,6 @@ def _places(form: Form) -> bytes:
         return msgspec.json.encode({"places": int(form.get("places", "")[:10])})
     except ValueError:
         raise BadRequest("the form needs a whole number `places`") from None
-
-
-def _is_ours(server: Server, call: Call) -> bool:
-    """Tell whether a form was sent by our own page; browsers say where from in these headers."""
-    site = call.header(b"sec-fetch-site")
-    if site is not None:
-        return site in ("same-origin", "none")
-    origin = call.header(b"origin")
-    if origin is None:  # no browser of these years; the cookie is SameSite anyway
-        return True
-    ours = {call.header(b"host"), urlsplit(server.settings.public_url or "").netloc}
-    return urlsplit(origin).netloc in ours - {None, ""}
 
 
 def _headers(page: PageView) -> dict[str, str]:

@@ -23,7 +23,7 @@ from waitroom.server.context import Here, Server
 from waitroom.server.desk.api.schemas import StoreId
 from waitroom.server.desk.console import session
 from waitroom.server.http import auth
-from waitroom.server.operator.session import check_origin
+from waitroom.server.pages.forms import check_own_form
 
 _SAFE = ("GET", "HEAD")
 
@@ -91,7 +91,7 @@ async def who_hosts(server: Server, request: Request, store: str) -> HostWho:
     if signed_in is None:
         raise Unauthorized("send the key of this store, as `Authorization: Bearer wrh_…`")
     if request.method not in _SAFE:
-        check_origin(server, request)  # a browser sends its cookie for other sites' pages too
+        check_own_form(server, request)  # a browser sends its cookie for other sites' pages too
     key, token = signed_in
     if isinstance(key, HostKey):
         return HostWho(key.id, key.name, address, store=key.store, form_token=token)

@@ -28,7 +28,7 @@ from waitroom.server.desk.console import session, view
 from waitroom.server.desk.pages.base import Page, PageRoute, SignInFirst, see
 from waitroom.server.http.auth import address_of
 from waitroom.server.http.problems import status_of
-from waitroom.server.operator.session import check_origin
+from waitroom.server.pages.forms import check_own_form
 
 router = APIRouter(prefix="/desk/{store}/host", route_class=PageRoute, include_in_schema=False)
 
@@ -52,7 +52,7 @@ async def sign_in(
     server: Here, request: Request, store: str, key: Annotated[str, Form(max_length=400)] = ""
 ) -> Response:
     """Begin a session for whoever shows a good key of this store."""
-    check_origin(server, request)
+    check_own_form(server, request)
     found = await desk_of(server).record.store(store)
     try:
         who = await host_by_key(server, key.strip(), address_of(server, request))

@@ -31,7 +31,7 @@ from waitroom.server.desk.pages.base import Page, PageRoute, see
 from waitroom.server.desk.pages.join import Filled
 from waitroom.server.desk.pages.lines import lines_of
 from waitroom.server.http.problems import status_of
-from waitroom.server.operator.session import check_origin
+from waitroom.server.pages.forms import check_own_form
 
 router = APIRouter(prefix="/desk/{store}", route_class=PageRoute, include_in_schema=False)
 MINE = "waitroom-desk-"
@@ -95,7 +95,7 @@ async def join(
 ) -> Response:
     """Take a place, and lead to its page; what is wrong is said at its field."""
     page, desk = Page(request, server), desk_of(server)
-    check_origin(server, request)
+    check_own_form(server, request)
     found = await desk.record.store(store)
     filled = Filled(type, size, name, phone, note)
     try:
@@ -166,7 +166,7 @@ async def act(
     op: Op = "",
 ) -> Response:
     """Let others go first, cancel, or erase what is known of the guest."""
-    check_origin(server, request)
+    check_own_form(server, request)
     desk = desk_of(server)
     party = await desk.guest_party(store, token)
     key = views.op_id(server, act, f"{store}/{token}", op or None)

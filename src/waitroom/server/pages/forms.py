@@ -1,0 +1,20 @@
+"""Forms of our pages count only if a page of ours sends them."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from fastapi import Request
+
+from waitroom.errors import Forbidden
+from waitroom.server.context import Server
+from waitroom.web.origins import ORIGIN_HEADER, SITE_HEADER, is_own_form
+
+
+def check_own_form(server: Server, request: Request, *, origin_must_match: bool = True) -> None:
+    """Refuse a form that another site sends."""
+    headers = request.headers
+    hosts = {headers.get("host"), urlsplit(server.settings.public_url or "").netloc}
+    site, origin = headers.get(SITE_HEADER), headers.get(ORIGIN_HEADER)
+    if not is_own_form(site, origin, hosts, origin_must_match=origin_must_match):
+        raise Forbidden("this form was not sent by our own page")
