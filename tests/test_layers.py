@@ -34,6 +34,7 @@ PACKAGES = {
 ALLOWED = {
     "credentials": set[str](),
     "engine": set[str](),
+    "operations": {"credentials", "engine", "desk"},
     "ticker": {"engine"},
     "gates": set[str](),
     "client": set[str](),
@@ -41,8 +42,18 @@ ALLOWED = {
     "load": set[str](),
     "planner": set[str](),
     "rehearsal": {"engine", "ticker"},
-    "server": {"credentials", "engine", "ticker", "desk", "planner", "rehearsal"},
-    "cli": {"credentials", "engine", "ticker", "server", "desk", "planner", "rehearsal", "load"},
+    "server": {"credentials", "engine", "operations", "ticker", "desk", "planner", "rehearsal"},
+    "cli": {
+        "credentials",
+        "engine",
+        "operations",
+        "ticker",
+        "server",
+        "desk",
+        "planner",
+        "rehearsal",
+        "load",
+    },
     "__main__": {"cli"},
 }
 # These import nothing else of Waitroom, and no third-party package.

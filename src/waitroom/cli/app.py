@@ -14,12 +14,14 @@ from typer.core import TyperGroup
 from waitroom.cli import output
 from waitroom.cli.command import command, option, page, signature_with
 from waitroom.cli.commands import key, room
+from waitroom.cli.commands.admit import admit
 from waitroom.cli.commands.apply import apply
+from waitroom.cli.commands.call import call
 from waitroom.cli.commands.demo import demo
 from waitroom.cli.commands.doctor import doctor
 from waitroom.cli.commands.kick import kick
+from waitroom.cli.commands.list import list_
 from waitroom.cli.commands.load import load as load_server
-from waitroom.cli.commands.people import admit, call, list_
 from waitroom.cli.commands.plan import plan
 from waitroom.cli.commands.rehearse import rehearse
 from waitroom.cli.commands.rooms import rooms

@@ -7,7 +7,9 @@ every command has.
 from __future__ import annotations
 
 import asyncio
+import getpass
 import inspect
+import platform
 import re
 import secrets
 import signal
@@ -23,6 +25,7 @@ from waitroom.cli.output import Output
 from waitroom.credentials.secret import load_secret
 from waitroom.engine import Engine
 from waitroom.errors import InvalidInput
+from waitroom.operations.trail import Actor, Trail, Way
 from waitroom.settings import Settings
 from waitroom.tickets import SHORTEST_KEY, KeyRing
 
@@ -54,6 +57,10 @@ class Session:
         )
         async with made as engine:
             yield engine
+
+    def trail(self, engine: Engine) -> Trail:
+        """Return the audit log, signed by the user of this machine."""
+        return Trail(engine.audit, _actor())
 
     def _ring(self) -> KeyRing:
         # Operators sign and read no tickets, so one without the secret may still do their work.
@@ -89,6 +96,15 @@ class Session:
         if not answer:  # the end of input, too
             raise typer.Abort
         return answer.strip()
+
+
+def _actor() -> Actor:
+    """Return who types: whoever has a shell here may do everything."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container may run under a number without a name
+        user = "unknown"
+    return Actor("cli", user, "admin", Way.CLI, platform.node())
 
 
 def option(

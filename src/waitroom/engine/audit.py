@@ -30,6 +30,9 @@ class Entry:
     key_name: str
     role: str
     action: str
+    way: str = ""
+    """How they reached us: api, page, cli or config; empty in entries of older versions."""
+
     room: str | None = None
     detail: dict[str, Any] = field(default_factory=dict)
     address: str = ""
@@ -91,6 +94,7 @@ class Audit:
 def _document(entry: Entry, **instead: Any) -> dict[str, Any]:
     return {
         "key": [entry.key_id, entry.key_name, entry.role],
+        "way": entry.way,
         "action": entry.action,
         "room": entry.room,
         "detail": instead.get("detail", entry.detail),
@@ -108,6 +112,7 @@ def _entry(line: Any) -> Entry | None:
             key_id=key_id,
             key_name=key_name,
             role=role,
+            way=one.get("way", ""),
             action=one["action"],
             room=one["room"],
             detail=one["detail"],
@@ -115,5 +120,5 @@ def _entry(line: Any) -> Entry | None:
             id=name,
             at_ms=int(name.partition("-")[0]),
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -11,12 +11,13 @@ from rich.table import Table
 
 from waitroom.cli import policy
 from waitroom.cli.command import Session, Yes
-from waitroom.cli.commands.key import record
 from waitroom.cli.output import table
 from waitroom.cli.text import number
 from waitroom.engine import Engine
 from waitroom.errors import InvalidInput, UnknownRoom
 from waitroom.models import Policy, Room
+from waitroom.operations import rooms
+from waitroom.operations.trail import Trail
 from waitroom.settings import declared_rooms
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="TOML with `[rooms.<name>]` tables.")]
@@ -65,7 +66,7 @@ async def apply(cli: Session, file: File, yes: Yes = False, dry_run: DryRun = Fa
         if todo and not dry_run:
             cli.confirm(f"Apply to {number(len(todo))} {_rooms(len(todo))}?", yes)
             for step in todo:
-                await _do(engine, step)
+                await _do(engine, cli.trail(engine), step)
     applied = bool(todo) and not dry_run
     document = {"applied": applied, "left_alone": others, "steps": [_document(s) for s in steps]}
     cli.out.show(document, *(["Applied."] if applied else []))
@@ -79,15 +80,12 @@ async def _compare(engine: Engine, name: str, wanted: Policy) -> Step:
     return Step(name, wanted, current, policy.compared(current.policy, wanted))
 
 
-async def _do(engine: Engine, step: Step) -> None:
+async def _do(engine: Engine, trail: Trail, step: Step) -> None:
     if step.current is None:
-        await engine.create(step.room, step.policy)
-        await record(engine, "room.create", step.room, {"policy": step.policy.as_dict()})
+        await rooms.create(engine, trail, step.room, step.policy)
         return
     changes = {name: new for name, (_, new) in step.changed.items()}
-    await engine.configure(step.room, version=step.current.version, **changes)
-    differ = {name: {"old": old, "new": new} for name, (old, new) in step.changed.items()}
-    await record(engine, "room.change", step.room, {"changed": differ})
+    await rooms.change(engine, trail, step.room, changes, step.current.version)
 
 
 def _plan(steps: list[Step]) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +11,9 @@ from waitroom.cli.command import Session, Yes, command
 from waitroom.cli.output import table
 from waitroom.cli.text import moment, read_age
 from waitroom.credentials import pass_keys
-from waitroom.engine import Engine
 from waitroom.engine.api_keys import ApiKey, Role
-from waitroom.engine.audit import Entry
 from waitroom.errors import InvalidInput
+from waitroom.operations import api_keys
 
 app = typer.Typer(name="key", help="Make, list and revoke API keys.")
 RoleWord = Annotated[str, typer.Option("--role", metavar="WORD", help=f"One of {', '.join(Role)}.")]
@@ -43,8 +41,7 @@ async def create(cli: Session, name: KeyName, role: RoleWord = Role.VIEWER) -> N
     """
     wanted = read_role(role)
     async with cli.engine() as engine:
-        text, made = await engine.api_keys.create(name, wanted)
-        await record(engine, "key.create", detail={"id": made.id, "name": name, "role": wanted})
+        text, made = await api_keys.create(engine.api_keys, cli.trail(engine), name, wanted)
     cli.out.show(
         {"key": text, **document(made)},
         f"Made key {made.id} for {name}, with the role {made.role}:\n",
@@ -84,8 +81,7 @@ async def revoke(cli: Session, key_id: KeyId, yes: Yes = False) -> None:
         if key_id in known:
             one = known[key_id]
             cli.confirm(f"Revoke key {one.id} of {one.name}, {one.role}?", yes)
-        gone = await keys.revoke(key_id)
-        await record(engine, "key.revoke", detail={"id": gone.id, "name": gone.name})
+        gone = await api_keys.revoke(keys, cli.trail(engine), key_id)
     cli.out.show({"revoked": document(gone)}, f"Revoked key {gone.id} of {gone.name}.")
 
 
@@ -149,22 +145,3 @@ def read_role(word: str) -> Role:
 def document(key: ApiKey) -> dict[str, Any]:
     """Return a key as JSON, without what is secret."""
     return {"id": key.id, "name": key.name, "role": key.role, "created_ms": key.created_ms}
-
-
-async def record(
-    engine: Engine, action: str, room: str | None = None, detail: dict[str, Any] | None = None
-) -> None:
-    """Write to the audit log what was done on a command line, and by which user of the machine."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # a container may run under a number without a name
-        user = "unknown"
-    entry = Entry(
-        key_id="cli",
-        key_name=user,
-        role=Role.ADMIN,
-        action=action,
-        room=room,
-        detail=detail or {},
-    )
-    await engine.audit.append(entry)

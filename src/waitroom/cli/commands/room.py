@@ -14,6 +14,7 @@ from waitroom.cli.output import table
 from waitroom.cli.text import moment, number, people
 from waitroom.errors import InvalidInput, UnknownRoom
 from waitroom.models import PRESETS, Policy, Stats, check_room_name, preset
+from waitroom.operations import rooms
 
 app = typer.Typer(name="room", help="Create, change, show, empty and remove rooms.")
 Preset = Annotated[
@@ -41,7 +42,7 @@ async def create(cli: Session, name: RoomName, preset_name: Preset = None, **giv
     asked = policy.changes(given)
     wanted = preset(preset_name, **asked) if preset_name else Policy().change(**asked)
     async with cli.engine() as engine:
-        room = await engine.create(name, wanted)
+        room = await rooms.create(engine, cli.trail(engine), name, wanted)
         stats = await engine.stats(name)
     cli.out.show(
         document(room, stats),
@@ -67,20 +68,19 @@ async def set_(cli: Session, name: RoomName, if_version: IfVersion = None, **giv
     if not asked:
         raise InvalidInput("options", "give at least one to change, like `--capacity 80`")
     async with cli.engine() as engine:
-        done = await engine.configure(name, version=if_version, **asked)
-    old, new = done.old, done.new
-    differ = policy.compared(old.policy, new.policy)
+        change, _ = await rooms.change(engine, cli.trail(engine), name, asked, if_version)
+    version, differ = change.new.version, change.fields
     lines = table("field", "old", "", "new", header=False)
     for field, (before, after) in differ.items():
         lines.add_row(field, policy.shown(field, before), "→", policy.shown(field, after))
     cli.out.show(
         {
             "name": name,
-            "version": new.version,
+            "version": version,
             "changed": {field: {"old": old, "new": new} for field, (old, new) in differ.items()},
-            "policy": new.policy.as_dict(),
+            "policy": change.new.policy.as_dict(),
         },
-        f"Room {name} is now at version {new.version}"
+        f"Room {name} is now at version {version}"
         + (":\n" if differ else ", with the same policy as before."),
         *([lines] if differ else []),
     )
@@ -118,7 +118,7 @@ async def clear(cli: Session, name: RoomName, yes: Yes = False) -> None:
     """
     async with cli.engine() as engine:
         cli.confirm_name(name, f"{_held(await engine.stats(name))} lose their place.", yes)
-        cleared = await engine.clear(name)
+        cleared = await rooms.clear(engine, cli.trail(engine), name)
     cli.out.show({"name": name, "cleared": cleared}, f"Cleared room {name}: {people(cleared)} out.")
 
 
@@ -145,8 +145,8 @@ async def drop(cli: Session, name: RoomName, yes: Yes = False) -> None:
             warning = f"The room goes, and with it {_held(stats)}."
             cli.confirm_name(name, warning, yes)
             said = f"Dropped room {name}."
-        found = await engine.drop(name)
-    cli.out.show({"name": name, "dropped": found}, said)
+        dropped = await rooms.drop(engine, cli.trail(engine), name)
+    cli.out.show({"name": name, "dropped": dropped}, said)
 
 
 def _held(stats: Stats) -> str:

@@ -7,6 +7,7 @@ Times are Unix time with the unit in the name, as in the policy.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 from typing import Annotated, Any
 
@@ -16,11 +17,16 @@ from waitroom.engine.audit import AuditPage
 from waitroom.engine.event_log import MOST_SAMPLES
 from waitroom.errors import InvalidInput, UnknownRoom, WaitroomError
 from waitroom.models import Policy, Room, State, Stats, check_room_name, preset
+from waitroom.operations import api_keys, people, rooms
+from waitroom.operations.selection import Selection
+from waitroom.operations.trail import Actor, Trail, Way
 from waitroom.server.context import Here, Server
-from waitroom.server.http.auth import SIGNED, Admin, Operator, Viewer
-from waitroom.server.operator import actions
+from waitroom.server.http.auth import SIGNED, Admin, Operator, Viewer, Who
 from waitroom.server.operator import schemas as m
 from waitroom.server.visitor.routes import RoomName, problems
+
+MOST_KICKED = 10_000
+"""One call removes at most so many by age, so that it ends within seconds; then there is more."""
 
 _AT_ONCE = 16
 _STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 503)
@@ -92,9 +98,9 @@ async def create_room(server: Here, who: Admin, body: m.NewRoom, response: Respo
     if body.policy is not None:
         given = body.policy.model_dump(exclude_unset=True)
     policy = preset(body.preset, **given) if body.preset is not None else Policy().change(**given)
-    made = await actions.create(server, who, body.name, policy)
+    created = await rooms.create(server.engine, _trail(server, who), body.name, policy)
     response.headers["Location"] = f"/v1/admin/rooms/{body.name}"
-    return await _shown(server, made.name, response)
+    return await _shown(server, created.name, response)
 
 
 @router.get("/rooms/{room}")
@@ -116,17 +122,17 @@ async def change_room(
     check_room_name(room)
     version = _version(body.version, if_match)
     given = body.policy.model_dump(exclude_unset=True)  # type: ignore[attr-defined]
-    done = await actions.change(server, who, room, given, version)
-    shown = m.RoomBody.of(done.new, await server.engine.stats(room))
-    response.headers["ETag"] = f'"{done.new.version}"'
-    changed = {name: m.FieldChange(**pair) for name, pair in done.fields.items()}
+    change, _ = await rooms.change(server.engine, _trail(server, who), room, given, version)
+    shown = m.RoomBody.of(change.new, await server.engine.stats(room))
+    response.headers["ETag"] = f'"{change.new.version}"'
+    changed = {name: m.FieldChange(old=old, new=new) for name, (old, new) in change.fields.items()}
     return m.RoomChanged(**shown.model_dump(), changed=changed)
 
 
 @router.delete("/rooms/{room}", status_code=204)
 async def drop_room(server: Here, who: Admin, room: RoomName) -> None:
     """Remove a room with its policy and everybody in it."""
-    await actions.drop(server, who, room)
+    await rooms.drop(server.engine, _trail(server, who), room)
 
 
 @router.post("/rooms/{room}/admit")
@@ -134,9 +140,12 @@ async def admit(
     server: Here, who: Operator, room: RoomName, body: m.Admit, repeat: Repeat = None
 ) -> m.Admitted:
     """Call the first people of the line by hand, as far as limits allow."""
-    op = actions.op_id(who, "admit", body.op_id, repeat)
-    done = await actions.admit(server, who, room, body.count, force=body.force, op=op)
-    return m.Admitted(called=done.count, waiting=(await server.engine.stats(room)).waiting)
+    op_id = _op_id(who, "admit", body.op_id, repeat)
+    trail = _trail(server, who)
+    called = await people.admit(
+        server.engine, trail, room, body.count, force=body.force, op_id=op_id
+    )
+    return m.Admitted(called=called.count, waiting=(await server.engine.stats(room)).waiting)
 
 
 @router.post("/rooms/{room}/call")
@@ -144,9 +153,12 @@ async def call(
     server: Here, who: Operator, room: RoomName, body: m.Call, repeat: Repeat = None
 ) -> m.Called:
     """Call one ticket by its id, wherever it stands."""
-    op = actions.op_id(who, "call", body.op_id, repeat)
-    done = await actions.call(server, who, room, body.ticket_id, force=body.force, op=op)
-    return m.Called(ticket_id=body.ticket_id, enter_by_ms=done.until_ms)
+    op_id = _op_id(who, "call", body.op_id, repeat)
+    trail = _trail(server, who)
+    called = await people.call(
+        server.engine, trail, room, body.ticket_id, force=body.force, op_id=op_id
+    )
+    return m.Called(ticket_id=body.ticket_id, enter_by_ms=called.until_ms)
 
 
 @router.post("/rooms/{room}/kick")
@@ -157,13 +169,17 @@ async def kick(
     by_age = body.older_than_s is not None or body.newer_than_s is not None
     if by_age == (body.ticket_ids is not None):
         raise InvalidInput("ticket_ids", "give either ids, or older_than_s or newer_than_s")
+    engine, trail = server.engine, _trail(server, who)
     if body.ticket_ids is not None:
-        op = actions.op_id(who, "kick", body.op_id, repeat)
-        done = await actions.kick(server, who, room, body.ticket_ids, op)
+        op_id = _op_id(who, "kick", body.op_id, repeat)
+        kicked = await people.kick(engine, trail, room, body.ticket_ids, op_id=op_id)
     else:
-        ages = {"older_than_s": body.older_than_s, "newer_than_s": body.newer_than_s}
-        done = await actions.kick_by_age(server, who, room, **ages)
-    return m.KickedBody(found=done.found, kicked=done.kicked, more=done.more)
+        selection = Selection(State.WAITING, _ms(body.older_than_s), _ms(body.newer_than_s))
+        now_ms = (await engine.stats(room)).now_ms
+        kicked = await people.kick_selected(
+            engine, trail, room, selection, now_ms, most=MOST_KICKED
+        )
+    return m.KickedBody(found=kicked.found, kicked=kicked.kicked, more=kicked.more)
 
 
 @router.post("/rooms/{room}/clear")
@@ -171,8 +187,12 @@ async def clear(
     server: Here, who: Admin, room: RoomName, body: m.Clear, repeat: Repeat = None
 ) -> m.Cleared:
     """Empty a room and refuse all its tickets from now on; the policy stays."""
-    op = actions.op_id(who, "clear", body.op_id, repeat)
-    return m.Cleared(cleared=await actions.clear(server, who, room, body.confirm, op))
+    check_room_name(room)
+    if body.confirm != room:
+        raise InvalidInput("confirm", "must repeat the room's name, for nobody gets a place back")
+    op_id = _op_id(who, "clear", body.op_id, repeat)
+    cleared = await rooms.clear(server.engine, _trail(server, who), room, op_id=op_id)
+    return m.Cleared(cleared=cleared)
 
 
 @router.get("/rooms/{room}/tickets")
@@ -236,14 +256,14 @@ async def list_keys(server: Here, _: Admin) -> m.KeysBody:
 @router.post("/keys", status_code=201)
 async def create_key(server: Here, who: Admin, body: m.NewKey) -> m.KeyMade:
     """Make an API key; this answer is the only place where it is shown."""
-    text, made = await actions.make_key(server, who, body.name, body.role)
-    return m.KeyMade(key=text, **m.KeyBody.of(made).model_dump())
+    text, key = await api_keys.create(server.keys, _trail(server, who), body.name, body.role)
+    return m.KeyMade(key=text, **m.KeyBody.of(key).model_dump())
 
 
 @router.delete("/keys/{key_id}", status_code=204)
 async def revoke_key(server: Here, who: Admin, key_id: Annotated[str, Path(max_length=64)]) -> None:
     """Revoke an API key; every server refuses it within two seconds."""
-    await actions.revoke_key(server, who, key_id)
+    await api_keys.revoke(server.keys, _trail(server, who), key_id)
 
 
 def check_name(name: str) -> None:
@@ -252,6 +272,22 @@ def check_name(name: str) -> None:
         check_room_name(name)
     except InvalidInput as error:
         raise InvalidInput("name", str(error).removeprefix(f"{error.field}: ")) from None
+
+
+def _trail(server: Server, who: Who) -> Trail:
+    return Trail(server.audit, Actor.of_key(who.key, Way.API, who.address))
+
+
+def _op_id(who: Who, action: str, given: str | None, header: str | None) -> str | None:
+    """Return the caller's `op_id`, or one of their Idempotency-Key that only they can repeat."""
+    if given is not None or header is None:
+        return given
+    text = f"{who.key.id}:{action}:{header}"
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _ms(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)
 
 
 async def _shown(server: Server, name: str, response: Response) -> m.RoomBody:

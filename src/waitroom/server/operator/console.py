@@ -15,10 +15,12 @@ from waitroom.engine.api_keys import Role
 from waitroom.engine.audit import Entry
 from waitroom.errors import InvalidInput, WaitroomError
 from waitroom.models import Mode, State, check_room_name
-from waitroom.server.context import Here
-from waitroom.server.http.auth import address_of, who_is
+from waitroom.operations import people, rooms
+from waitroom.operations.trail import Actor, Trail, Way
+from waitroom.server.context import Here, Server
+from waitroom.server.http.auth import Who, address_of, who_is
 from waitroom.server.http.problems import status_of
-from waitroom.server.operator import actions, chart
+from waitroom.server.operator import chart
 from waitroom.server.operator import preview as previews
 from waitroom.server.operator import room_view as views
 from waitroom.server.operator import session as sessions
@@ -60,7 +62,7 @@ async def sign_in(
         if (wait_s := getattr(error, "retry_after_s", None)) is not None:
             response.headers["retry-after"] = str(wait_s)
         return response
-    await actions.record(server, who, "sign_in")
+    await _trail(server, who).record("sign_in")
     response = see("/admin")
     sessions.begin(server, request, response, who.key)
     return response
@@ -190,23 +192,28 @@ async def do(server: Here, request: Request, room: str) -> Response:
     page = await Page.of(server, request, Role.OPERATOR)
     form = {name: str(value) for name, value in (await request.form()).items()}
     page.check(form.get("token", ""))
-    wish, op = previews.read(form), form.get("op") or None
-    entry_id = await _do(page, check_room_name(room), wish, form.get("version", ""), op)
+    wish, op_id = previews.read(form), form.get("op") or None
+    entry_id = await _do(page, check_room_name(room), wish, form.get("version", ""), op_id)
     return see(f"/admin/rooms/{room}" + (f"?done={entry_id}" if entry_id else ""))
 
 
-async def _do(page: Page, room: str, wish: Wish, version: str, op: str | None) -> str:
-    server, who = page.server, page.who
+async def _do(page: Page, room: str, wish: Wish, version: str, op_id: str | None) -> str:
+    engine, trail, force = page.server.engine, _trail(page.server, page.who), wish.force
     if wish.lever in previews.FIELDS:
         known = int(version) if version.isdecimal() and len(version) < 16 else None
-        return (await actions.change(server, who, room, wish.changes, known, op=op)).entry_id
+        _, entry_id = await rooms.change(engine, trail, room, wish.changes, known, op_id=op_id)
+        return entry_id
     if wish.lever is Lever.KICK:
-        return (await actions.kick(server, who, room, [wish.ticket], op)).entry_id
+        return (await people.kick(engine, trail, room, [wish.ticket], op_id=op_id)).entry_id
     if wish.lever is Lever.CALL:
-        done = await actions.call(server, who, room, wish.ticket, force=wish.force, op=op)
+        called = await people.call(engine, trail, room, wish.ticket, force=force, op_id=op_id)
     else:
-        done = await actions.admit(server, who, room, wish.count, force=wish.force, op=op)
-    return done.entry_id
+        called = await people.admit(engine, trail, room, wish.count, force=force, op_id=op_id)
+    return called.entry_id
+
+
+def _trail(server: Server, who: Who) -> Trail:
+    return Trail(server.audit, Actor.of_key(who.key, Way.PAGE, who.address))
 
 
 @router.post("/rooms/{room}/undo")
@@ -220,12 +227,13 @@ async def undo(
     """Put fields back to what they were, unless somebody has changed the room since."""
     page = await Page.of(server, request, Role.OPERATOR)
     page.check(token)
-    found = await server.audit.get(entry)
-    if found is None or found.room != check_room_name(room) or not _undoable(found):
+    last = await server.audit.get(entry)
+    if last is None or last.room != check_room_name(room) or not _undoable(last):
         raise InvalidInput("entry", "this cannot be undone")
-    before = {name: pair["old"] for name, pair in found.detail["changed"].items()}
-    done = await actions.change(server, page.who, room, before, found.detail["version"])
-    return see(f"/admin/rooms/{room}?done={done.entry_id}")
+    before = {name: pair["old"] for name, pair in last.detail["changed"].items()}
+    trail = _trail(server, page.who)
+    _, entry_id = await rooms.change(server.engine, trail, room, before, last.detail["version"])
+    return see(f"/admin/rooms/{room}?done={entry_id}")
 
 
 def _undoable(entry: Entry, version: int | None = None) -> bool:

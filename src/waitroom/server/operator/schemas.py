@@ -315,6 +315,7 @@ class AuditLine(BaseModel):
     key_id: str
     key_name: str
     role: str
+    way: str = Field(description="How they reached us: api, page, cli or config.")
     action: str
     room: str | None
     detail: dict[str, Any]

@@ -89,6 +89,15 @@ def field(text: Text, name: str) -> str:
     return text.words.get(f"field_{name}", name)
 
 
+def origin(text: Text, entry: Entry) -> str:
+    """Say in what role and from where somebody acted."""
+    role = text.words.get(f"role_{entry.role}", entry.role)
+    way = text.words.get(f"way_{entry.way}", entry.way)
+    # Whoever has a shell or the configuration may do everything; a role would say nothing.
+    own = way if entry.way in ("cli", "config") else " · ".join(filter(None, (role, way)))
+    return " · ".join(filter(None, (own, entry.address)))
+
+
 def told(text: Text, entry: Entry) -> list[str]:
     """Say what somebody did, in one line or one per changed field."""
     detail = entry.detail
@@ -105,10 +114,12 @@ def told(text: Text, entry: Entry) -> list[str]:
         ]
     key = "did_" + entry.action.replace(".", "_")
     if entry.action == "kick" and "tickets" not in detail:
-        key = "did_kick_age"
+        by_age = any(detail.get(name) is not None for name in ("older_than_s", "newer_than_s"))
+        key = "did_kick_age" if by_age else "did_kick_state"
     if key not in text.words:
         return [entry.action]
     numbers = {name: detail.get(name) for name in ("called", "count", "kicked", "asked", "cleared")}
     words = {name: detail.get(name, "") for name in ("ticket", "name", "role", "id", "store")}
+    words["state"] = text.words.get(detail.get("state", ""), "")
     fields = ", ".join(detail.get("changed", ()))
     return [text(key, **numbers, **words, fields=fields)]

@@ -32,9 +32,10 @@ from waitroom.credentials.pass_keys import load_pass_keys
 from waitroom.credentials.secret import load_secret
 from waitroom.engine import Engine
 from waitroom.engine.connection.embedded import EmbeddedServer
-from waitroom.engine.declared import apply_declared
 from waitroom.errors import InvalidInput
 from waitroom.models import Policy
+from waitroom.operations.declared import apply_declared
+from waitroom.operations.trail import CONFIG, Trail
 from waitroom.server.context import check_desk
 from waitroom.server.http.proxies import TrustedProxies
 from waitroom.server.process import listening, logs
@@ -204,7 +205,8 @@ async def prepare(settings: Settings, rooms: Mapping[str, Policy]) -> None:
         admin_key=settings.admin_key,
     )
     async with engine:
-        for name, changes in (await apply_declared(engine, rooms)).items():
+        trail = Trail(engine.audit, CONFIG)
+        for name, changes in (await apply_declared(engine, trail, rooms)).items():
             log.info("room %s is now as the file declares it", name, extra={"changes": changes})
 
 

@@ -1,70 +1,23 @@
-"""People by hand: admit the first, call one, list who is where."""
+"""`waitroom list`: who is where in a room."""
 
 from __future__ import annotations
 
-import secrets
 from typing import Annotated, Any
 
 import typer
 
-from waitroom.cli.command import OpId, RoomName, Session
-from waitroom.cli.text import moment, number, people, span
-from waitroom.cli.tickets import NewerThan, OlderThan, check_id, choose, pages
+from waitroom.cli.command import RoomName, Session
+from waitroom.cli.text import moment, span
+from waitroom.cli.tickets import NewerThan, OlderThan, choose
 from waitroom.models import Listed, State
+from waitroom.operations.selection import pages
 
-Count = Annotated[int, typer.Argument(help="How many people to call.")]
-Force = Annotated[
-    bool,
-    typer.Option("--force", help="Even if paused, on hold, or above `capacity` and `max_entries`."),
-]
-TicketId = Annotated[str, typer.Argument(metavar="ID", help="The ticket's id, as `list` shows it.")]
 StateOf = Annotated[str, typer.Option(metavar="WORD", help="waiting, called or inside.")]
 Limit = Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Most tickets to show.")]
 After = Annotated[
     str | None, typer.Option(metavar="CURSOR", help="Go on where an earlier list ended.")
 ]
 All = Annotated[bool, typer.Option("--all", help="Show all, however many.")]
-
-
-async def admit(
-    cli: Session, name: RoomName, count: Count, force: Force = False, op_id: OpId = None
-) -> None:
-    """Call the first COUNT people of the line by hand.
-
-    The room's `capacity` and `max_entries` still hold, so fewer may be called, unless --force is
-    given. The pace does not apply. Give an --op-id to repeat the command safely, in scripts.
-
-    Example:
-
-      waitroom admit concert 50
-      waitroom admit concert 50 --op-id doors-20-00
-    """
-    op_id = op_id or secrets.token_hex(8)
-    async with cli.engine() as engine:
-        called = await engine.admit(name, count, force=force, op_id=op_id)
-        waiting = (await engine.stats(name)).waiting
-    fewer = f" of the {number(count)} asked for" if called < count else ""
-    cli.out.show(
-        {"name": name, "asked": count, "called": called, "waiting": waiting, "op_id": op_id},
-        f"Called {people(called)}{fewer}; {number(waiting)} still waiting.",
-    )
-
-
-async def call(
-    cli: Session, name: RoomName, ticket_id: TicketId, force: Force = False, op_id: OpId = None
-) -> None:
-    """Call one ticket by hand, wherever it stands in the line.
-
-    Example:
-
-      waitroom call concert q3Jv0eW7hJ5mX2aB
-    """
-    async with cli.engine() as engine:
-        until_ms = await engine.call(name, check_id(ticket_id), force=force, op_id=op_id)
-    limit = f"may enter until {moment(until_ms)}" if until_ms else "may enter at any time"
-    cli.out.show(
-        {"name": name, "id": ticket_id, "enter_by_ms": until_ms}, f"Called {ticket_id}: {limit}."
-    )
 
 
 async def list_(
@@ -85,27 +38,27 @@ async def list_(
       waitroom list concert --state inside --limit 20
       waitroom list concert --older-than 10m --all --json
     """
-    choice = choose(state, older_than, newer_than)
-    found: list[Listed] = []
-    cursor, lines = None, _HEADINGS[choice.state]
+    selection = choose(state, older_than, newer_than)
+    tickets: list[Listed] = []
+    cursor, heading = None, _HEADINGS[selection.state]
     async with cli.engine() as engine:
         now_ms = (await engine.stats(name)).now_ms
         most = None if all_ else limit
-        async for page in pages(engine, name, choice, now_ms, after=after, most=most):
+        async for page in pages(engine, name, selection, now_ms, after=after, most=most):
             cursor = page.after
             if cli.out.as_json:
-                found += page.tickets
+                tickets += page.tickets
                 continue
             # Line by line and not as one table: there may be a million.
             for ticket in page.tickets:
-                lines, heading = "", lines
                 if heading:
                     cli.out.console.print(heading, style="bold")
+                    heading = ""
                 typer.echo(_line(ticket, now_ms))
     if cli.out.as_json:
-        tickets = [_document(ticket) for ticket in found]
-        cli.out.show({"name": name, "state": state, "tickets": tickets, "after": cursor})
-    elif lines:
+        documents = [_document(ticket) for ticket in tickets]
+        cli.out.show({"name": name, "state": state, "tickets": documents, "after": cursor})
+    elif heading:
         cli.out.show(None, f"Nobody is {state}." if not after else "There are no more.")
     elif cursor:
         cli.out.notes.print(f"More with --after {cursor}, or --all.", style="dim")

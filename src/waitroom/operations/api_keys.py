@@ -1,0 +1,20 @@
+"""API keys: make and revoke them. Their text is in no log."""
+
+from __future__ import annotations
+
+from waitroom.engine.api_keys import ApiKey, ApiKeys, Role
+from waitroom.operations.trail import Trail
+
+
+async def create(keys: ApiKeys, trail: Trail, name: str, role: Role) -> tuple[str, ApiKey]:
+    """Make an API key; return its text, which nobody can show again, and its record."""
+    text, key = await keys.create(name, role)
+    await trail.record("key.create", id=key.id, name=key.name, role=key.role)
+    return text, key
+
+
+async def revoke(keys: ApiKeys, trail: Trail, key_id: str) -> ApiKey:
+    """Revoke an API key."""
+    key = await keys.revoke(key_id)
+    await trail.record("key.revoke", id=key.id, name=key.name)
+    return key

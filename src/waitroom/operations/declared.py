@@ -1,0 +1,56 @@
+"""Rooms that a file declares, made so when a server starts.
+
+What an operator changed by hand survives a restart: as with `kubectl apply`, only what the file
+says differently than last time is changed. The first time, the file wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from waitroom.engine import Engine
+from waitroom.engine.declared import keep_declared, last_declared
+from waitroom.errors import InvalidPolicy, RoomExists, UnknownRoom
+from waitroom.models import POLICY_FIELDS, Policy
+from waitroom.operations import rooms
+from waitroom.operations.trail import Trail
+
+
+async def apply_declared(
+    engine: Engine, trail: Trail, declared: Mapping[str, Policy]
+) -> dict[str, dict[str, Any]]:
+    """Create and change rooms; return what was changed, by room (all fields of a new one)."""
+    applied: dict[str, dict[str, Any]] = {}
+    for name, policy in declared.items():
+        changes = await _apply(engine, trail, name, policy, await last_declared(engine, name))
+        if changes:
+            applied[name] = changes
+        await keep_declared(engine, name, policy)
+    return applied
+
+
+async def _apply(
+    engine: Engine, trail: Trail, name: str, wanted: Policy, last: dict[str, Any] | None
+) -> dict[str, Any]:
+    try:
+        current = (await engine.room(name)).policy
+    except UnknownRoom:
+        try:
+            await rooms.create(engine, trail, name, wanted)
+        except RoomExists:  # another server starts with the same file
+            return await _apply(engine, trail, name, wanted, last)
+        return wanted.as_dict()
+    have, want = current.as_dict(), wanted.as_dict()
+    differs = {field: want[field] for field in POLICY_FIELDS if want[field] != have[field]}
+    edited = {
+        field: value for field, value in differs.items() if last is None or last.get(field) != value
+    }
+    if not edited:
+        return {}
+    try:
+        await rooms.change(engine, trail, name, edited)
+    except InvalidPolicy:  # it does not go with what was changed by hand: the file wins as a whole
+        await rooms.change(engine, trail, name, differs)
+        return differs
+    return edited

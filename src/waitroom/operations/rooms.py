@@ -1,0 +1,79 @@
+"""Rooms: create, change, empty and remove them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from waitroom.engine import Engine
+from waitroom.errors import InvalidInput, UnknownRoom
+from waitroom.models import Policy, PolicyChange, Room
+from waitroom.operations.trail import Trail
+
+_LONGEST_TEXT = 200  # a logo may have 64 kB
+
+
+async def create(engine: Engine, trail: Trail, room: str, policy: Policy) -> Room:
+    """Make a room."""
+    created = await engine.create(room, policy)
+    defaults = Policy().as_dict()
+    unusual = {
+        name: _cut(value) for name, value in policy.as_dict().items() if value != defaults[name]
+    }
+    await trail.record("room.create", room, policy=unusual)
+    return created
+
+
+async def change(
+    engine: Engine,
+    trail: Trail,
+    room: str,
+    changes: dict[str, Any],
+    version: int | None = None,
+    *,
+    op_id: str | None = None,
+) -> tuple[PolicyChange, str]:
+    """Change fields of a policy; with `version`, only if nobody else did since.
+
+    Return what changed, and the id of its line in the log: empty if nothing did.
+    """
+    if not changes:
+        raise InvalidInput("policy", "give at least one field to change")
+    changed = await engine.configure(room, version=version, op_id=op_id, **changes)
+    if not changed.fields:  # set to what it was, or a repeated call: nothing changed
+        return changed, ""
+    fields = {
+        name: {"old": _cut(old), "new": _cut(new)} for name, (old, new) in changed.fields.items()
+    }
+    version = changed.new.version
+    return changed, await trail.record("room.change", room, changed=fields, version=version)
+
+
+async def clear(engine: Engine, trail: Trail, room: str, *, op_id: str | None = None) -> int:
+    """Empty a room and refuse its tickets from now on; return how many it held."""
+    cleared = await engine.clear(room, op_id=op_id)
+    await trail.record("room.clear", room, cleared=cleared)
+    return cleared
+
+
+async def drop(engine: Engine, trail: Trail, room: str) -> bool:
+    """Remove a room with everybody in it; False if only its name was left in the index."""
+    try:
+        stats = await engine.stats(room)
+    except UnknownRoom:
+        if room not in await engine.rooms():
+            raise
+        people = {}
+    else:
+        people = {"waiting": stats.waiting, "called": stats.called, "inside": stats.inside}
+    dropped = await engine.drop(room)
+    if people and not dropped:  # somebody else was faster
+        raise UnknownRoom(room)
+    await trail.record("room.drop", room, held=people)
+    return dropped
+
+
+def _cut(value: Any) -> Any:
+    """Shorten the texts of pages."""
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        return f"{value[:_LONGEST_TEXT]}…"
+    return value

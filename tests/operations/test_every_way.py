@@ -1,0 +1,336 @@
+"""Every action of an operator leaves one line in the audit log, whichever way it comes."""
+
+from __future__ import annotations
+
+import getpass
+import platform
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.support.servers import Server
+from tests.support.serving import ADMIN_KEY, SECRET, Serving, serving
+
+ACTORS = {
+    "api": ("settings", "settings", "admin", "127.0.0.1"),
+    "page": ("settings", "settings", "admin", "127.0.0.1"),
+    "cli": ("cli", getpass.getuser(), "admin", platform.node()),
+}
+
+
+@dataclass
+class Ways:
+    """One room, and the three ways to act on it."""
+
+    cli: Cli
+    api: httpx.Client
+    page: httpx.Client
+    room: str
+    folder: Path
+
+    def line(self, people: int = 1) -> list[str]:
+        """Let people join; return the ids of those who wait."""
+        for _ in range(people):
+            self.api.post(f"/v1/rooms/{self.room}/tickets").raise_for_status()
+        waiting = self.api.get(f"{self.path}/tickets").json()["tickets"]
+        return [ticket["id"] for ticket in waiting]
+
+    @property
+    def path(self) -> str:
+        """The room in the API."""
+        return f"/v1/admin/rooms/{self.room}"
+
+    def post(self, path: str, **body: Any) -> str:
+        """Post to the API; return the answer."""
+        return self.api.post(path, json=body).raise_for_status().text
+
+    def press(self, **form: str) -> str:
+        """Use a lever of the operator page, with its confirmation."""
+        shown = self.page.get(f"/admin/rooms/{self.room}/confirm", params=form)
+        fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', shown.text))
+        answer = self.page.post(f"/admin/rooms/{self.room}/do", data=fields)
+        assert 303 == answer.status_code, answer.text
+        return answer.headers["location"]
+
+    def run(self, *words: str | int) -> str:
+        """Run a command; return all that it prints."""
+        return self.cli.text(*words, "--json")
+
+    def log(self) -> list[dict[str, Any]]:
+        """Return the newest lines of the audit log."""
+        entries: list[dict[str, Any]] = self.api.get("/v1/admin/audit").json()["entries"]
+        return entries
+
+
+@pytest.fixture(scope="module")
+def served(valkey: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run a server on a backend that the command line can reach too."""
+    with serving(tmp_path_factory.mktemp("ways"), redis_url=valkey.url) as running:
+        yield running
+
+
+@pytest.fixture
+def ways(served: Serving, valkey: Server, room: str, tmp_path: Path) -> Iterator[Ways]:
+    """Make a room and sign in everywhere."""
+    env: dict[str, str | None] = {
+        "WAITROOM_DATA_DIR": str(served.data_dir),
+        "WAITROOM_SECRET": SECRET,
+    }
+    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
+    with (
+        httpx.Client(base_url=served.base, headers=headers) as api,
+        httpx.Client(base_url=served.base) as page,
+    ):
+        page.post("/admin/sign-in", data={"key": ADMIN_KEY})
+        body = {"name": room, "policy": {"capacity": 1, "session_s": 60}}
+        api.post("/v1/admin/rooms", json=body).raise_for_status()
+        yield Ways(Cli(valkey.url, env), api, page, room, tmp_path)
+
+
+def key_id(ways: Ways) -> str:
+    """Make an API key to be revoked."""
+    made: str = ways.api.post("/v1/admin/keys", json={"name": "a"}).json()["id"]
+    return made
+
+
+def undo(ways: Ways) -> Callable[[], str]:
+    """Change something on the page, and return what takes it back."""
+    shown = ways.page.get(ways.press(do="mode", mode="paused")).text
+    names = ("entry", "token")
+    form = {name: re.findall(rf'name="{name}" value="([^"]+)"', shown)[0] for name in names}
+    return lambda: ways.page.post(f"/admin/rooms/{ways.room}/undo", data=form).text
+
+
+def declared(ways: Ways) -> str:
+    """Write a file that declares a new room."""
+    path = ways.folder / "rooms.toml"
+    path.write_text(f"[rooms.{ways.room}-file]\ncapacity = 3\n")
+    return str(path)
+
+
+def ready(act: Callable[[Ways], str]) -> Callable[[Ways], Callable[[], str]]:
+    """Say of an action that nothing has to be prepared for it."""
+    return lambda ways: lambda: act(ways)
+
+
+def second_of_two(ways: Ways) -> str:
+    """Return the id of somebody who waits: one is let in, so that there must be two."""
+    return ways.line(2)[-1]
+
+
+# What is done, which way, with what line: the first call prepares, the second acts.
+ACTIONS: list[tuple[str, str, str, set[str], Callable[[Ways], Callable[[], str]]]] = [
+    (
+        "create a room",
+        "api",
+        "room.create",
+        {"policy"},
+        ready(lambda w: w.post("/v1/admin/rooms", name=f"{w.room}-new", preset="slots")),
+    ),
+    (
+        "create a room",
+        "cli",
+        "room.create",
+        {"policy"},
+        ready(lambda w: w.run("room", "create", f"{w.room}-new", "--preset", "slots")),
+    ),
+    (
+        "create a room of a file",
+        "cli",
+        "room.create",
+        {"policy"},
+        ready(lambda w: w.run("apply", declared(w), "--yes")),
+    ),
+    (
+        "change a room",
+        "api",
+        "room.change",
+        {"changed", "version"},
+        ready(lambda w: w.api.patch(w.path, json={"policy": {"capacity": 7}}).text),
+    ),
+    (
+        "change a room",
+        "page",
+        "room.change",
+        {"changed", "version"},
+        ready(lambda w: w.press(do="capacity", capacity="7")),
+    ),
+    ("undo a change", "page", "room.change", {"changed", "version"}, undo),
+    (
+        "change a room",
+        "cli",
+        "room.change",
+        {"changed", "version"},
+        ready(lambda w: w.run("room", "set", w.room, "--capacity", 7)),
+    ),
+    (
+        "empty a room",
+        "api",
+        "room.clear",
+        {"cleared"},
+        ready(lambda w: w.post(f"{w.path}/clear", confirm=w.room)),
+    ),
+    (
+        "empty a room",
+        "cli",
+        "room.clear",
+        {"cleared"},
+        ready(lambda w: w.run("room", "clear", w.room, "--yes")),
+    ),
+    ("remove a room", "api", "room.drop", {"held"}, ready(lambda w: w.api.delete(w.path).text)),
+    (
+        "remove a room",
+        "cli",
+        "room.drop",
+        {"held"},
+        ready(lambda w: w.run("room", "drop", w.room, "--yes")),
+    ),
+    (
+        "admit",
+        "api",
+        "admit",
+        {"count", "called", "force"},
+        ready(lambda w: w.post(f"{w.path}/admit", count=2)),
+    ),
+    (
+        "admit",
+        "page",
+        "admit",
+        {"count", "called", "force"},
+        ready(lambda w: w.press(do="admit", count="2")),
+    ),
+    (
+        "admit",
+        "cli",
+        "admit",
+        {"count", "called", "force"},
+        ready(lambda w: w.run("admit", w.room, 2)),
+    ),
+    (
+        "call",
+        "api",
+        "call",
+        {"ticket", "force"},
+        ready(lambda w: w.post(f"{w.path}/call", ticket_id=second_of_two(w), force=True)),
+    ),
+    (
+        "call",
+        "page",
+        "call",
+        {"ticket", "force"},
+        ready(lambda w: w.press(do="call", ticket=second_of_two(w), force="1")),
+    ),
+    (
+        "call",
+        "cli",
+        "call",
+        {"ticket", "force"},
+        ready(lambda w: w.run("call", w.room, second_of_two(w), "--force")),
+    ),
+    (
+        "kick",
+        "api",
+        "kick",
+        {"asked", "kicked", "tickets"},
+        ready(lambda w: w.post(f"{w.path}/kick", ticket_ids=[second_of_two(w)])),
+    ),
+    (
+        "kick",
+        "page",
+        "kick",
+        {"asked", "kicked", "tickets"},
+        ready(lambda w: w.press(do="kick", ticket=second_of_two(w))),
+    ),
+    (
+        "kick",
+        "cli",
+        "kick",
+        {"asked", "kicked", "tickets"},
+        ready(lambda w: w.run("kick", w.room, second_of_two(w))),
+    ),
+    (
+        "kick by age",
+        "api",
+        "kick",
+        {"asked", "kicked", "state", "older_than_s", "newer_than_s"},
+        ready(lambda w: w.post(f"{w.path}/kick", newer_than_s=60) + second_of_two(w)),
+    ),
+    (
+        "kick by age",
+        "cli",
+        "kick",
+        {"asked", "kicked", "state", "older_than_s", "newer_than_s"},
+        ready(lambda w: w.run("kick", w.room, "--state", "waiting", "--newer-than", "1m", "--yes")),
+    ),
+    (
+        "make an API key",
+        "api",
+        "key.create",
+        {"id", "name", "role"},
+        ready(lambda w: w.post("/v1/admin/keys", name="box office")),
+    ),
+    (
+        "make an API key",
+        "cli",
+        "key.create",
+        {"id", "name", "role"},
+        ready(lambda w: w.run("key", "create", "--name", "box office")),
+    ),
+    (
+        "revoke an API key",
+        "api",
+        "key.revoke",
+        {"id", "name"},
+        lambda w: (lambda made: lambda: w.api.delete(f"/v1/admin/keys/{made}").text)(key_id(w)),
+    ),
+    (
+        "revoke an API key",
+        "cli",
+        "key.revoke",
+        {"id", "name"},
+        lambda w: (lambda made: lambda: w.run("key", "revoke", made, "--yes"))(key_id(w)),
+    ),
+    (
+        "sign in",
+        "page",
+        "sign_in",
+        set(),
+        ready(lambda w: w.page.post("/admin/sign-in", data={"key": ADMIN_KEY}).text),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("way", "action", "fields", "prepare"),
+    [row[1:] for row in ACTIONS],
+    ids=[f"{row[0]}-{row[1]}" for row in ACTIONS],
+)
+def test_one_line_each(
+    ways: Ways,
+    way: str,
+    action: str,
+    fields: set[str],
+    prepare: Callable[[Ways], Callable[[], str]],
+) -> None:
+    """The line says who did what, which way and from where, and holds nothing secret."""
+    act = prepare(ways)
+    before = {entry["id"] for entry in ways.log()}
+    answer = act()
+    (entry,) = (entry for entry in ways.log() if entry["id"] not in before)
+    assert (way, action) == (entry["way"], entry["action"])
+    who = (entry["key_id"], entry["key_name"], entry["role"], entry["address"])
+    assert ACTORS[way] == who
+    assert fields == set(entry["detail"])
+    if action.startswith(("room", "admit", "call", "kick")):
+        assert entry["room"].startswith(ways.room)
+    secrets = re.findall(r"wrh?_[0-9a-f]{10}_([\w-]{43})|(whs_[\w-]+)", answer)
+    assert ("create" in action and "key" in action) == bool(secrets)
+    for secret in filter(None, (part for pair in secrets for part in pair)):
+        assert secret not in str(entry)
+    assert ADMIN_KEY not in str(entry)
