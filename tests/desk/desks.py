@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,13 @@ DINE, TAKEOUT = "dine-in", "takeout"
 TYPES = (WaitingType(name=DINE, title="Dine in"), WaitingType(name=TAKEOUT, title="Takeout"))
 
 
-def desk_on(database: Database, engine: Engine, clock: Clock) -> Desk:
-    """Return one more process's desk, as far as database and server can tell."""
+@asynccontextmanager
+async def desk_on(database: Database, engine: Engine, clock: Clock) -> AsyncIterator[Desk]:
+    """Open one more process's desk, as far as database and server can tell."""
     record = Record(database, now_us=clock)
-    return Desk(record, HostKeys(database), engine, KeyRing([SECRET]), now_us=clock)
+    desk = Desk(record, HostKeys(database), engine, KeyRing([SECRET]), now_us=clock)
+    async with aclosing(desk):
+        yield desk
 
 
 @asynccontextmanager
@@ -35,12 +38,12 @@ async def opened(
     database_url: str | None, folder: Path, url: str, clock: Clock
 ) -> AsyncIterator[Desk]:
     """Open a desk with a database and an engine of its own."""
-    async with open_database(database_url, folder) as database, open_engine(url, clock) as engine:
-        desk = desk_on(database, engine, clock)
-        try:
-            yield desk
-        finally:
-            await desk.aclose()
+    async with (
+        open_database(database_url, folder) as database,
+        open_engine(url, clock) as engine,
+        desk_on(database, engine, clock) as desk,
+    ):
+        yield desk
 
 
 async def new_store(desk: Desk, **changes: Any) -> Store:

@@ -16,7 +16,7 @@ from typing import Any
 from waitroom.desk.inputs import Wish
 from waitroom.desk.live.follow import Follower
 from waitroom.desk.live.line import Counts, LiveLines, room_of
-from waitroom.desk.live.repair import Repaired, Repairs, end
+from waitroom.desk.live.repair import Repaired, Repairs, end_tasks
 from waitroom.desk.live.tokens import Tokens
 from waitroom.desk.live.turnover import read_turnover, turnover_text
 from waitroom.desk.live.waits import LineSummary, ObservedWaits, summarize_line
@@ -273,8 +273,9 @@ class Desk:
         raise BackendUnavailable(f"line {room!r} is lost again and again; is it being flushed?")
 
     async def aclose(self) -> None:
-        """Let what is under way end."""
+        """Let what is under way end, so that nothing uses the database after it is closed."""
         await self._follow.aclose()
+        await self.repairs.aclose()
         await self.observed.stop()
 
 
@@ -298,7 +299,7 @@ async def open_desk(settings: Settings, engine: Engine, ring: KeyRing) -> AsyncI
             async with Notifier(record, engine, desk.token, public_url=settings.public_url):
                 yield desk
         finally:
-            await end(*loops)
+            await end_tasks(*loops)
             await desk.aclose()
 
 

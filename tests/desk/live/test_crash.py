@@ -76,11 +76,10 @@ class MortalLines(LiveLines):
         return done
 
 
-def mortal(desk: Desk, lines: MortalLines) -> Desk:
-    """Make a desk one whose process dies."""
+def mortal(desk: Desk, lines: MortalLines) -> None:
+    """Make the process of a desk one that dies."""
     desk.repairs = Repairs(desk.record, lines)
     desk._follow = Follower(desk.record, lines, desk.repairs)
-    return desk
 
 
 async def act(desk: Desk, store: Store, rng: random.Random, clock: Clock) -> None:
@@ -121,15 +120,16 @@ async def test_killed_between_record_and_line(
     async with open_engine(valkey.url, clock) as engine:
         for _ in range(count("desk_crashes") // 2):
             lines = MortalLines(engine, rng.randint(1, 12), after=after)
-            desk = mortal(desk_on(database, engine, clock), lines)
-            store = await new_store(desk, max_defers=20)
-            await until_killed(desk, lines, store, rng, clock)
-            next_one = desk_on(database, engine, clock)
-            await next_one.repair(store.id)
-            await check_agreement(next_one, store)
-            assert Repaired(len(store.types)) == await next_one.repair(store.id)
-            await act(next_one, store, rng, clock)
-            await check_agreement(next_one, store)
+            async with desk_on(database, engine, clock) as desk:
+                mortal(desk, lines)
+                store = await new_store(desk, max_defers=20)
+                await until_killed(desk, lines, store, rng, clock)
+            async with desk_on(database, engine, clock) as successor:
+                await successor.repair(store.id)
+                await check_agreement(successor, store)
+                assert Repaired(len(store.types)) == await successor.repair(store.id)
+                await act(successor, store, rng, clock)
+                await check_agreement(successor, store)
 
 
 async def spoil(desk: Desk, store: Store, rng: random.Random) -> None:
@@ -170,35 +170,34 @@ async def test_the_line_knows_more_than_the_record(
     rng = random.Random(23)
     async with open_engine(valkey.url, clock) as engine:
         for _ in range(count("desk_crashes")):
-            desk = desk_on(database, engine, clock)
-            store = await new_store(desk, max_defers=20)
-            await crowd(desk, store, clock, 3)
-            for _ in range(rng.randint(1, 12)):
-                await act(desk, store, rng, clock)
-            for _ in range(rng.randint(1, 4)):
-                await spoil(desk, store, rng)
-            await desk.repair(store.id)
-            await check_agreement(desk, store)
-            assert Repaired(len(store.types)) == await desk.repair(store.id)
+            async with desk_on(database, engine, clock) as desk:
+                store = await new_store(desk, max_defers=20)
+                await crowd(desk, store, clock, 3)
+                for _ in range(rng.randint(1, 12)):
+                    await act(desk, store, rng, clock)
+                for _ in range(rng.randint(1, 4)):
+                    await spoil(desk, store, rng)
+                await desk.repair(store.id)
+                await check_agreement(desk, store)
+                assert Repaired(len(store.types)) == await desk.repair(store.id)
 
 
 async def test_killed_host_then_a_guest_looks(
     database: Database, valkey: Server, clock: Clock
 ) -> None:
     """A guest whose join did not reach the line is told their place by the first look."""
-    async with open_engine(valkey.url, clock) as engine:
-        desk = desk_on(database, engine, clock)
+    async with (
+        open_engine(valkey.url, clock) as engine,
+        desk_on(database, engine, clock) as desk,
+        desk_on(database, engine, clock) as another,
+    ):
         store = await new_store(desk)
         await crowd(desk, store, clock, 2)
-        party = await join(mortal(desk_on(database, engine, clock), dying(engine)), store)
+        mortal(another, MortalLines(engine, 1, after=False))
+        party = await join(another, store)
         assert party.ticket not in (await held_by(desk, store)).tickets
         assert 3 == await position(desk, party)
         await check_agreement(desk, store)
-
-
-def dying(engine: Engine) -> MortalLines:
-    """Return lines of a process that dies at its first write."""
-    return MortalLines(engine, 1, after=False)
 
 
 async def test_the_server_is_away(
@@ -206,8 +205,10 @@ async def test_the_server_is_away(
 ) -> None:
     """Without Redis hosts go on: the record has it, and the line follows when it is back."""
     with start_server("valkey", tmp_path / "own", aof=True) as server:
-        async with open_engine(server.url, clock) as engine:
-            desk = desk_on(database, engine, clock)
+        async with (
+            open_engine(server.url, clock) as engine,
+            desk_on(database, engine, clock) as desk,
+        ):
             store = await new_store(desk)
             first, second = await crowd(desk, store, clock, 2)
             server.kill()
@@ -221,5 +222,4 @@ async def test_the_server_is_away(
             await desk.repair(store.id)
             await check_agreement(desk, store)
             assert [0, 1, 2] == [await position(desk, one) for one in (first, second, late)]
-            await desk.aclose()
     assert "behind the record" in caplog.text

@@ -28,7 +28,7 @@ from tests.support.servers import Server, start_server
 from waitroom.desk.desk import Desk
 from waitroom.desk.live import repair
 from waitroom.desk.live.line import room_of
-from waitroom.desk.live.repair import Repaired, end
+from waitroom.desk.live.repair import Repaired, end_tasks
 from waitroom.desk.models import Action, Party, Store
 from waitroom.desk.record.database import Database
 from waitroom.engine import keys
@@ -48,10 +48,11 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 async def desk(database: Database, own: Server, clock: Clock) -> AsyncIterator[Desk]:
     """Open a desk on the server that may be flushed."""
-    async with open_engine(own.url, clock) as engine:
-        desk = desk_on(database, engine, clock)
+    async with (
+        open_engine(own.url, clock) as engine,
+        desk_on(database, engine, clock) as desk,
+    ):
         yield desk
-        await desk.aclose()
 
 
 async def evening(desk: Desk, clock: Clock) -> tuple[Store, list[Party]]:
@@ -124,8 +125,10 @@ async def test_flushed_while_nobody_was_there(
     """A process that starts after a flush brings back lines that it never saw."""
     store, waiting = await evening(desk, clock)
     own.command("FLUSHALL")
-    async with open_engine(own.url, clock) as engine:
-        other = desk_on(database, engine, clock)
+    async with (
+        open_engine(own.url, clock) as engine,
+        desk_on(database, engine, clock) as other,
+    ):
         await other.repair()
         await check_agreement(other, store)
         assert [*range(1, 9)] == await positions(other, waiting)
@@ -241,7 +244,7 @@ async def test_a_spoilt_line_is_apart(
         return all(one.id in some for one, some in zip(gone, tickets, strict=True))
 
     await until(all_back)
-    await end(loop)
+    await end_tasks(loop)
     await desk.engine.runner.client.delete(key)
     await desk.repair()
     await check_agreement(desk, spoilt)
@@ -277,7 +280,7 @@ async def test_in_the_background(desk: Desk, clock: Clock, monkeypatch: pytest.M
 
     await until(order_is_back)
     await check_agreement(desk, store)
-    await end(loop)
+    await end_tasks(loop)
 
 
 async def test_what_did_not_arrive_is_mended_soon(
@@ -285,8 +288,10 @@ async def test_what_did_not_arrive_is_mended_soon(
 ) -> None:
     """A change that met no server reaches the line as soon as there is one, with no lap for it."""
     with start_server("valkey", tmp_path / "away", aof=True) as server:
-        async with open_engine(server.url, clock) as engine:
-            desk = desk_on(database, engine, clock)
+        async with (
+            open_engine(server.url, clock) as engine,
+            desk_on(database, engine, clock) as desk,
+        ):
             store = await new_store(desk)
             await crowd(desk, store, clock, 3)
             loop = asyncio.create_task(desk.repairs.run())
@@ -299,5 +304,4 @@ async def test_what_did_not_arrive_is_mended_soon(
 
             await until(arrived)
             await check_agreement(desk, store)
-            await end(loop)
-            await desk.aclose()
+            await end_tasks(loop)

@@ -12,7 +12,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from waitroom.desk.live.line import LiveLines, Outcome, room_of, settled
-from waitroom.desk.live.repair import Repairs
+from waitroom.desk.live.repair import Repairs, end_tasks
 from waitroom.desk.live.turnover import turnover_text
 from waitroom.desk.models import Party
 from waitroom.desk.record.record import Record
@@ -43,9 +43,10 @@ class Follower:
         await self._reach(store, type, self._lines.settle(room_of(store, type)))
 
     async def aclose(self) -> None:
-        """Let what is under way end."""
+        """Let what is under way end; what takes too long is cancelled, and repaired later."""
         if self._under_way:
             await asyncio.wait([*self._under_way], timeout=SETTLE_S)
+        await end_tasks(*self._under_way)
 
     async def _bring(self, party: Party, *, turnover: bool) -> Outcome:
         room = room_of(party.store, party.type)

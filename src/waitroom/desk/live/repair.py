@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from waitroom.desk.live.line import Held, LiveLines, room_of, settled
 from waitroom.desk.live.turnover import turnover_text
@@ -61,8 +62,8 @@ def _apart(key: Line) -> Iterator[None]:
         log.warning("line %s of %s cannot be repaired: %s", key[1], key[0], error)
 
 
-async def end(*tasks: asyncio.Task[None]) -> None:
-    """End tasks; again and again, for redis-py can lose a cancellation."""
+async def end_tasks(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel tasks until they have ended: redis-py can lose a cancellation."""
     pending = set(tasks)
     while pending:
         for task in pending:
@@ -107,6 +108,10 @@ class Repairs:
         """Have a line repaired in the background: what the record has did not reach it."""
         self._dirty.add((store, type))
         self._wake.set()
+
+    async def aclose(self) -> None:
+        """End what is under way. A task that lives on would use a database that is closed."""
+        await end_tasks(*self._under_way.values())
 
     async def run(self) -> None:
         """Repair in the background until cancelled: what is known to be wrong before the rest."""

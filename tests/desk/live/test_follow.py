@@ -1,0 +1,75 @@
+"""The live line follows the record: nothing of it outlives its desk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from sqlalchemy.pool import AsyncAdaptedQueuePool
+
+from tests.desk.desks import DINE, do, join, new_store
+from tests.support.clock import SECRET, Clock, open_engine
+from tests.support.servers import Server
+from waitroom.desk.desk import Desk
+from waitroom.desk.live import follow
+from waitroom.desk.models import Action, Party, Turnover
+from waitroom.desk.record.database import Database
+from waitroom.desk.record.host_keys import HostKeys
+from waitroom.desk.record.record import Record
+from waitroom.tickets import KeyRing
+
+
+class HangingRecord(Record):
+    """A record whose reads for the live line take a connection and never end."""
+
+    async def turnover(self, *_: str) -> Turnover:
+        """Hang, for whoever follows a seating."""
+        async with self.database.look():
+            return await asyncio.Future()
+
+    async def live(self, *_: str) -> tuple[Party, ...]:
+        """Hang, for whoever repairs a line."""
+        async with self.database.look():
+            return await asyncio.Future()
+
+
+@pytest.fixture
+async def desk(
+    database: Database, valkey: Server, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Desk]:
+    """Return a desk that is not closed: the test closes it."""
+    monkeypatch.setattr(follow, "SETTLE_S", 0.05)
+    record = HangingRecord(database, now_us=clock)
+    async with open_engine(valkey.url, clock) as engine:
+        yield Desk(record, HostKeys(database), engine, KeyRing([SECRET]), now_us=clock)
+
+
+def open_connections(database: Database) -> int:
+    """Return how many connections somebody uses."""
+    pool = database.engine.pool
+    assert isinstance(pool, AsyncAdaptedQueuePool)
+    return pool.checkedout()
+
+
+async def test_closing_ends_what_follows(desk: Desk, database: Database) -> None:
+    """A seating that waits for the database gives its connection back when the desk closes.
+
+    So does the first join of a line, which has the line compared with the record.
+    """
+    party = await join(desk, await new_store(desk))
+    await do(desk, party, Action.SEAT)
+    assert 2 == open_connections(database)
+    await desk.aclose()
+    assert 0 == open_connections(database)
+
+
+async def test_closing_ends_repairs(desk: Desk, database: Database) -> None:
+    """A repair outlives the guest who asked for it, but not the desk."""
+    store = await new_store(desk)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await desk.repairs.line(store.id, DINE)
+    assert 1 == open_connections(database)
+    await desk.aclose()
+    assert 0 == open_connections(database)
