@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
@@ -10,9 +9,10 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse
 
 from waitroom.server.apidocs import routes as apidocs
-from waitroom.server.context import Here, Server, load_desk, open_server
+from waitroom.server.context import Here, Server
 from waitroom.server.http import problems
 from waitroom.server.http.bodies import bounded
+from waitroom.server.lifecycle import drain, load_desk, open_server
 from waitroom.server.metrics import routes as metrics
 from waitroom.server.metrics.middleware import counted
 from waitroom.server.operator import api, console
@@ -36,7 +36,7 @@ keys = APIRouter(tags=["gates"])
 @keys.get("/.well-known/jwks.json")
 async def jwks(server: Here) -> JSONResponse:
     """Return the public keys of passes."""
-    return JSONResponse(server.passes.jwks(), headers={"cache-control": "public, max-age=300"})
+    return JSONResponse(server.passes.keys.jwks(), headers={"cache-control": "public, max-age=300"})
 
 
 class App(Lane):
@@ -47,7 +47,7 @@ class App(Lane):
         self.framework = _framework(self)
         self.opened: Server | None = None
         super().__init__(
-            counted(bounded(self.framework), lambda: self.opened.tally if self.opened else None)
+            counted(bounded(self.framework), lambda: self.opened.counters if self.opened else None)
         )
 
     @contextlib.asynccontextmanager
@@ -63,9 +63,7 @@ class App(Lane):
         """Say that we are about to stop, and send the event streams elsewhere."""
         if self.opened is None or self.opened.draining:
             return
-        self.opened.draining = True
-        hubs = [one for one in (self.opened.hub, self.opened.desk_hub) if one is not None]
-        await asyncio.gather(*(one.drain(self.settings.drain_s * 0.8) for one in hubs))
+        await drain(self.opened, self.settings.drain_s * 0.8)
 
 
 def _framework(app: App) -> FastAPI:

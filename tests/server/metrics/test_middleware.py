@@ -9,18 +9,18 @@ import pytest
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import StreamingResponse
 
-from waitroom.server.metrics.counters import Tally
+from waitroom.server.counters.worker import Counters
 from waitroom.server.metrics.middleware import counted
 
 
 @pytest.fixture
-def tally() -> Tally:
+def counters() -> Counters:
     """What was counted."""
-    return Tally()
+    return Counters()
 
 
 @pytest.fixture
-def client(tally: Tally) -> httpx.AsyncClient:
+def client(counters: Counters) -> httpx.AsyncClient:
     """Ask an app with a route of its own, one in a router, one that breaks and one that streams."""
     app, router = FastAPI(), APIRouter(prefix="/v1")
 
@@ -41,16 +41,16 @@ def client(tally: Tally) -> httpx.AsyncClient:
         return StreamingResponse(iter(["data: x\n\n"]), media_type="text/event-stream")
 
     app.include_router(router)
-    transport = httpx.ASGITransport(counted(app, lambda: tally), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(counted(app, lambda: counters), raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://test")
 
 
-def counts(tally: Tally) -> dict[str, int]:
+def counts(counters: Counters) -> dict[str, int]:
     """Return how many requests there were by route and status."""
-    return {label: int(sum(row[:-1])) for label, row in tally.snapshot()["requests"].items()}
+    return {label: int(sum(row[:-1])) for label, row in counters.snapshot()["requests"].items()}
 
 
-async def test_paths_become_templates(client: httpx.AsyncClient, tally: Tally) -> None:
+async def test_paths_become_templates(client: httpx.AsyncClient, counters: Counters) -> None:
     """A thousand paths are one label, and unknown ones share another."""
     async with client:
         for n in range(50):
@@ -59,7 +59,7 @@ async def test_paths_become_templates(client: httpx.AsyncClient, tally: Tally) -
         await client.post("/v1/rooms/x/admit")
         await client.request("BREW", "/rooms/x")
     expected = {"GET /rooms/{room} 200": 50, "GET other 404": 50}
-    found = counts(tally)
+    found = counts(counters)
     assert expected | {"POST /v1/rooms/{room}/admit 201": 1} == {
         label: number for label, number in found.items() if not label.startswith("other")
     }
@@ -67,26 +67,26 @@ async def test_paths_become_templates(client: httpx.AsyncClient, tally: Tally) -
 
 
 async def test_an_error_of_ours_is_counted_and_logged(
-    client: httpx.AsyncClient, tally: Tally, caplog: pytest.LogCaptureFixture
+    client: httpx.AsyncClient, counters: Counters, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A handler that breaks is a 500, and one line of the access log."""
     async with client:
         with caplog.at_level(logging.ERROR, "waitroom.access"):
             await client.get("/v1/broken")
-    assert {"GET /v1/broken 500": 1} == counts(tally)
+    assert {"GET /v1/broken 500": 1} == counts(counters)
     (record,) = (one for one in caplog.records if one.name == "waitroom.access")
     assert ("GET /v1/broken", 500) == (vars(record)["route"], vars(record)["status"])
 
 
-async def test_streams_have_no_duration(client: httpx.AsyncClient, tally: Tally) -> None:
+async def test_streams_have_no_duration(client: httpx.AsyncClient, counters: Counters) -> None:
     """An event stream lasts as long as its reader likes, so it would spoil the times."""
     async with client:
         await client.get("/v1/stream")
-    assert {} == counts(tally)
+    assert {} == counts(counters)
 
 
 async def test_before_start_up_nothing_is_counted() -> None:
-    """A request that comes before there is a tally is answered all the same."""
+    """A request that comes before there is a counters is answered all the same."""
     transport = httpx.ASGITransport(counted(FastAPI(), lambda: None))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         assert 404 == (await client.get("/")).status_code

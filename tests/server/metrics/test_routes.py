@@ -24,10 +24,10 @@ from tests.support.servers import Server as Backend
 from tests.support.serving import ADMIN_KEY, Serving, serving
 from waitroom.engine import protocol
 from waitroom.models import preset
+from waitroom.server.counters.shared import WRITE_EVERY_S, SharedCounters, Sum, folder_of
+from waitroom.server.counters.worker import ITEMS, LATENCY_S, MOST_LABELS, Counters
 from waitroom.server.metrics import families
-from waitroom.server.metrics.counters import ITEMS, LATENCY_S, MOST_LABELS, Tally
 from waitroom.server.metrics.families import METRICS, Facts, RoomFigures, render
-from waitroom.server.metrics.workers import WRITE_EVERY_S, Shares, Sum, folder_of
 
 DOCS = Path(__file__).parents[3] / "docs"
 ROUTE = "GET /v1/rooms/{room}"
@@ -39,10 +39,10 @@ def headings(page: str) -> list[str]:
     return re.findall(r"^## `(.+)`$", text, re.M)
 
 
-async def summed(tally: Tally, folder: Path) -> Sum:
+async def summed(counters: Counters, folder: Path) -> Sum:
     """Return what a scrape of this one worker would sum."""
-    async with Shares(folder, tally) as shares:
-        return await shares.read()
+    async with SharedCounters(folder, counters) as shared:
+        return await shared.read()
 
 
 def values(text: str, name: str) -> dict[tuple[str, ...], float]:
@@ -60,25 +60,25 @@ def values(text: str, name: str) -> dict[tuple[str, ...], float]:
 
 def test_counting_costs_less_than_a_microsecond() -> None:
     """One request or store call is counted in under 1 µs, in the best of some rounds."""
-    tally, best = Tally(), float("inf")
+    counters, best = Counters(), float("inf")
     for _ in range(20):
         started = time.perf_counter()
         for _ in range(1_000):
-            tally.request(ROUTE, 200, 0.003)
+            counters.request(ROUTE, 200, 0.003)
         best = min(best, time.perf_counter() - started)
     assert best / 1_000 < 1e-6
 
 
 async def test_what_is_counted_is_shown(tmp_path: Path) -> None:
     """Requests by route and status, times by route, calls by verb: count, sum and buckets."""
-    tally = Tally()
-    tally.request(ROUTE, 200, 0.002)
-    tally.request(ROUTE, 200, 0.3)
-    tally.request(ROUTE, 503, 100)
-    tally.backend_call("poll", 0.004, 128)
-    tally.limited("streams")
-    tally.streams_open = 7
-    text = render(Facts(sum=await summed(tally, tmp_path)), "")[0].decode()
+    counters = Counters()
+    counters.request(ROUTE, 200, 0.002)
+    counters.request(ROUTE, 200, 0.3)
+    counters.request(ROUTE, 503, 100)
+    counters.backend_call("poll", 0.004, 128)
+    counters.limited("streams")
+    counters.streams_open = 7
+    text = render(Facts(sum=await summed(counters, tmp_path)), "")[0].decode()
     assert {(ROUTE, "200"): 2, (ROUTE, "503"): 1} == values(text, "waitroom_requests_total")
     assert {(ROUTE,): 3} == values(text, "waitroom_request_seconds_count")
     assert {(ROUTE,): 100.302} == values(text, "waitroom_request_seconds_sum")
@@ -96,12 +96,12 @@ async def test_what_is_counted_is_shown(tmp_path: Path) -> None:
 
 async def test_labels_are_bounded(tmp_path: Path) -> None:
     """Even if a caller's words became labels by mistake, their number would stay small."""
-    tally = Tally()
+    counters = Counters()
     for n in range(10 * MOST_LABELS):
-        tally.request(f"GET /{n}", 200, 0.1)
-        tally.backend_call(f"verb{n}", 0.1, 1)
-        tally.limited(f"limit{n}")
-    total = await summed(tally, tmp_path)
+        counters.request(f"GET /{n}", 200, 0.1)
+        counters.backend_call(f"verb{n}", 0.1, 1)
+        counters.limited(f"limit{n}")
+    total = await summed(counters, tmp_path)
     assert MOST_LABELS + 1 == len(total.numbers["requests"])
     assert MOST_LABELS + 1 == len(total.numbers["calls"]) == len(total.numbers["items"])
     assert MOST_LABELS + 1 == len(total.numbers["limited"])
@@ -111,9 +111,9 @@ async def test_labels_are_bounded(tmp_path: Path) -> None:
 
 def test_a_tie_belongs_to_the_lower_bucket() -> None:
     """A bucket's bound is included, as Prometheus has it (`le`)."""
-    tally = Tally()
-    tally.request("x", 200, LATENCY_S[3])
-    assert 1 == tally.snapshot()["requests"]["x 200"][3]
+    counters = Counters()
+    counters.request("x", 200, LATENCY_S[3])
+    assert 1 == counters.snapshot()["requests"]["x 200"][3]
 
 
 # Workers -------------------------------------------------------------------------------------
@@ -126,12 +126,12 @@ def _work(folder: Path, requests: int, ready: str) -> None:
     """Be a worker that counts some requests and lives until it is killed."""
 
     async def run() -> None:
-        tally = Tally()
-        async with Shares(folder, tally, every_s=0.02) as shares:
+        counters = Counters()
+        async with SharedCounters(folder, counters, every_s=0.02) as shared:
             for _ in range(requests):
-                tally.request("x", 200, 0.001)
-            tally.streams_open = 1
-            await shares.write()
+                counters.request("x", 200, 0.001)
+            counters.streams_open = 1
+            await shared.write()
             await asyncio.to_thread(Path(ready).touch)
             await asyncio.Event().wait()
 
@@ -156,8 +156,8 @@ def workers(tmp_path: Path) -> Iterator[Workers]:
         one.join()
 
 
-async def _total(shares: Shares) -> tuple[float, float, int]:
-    total = await shares.read()
+async def _total(shared: SharedCounters) -> tuple[float, float, int]:
+    total = await shared.read()
     requests = total.numbers["requests"].get("x 200", [0])
     return sum(requests[:-1]), total.numbers["gauges"]["streams_open"][0], total.workers
 
@@ -165,13 +165,13 @@ async def _total(shares: Shares) -> tuple[float, float, int]:
 async def test_dead_workers_stay_counted(tmp_path: Path, workers: Workers) -> None:
     """A scrape sums all workers; of those killed the counters stay and the gauges go."""
     folder = tmp_path / "run"
-    async with Shares(folder, Tally()) as shares:
-        assert (60, 3, 4) == await _total(shares)
+    async with SharedCounters(folder, Counters()) as shared:
+        assert (60, 3, 4) == await _total(shared)
         for left in (3, 2, 1):
             workers[left - 1].kill()
             workers[left - 1].join()
-            assert (60, left - 1, left) == await _total(shares)
-        assert (60, 0, 1) == await _total(shares)
+            assert (60, left - 1, left) == await _total(shared)
+        assert (60, 0, 1) == await _total(shared)
     assert 1 == len([*folder.glob("*.live")])  # nobody reads any more, so the last one stays
 
 
@@ -181,14 +181,14 @@ async def test_a_kill_while_folding_counts_nobody_twice(tmp_path: Path, workers:
     workers[2].kill()
     workers[2].join()
     kept = {path: path.read_bytes() for path in folder.glob(f"{workers[2].pid}-*")}
-    async with Shares(folder, Tally()) as shares:
-        assert 60 == (await _total(shares))[0]
+    async with SharedCounters(folder, Counters()) as shared:
+        assert 60 == (await _total(shared))[0]
         for path, content in kept.items():  # as if the one that folded had died before removing
             path.write_bytes(content)
         past = json.loads((folder / "past.json").read_bytes())
         assert [next(iter(kept)).stem] == past["names"]
-        assert 60 == (await _total(shares))[0]
-        assert 60 == (await _total(shares))[0]
+        assert 60 == (await _total(shared))[0]
+        assert 60 == (await _total(shared))[0]
         assert [] == [*folder.glob(f"{workers[2].pid}-*")]
 
 
@@ -197,15 +197,15 @@ async def test_a_stopped_worker_is_not_taken_for_dead(tmp_path: Path, workers: W
     pid = workers[0].pid
     assert pid
     os.kill(pid, signal.SIGSTOP)
-    async with Shares(tmp_path / "run", Tally()) as shares:
-        assert (60, 3, 4) == await _total(shares)
+    async with SharedCounters(tmp_path / "run", Counters()) as shared:
+        assert (60, 3, 4) == await _total(shared)
     os.kill(pid, signal.SIGCONT)
 
 
 async def test_concurrent_scrapes_agree_while_workers_die(tmp_path: Path, workers: Workers) -> None:
     """However scrapes and deaths fall together, the sum never goes back."""
     folder = tmp_path / "run"
-    async with Shares(folder, Tally()) as one, Shares(folder, Tally()) as two:
+    async with SharedCounters(folder, Counters()) as one, SharedCounters(folder, Counters()) as two:
         for worker in (*workers, None):
             totals = await asyncio.gather(*(_total(s) for s in (one, two) * 20))
             assert {60} == {requests for requests, _, _ in totals}
@@ -218,10 +218,10 @@ async def test_a_folder_that_cannot_be_used_costs_only_the_sum(
 ) -> None:
     """Where nothing can be written, a worker says so and shows its own numbers."""
     (tmp_path / "file").touch()
-    tally = Tally()
-    tally.request("x", 200, 0.1)
-    async with Shares(tmp_path / "file" / "run", tally) as shares:
-        assert (1, 0, 1) == await _total(shares)
+    counters = Counters()
+    counters.request("x", 200, 0.1)
+    async with SharedCounters(tmp_path / "file" / "run", counters) as shared:
+        assert (1, 0, 1) == await _total(shared)
     assert "one worker only" in caplog.text
 
 
@@ -242,7 +242,7 @@ async def test_rooms_are_shown(valkey: Backend, clock: Clock, tmp_path: Path) ->
         await engine.enter(room, people[0].ticket)
         stats = await engine.stats(room)
     facts = Facts(
-        sum=await summed(Tally(), tmp_path),
+        sum=await summed(Counters(), tmp_path),
         rooms=[RoomFigures(stats, (60, 90, 120))],
         rooms_in_all=3,
     )
@@ -272,11 +272,13 @@ async def test_both_formats_are_well_formed(valkey: Backend, clock: Clock, tmp_p
         policy = preset("batch", capacity=9, opens_at_ms=1_900_000_000_000)
         await engine.create(room, policy)
         stats = await engine.stats(room)
-    tally = Tally()
-    tally.request(ROUTE, 200, 0.1)
-    tally.backend_call("poll", 0.1, 1)
-    tally.limited("joins")
-    facts = Facts(sum=await summed(tally, tmp_path), rooms=[RoomFigures(stats, (1, 2, 3), policy)])
+    counters = Counters()
+    counters.request(ROUTE, 200, 0.1)
+    counters.backend_call("poll", 0.1, 1)
+    counters.limited("joins")
+    facts = Facts(
+        sum=await summed(counters, tmp_path), rooms=[RoomFigures(stats, (1, 2, 3), policy)]
+    )
     text, plain = render(facts, "*/*")
     opened, open_type = render(facts, "application/openmetrics-text; version=1.0.0")
     assert plain.startswith("text/plain; version=0.0.4")

@@ -18,7 +18,8 @@ from tests.support.clients import HOST, Live, ask, live, metric, request, rss_by
 from tests.support.servers import Server as Backend
 from tests.support.serving import ADMIN_KEY, SECRET, Serving, serving
 from waitroom.models import Policy
-from waitroom.server.context import open_server
+from waitroom.server.http import event_stream
+from waitroom.server.lifecycle import open_server
 from waitroom.server.rooms import live_streams
 from waitroom.settings import Settings
 
@@ -183,25 +184,11 @@ async def test_a_slow_reader_costs_nothing(served: Serving) -> None:
             assert rss_bytes(worker) - before < 8_000_000
 
 
-def test_a_stream_keeps_the_newest_only() -> None:
-    """However much it is told, a stream holds one event of a kind, and none after its last."""
-    stream = live_streams.Stream(held=None, address="192.0.2.1")  # type: ignore[arg-type]
-    stream.tell("away", b"{}")
-    for number in range(1_000):
-        stream.tell("ticket", b"%d" % number)
-    stream.tell("away", b"{}")
-    assert live_streams.event("ticket", b"999") + live_streams.event("away", b"{}") == stream.take()
-    stream.tell("gone", b"{}", last=True)
-    stream.tell("away", b"{}")
-    stream.reconnect()
-    assert (live_streams.event("gone", b"{}"), True) == (stream.take(), stream.ended)
-
-
 async def test_no_stream_stays_silent(
     valkey: Backend, tmp_path: Path, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where nothing changes, something is sent before a proxy would cut the connection."""
-    assert live_streams.LONGEST_PAUSE_S <= 15
+    assert event_stream.LONGEST_PAUSE_S <= 15
     monkeypatch.setattr(live_streams, "LONGEST_PAUSE_S", 0.5)
     monkeypatch.setattr(live_streams, "LOOK_S", 0.1)
     settings = Settings(redis_url=valkey.url, secret=SECRET, data_dir=tmp_path)
@@ -209,7 +196,7 @@ async def test_no_stream_stays_silent(
         await server.engine.create("quiet-" + room[:8], Policy(mode="paused"))  # type: ignore[arg-type]
         view = await server.engine.join("quiet-" + room[:8])
         held = await server.engine.visitors.read("quiet-" + room[:8], view.ticket)
-        stream = server.hub.open(server, "quiet-" + room[:8], held, "192.0.2.1")
+        stream = server.live_streams.open("quiet-" + room[:8], held, "192.0.2.1")
         heard: list[bytes] = []
         async with asyncio.timeout(5):
             while len(heard) < 3:
@@ -217,7 +204,7 @@ async def test_no_stream_stays_silent(
                 heard.append(stream.take())
         assert b"event: ticket" in heard[0]
         assert all(one == b": \n\n" or b"event: " in one for one in heard)
-        server.hub.close(server, "quiet-" + room[:8], stream)
+        server.live_streams.close("quiet-" + room[:8], stream)
 
 
 async def test_sigterm_sends_them_elsewhere(served: Serving) -> None:

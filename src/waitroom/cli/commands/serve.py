@@ -33,7 +33,7 @@ def serve(ctx: typer.Context, demo: Demo = False, **given: Any) -> None:
         ) from None
     settings = ctx.obj(given)
     if demo:
-        from waitroom.server.rooms.demo import serve_demo
+        from waitroom.server.process.demo import serve_demo
 
         serve_demo(settings)
     else:

@@ -24,8 +24,8 @@ async def opened(server: Server) -> AsyncIterator[None]:
     """Open the desk of a server, and close it at the end."""
     async with open_desk(server.settings, server.engine, server.ring) as desk:
         server.desk = desk
-        server.desk_hub = DeskHub(server)
+        server.desk_streams = streams = DeskHub(desk, server.backend_health, server.open_streams)
         try:
             yield
         finally:
-            await server.desk_hub.stop()
+            await streams.stop()

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from waitroom.desk.desk import Desk
 from waitroom.desk.live.line import room_of
 from waitroom.desk.models import Place, Store
 from waitroom.errors import (
@@ -30,12 +31,12 @@ from waitroom.errors import (
     UnknownStore,
     WaitroomError,
 )
-from waitroom.server.context import Server
 from waitroom.server.desk.api import views
 from waitroom.server.desk.api.lines import line_json
 from waitroom.server.desk.stream import Guest, Host, Listener
 from waitroom.server.http import problems
-from waitroom.server.rooms.live_streams import LONGEST_PAUSE_S, SHARE_S, send_off
+from waitroom.server.http.event_stream import LONGEST_PAUSE_S, SHARE_S, OpenStreams
+from waitroom.server.rooms.backend_health import BackendHealth
 
 log = logging.getLogger("waitroom.desk.stream")
 
@@ -96,10 +97,12 @@ class Watched:
 class DeskHub:
     """All streams of the desk in this process."""
 
-    def __init__(self, server: Server) -> None:
-        assert server.desk is not None  # noqa: S101 - made with the desk
-        self._server = server
-        self._desk = server.desk
+    def __init__(
+        self, desk: Desk, backend_health: BackendHealth, open_streams: OpenStreams
+    ) -> None:
+        self._desk = desk
+        self._backend_health = backend_health
+        self._open = open_streams
         self._watched: dict[str, Watched] = {}
         self._news = asyncio.Event()
         self._away = False
@@ -116,13 +119,9 @@ class DeskHub:
             one.reconnect()
         await asyncio.wait(tasks, timeout=1)
 
-    async def drain(self, seconds: float) -> None:
-        """Tell every client to come back, spread over a while."""
-        await send_off(self._listeners(), seconds)
-
     def open(self, listener: Listener) -> None:
         """Add a stream, unless there are too many."""
-        self._server.hub.count_in(self._server, listener.address)
+        self._open.add(listener)
         watched = self._watched.get(listener.store)
         if watched is None:
             watched = self._watched[listener.store] = Watched(listener.store)
@@ -135,7 +134,7 @@ class DeskHub:
 
     def close(self, listener: Listener) -> None:
         """Remove a stream."""
-        self._server.hub.count_out(self._server, listener.address)
+        self._open.remove(listener)
         watched = self._watched[listener.store]
         for some in (watched.guests, watched.hosts, watched.new):
             some.discard(listener)
@@ -173,7 +172,7 @@ class DeskHub:
 
     async def _look(self) -> None:
         """Tell those whose store has changed since the last look, and those who are new."""
-        self._server.pulse.check()
+        self._backend_health.check()
         self._away = False
         known = [one for one in self._watched.values() if one.store is not None]
         found = await self._revisions(known)
@@ -240,7 +239,7 @@ class DeskHub:
                 one.tell("gone", _problem(error), last=True)
             return
         except BackendUnavailable:
-            self._server.pulse.suspect()
+            self._backend_health.suspect()
         except WaitroomError as error:  # the record is away: those who wait do not need it
             _tell_away(watched.hosts, error)
         except Exception:
@@ -268,7 +267,7 @@ class DeskHub:
 
     def _tell_all_away(self, error: Unavailable) -> None:
         """Say that the live line is away; hosts go on hearing what the record says."""
-        self._server.pulse.suspect()
+        self._backend_health.suspect()
         self._away, now = True, time.monotonic()
         for watched in self._watched.values():
             _tell_away(watched.listeners, error)

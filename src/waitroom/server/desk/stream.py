@@ -16,11 +16,11 @@ from starlette.types import Receive, Scope, Send
 from waitroom.errors import WaitroomError
 from waitroom.server.context import Server
 from waitroom.server.http import bodies, problems
-from waitroom.server.rooms.live_streams import Outlet, feed
+from waitroom.server.http.event_stream import EventStream
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Listener(Outlet):
+class Listener(EventStream):
     """A stream about one store."""
 
     address: str = ""
@@ -45,7 +45,7 @@ class Host(Listener):
     checked_at: float = field(default_factory=time.monotonic)
 
 
-class EventStream(Response):
+class StreamResponse(Response):
     """The answer to a request for events: it takes over the connection."""
 
     media_type = "text/event-stream"
@@ -59,17 +59,17 @@ class EventStream(Response):
         server, listener = self._server, self._listener
         client = scope.get("client")
         listener.address = server.proxies.visitor(client[0] if client else "", scope["headers"])
-        hub = server.desk_hub
-        assert hub is not None  # noqa: S101 - its routes are there only then
+        streams = server.desk_streams
+        assert streams is not None  # noqa: S101 - its routes are there only then
         try:
-            hub.open(listener)
+            streams.open(listener)
         except WaitroomError as error:
             await bodies.send_answer(send, problems.answer(error), last=server.draining)
             return
         try:
-            await feed(server, listener, receive, send)
+            await server.open_streams.feed(listener, receive, send)
         finally:
-            hub.close(listener)
+            streams.close(listener)
 
 
 def described(kinds: str) -> dict[int | str, dict[str, Any]]:

@@ -48,7 +48,7 @@ async def who_is(server: Server, text: str, address: str) -> Who:
         return Who(found, address)
     wait_s = server.bad_keys.take(address)
     if wait_s:
-        server.tally.limited("keys")
+        server.counters.limited("keys")
         raise TooMany("too many bad API keys from this address", math.ceil(wait_s))
     raise Unauthorized("this API key is not known; it may have been revoked")
 
@@ -73,7 +73,7 @@ def needs(role: Role) -> Callable[..., Awaitable[Who]]:
     async def dependency(request: Request, server: Here) -> Who:
         who = await who_is(server, bearer(request), address_of(server, request))
         who.need(role)
-        server.pulse.check()  # rather an answer at once than one after a time-out
+        server.backend_health.check()  # rather an answer at once than one after a time-out
         return who
 
     return dependency

@@ -1,4 +1,4 @@
-"""What the server counts, and how Prometheus reads it.
+"""How Prometheus reads what the server counts.
 
-Counting must cost nearly nothing; it must not change what is counted.
+It must not change what is counted.
 """

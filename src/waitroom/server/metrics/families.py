@@ -23,8 +23,8 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from waitroom.models import Policy, Stats
-from waitroom.server.metrics.counters import ITEMS, LATENCY_S, Row
-from waitroom.server.metrics.workers import Sum
+from waitroom.server.counters.shared import Sum
+from waitroom.server.counters.worker import ITEMS, LATENCY_S, Row
 from waitroom.version import __version__
 
 

@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
+from waitroom.server.counters.worker import OTHER, Counters
 from waitroom.server.http.bodies import App, Message, Receive, Send
-from waitroom.server.metrics.counters import OTHER, Tally
 from waitroom.server.process.logs import AccessLog
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-def counted(app: App, tally: Callable[[], Tally | None]) -> App:
-    """Wrap the framework; `tally` answers None before start-up, when there is nothing to count."""
+def counted(app: App, counters: Callable[[], Counters | None]) -> App:
+    """Wrap the framework; `counters` answers None before start-up: nothing is counted then."""
     access = AccessLog()
 
     async def wrapped(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -38,7 +38,7 @@ def counted(app: App, tally: Callable[[], Tally | None]) -> App:
             await app(scope, receive, noted)
         finally:
             name, seconds = route_of(scope), time.perf_counter() - began
-            into = tally()
+            into = counters()
             # An open stream has no duration that says anything.
             if into is not None and not media.startswith(b"text/event-stream"):
                 into.request(name, status, seconds)

@@ -41,7 +41,9 @@ async def metrics(server: Here, request: Request) -> Response:
     """
     # What was asked for rooms may have begun before; what the workers counted is of now.
     facts = await _shared(request.app.state, server)
-    facts = dataclasses.replace(facts, sum=await server.shares.read(), draining=server.draining)
+    facts = dataclasses.replace(
+        facts, sum=await server.shared_counters.read(), draining=server.draining
+    )
     # With a thousand rooms it takes long enough to be felt by visitors, so not on the loop.
     accept = request.headers.get("accept", "")
     body, content_type = await asyncio.to_thread(render, facts, accept)
@@ -63,14 +65,14 @@ async def gather(server: Server) -> Facts:
     rooms: list[RoomFigures] = []
     try:
         async with asyncio.timeout(GATHER_S):
-            server.pulse.check()
+            server.backend_health.check()
             names = await server.engine.rooms()
             rooms = await _ask(server, names[:MOST_ROOMS])
         up = True
     except (Unavailable, TimeoutError):
         up = False
     return Facts(
-        sum=await server.shares.read(),
+        sum=await server.shared_counters.read(),
         rooms=rooms,
         rooms_in_all=len(names),
         backend_up=up,

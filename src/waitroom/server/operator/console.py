@@ -94,7 +94,7 @@ async def overview(
     page = await Page.of(server, request)
     found, more = await views.rooms(server, after)
     template = "operator/rooms_live.html" if live else "operator/rooms.html"
-    return page.html(template, rooms=found, more=more, after=after, away=server.pulse.away)
+    return page.html(template, rooms=found, more=more, after=after, away=server.backend_health.away)
 
 
 @router.get("/rooms/{room}")
@@ -109,7 +109,7 @@ async def one_room(
     """Show a room; with `live` only what changes, and `drawn=0` leaves the charts out."""
     page = await Page.of(server, request)
     board = await views.fresh(server, check_room_name(room))
-    view = views.view(board, server.pulse.away)
+    view = views.view(board, server.backend_health.away)
     values: dict[str, Any] = {"room": view, "charts": (), "rows": (), "modes": list(Mode)}
     if drawn:
         since = view.stats.now_ms - chart.SPAN_MS
@@ -137,7 +137,7 @@ async def tickets(
     """List the people of a room in one state, the waiting ones also by how long they have."""
     page = await Page.of(server, request)
     board = await views.fresh(server, check_room_name(room))
-    view = views.view(board, server.pulse.away)
+    view = views.view(board, server.backend_health.away)
     by_age = older > 0 and state is State.WAITING
     until_ms = view.stats.now_ms - older * 1000 if by_age else None
     found = await server.engine.list(
@@ -179,7 +179,7 @@ async def confirm(server: Here, request: Request, room: str) -> Response:
     wish = previews.read(request.query_params)
     return page.html(
         "operator/confirm.html",
-        room=views.view(board, server.pulse.away),
+        room=views.view(board, server.backend_health.away),
         wish=wish,
         preview=previews.preview(board, wish),
         op=secrets.token_hex(8),

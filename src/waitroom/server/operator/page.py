@@ -73,7 +73,7 @@ class Page:
         """Make one for somebody who is signed in and may see it."""
         made = cls(server, request, await sessions.current(server, request))
         made.who.need(role)
-        server.pulse.check()
+        server.backend_health.check()
         return made
 
     @property

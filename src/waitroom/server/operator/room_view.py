@@ -95,7 +95,7 @@ async def rooms(
     async def one(name: str) -> RoomView | Broken | None:
         async with turns:
             try:
-                return view(await server.boards.get(name), server.pulse.away)
+                return view(await server.boards.get(name), server.backend_health.away)
             except UnknownRoom:  # a name that was left in the index
                 return None
             except WaitroomError as error:

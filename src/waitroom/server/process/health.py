@@ -62,4 +62,4 @@ def why_not(request: Request) -> list[str]:
     if server is None:
         return ["starting"]
     reasons = ["draining"] if server.draining else []
-    return [*reasons, "backend_away"] if server.pulse.away else reasons
+    return [*reasons, "backend_away"] if server.backend_health.away else reasons

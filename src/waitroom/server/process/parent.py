@@ -36,10 +36,11 @@ from waitroom.errors import InvalidInput
 from waitroom.models import Policy
 from waitroom.operations.declared import apply_declared
 from waitroom.operations.trail import CONFIG, Trail
-from waitroom.server.context import check_desk
+from waitroom.server.http import bodies
 from waitroom.server.http.proxies import TrustedProxies
+from waitroom.server.lifecycle import check_desk
 from waitroom.server.process import listening, logs
-from waitroom.server.process.signals import DRAIN, HUSH, held, load_worker
+from waitroom.server.process.signals import DRAIN, HUSH, held
 from waitroom.settings import Settings, declared_rooms
 
 log = logging.getLogger("waitroom.serve")
@@ -122,6 +123,15 @@ def serve(settings: Settings, *, on_ready: Callable[[], None] | None = None) -> 
         if on_ready is not None:
             parent.on_startup(on_ready)
         parent.serve(target_loader=partial(load_worker, settings, os.getpid()))
+
+
+def load_worker(settings: Settings, parent: int, _target: str) -> bodies.App:
+    """Make the app, in a worker process."""
+    # Not above: the parent does not serve, and would start half a second later.
+    from waitroom.server.process.worker import Worker
+
+    logs.configure(settings.log_level, settings.log_json)
+    return Worker(settings, parent)
 
 
 def _parent(settings: Settings, address: str) -> Parent:

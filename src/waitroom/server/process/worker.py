@@ -23,6 +23,7 @@ from waitroom.errors import WaitroomError
 from waitroom.server.app import App
 from waitroom.server.http import bodies
 from waitroom.server.http.bodies import Message, Receive, Send
+from waitroom.server.lifecycle import drain
 from waitroom.server.process import listening
 from waitroom.server.process.signals import DRAIN, HUSH
 from waitroom.settings import Settings
@@ -81,8 +82,7 @@ class Worker(App):
         """Take no more connections and end the streams; then let Granian stop."""
         listening.refuse(self.settings.port)
         if self.opened is not None:
-            self.opened.draining = True
-            await self.opened.hub.drain(0)
+            await drain(self.opened, 0)
         await asyncio.sleep(SETTLE_S)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 

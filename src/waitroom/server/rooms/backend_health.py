@@ -13,9 +13,9 @@ import time
 
 from waitroom.engine import Engine
 from waitroom.errors import BackendUnavailable
-from waitroom.server.metrics.counters import Tally
+from waitroom.server.counters.worker import Counters
 
-log = logging.getLogger("waitroom.pulse")
+log = logging.getLogger("waitroom.backend_health")
 
 LOOK_S = 0.05
 HUNG_SHARE = 0.6
@@ -26,21 +26,21 @@ PING_EVERY_S = 1.0
 PING_AWAY_S = 0.25
 
 
-class Pulse:
+class BackendHealth:
     """Watches one backend: `away` tells whether calls are worth making."""
 
-    def __init__(self, engine: Engine, tally: Tally, answer_within_s: float) -> None:
+    def __init__(self, engine: Engine, counters: Counters, answer_within_s: float) -> None:
         self.hung_s = HUNG_SHARE * answer_within_s
         self.away = False
         self.away_since = 0.0
         self._engine = engine
-        self._tally = tally
+        self._counters = counters
         self._asked = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         """Begin to watch."""
-        self._tasks = [asyncio.create_task(one) for one in (self._watch(), self._ask())]
+        self._tasks = [asyncio.create_task(loop) for loop in (self._watch(), self._ask())]
 
     async def stop(self) -> None:
         """Stop."""
@@ -100,7 +100,7 @@ class Pulse:
             return
         self.away = away
         if away:
-            self._tally.backend_errors += 1
+            self._counters.backend_errors += 1
             self.away_since = time.monotonic()
             log.warning("the backend is away; answering without it until it is back")
         else:

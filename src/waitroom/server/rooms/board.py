@@ -173,7 +173,7 @@ class Boards:
         except UnknownRoom:
             self.forget(board.room)
             return
-        except WaitroomError as error:  # away: the pulse notices, and the board stays as it is
+        except WaitroomError as error:  # away: noticed elsewhere; the board stays as it is
             log.debug("the board of %s was not renewed: %s", board.room, error)
             return
         except Exception:

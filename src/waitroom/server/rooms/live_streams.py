@@ -1,9 +1,9 @@
-"""Live events: one poll loop per process and room feeds every open stream of that room.
+"""Live events of tickets: one poll loop per process and room feeds every open stream of that room.
 
-A stream is Server-Sent Events: `ticket` (the same JSON as a status), `room` (the public view, when
-the operator changed something), `gone` (a problem, then the end), `away` (the backend cannot be
-reached; the place is kept) and `reconnect` (this process stops; come back at once). Each event is
-the whole state, so a client that reconnects has missed nothing.
+A stream tells `ticket` (the same JSON as a status), `room` (the public view, when the operator
+changed something), `gone` (a problem, then the end), `away` (the backend cannot be reached; the
+place is kept) and `reconnect` (this process stops; come back at once). Each event is the whole
+state, so a client that reconnects has missed nothing.
 """
 
 from __future__ import annotations
@@ -11,198 +11,103 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import random
 import time
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from waitroom.engine import PresentedTicket
-from waitroom.errors import BackendUnavailable, TooMany, UnknownRoom, WaitroomError
+from waitroom.engine import Engine, PresentedTicket
+from waitroom.errors import BackendUnavailable, UnknownRoom, WaitroomError
 from waitroom.models import MEMBERS_PER_SCRIPT, State, TicketView
-from waitroom.server.context import Server
-from waitroom.server.http import answers, bodies, problems
-from waitroom.server.http.answers import Answer
-from waitroom.server.http.request import Call
-from waitroom.server.visitor import service, views
+from waitroom.server.http import answers, problems
+from waitroom.server.http.event_stream import LONGEST_PAUSE_S, SHARE_S, EventStream, OpenStreams
+from waitroom.server.rooms.backend_health import BackendHealth
+from waitroom.server.rooms.board import Boards
+from waitroom.server.rooms.passes import Passes
+from waitroom.server.rooms.ticket_json import gone_answer, room_body, ticket_body
 
-log = logging.getLogger("waitroom.events")
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+log = logging.getLogger("waitroom.live_streams")
 
 LOOK_S = 0.4
-"""How often a room's event stream is read: a called person is told within about this time."""
+"""How often a room's events are read: a called person is told within about this time."""
 
-SHARE_S = 0.02
-"""New streams that come within this time are polled together."""
-
-LONGEST_PAUSE_S = 15.0
-"""No stream stays silent longer: proxies and phones drop idle connections."""
-
-RETRY_MS = 2_000
-HEADERS = [
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-store"),
-    (b"x-accel-buffering", b"no"),
-    # A stream may end when this process does: a connection that lives on would end under a request.
-    (b"connection", b"close"),
-]
 EVENTS_PER_PAGE = 500
-_MOST_PAGES = 20  # as many events as the room's stream keeps
-_HEARTBEAT = b": \n\n"
-
-
-def event(kind: str, body: bytes) -> bytes:
-    """Return one event as it goes over the wire."""
-    return b"event: %b\ndata: %b\n\n" % (kind.encode(), body)
+_MOST_PAGES = 20  # as many events as the room's log keeps
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Outlet:
-    """One open connection; of what it did not take in time, only the newest of a kind is kept."""
-
-    address: str
-    sent_at: float = 0.0
-    told: tuple[Any, ...] = ()
-    chunks: dict[str, bytes] = field(default_factory=dict)
-    ended: bool = False
-    wake: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def tell(self, kind: str, body: bytes, *, last: bool = False) -> None:
-        """Hand over an event; of one kind a slow client gets only the newest."""
-        if self.ended:
-            return
-        self.chunks.pop(kind, None)  # the newest is the last that the client reads
-        self.chunks[kind], self.ended = event(kind, body), last
-        self.sent_at = time.monotonic()
-        self.wake.set()
-
-    def beat(self) -> None:
-        """Give a sign of life."""
-        self.chunks.setdefault("", _HEARTBEAT)
-        self.sent_at = time.monotonic()
-        self.wake.set()
-
-    def reconnect(self) -> None:
-        """Tell the client to come back, here or to another process."""
-        if not self.ended:
-            after_ms = random.randint(50, 1_500)  # noqa: S311 - spreads reconnects
-            self.chunks["retry"] = b"retry: %d\n" % after_ms
-            self.tell("reconnect", b"{}", last=True)
-
-    def take(self) -> bytes:
-        """Return what there is to send."""
-        self.wake.clear()
-        found = b"".join(self.chunks.values())
-        self.chunks.clear()
-        return found
-
-
-@dataclass(slots=True, eq=False, kw_only=True)
-class Stream(Outlet):
+class TicketStream(EventStream):
     """The stream of a ticket."""
 
     held: PresentedTicket
     due_at: float = 0.0
 
 
-async def send_off(streams: Sequence[Outlet], seconds: float) -> None:
-    """Tell clients to come back, spread over a while so that they do not come at once."""
-    streams = random.sample(streams, len(streams))
-    some = max(1, len(streams) // 100)
-    for start in range(0, len(streams), some):
-        for stream in streams[start : start + some]:
-            stream.reconnect()
-        await asyncio.sleep(seconds * some / len(streams))
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where streams learn what to tell."""
+
+    engine: Engine
+    boards: Boards
+    passes: Passes
+    backend_health: BackendHealth
 
 
-class Hub:
-    """All streams of a process, by room."""
+class LiveStreams:
+    """All streams of tickets in a process, by room."""
 
-    def __init__(self) -> None:
-        self._server: Server | None = None
-        self._channels: dict[str, Channel] = {}
-        self._per_address: dict[str, int] = {}
-        self._count = 0
-
-    def start(self, server: Server) -> None:
-        """Belong to a server."""
-        self._server = server
+    def __init__(self, sources: Sources, open_streams: OpenStreams) -> None:
+        self._sources = sources
+        self._open = open_streams
+        self._rooms: dict[str, RoomStreams] = {}
 
     async def stop(self) -> None:
         """End every stream and every loop."""
-        for channel in [*self._channels.values()]:
-            await channel.stop()
+        for streams in [*self._rooms.values()]:
+            await streams.stop()
 
-    async def drain(self, seconds: float) -> None:
-        """Tell every client to come back, spread over a while so that they do not come at once."""
-        await send_off([one for ch in self._channels.values() for one in ch.streams], seconds)
-
-    def count_in(self, server: Server, address: str) -> None:
-        """Count a stream of an address, whatever it tells, unless there are too many."""
-        settings = server.settings
-        mine = self._per_address.get(address, 0)
-        if self._count >= settings.streams or mine >= settings.streams_per_address:
-            server.tally.limited("streams")
-            raise TooMany("too many event streams are open; poll instead", 30)
-        self._per_address[address] = mine + 1
-        self._count += 1
-        server.tally.streams_open += 1
-        server.tally.streams_opened += 1
-
-    def count_out(self, server: Server, address: str) -> None:
-        """Count a stream no more."""
-        self._count -= 1
-        server.tally.streams_open -= 1
-        left = self._per_address.get(address, 1) - 1
-        if left > 0:
-            self._per_address[address] = left
-        else:
-            self._per_address.pop(address, None)
-
-    def open(self, server: Server, room: str, held: PresentedTicket, address: str) -> Stream:
+    def open(self, room: str, held: PresentedTicket, address: str) -> TicketStream:
         """Add a stream, unless there are too many."""
-        self.count_in(server, address)
-        stream = Stream(held=held, address=address)
-        channel = self._channels.get(room)
-        if channel is None:
-            channel = self._channels[room] = Channel(server, room)
-        channel.add(stream)
+        stream = TicketStream(held=held, address=address)
+        self._open.add(stream)
+        streams = self._rooms.get(room)
+        if streams is None:
+            streams = self._rooms[room] = RoomStreams(room, self._sources)
+        streams.add(stream)
         return stream
 
-    def close(self, server: Server, room: str, stream: Stream) -> None:
+    def close(self, room: str, stream: TicketStream) -> None:
         """Remove a stream."""
-        self.count_out(server, stream.address)
-        channel = self._channels.get(room)
-        if channel is not None and channel.remove(stream):
-            del self._channels[room]
+        self._open.remove(stream)
+        streams = self._rooms.get(room)
+        if streams is not None and streams.remove(stream):
+            del self._rooms[room]
 
 
-class Channel:
+class RoomStreams:
     """The streams of one room, and the loop that feeds them."""
 
-    def __init__(self, server: Server, room: str) -> None:
-        self.streams: set[Stream] = set()
-        self._by_id: dict[str, set[Stream]] = {}
-        self._server = server
+    def __init__(self, room: str, sources: Sources) -> None:
+        self.streams: set[TicketStream] = set()
+        self._by_id: dict[str, set[TicketStream]] = {}
         self._room = room
+        self._sources = sources
         self._cursor: str | None = None
         self._told_room: tuple[Any, ...] = ()
-        self._new = set[Stream]()
+        self._new = set[TicketStream]()
         self._news = asyncio.Event()
         self._away = False
         self._task = asyncio.create_task(self._run())
 
-    def add(self, stream: Stream) -> None:
+    def add(self, stream: TicketStream) -> None:
         """Take a stream in; it is due at once, and told of the room too."""
         self.streams.add(stream)
         self._new.add(stream)
         self._news.set()
         self._by_id.setdefault(stream.held.ticket.id, set()).add(stream)
 
-    def remove(self, stream: Stream) -> bool:
+    def remove(self, stream: TicketStream) -> bool:
         """Let a stream go; return whether it was the last."""
         self.streams.discard(stream)
         self._new.discard(stream)
@@ -227,7 +132,7 @@ class Channel:
             try:
                 await self._look()
             except UnknownRoom as error:
-                self._end_all(problems.answer(error))
+                self._end_all(problems.answer(error).body)
             except WaitroomError as error:
                 self._tell_away(error)
             except Exception:
@@ -241,9 +146,8 @@ class Channel:
 
     async def _look(self) -> None:
         """Poll whoever is due, and at once whom the room's events name."""
-        server, room = self._server, self._room
-        server.pulse.check()
-        await server.boards.get(room)
+        self._sources.backend_health.check()
+        await self._sources.boards.get(self._room)
         for ticket_id in await self._changed():
             for stream in self._by_id.get(ticket_id, ()):
                 stream.due_at = 0.0
@@ -256,29 +160,30 @@ class Channel:
 
     async def _changed(self) -> set[str]:
         """Return the ids that events have named since the last look."""
-        found: set[str] = set()
+        changed: set[str] = set()
         for _ in range(_MOST_PAGES):
-            page = await self._server.engine.events(self._room, self._cursor, EVENTS_PER_PAGE)
+            page = await self._sources.engine.events(self._room, self._cursor, EVENTS_PER_PAGE)
             self._cursor = page.cursor
-            found.update(ticket_id for one in page.events for ticket_id in one.ids)
+            changed.update(ticket_id for entry in page.events for ticket_id in entry.ids)
             if len(page.events) < EVENTS_PER_PAGE:
                 break
-        return found
+        return changed
 
-    async def _poll(self, streams: list[Stream]) -> None:
-        found = await self._server.engine.poll_many(self._room, [one.held for one in streams])
+    async def _poll(self, streams: list[TicketStream]) -> None:
+        held = [stream.held for stream in streams]
+        views = await self._sources.engine.poll_many(self._room, held)
         now = time.monotonic()
-        for stream, view in zip(streams, found, strict=True):
+        for stream, view in zip(streams, views, strict=True):
             if isinstance(view, WaitroomError):
                 stream.tell("gone", problems.answer(view).body, last=True)
             else:
                 self._tell(stream, view, now)
 
-    def _tell(self, stream: Stream, view: TicketView, now: float) -> None:
+    def _tell(self, stream: TicketStream, view: TicketView, now: float) -> None:
         if view.state is State.GONE:
-            stream.tell("gone", service.gone(view).body, last=True)
+            stream.tell("gone", gone_answer(view).body, last=True)
             return
-        body = views.ticket(self._server, view)
+        body = ticket_body(self._sources.boards, self._sources.passes, view)
         # Heartbeats of our own: the ticket is polled for its holder as long as the stream is open.
         stream.due_at = now + min(LONGEST_PAUSE_S, body.poll_after_ms / 1000)
         news = (view.state, view.position, view.enter_by_ms, view.session_ends_at_ms)
@@ -287,7 +192,7 @@ class Channel:
             stream.tell("ticket", answers.encode(body))
 
     def _tell_room(self) -> None:
-        board = self._server.boards.known.get(self._room)
+        board = self._sources.boards.known.get(self._room)
         if board is None:
             return
         news = (board.version, board.stats.hold_until_ms is not None)
@@ -295,14 +200,14 @@ class Channel:
         if news != before:
             self._new = set(self.streams)
         if self._new:
-            body = answers.encode(views.room(board))
+            body = answers.encode(room_body(board))
             for stream in self._new & self.streams:
                 stream.tell("room", body)
             self._new.clear()
 
     def _tell_away(self, error: WaitroomError) -> None:
         if isinstance(error, BackendUnavailable):
-            self._server.pulse.suspect()
+            self._sources.backend_health.suspect()
         if self._away:
             return
         self._away = True
@@ -312,60 +217,12 @@ class Channel:
             stream.due_at = 0.0
             stream.tell("away", body)
 
-    def _end_all(self, answer: Answer) -> None:
+    def _end_all(self, problem: bytes) -> None:
         for stream in self.streams:
-            stream.tell("gone", answer.body, last=True)
+            stream.tell("gone", problem, last=True)
 
     def _beat(self) -> None:
         now = time.monotonic()
         for stream in self.streams:
             if now - stream.sent_at > LONGEST_PAUSE_S and not stream.wake.is_set():
                 stream.beat()
-
-
-async def serve(server: Server, call: Call, receive: Receive, send: Send) -> int:
-    """Answer a request for events until either side ends it; return the status."""
-    try:
-        server.pulse.check()
-        held = await service.within(server, server.engine.read_ticket(call.room, call.held))
-        await service.within(server, server.boards.get(call.room))
-        address = server.proxies.visitor(call.peer, call.headers)
-        stream = server.hub.open(server, call.room, held, address)
-    except WaitroomError as error:
-        answer = problems.answer(error)
-        await bodies.send_answer(send, answer, last=server.draining)
-        return answer.status
-    try:
-        await feed(server, stream, receive, send)
-    finally:
-        server.hub.close(server, call.room, stream)
-    return 200
-
-
-async def feed(server: Server, stream: Outlet, receive: Receive, send: Send) -> None:
-    """Send what a stream is told until either side ends it."""
-    await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-    left = asyncio.ensure_future(_until_disconnect(receive, stream))
-    try:
-        await _chunk(send, b"retry: %d\n\n" % RETRY_MS)
-        while not stream.ended or stream.wake.is_set():
-            await stream.wake.wait()
-            if left.done():
-                return
-            await _chunk(send, stream.take())
-            if server.draining and not stream.ended:
-                stream.reconnect()
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-    finally:
-        left.cancel()
-
-
-async def _chunk(send: Send, chunk: bytes) -> None:
-    await send({"type": "http.response.body", "body": chunk, "more_body": True})
-
-
-async def _until_disconnect(receive: Receive, stream: Outlet) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    stream.ended = True
-    stream.wake.set()

@@ -6,8 +6,6 @@ store each time, many at once. While the backend is away the signature and the e
 
 from __future__ import annotations
 
-import time
-
 from waitroom.errors import InvalidPass, Unavailable, UnknownRoom
 from waitroom.passes import Pass
 from waitroom.server.context import Server
@@ -17,7 +15,6 @@ from waitroom.server.http.request import Call
 from waitroom.server.visitor.service import within
 from waitroom.web.names import PASS_COOKIE
 
-_MOST_READ = 50_000
 _GOOD = [(b"cache-control", b"no-store")]
 GOOD = Answer(204, _GOOD, b"")
 
@@ -35,7 +32,7 @@ async def check(server: Server, call: Call) -> Answer:
 async def _goes_on(server: Server, found: Pass) -> bool:
     """Tell whether the session of a pass, whose signature and end are good, is inside now."""
     # A pass without a session was given while the backend was away, and holds for its minute.
-    if server.pulse.away or not found.sid:
+    if server.backend_health.away or not found.sid:
         return True
     try:
         if await server.engine.check(found.room, found.ticket_id, found.sid):
@@ -46,7 +43,7 @@ async def _goes_on(server: Server, found: Pass) -> bool:
     except UnknownRoom:
         return False
     except Unavailable:
-        server.pulse.suspect()
+        server.backend_health.suspect()
         return True
     return stats.hold_until_ms is not None
 
@@ -54,13 +51,7 @@ async def _goes_on(server: Server, found: Pass) -> bool:
 def read(server: Server, call: Call) -> Pass:
     """Return the pass that the caller shows, with its signature and end checked."""
     text = call.bearer or call.cookie(PASS_COOKIE + call.room) or ""
-    found = server.read_passes.get(text)
-    now_s = time.time()
-    if found is None or found.expires_s <= now_s:
-        found = server.passes.verify(text, now_s=now_s)
-        if len(server.read_passes) >= _MOST_READ:
-            server.read_passes.clear()
-        server.read_passes[text] = found
+    found = server.passes.read(text)
     if call.room and found.room != call.room:
         raise InvalidPass("is for another room")
     return found

@@ -20,10 +20,10 @@ from waitroom.passes import Pass
 from waitroom.server.context import Here, Server
 from waitroom.server.http.answers import moment
 from waitroom.server.http.request import Call
+from waitroom.server.rooms.ticket_json import gone_error
 from waitroom.server.site import check
 from waitroom.server.visitor import service
 from waitroom.server.visitor.routes import RoomName, TicketText, problems
-from waitroom.server.visitor.views import pass_of
 
 router = APIRouter(prefix="/v1", tags=["gates"])
 MOST_PASSES = 500
@@ -77,7 +77,7 @@ async def hand_off(
     response.headers.update(NO_STORE)
     view = await service.poll(server, Call.of(request.scope, room, ticket))
     if view.state is State.GONE:
-        raise service.gone_error(view)
+        raise gone_error(view)
     if view.state is not State.INSIDE:
         raise NotYourTurn("only a session inside can be handed over; enter first")
     made = await server.handoffs.make(
@@ -90,7 +90,7 @@ async def hand_off(
 async def redeem(server: Here, response: Response, body: Redeem) -> Session:
     """Turn a one-time code into the pass of its session; once."""
     response.headers.update(NO_STORE)
-    server.pulse.check()
+    server.backend_health.check()
     found = await server.handoffs.redeem(body.code)
     view = TicketView(found.room, found.ticket_id, State.INSIDE, "", sid=found.sid)
     return _session(server, view._replace(session_ends_at_ms=found.ends_at_ms))
@@ -111,7 +111,7 @@ async def renew(server: Here, request: Request, response: Response) -> Session:
 async def finish(server: Here, request: Request) -> None:
     """End the session of a pass; its place goes to the next one at once."""
     found = _shown(server, request)
-    server.pulse.check()
+    server.backend_health.check()
     await server.engine.finish_session(found.room, found.ticket_id, found.sid)
 
 
@@ -121,14 +121,14 @@ async def announce(server: Here, body: Announce) -> Announced:
 
     Passes that are forged, over or finished count for nothing.
     """
-    server.pulse.check()
+    server.backend_health.check()
     done = await asyncio.gather(*(_vouched(server, text) for text in body.passes))
     return Announced(inside=sum(done))
 
 
 async def _vouched(server: Server, text: str) -> bool:
     try:
-        found = server.passes.verify(text)
+        found = server.passes.read(text)
         if await server.engine.check(found.room, found.ticket_id, found.sid):
             return True
         await _renewed(server, found)
@@ -138,7 +138,7 @@ async def _vouched(server: Server, text: str) -> bool:
 
 
 async def _renewed(server: Server, found: Pass) -> TicketView:
-    server.pulse.check()
+    server.backend_health.check()
     return await server.engine.renew_session(
         found.room, found.ticket_id, found.sid, vouched_until_ms=found.expires_s * 1000
     )
@@ -156,5 +156,5 @@ def _shown(server: Server, request: Request) -> Pass:
 
 def _session(server: Server, view: TicketView) -> Session:
     ends = moment(view.session_ends_at_ms)
-    found = {"room": view.room, "pass": pass_of(server, view), "session_ends_at": ends}
+    found = {"room": view.room, "pass": server.passes.of(view), "session_ends_at": ends}
     return Session.model_validate(found)

@@ -18,9 +18,8 @@ from waitroom.server.http import bodies, problems
 from waitroom.server.http.answers import Answer
 from waitroom.server.http.bodies import App, Receive, Send
 from waitroom.server.http.request import MOST_BODY, Call
-from waitroom.server.rooms import live_streams
 from waitroom.server.site import check
-from waitroom.server.visitor import service
+from waitroom.server.visitor import events, service
 
 log = logging.getLogger("waitroom.lane")
 
@@ -100,7 +99,7 @@ class Lane:
 
 async def _answer(server: Server, route: Route, call: Call, send: Send) -> None:
     began = time.perf_counter()
-    server.tally.lane_requests += 1
+    server.counters.lane_requests += 1
     try:
         answer = await route.act(server, call)
     except WaitroomError as error:
@@ -109,7 +108,7 @@ async def _answer(server: Server, route: Route, call: Call, send: Send) -> None:
         log.exception("a visitor's call failed: %s", route.name)
         answer = problems.answer(WaitroomError("an error of ours; it is in the log"))
     await _send(server, answer, send)
-    server.tally.request(route.name, answer.status, time.perf_counter() - began)
+    server.counters.request(route.name, answer.status, time.perf_counter() - began)
 
 
 async def _with_body(
@@ -125,10 +124,10 @@ async def _with_body(
 
 async def _stream(server: Server, call: Call, receive: Receive, send: Send) -> None:
     began = time.perf_counter()
-    server.tally.lane_requests += 1
-    status = await live_streams.serve(server, call, receive, send)
+    server.counters.lane_requests += 1
+    status = await events.serve(server, call, receive, send)
     if status != 200:  # an open stream has no duration that says anything
-        server.tally.request(EVENTS, status, time.perf_counter() - began)
+        server.counters.request(EVENTS, status, time.perf_counter() - began)
 
 
 async def _send(server: Server, answer: Answer, send: Send) -> None:

@@ -16,9 +16,8 @@ from waitroom.server.context import Here, Server
 from waitroom.server.http.bodies import TOO_LARGE
 from waitroom.server.http.problems import MEDIA_TYPE, TITLES
 from waitroom.server.http.request import MOST_BODY, Call
-from waitroom.server.rooms import live_streams
 from waitroom.server.site import check
-from waitroom.server.visitor import service
+from waitroom.server.visitor import events, service
 from waitroom.server.visitor.lane import room_asked
 
 router = APIRouter(prefix="/v1")
@@ -180,7 +179,7 @@ class _EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve events until either side ends them."""
         del scope
-        await live_streams.serve(self._server, self._call, receive, send)
+        await events.serve(self._server, self._call, receive, send)
 
 
 @router.get(

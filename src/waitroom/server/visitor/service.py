@@ -17,12 +17,14 @@ import msgspec
 
 from waitroom import errors
 from waitroom.engine.api_keys import Role
-from waitroom.models import BeforeOpen, Mode, Reason, State, TicketView, WhenAway
+from waitroom.models import BeforeOpen, Mode, State, TicketView, WhenAway
 from waitroom.server.context import Server
 from waitroom.server.http import answers, auth, problems
 from waitroom.server.http.answers import Answer
 from waitroom.server.http.request import Call, cookie
-from waitroom.server.visitor import views
+from waitroom.server.rooms import ticket_json
+from waitroom.server.rooms.passes import AWAY_PASS_S
+from waitroom.server.rooms.ticket_json import gone_answer, ticket_body
 from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE
 
 Act = Callable[[Server, Call], Awaitable[Answer]]
@@ -31,7 +33,6 @@ ANSWER_SHARE = 0.28 / 0.3
 """Share of `answer_within_s` that the backend gets in all; the rest is for the answer itself."""
 
 _LONGEST_HELD = 256
-OVER = {Reason.FINISHED, Reason.EXPIRED}
 LONGEST_VISITOR = 1_000
 _SHORTEST_KEY, _LONGEST_KEY = 16, 128
 _DESK = "desk."
@@ -61,7 +62,7 @@ async def respond(server: Server, act: Act, call: Call) -> Answer:
 def refused(server: Server, call: Call, act: Act, error: errors.WaitroomError) -> Answer:
     """Answer for what went wrong."""
     if isinstance(error, errors.BackendUnavailable):
-        server.pulse.suspect()
+        server.backend_health.suspect()
         return _away(server, call, act, error)
     return problems.answer(error)
 
@@ -70,21 +71,25 @@ async def status(server: Server, call: Call) -> Answer:
     """Tell where a ticket is."""
     view = await (_polled(server, call) or poll(server, call))
     if view.state is State.GONE:
-        return gone(view)
+        return gone_answer(view)
     if call.ticket != "me":
-        return Answer(200, answers.JSON, answers.encode(views.ticket(server, view)))
+        return Answer(
+            200, answers.JSON, answers.encode(ticket_body(server.boards, server.passes, view))
+        )
     return _told(server, call, view, 200)
 
 
 def _polled(server: Server, call: Call) -> Awaitable[TicketView] | None:
     """Ask for a ticket of a room that is known here, which is nearly every call there is."""
     known = call.room in server.boards.known and server.engine.policy_of(call.room) is not None
-    return server.engine.poll(call.room, call.held) if known and not server.pulse.away else None
+    if not known or server.backend_health.away:
+        return None
+    return server.engine.poll(call.room, call.held)
 
 
 async def poll(server: Server, call: Call) -> TicketView:
     """Return the view of the caller's ticket, and note that its holder is there."""
-    server.pulse.check()
+    server.backend_health.check()
     held = await within(server, server.engine.read_ticket(call.room, call.held))
     await within(server, server.boards.get(call.room))
     return await server.engine.poll(call.room, held)
@@ -105,7 +110,7 @@ async def joined(server: Server, call: Call, wish: JoinWish) -> TicketView:
     """Return the view of the caller's place, old or new."""
     check_not_desk(call.room)
     visitor = await _visitor(server, call, wish)
-    server.pulse.check()
+    server.backend_health.check()
     if call.room not in server.boards.known:
         await within(server, server.boards.get(call.room))
     old = None if visitor is not None else call.cookie(TICKET_COOKIE + call.room)
@@ -123,7 +128,7 @@ async def joined(server: Server, call: Call, wish: JoinWish) -> TicketView:
 async def _visitor(server: Server, call: Call, wish: JoinWish) -> str | None:
     """Return who joins, if they are known; a stranger is counted by their address."""
     if wish.visitor is not None:
-        server.pulse.check()
+        server.backend_health.check()
         if not call.bearer:
             raise errors.Unauthorized("`visitor` may be given only with an API key")
         address = server.proxies.visitor(call.peer, call.headers)
@@ -132,7 +137,7 @@ async def _visitor(server: Server, call: Call, wish: JoinWish) -> str | None:
         return f"visitor:{wish.visitor}"
     wait_s = server.joins.take(server.proxies.visitor(call.peer, call.headers))
     if wait_s > 0:
-        server.tally.limited("joins")
+        server.counters.limited("joins")
         raise errors.TooMany("too many people join from this address; try again", math.ceil(wait_s))
     text = _key(call)
     return None if text is None else f"key:{text}"
@@ -155,19 +160,19 @@ def _key(call: Call) -> str | None:
 
 async def enter(server: Server, call: Call) -> Answer:
     """Go inside; the answer carries the pass."""
-    server.pulse.check()
+    server.backend_health.check()
     return _told(server, call, await within(server, server.engine.enter(call.room, call.held)), 200)
 
 
 async def renew(server: Server, call: Call) -> Answer:
     """Extend the session."""
-    server.pulse.check()
+    server.backend_health.check()
     return _told(server, call, await within(server, server.engine.renew(call.room, call.held)), 200)
 
 
 async def defer(server: Server, call: Call) -> Answer:
     """Let some people go first."""
-    server.pulse.check()
+    server.backend_health.check()
     places = call.json(DeferWish).places
     if not places.is_integer():
         raise errors.InvalidInput("places", "must be a whole number")
@@ -179,14 +184,14 @@ async def defer(server: Server, call: Call) -> Answer:
 
 async def finish(server: Server, call: Call) -> Answer:
     """End the session; its place goes to the next one."""
-    server.pulse.check()
+    server.backend_health.check()
     await within(server, server.engine.finish(call.room, call.held))
     return _forgotten(server, call)
 
 
 async def leave(server: Server, call: Call) -> Answer:
     """Give up the place, the turn or the session."""
-    server.pulse.check()
+    server.backend_health.check()
     await within(server, server.engine.leave(call.room, call.held))
     return _forgotten(server, call)
 
@@ -196,10 +201,10 @@ async def room(server: Server, call: Call) -> Answer:
     check_not_desk(call.room)
     board = server.boards.known.get(call.room)
     if board is None:
-        server.pulse.check()
+        server.backend_health.check()
         board = await within(server, server.boards.get(call.room))
     server.boards.want(call.room)
-    return Answer(200, answers.JSON, answers.encode(views.room(board)))
+    return Answer(200, answers.JSON, answers.encode(ticket_json.room_body(board)))
 
 
 def check_not_desk(room: str) -> None:
@@ -217,19 +222,6 @@ async def within(server: Server, work: Awaitable[Found]) -> Found:
         raise errors.BackendUnavailable("the backend did not answer in time; try again") from None
 
 
-def gone(view: TicketView) -> Answer:
-    """Answer for a ticket that is in no state any more."""
-    return problems.answer(gone_error(view), reason=view.reason or Reason.PASSED)
-
-
-def gone_error(view: TicketView) -> errors.Refused:
-    """Return what to say of a ticket that is in no state any more."""
-    reason = view.reason or Reason.PASSED
-    if reason in OVER:
-        return errors.SessionOver("the session has ended; join again")
-    return errors.TurnPassed(f"the ticket is gone ({reason}); join again for a new place")
-
-
 def secure(server: Server, call: Call) -> bool:
     """Tell whether the visitor's browser speaks https to us, maybe through a proxy."""
     return server.proxies.is_https(call.peer, call.scheme, call.headers)
@@ -242,7 +234,7 @@ def cookies(server: Server, call: Call, view: TicketView) -> answers.Headers:
     life_s = policy.ticket_ttl_s if policy else None
     found = [cookie(TICKET_COOKIE + view.room, view.ticket, secure=safe, max_age_s=life_s)]
     if view.state is State.INSIDE:
-        made, ends = views.pass_of(server, view), view.session_ends_at_ms
+        made, ends = server.passes.of(view), view.session_ends_at_ms
         left_s = None if ends is None else max(1.0, ends / 1000 - time.time())
         found.append(cookie(PASS_COOKIE + view.room, made, secure=safe, max_age_s=left_s))
     return found
@@ -250,8 +242,8 @@ def cookies(server: Server, call: Call, view: TicketView) -> answers.Headers:
 
 def _told(server: Server, call: Call, view: TicketView, status: int) -> Answer:
     if view.state is State.GONE:
-        return gone(view)
-    body = answers.encode(views.ticket(server, view))
+        return gone_answer(view)
+    body = answers.encode(ticket_body(server.boards, server.passes, view))
     if not call.is_browser:
         return Answer(status, answers.JSON, body)
     known = call.cookie(TICKET_COOKIE + call.room) == view.ticket
@@ -293,15 +285,15 @@ def _away(server: Server, call: Call, act: Act, error: errors.BackendUnavailable
         held = ""
     if act not in _LETS_IN or not open_while_away(server, call.room):
         return problems.answer(error)
-    server.tally.let_in_while_away()
-    body = views.let_in_while_away(server, call.room, held)
+    server.counters.let_in_while_away()
+    body = ticket_json.let_in_while_away(server.passes, call.room, held, server.ring.new_id())
     if not call.is_browser or body.pass_ is None:
         return Answer(200, answers.JSON, answers.encode(body))
     made = cookie(
         PASS_COOKIE + call.room,
         body.pass_,
         secure=secure(server, call),
-        max_age_s=views.AWAY_PASS_S,
+        max_age_s=AWAY_PASS_S,
     )
     return Answer(200, [*answers.JSON, made], answers.encode(body))
 

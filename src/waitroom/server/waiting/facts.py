@@ -19,8 +19,10 @@ from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
 from waitroom.server.context import Server
 from waitroom.server.http.request import Call, cookie
 from waitroom.server.pages.text import Text
+from waitroom.server.rooms import ticket_json
 from waitroom.server.rooms.board import Board
-from waitroom.server.visitor import service, views
+from waitroom.server.rooms.passes import AWAY_PASS_S
+from waitroom.server.visitor import service
 from waitroom.server.waiting.progress import SEEN_COOKIE, seen
 from waitroom.server.waiting.view import FACE_OF, Face, PageView
 from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE
@@ -80,7 +82,7 @@ async def facts(server: Server, call: Call, text: Text, nonce: str, asked: Asked
     except (errors.UnknownRoom, errors.InvalidRoomName):
         return Facts(page, [])
     except (errors.Unavailable, errors.BrokenRoom, errors.UpgradeNeeded):
-        server.pulse.suspect()
+        server.backend_health.suspect()
         return _away(server, call, page)
 
 
@@ -93,7 +95,7 @@ async def _board(server: Server, room: str) -> Board:
     service.check_not_desk(room)
     board = server.boards.known.get(room)
     if board is None:
-        server.pulse.check()
+        server.backend_health.check()
         board = await service.within(server, server.boards.get(room))
     server.boards.want(room)
     return board
@@ -104,7 +106,7 @@ async def _known(
 ) -> Facts:
     page = replace(
         page,
-        view=_plain(views.room(board)),
+        view=_plain(ticket_json.room_body(board)),
         holding=board.stats.hold_until_ms is not None,
         changed_at_ms=board.changed_at_ms,
     )
@@ -115,7 +117,7 @@ async def _known(
             )
         except errors.InvalidTicket:
             pass  # too old, or of an earlier secret: its holder is new
-    server.pulse.check()
+    server.backend_health.check()
     face = ENDED.get(ended or "") or _newcomer(board.policy, board.stats.waiting, page.now_ms)
     return Facts(replace(page, face=face), [])
 
@@ -138,7 +140,7 @@ def _early(policy: Policy, now_ms: int) -> bool:
 def _held(server: Server, call: Call, page: PageView, view: TicketView) -> Facts:
     if view.state is State.GONE:
         return Facts(replace(page, face=_gone(call, view)), [])
-    body = _plain(views.ticket(server, view))
+    body = _plain(ticket_json.ticket_body(server.boards, server.passes, view))
     eta = body["eta_s"]
     page = replace(
         page,
@@ -203,15 +205,15 @@ def _away(server: Server, call: Call, page: PageView) -> Facts:
     page = replace(page, face=Face.AWAY, policy=policy)
     if not service.open_while_away(server, call.room):
         return Facts(page, [])
-    body = views.let_in_while_away(server, call.room, call.held)
-    server.tally.let_in_while_away()
+    body = ticket_json.let_in_while_away(server.passes, call.room, call.held, server.ring.new_id())
+    server.counters.let_in_while_away()
     kept = cookie(
         PASS_COOKIE + call.room,
         body.pass_ or "",
         secure=service.secure(server, call),
-        max_age_s=views.AWAY_PASS_S,
+        max_age_s=AWAY_PASS_S,
     )
-    ends_ms = page.now_ms + views.AWAY_PASS_S * 1000
+    ends_ms = page.now_ms + AWAY_PASS_S * 1000
     page = replace(page, face=Face.INSIDE, session_ends_at_ms=ends_ms, ticket=_plain(body))
     return Facts(page, [kept])
 

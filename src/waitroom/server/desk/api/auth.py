@@ -77,7 +77,7 @@ async def host_by_key(server: Server, text: str, address: str) -> HostWho:
         return HostWho(found.id, found.name, address, store=found.store)
     wait_s = server.bad_keys.take(address)
     if wait_s:
-        server.tally.limited("keys")
+        server.counters.limited("keys")
         raise TooMany("too many bad keys from this address", math.ceil(wait_s))
     raise Unauthorized("this host key is not known; it may have been revoked")
 

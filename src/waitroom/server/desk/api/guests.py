@@ -74,11 +74,11 @@ async def place(server: Here, store: b.StoreId, token: b.Token) -> Response:
     """Tell where a party stands and how long it may take."""
     desk = desk_of(server)
     desk.read_token(store, token)  # a wrong one is refused also while the line is away
-    server.pulse.check()
+    server.backend_health.check()
     try:
         found = await desk.place(store, token)
     except BackendUnavailable:
-        server.pulse.suspect()
+        server.backend_health.suspect()
         raise
     return views.as_response(views.place_json(found))
 
@@ -86,14 +86,14 @@ async def place(server: Here, store: b.StoreId, token: b.Token) -> Response:
 @router.get(
     "/parties/{token}/events",
     status_code=200,
-    response_class=stream.EventStream,
+    response_class=stream.StreamResponse,
     responses=problems(*_READS, 429)
     | stream.described("`place`, `store`, `gone`, `away`, `reconnect`"),
 )
 async def place_events(server: Here, store: b.StoreId, token: b.Token) -> Response:
     """Follow a place live: each event is the whole state, so a reconnect misses nothing."""
     desk_of(server).read_token(store, token)
-    return stream.EventStream(server, stream.Guest(store=store, token=token))
+    return stream.StreamResponse(server, stream.Guest(store=store, token=token))
 
 
 @router.post("/parties/{token}/defer", responses=problems(*_WRITES))
@@ -137,5 +137,5 @@ def limit_joins(server: Server, request: Request) -> None:
     """Refuse an address from which too many join."""
     wait_s = server.joins.take(address_of(server, request))
     if wait_s > 0:
-        server.tally.limited("joins")
+        server.counters.limited("joins")
         raise TooMany("too many join from this address; try again", math.ceil(wait_s))

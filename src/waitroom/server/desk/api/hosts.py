@@ -76,7 +76,7 @@ def _day(text: str | None) -> date | None:
 @router.get(
     "/line/events",
     status_code=200,
-    response_class=stream.EventStream,
+    response_class=stream.StreamResponse,
     responses=stream.described("`line`, `gone`, `away`, `reconnect`"),
 )
 async def line_events(server: Here, _: Reader, request: Request, store: b.StoreId) -> Response:
@@ -86,7 +86,7 @@ async def line_events(server: Here, _: Reader, request: Request, store: b.StoreI
         (await who_hosts(server, request, store)).need(store, Role.VIEWER)
 
     await desk_of(server).record.store(store)
-    return stream.EventStream(server, stream.Host(store=store, check=check))
+    return stream.StreamResponse(server, stream.Host(store=store, check=check))
 
 
 @router.post("/line", status_code=201)

@@ -93,11 +93,11 @@ async def guest_answer(server: Server, party: Party, token: str) -> b.GuestAnswe
     """Return a party to its guest, with its place if the live line answers."""
     assert server.desk is not None  # noqa: S101 - its routes are there only then
     place = None
-    if not server.pulse.away:
+    if not server.backend_health.away:
         try:
             place = place_json(await server.desk.place(party.store, token))
         except BackendUnavailable:  # what was asked for is done, and the record says it
-            server.pulse.suspect()
+            server.backend_health.suspect()
     store = await server.desk.record.store(party.store)
     return b.GuestAnswer(party=guest_party(store, party), place=place)
 

@@ -17,11 +17,11 @@ from waitroom.server.desk.api.auth import desk_of
 async def lines_of(server: Server, store: Store) -> tuple[LineSummary, ...]:
     """Return the lines of a store, by the record while Redis is away: joining works then too."""
     desk = desk_of(server)
-    if not server.pulse.away:
+    if not server.backend_health.away:
         try:
             return await desk.waits(store.id)
         except BackendUnavailable:
-            server.pulse.suspect()
+            server.backend_health.suspect()
     return await _by_record(desk, store)
 
 

@@ -146,12 +146,12 @@ async def place_page(
 
 async def _place(server: Server, store: str, token: str) -> Place | None:
     """Return where a party stands, or None while the live line cannot be asked."""
-    if server.pulse.away:
+    if server.backend_health.away:
         return None
     try:
         return await desk_of(server).place(store, token)
     except BackendUnavailable:
-        server.pulse.suspect()
+        server.backend_health.suspect()
         return None
 
 

@@ -1,4 +1,4 @@
-"""The tallies of all workers of a server, so that a scrape which reaches any of them sees the sum.
+"""The counters of all workers of a server: a scrape reaches any one of them and sees the sum.
 
 Workers answer one port, and nobody chooses which. Each writes its numbers once a second to a
 folder of its server:
@@ -30,7 +30,7 @@ from typing import BinaryIO, Self
 
 import msgspec
 
-from waitroom.server.metrics.counters import Snapshot, Tally, add
+from waitroom.server.counters.worker import Counters, Snapshot, add
 
 log = logging.getLogger("waitroom.metrics")
 
@@ -60,15 +60,15 @@ def folder_of(data_dir: Path, port: int) -> Path:
     return data_dir / "run" / str(port)
 
 
-class Shares:
-    """Shares one worker's tally: `async with Shares(folder, tally) as shares`.
+class SharedCounters:
+    """Shares one worker's counters: `async with SharedCounters(folder, counters) as shared`.
 
     Where the folder cannot be written, it says so once, and `read` answers for this worker alone.
     """
 
-    def __init__(self, folder: Path, tally: Tally, *, every_s: float = WRITE_EVERY_S) -> None:
+    def __init__(self, folder: Path, counters: Counters, *, every_s: float = WRITE_EVERY_S) -> None:
         self._folder = folder
-        self._tally = tally
+        self._counters = counters
         self._every_s = every_s
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._live: BinaryIO | None = None
@@ -147,7 +147,7 @@ class Shares:
                 log.warning("metrics were not written, trying again: %s", error)
 
     def _mine(self) -> Snapshot:
-        numbers = self._tally.snapshot()
+        numbers = self._counters.snapshot()
         numbers["gauges"]["loop_lag_s"] = [self._late_s]
         numbers["gauges"]["resident_bytes"] = [resident_bytes()]
         numbers["counters"]["cpu_s"] = [sum(os.times()[:2])]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from waitroom.estimate.methods import Wait
 from waitroom.models import State
-from waitroom.server.visitor.poll_interval import poll_after_ms
+from waitroom.server.rooms.poll_interval import poll_after_ms
 
 LONG = Wait(3600, 4000, 4400)
 waits = st.none() | st.integers(0, 10**6).map(lambda low: Wait(low, low + 1, low + 2))

@@ -1,14 +1,19 @@
-"""What a room and its tickets look like in JSON, with the estimate, the pace and the pass."""
+"""Rooms and tickets as JSON, with the estimate, the poll interval and the pass.
+
+Status answers, live streams and the waiting page show the same bodies.
+"""
 
 from __future__ import annotations
 
 import random
 import time
 
+from waitroom.errors import Refused, SessionOver, TurnPassed
 from waitroom.estimate.methods import Wait
-from waitroom.models import Mode, State, TicketView
-from waitroom.server.context import Server
+from waitroom.models import Mode, Reason, State, TicketView
+from waitroom.server.http import problems
 from waitroom.server.http.answers import (
+    Answer,
     CalledBody,
     EtaBody,
     InsideBody,
@@ -16,21 +21,16 @@ from waitroom.server.http.answers import (
     TicketBody,
     moment,
 )
-from waitroom.server.rooms.board import Board
-from waitroom.server.visitor.poll_interval import poll_after_ms
+from waitroom.server.rooms.board import Board, Boards
+from waitroom.server.rooms.passes import AWAY_PASS_S, Passes
+from waitroom.server.rooms.poll_interval import poll_after_ms
 
-AWAY_PASS_S = 60
-"""A pass that is given while the backend is away holds so long; by then it may be back."""
-
-PASS_S = 86_400
-"""A pass of a session without an end holds so long, and is made anew by each status."""
-
-_MOST_PASSES = 20_000
+_OVER = {Reason.FINISHED, Reason.EXPIRED}
 
 
-def ticket(server: Server, view: TicketView) -> TicketBody:
+def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> TicketBody:
     """Return the body for a ticket that waits, is called or is inside."""
-    board = server.boards.known.get(view.room)
+    board = boards.known.get(view.room)
     position, state = view.position, view.state
     wait = board.wait(position) if board is not None and position is not None else None
     silence_s = None
@@ -42,7 +42,7 @@ def ticket(server: Server, view: TicketView) -> TicketBody:
         state,
         wait,
         silence_s,
-        server.boards.load,
+        boards.load,
         random.random(),  # noqa: S311 - spreads polls, hides nothing
     )
     if state is State.WAITING:
@@ -69,11 +69,11 @@ def ticket(server: Server, view: TicketView) -> TicketBody:
         None,
         after_ms,
         moment(view.session_ends_at_ms),
-        pass_of(server, view),
+        passes.of(view),
     )
 
 
-def room(board: Board) -> RoomBody:
+def room_body(board: Board) -> RoomBody:
     """Return the public body of a room."""
     policy, stats = board.policy, board.stats
     opens_at = policy.opens_at_ms
@@ -100,31 +100,21 @@ def eta(wait: Wait | None) -> EtaBody | None:
     return None if wait is None else EtaBody(wait.low, wait.likely, wait.high)
 
 
-def pass_of(server: Server, view: TicketView) -> str:
-    """Return the pass of a session: the same one as long as the session ends at the same time."""
-    key = (view.room, view.sid, view.session_ends_at_ms)
-    found = server.made_passes.get(key)
-    if found is None:
-        now_s = time.time()
-        ends_ms = view.session_ends_at_ms
-        expires_s = now_s + PASS_S if ends_ms is None else ends_ms / 1000
-        found = _sign(server, view.room, view.id, view.sid or 0, now_s, expires_s)
-        if len(server.made_passes) >= _MOST_PASSES:
-            server.made_passes.clear()
-        server.made_passes[key] = found
-    return found
-
-
-def let_in_while_away(server: Server, room: str, held: str) -> InsideBody:
+def let_in_while_away(passes: Passes, room: str, ticket: str, ticket_id: str) -> InsideBody:
     """Return what a visitor of a room with `when_away = open` gets: a short pass of no session."""
-    now_s = time.time()
-    made = _sign(server, room, server.ring.new_id(), 0, now_s, now_s + AWAY_PASS_S)
-    ends = moment(int((now_s + AWAY_PASS_S) * 1000))
-    return InsideBody(room, held, "inside", None, 0, None, AWAY_PASS_S * 500, ends, made)
+    text = passes.while_away(room, ticket_id)
+    ends_at = moment(int((time.time() + AWAY_PASS_S) * 1000))
+    return InsideBody(room, ticket, "inside", None, 0, None, AWAY_PASS_S * 500, ends_at, text)
 
 
-def _sign(
-    server: Server, room: str, ticket_id: str, sid: int, now_s: float, expires_s: float
-) -> str:
-    issuer = server.settings.public_url or "waitroom"
-    return server.passes.sign(room, ticket_id, sid, int(now_s), int(expires_s), issuer)
+def gone_answer(view: TicketView) -> Answer:
+    """Answer for a ticket that is in no state any more."""
+    return problems.answer(gone_error(view), reason=view.reason or Reason.PASSED)
+
+
+def gone_error(view: TicketView) -> Refused:
+    """Return what to say of a ticket that is in no state any more."""
+    reason = view.reason or Reason.PASSED
+    if reason in _OVER:
+        return SessionOver("the session has ended; join again")
+    return TurnPassed(f"the ticket is gone ({reason}); join again for a new place")

@@ -1,7 +1,7 @@
 """What one worker counts of itself: plain lists and integers, for it is on the path of every call.
 
-A `Tally` knows nothing of Prometheus and does no I/O: `shares.py` adds up the tallies of all
-workers of a server, `metrics.py` shows the sum. Labels come from our own code (route templates,
+`Counters` knows nothing of Prometheus and does no I/O: `shared.py` adds up the counters of all
+workers of a server, `metrics` shows the sum. Labels come from our own code (route templates,
 verbs, names of limits) and never from a caller, and even so their number is bounded.
 """
 
@@ -22,7 +22,7 @@ Row: TypeAlias = list[float]
 Snapshot: TypeAlias = dict[str, dict[str, Row]]
 """Family → labels joined by blanks → numbers. Adding two snapshots is adding their rows."""
 
-# The plain numbers of a tally, by what adding them up over workers means.
+# The plain numbers of a worker, by what adding them up over workers means.
 COUNTERS = ("lane_requests", "streams_opened", "backend_errors", "away_entries")
 GAUGES = ("streams_open",)
 
@@ -32,11 +32,11 @@ def new_row(bounds: tuple[float, ...]) -> Row:
     return [0] * (len(bounds) + 2)
 
 
-class Tally:
+class Counters:
     """The counters of one worker. Every method is called on the event loop, so nothing is locked.
 
     `streams_open`, `streams_opened`, `lane_requests` and `backend_errors` are plain attributes: the
-    code that opens a stream says `tally.streams_open += 1`.
+    code that opens a stream says `counters.streams_open += 1`.
     """
 
     __slots__ = (

@@ -1,0 +1,165 @@
+"""Opens what one process of the server holds, wires it together, drains it and closes it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from importlib.util import find_spec
+from types import ModuleType
+
+from waitroom.credentials.pass_keys import fingerprint, load_pass_keys
+from waitroom.credentials.secret import load_secret
+from waitroom.engine import Engine
+from waitroom.errors import InvalidInput
+from waitroom.server.context import Server
+from waitroom.server.counters.shared import SharedCounters, folder_of
+from waitroom.server.counters.worker import Counters
+from waitroom.server.http.event_stream import OpenStreams
+from waitroom.server.http.proxies import TrustedProxies
+from waitroom.server.http.rate_limits import Buckets
+from waitroom.server.rooms.backend_health import BackendHealth
+from waitroom.server.rooms.board import Boards
+from waitroom.server.rooms.live_streams import LiveStreams, Sources
+from waitroom.server.rooms.passes import Passes
+from waitroom.settings import Settings, declared_rooms
+from waitroom.ticker import Ticker
+from waitroom.tickets import KeyRing
+
+log = logging.getLogger("waitroom.lifecycle")
+
+BACKEND_SHARE = 2 / 3
+"""Share of `answer_within_s` that one call to the backend may take."""
+
+CONNECT_S = 5.0
+KEYS_EVERY_S = 1.0
+BAD_KEYS_PER_MINUTE = 10
+"""How many wrong API keys an address may show before it is told to wait."""
+
+DESK_NEEDS = ("sqlalchemy", "aiosqlite", "alembic", "httpx", "segno")
+
+
+@contextlib.asynccontextmanager
+async def open_server(settings: Settings) -> AsyncIterator[Server]:
+    """Connect, and keep the rooms moving until the end."""
+    ring = load_secret(settings)
+    timeout_s = min(settings.timeout_s, BACKEND_SHARE * settings.answer_within_s)
+    engine = await Engine.connect(
+        settings.redis_url,
+        settings.data_dir,
+        ring,
+        timeout_s=timeout_s,
+        patience_s=timeout_s,
+        connect_timeout_s=CONNECT_S,
+        admin_key=settings.admin_key,
+    )
+    async with engine:
+        if settings.config is not None:
+            for name, policy in declared_rooms(settings.config).items():
+                engine.declare(name, policy)  # so that they come back after a loss
+        server = _wired(settings, engine, ring)
+        engine.on_script(server.counters.backend_call)
+        async with (
+            _background(server),
+            Ticker(engine),
+            server.shared_counters,
+            _following_keys(settings, server.passes),
+            _desk(server),
+        ):
+            yield server
+
+
+def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
+    counters = Counters()
+    boards = Boards(engine)
+    passes = Passes(load_pass_keys(settings), settings.public_url or "waitroom")
+    health = BackendHealth(engine, counters, settings.answer_within_s)
+    streams = OpenStreams(settings.streams, settings.streams_per_address, counters)
+    return Server(
+        settings=settings,
+        engine=engine,
+        ring=ring,
+        passes=passes,
+        keys=engine.api_keys,
+        audit=engine.audit,
+        handoffs=engine.handoffs,
+        boards=boards,
+        backend_health=health,
+        counters=counters,
+        shared_counters=SharedCounters(folder_of(settings.data_dir, settings.port), counters),
+        proxies=TrustedProxies(settings.proxies, settings.public_url),
+        joins=Buckets(settings.joins_per_minute),
+        bad_keys=Buckets(BAD_KEYS_PER_MINUTE),
+        open_streams=streams,
+        live_streams=LiveStreams(Sources(engine, boards, passes, health), streams),
+    )
+
+
+@contextlib.asynccontextmanager
+async def _background(server: Server) -> AsyncIterator[None]:
+    """Keep boards renewed and the backend watched; at the end stop these and the live streams."""
+    server.boards.start()
+    server.backend_health.start()
+    try:
+        yield
+    finally:
+        await server.live_streams.stop()
+        await server.boards.stop()
+        await server.backend_health.stop()
+
+
+async def drain(server: Server, seconds: float) -> None:
+    """Say that this process is about to stop, and send every event stream elsewhere."""
+    server.draining = True
+    await server.open_streams.drain(seconds)
+
+
+def check_desk() -> None:
+    """Say which package is missing, if this server cannot have a desk."""
+    for name in DESK_NEEDS:
+        if find_spec(name) is None:
+            raise InvalidInput("desk", f"needs the package {name}: pip install 'waitroom[desk]'")
+
+
+def load_desk() -> ModuleType:
+    """Import the routes of the desk, which need more packages than the rest of the server."""
+    check_desk()
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it greets whoever imports it
+    from waitroom.server import desk
+
+    return desk
+
+
+@contextlib.asynccontextmanager
+async def _desk(server: Server) -> AsyncIterator[None]:
+    """Open the desk, if this server has one."""
+    if not server.settings.desk:
+        yield
+        return
+    async with load_desk().opened(server):
+        yield
+
+
+@contextlib.asynccontextmanager
+async def _following_keys(settings: Settings, passes: Passes) -> AsyncIterator[None]:
+    """Load the keys of passes again whenever their folder changes."""
+
+    async def follow() -> None:
+        known = await asyncio.to_thread(fingerprint, settings)
+        while True:
+            await asyncio.sleep(KEYS_EVERY_S)
+            try:
+                latest = await asyncio.to_thread(fingerprint, settings)
+                if latest != known:
+                    passes.replace_keys(await asyncio.to_thread(load_pass_keys, settings))
+                    known = latest
+            except (InvalidInput, OSError) as error:  # somebody is at it: the old keys go on
+                log.warning("the keys of passes were not loaded again: %s", error)
+
+    task = asyncio.create_task(follow())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task], timeout=1)
