@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from waitroom import errors
-from waitroom.engine.scripts import Verb
+from waitroom.engine.scripts import Verb, lua
 from waitroom.models import POLICY_FIELDS, PRESETS
 from waitroom.settings import SETTINGS
 
@@ -46,6 +46,18 @@ def test_every_preset_is_listed() -> None:
 def test_every_verb_has_its_heading() -> None:
     """docs/verbs.md explains each verb, and none that does not exist."""
     assert {str(verb) for verb in Verb} == headings("verbs.md")
+
+
+def test_keys_of_a_room() -> None:
+    """ARCHITECTURE.md has a row for each key of a room, with the type of the scripts' key map."""
+    mapped = re.findall(r"^-- +\d+ (\w+) +([A-Z]+) ", lua("_common"), re.M)
+    table: dict[str, str] = {}
+    rows = r"^\| (`[^|]+) \| ([A-Z, ]+) \|"
+    for names, types in re.findall(rows, (ROOT / "ARCHITECTURE.md").read_text("utf-8"), re.M):
+        named = re.findall(r"`(\w+)", names)
+        kinds = types.split(", ")
+        table |= zip(named, kinds * len(named) if len(kinds) == 1 else kinds, strict=False)
+    assert dict(mapped) == table
 
 
 def test_every_setting_has_its_heading() -> None:

@@ -118,8 +118,8 @@ def test_verbs_are_methods_and_test_files(verb: Verb) -> None:
 
 @EVERY_VERB
 def test_scripts_are_short(verb: Verb) -> None:
-    """A verb's script stays under 120 lines."""
-    assert len(lua(verb).splitlines()) < 120
+    """A verb's script has fewer than 90 lines of code, beside its comments."""
+    assert sum(bool(line.strip()) for line in code(verb).splitlines()) < 90
 
 
 @EVERY_VERB
@@ -451,10 +451,3 @@ def test_flags(verb: Verb) -> None:
         assert "#!lua" == first
     else:
         assert "#!lua flags=allow-oom" == first
-
-
-@pytest.mark.parametrize("verb", sorted(READS))
-def test_reads_write_nothing(verb: Verb) -> None:
-    """A verb that reads calls no command that writes."""
-    writes = {"HSET", "ZADD", "ZREM", "HDEL", "SET", "XADD", "UNLINK", "HINCRBY", "EXPIRE"}
-    assert set() == writes & set(re.findall(r"redis\.call\('(\w+)'", code(verb)))

@@ -461,11 +461,12 @@ async def test_counters(engine: Engine, room: str) -> None:
 
 
 async def test_pace(engine: Engine, room: str) -> None:
-    """The pace is kept as it is said, and stays where nothing is said of it."""
+    """The pace is kept in `meta` as it is told, and stays when a call does not tell it."""
     await line(engine, room, "a")
     await engine.settle(room, pace="3:4.25")
     await engine.settle(room, [at("a", revision=2)])
     assert "3:4.25" == (await engine.lines.spot(room, "a")).pace
+    assert b"3:4.25" == await engine.runner.client.hget(keys.room_key(room, "meta"), "pace")
     before = await rev(engine, room)
     await engine.settle(room, [at("a", revision=2)], pace="4:4.5")
     assert ("4:4.5", before + 1) == (

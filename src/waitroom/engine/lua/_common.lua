@@ -1,5 +1,5 @@
--- What every verb shares: the key map, reading and writing a room, deadlines. `scripts.py` puts this
--- file in front of each verb's own, with `_moves.lua` in between for all but poll, list and check.
+-- What every verb shares: the maps of KEYS, ARGV and R, reading and writing a room, deadlines. `scripts.py`
+-- puts this file in front of each verb's own, with `_moves.lua` in between for all but poll, list and check.
 --
 -- KEYS, the same for every verb (`keys.py` builds them; all share the hash tag {room}):
 --    1 config   HASH    policy field -> value, '' = no limit; version      written by configure
@@ -31,14 +31,86 @@
 --
 -- Room time: the server's clock plus `offset`, which grows when that clock steps back, so that
 -- room time never does. Slots, windows and deadlines all count in it.
+--
+-- R: the room as this call sees it. Nothing of it outlives the call; `set` and `save` write fields of
+-- `meta` back. Times are room time unless it says wall. A policy field that is nil has no limit.
+--   field             unit    set by                            what it is
+--   R.p               table   read_policy                       the policy as stored: name -> text, '' = no limit
+--   R.version         number  read_policy, check, configure     version of the policy
+--   R.capacity        people  read_policy                       policy: called and inside at the same time
+--   R.batch           people  read_policy                       policy: calls per slot of `R.every`
+--   R.every           ms      read_policy                       policy: length of such a slot
+--   R.max_entries     people  read_policy                       policy: entries per window of `R.per`
+--   R.per             ms      read_policy                       policy: length of that window
+--   R.session         ms      read_policy                       policy: length of a session
+--   R.enter_within    ms      read_policy                       policy: how long a called ticket has its turn
+--   R.presence        ms      read_policy                       policy: silence after which one is absent
+--   R.recover         ms      read_policy                       policy: admission holds for so long after a loss
+--   R.queue_limit     people  read_policy                       policy: most who wait
+--   R.ttl             ms      read_policy                       policy: oldest a waiting ticket gets
+--   R.idle            ms      read_policy                       policy: an empty room is tidied up after it
+--   R.opens_at_ms     wall ms read_policy                       policy: opening time
+--   R.max_defers      number  read_policy                       policy: how often a ticket may be deferred
+--   R.schema          number  open_room                         layout of the keys, 0 = none written yet
+--   R.epoch           us      open_room, check, clear,          raised by create and clear; a ticket of an
+--                             configure                         earlier one is worth nothing
+--   R.rev             number  open_room, learn, save, check,    calls that changed something; a caller that
+--                             configure                         saw a higher one proves a loss
+--   R.last            us      open_room, learn, next_place,     highest place given out by arrival
+--                             note_place, check, configure
+--   R.watermark       us      open_room, learn,                 highest place called from the head
+--                             raise_watermark, check, configure
+--   R.slot_start      ms      open_room, pace_left              when the slot of `R.every` began
+--   R.slot_count      people  open_room, pace_left, count_pace  calls in it
+--   R.bucket_ms       ms      open_room, rekey                  width of a bucket of `entries`
+--   R.alive_at        ms      open_room, keep_time, configure   last call, written once a second
+--   R.silent_from     ms      open_room, keep_time, configure   start of our last silence: enter-bys from here
+--                                                               on ...
+--   R.grace_until     ms      open_room, keep_time, configure   ... last until then at least
+--   R.resumed_at      ms      open_room, keep_time, configure   end of that silence: presence counts from here
+--   R.hold_until      ms      open_room, hold, configure        until then only force and bypass call people
+--   R.offset          us      open_room, keep_time, configure   room time minus the server's clock
+--   R.sweep_after     us      open_room                         place up to which the absent were swept
+--   R.sweep_at        ms      open_room, advance                when the sweep goes on
+--   R.draw_floor      us      open_room                         places are drawn above it
+--   R.draw_top        us      open_room, drawn_place,           highest place drawn
+--                             note_place
+--   R.draw_until      wall ms open_room, drawn_place            the opening that they were drawn for
+--   R.opened          wall ms open_room                         the opening time that has come
+--   R.rebuilt         0 or 1  open_room, learn                  1 = made again from a process's memory
+--   R.last_sid        us      open_room, go_inside              highest session id
+--   R.history_at      ms      open_room, note_history           last moment of the history of entries
+--   R.active_at       ms      open_room                         last call that changed something
+--   R.dropped         ms      open_room                         when the room was dropped, 0 = it is there
+--   R.changes         table   open_room, configure              name, value, ... that `save` writes to meta
+--   R.counts          table   open_room, configure              counter -> how many `save` adds
+--   R.changed         boolean count, take_out                   somebody's state changed in this call
+--   R.raw_ms          wall ms keep_time                         the server's clock
+--   R.now             ms      keep_time, check                  room time of this call
+--   R.now_us          us      keep_time                         the same, finer
+--   R.offset_ms       ms      keep_time, check                  `R.offset`: room time to wall time
+--   R.before          boolean judge_mode                        the opening time is yet to come
+--   R.draws           boolean judge_mode                        so places are drawn, and positions hidden
+--   R.bypass          boolean judge_mode                        everybody goes in, no limit holds
+--   R.calls           boolean judge_mode                        people are called without an operator
+--   R.by_hand         boolean judge_mode                        an operator may call without force
+--   R.refuses         text    judge_mode                        why newcomers are refused, nil = they are not
+--   R.n_waiting       people  open_room, drop_waiting,          how many wait, kept right while this call
+--                             configure, join, settle           moves them
+--   R.n_called        people  live_called, mark_called,         called and in time; nil until somebody asks
+--                             go_inside, take_out
+--   R.n_inside        people  live_inside, go_inside, take_out  inside and in time; nil until somebody asks
+--   R.n_entries       people  entries_in_window, note_entries   entries in the window; nil until somebody asks
+--   R.stale_buckets   table   entries_in_window, note_entries   buckets that the window has passed
+--   R.window_frees_at ms      entries_in_window                 when the oldest bucket leaves the window
 
 local SCHEMA = 1
 local LIMIT = 500 -- most members that one call may move
 local STEP = 8 -- between two places, so that deferred people fit in between
-local FOREVER = 9e15 -- the score of "no deadline"
-local KEPT_EVENTS = 10000
+local FOREVER = 9e15 -- the score of "no deadline": exact in a double, and after every real time
+local KEPT_EVENTS = 10000 -- about: '~' lets the stream drop whole nodes only, which is cheap
 local REV_JUMP = 1000000 -- puts `rev` above every caller's after a loss: it is noticed once
-local SESSION_KEPT_MS = 86400000
+local SESSION_KEPT_MS = 86400000 -- a session without an end is known as ended for a day
 
 local K = {
   config = KEYS[1], meta = KEYS[2], waiting = KEYS[3], seen = KEYS[4], called = KEYS[5],
@@ -46,6 +118,7 @@ local K = {
   entries = KEYS[11], events = KEYS[12], series = KEYS[13], record = KEYS[14],
   op = KEYS[15],
 }
+-- What a key must be, if it is there. `series` is not here: only `sample` writes it, and checks it itself.
 local TYPES = {
   config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash', called = 'zset', inside = 'zset',
   sids = 'hash', done = 'zset', gone = 'zset', moved = 'hash', entries = 'hash', events = 'stream',
@@ -53,6 +126,7 @@ local TYPES = {
 }
 -- A verb that writes to these alone need not look at the others: reading a wrong one fails by itself.
 local POLL_TYPES = {config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash'}
+-- One HMGET reads each of these lists, in this order; Python has the same names (a test compares them).
 local POLICY = {
   'version', 'mode', 'capacity', 'batch', 'every_s', 'max_entries', 'per_s', 'session_s',
   'renewable', 'enter_within_s', 'presence_s', 'recover_s', 'queue_limit', 'ticket_ttl_s',
@@ -63,18 +137,21 @@ local META = {
   'alive_at', 'silent_from', 'resumed_at', 'grace_until', 'hold_until', 'offset', 'sweep_after', 'sweep_at',
   'draw_floor', 'draw_top', 'draw_until', 'opened', 'rebuilt', 'last_sid', 'history_at', 'active_at', 'dropped',
 }
+-- Lifetime counters are added to with HINCRBY and only read where they are shown: no call needs their sum.
 local COUNTERS = {
   'joined', 'restored', 'called_total', 'entered', 'finished', 'left', 'kicked', 'expired',
   'no_show', 'abandoned', 'deferred',
 }
 
 local floor, max, min = math.floor, math.max, math.min
-local R = {} -- the room, as this call sees it
+local R = {} -- see the map above
 
+-- An answer without epoch and rev: the room was not read, so there is nothing to remember of it.
 local function failed(word, ...)
   return {'waitroom/1', word, ...}
 end
 
+-- The head of every other answer is what a process remembers of the room, to bring it back after a loss.
 local function reply(word, ...)
   return {
     'waitroom/1', word, 'epoch', R.epoch, 'rev', R.rev, 'watermark', R.watermark, 'last', R.last,
@@ -88,6 +165,7 @@ local function wall(room_ms)
   return room_ms - R.offset_ms
 end
 
+-- Policies hold seconds, perhaps 0.5; scripts count in whole ms. nil stays nil: no limit.
 local function ms(seconds)
   seconds = tonumber(seconds)
   return seconds and floor(seconds * 1000 + 0.5)
@@ -101,6 +179,7 @@ local function wrong_type(types)
   end
 end
 
+-- Fields of meta are collected and written once, by `save`: before it a script can still end without a trace.
 local function set(field, value)
   R.changes[#R.changes + 1] = field
   R.changes[#R.changes + 1] = value
@@ -113,6 +192,7 @@ local function count(field, n)
   R.changed = true
 end
 
+-- Each call reads the policy anew: a change acts on the very next call, in every process.
 local function read_policy()
   local values = redis.call('HMGET', K.config, unpack(POLICY))
   local p = {}
@@ -136,11 +216,13 @@ local function judge_mode()
     set('opened', R.opens_at_ms)
   end
   local works = mode == 'open' or mode == 'manual'
+  -- 'pass' before the opening means as if there were no waiting room, but not in one that is paused or closed.
   R.draws = before and early == 'draw'
   R.bypass = mode == 'bypass' or (before and early == 'pass' and works)
   R.by_hand = works and (not before or early == 'pass')
   R.calls = R.bypass or (mode == 'open' and not before)
   R.before = before
+  -- Only newcomers are refused: who has a place keeps it.
   if mode == 'closed' then
     R.refuses = 'room_closed'
   elseif before and early == 'refuse' and not R.bypass then
@@ -148,6 +230,7 @@ local function judge_mode()
   end
 end
 
+-- Call nobody for `recover_s`. Never shorter than a hold that is on: two losses are not one.
 local function hold()
   R.hold_until = max(R.hold_until, R.now + R.recover)
   set('hold_until', R.hold_until)
@@ -159,6 +242,7 @@ end
 local function keep_time(raw_us)
   R.raw_ms = floor(raw_us / 1000)
   R.now = floor((raw_us + R.offset) / 1000)
+  -- Within a second it is no step: `alive_at` is that coarse, and servers' clocks are slewed all the time.
   if R.now < R.alive_at - 1000 then
     R.offset = R.offset + (R.alive_at - R.now) * 1000
     R.now = R.alive_at
@@ -167,8 +251,11 @@ local function keep_time(raw_us)
   R.now_us = raw_us + R.offset
   R.offset_ms = R.now - R.raw_ms
   local gap = R.now - R.alive_at
-  if gap < 1000 then return end
+  if gap < 1000 then return end -- `alive_at` is written once a second, not by every call
+  -- Half of what people have: with all of it an outage of a minute would sweep a room with a minute's presence.
+  -- 5 s at least, for a process may pause so long without anything being wrong.
   local quiet = max(5000, min(R.recover, (R.presence or FOREVER) / 2, (R.enter_within or FOREVER) / 2))
+  -- Nobody waits and nobody is called: then a silence cost nobody anything, and there is nothing to give back.
   if gap > quiet and R.alive_at > 0 and (R.n_waiting > 0 or redis.call('EXISTS', K.called) == 1) then
     -- We may have judged by the clock until a second after `alive_at`: what was over then stays over.
     -- Who had their time again from an earlier silence, and had not used it up, has it once more.
@@ -187,8 +274,11 @@ end
 -- and hold so that the old order is back before anybody is called.
 local function learn(rev, watermark, last)
   if R.rev < rev then
+    -- Other processes may know still higher ones. The jump passes them all, so that one loss holds once.
     R.rev = rev + REV_JUMP
     set('rev', R.rev)
+    -- A replica has most of the room. Who waits at or before the watermark was called in the lost second, and
+    -- nobody knows whether they entered: they keep their place, unlike in a room that was made from nothing.
     set('rebuilt', 0)
     R.rebuilt = 0
     hold()
@@ -205,6 +295,8 @@ end
 
 -- Read the room. Returns nil, or the reply that ends this call: nothing has been written by then.
 local function open_room(types, reads)
+  -- The order matters: types before any read that would fail, schema before fields that may mean something
+  -- else, `dropped` before 'lost', or a process that remembers the room would bring it back.
   local bad = wrong_type(types)
   if bad then return failed('broken_room', 'key', bad) end
   read_policy()
@@ -215,7 +307,7 @@ local function open_room(types, reads)
   if R.dropped > 0 then return failed('unknown_room') end
   if R.epoch == 0 or R.version == 0 then return failed('lost') end
   local epoch = tonumber(ARGV[2])
-  if epoch > R.epoch then return failed('lost') end
+  if epoch > R.epoch then return failed('lost') end -- a replica from before a clear, or before all of it
   R.n_waiting = redis.call('ZCARD', K.waiting)
   local raw_us = tonumber(ARGV[1])
   if not raw_us then
@@ -224,10 +316,12 @@ local function open_room(types, reads)
   end
   keep_time(raw_us)
   judge_mode()
+  -- A caller of an earlier epoch knows nothing that still holds; a verb that only reads cannot write it down.
   if epoch == R.epoch and not reads then learn(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])) end
 end
 
--- Write what changed in meta: once per call. `rev` counts the calls that changed anybody's state.
+-- Write what changed in meta: once per call, last. `rev` counts the calls that changed something: anybody's
+-- state (`count` knows), or what the verb says with `changed`: a deadline, the policy, the epoch, a record.
 local function save(changed)
   changed = changed or R.changed
   for field, n in pairs(R.counts) do redis.call('HINCRBY', K.meta, field, n) end
@@ -239,17 +333,28 @@ local function save(changed)
   if #R.changes > 0 then redis.call('HSET', K.meta, unpack(R.changes)) end
 end
 
+-- End a call that moved nobody. It still writes what the clock and the caller told (`alive_at`, a hold after a
+-- loss), which must not depend on the verb's answer. The one write that may stand before the first-write mark.
+local function no_change(word, ...)
+  save(false)
+  return reply(word, ...)
+end
+
+-- Many tickets in one entry: a call of 500 people is one event. `at` is room time; the entry's own id is the
+-- server's clock, which may be another.
 local function event(kind, ids, ...)
   redis.call('XADD', K.events, 'MAXLEN', '~', KEPT_EVENTS, '*', 'kind', kind, 'at', R.now_us,
     'ids', table.concat(ids, ' '), ...)
 end
 
--- A repeated op_id answers what it answered the first time.
+-- A repeated op_id answers what it answered the first time, whatever has happened since: a caller whose reply
+-- was lost cannot know that it repeats.
 local function replay()
   local packed = K.op and redis.call('GET', K.op)
   if packed then return cmsgpack.unpack(packed) end
 end
 
+-- After `save`, for the answer carries the new rev. One script writes the change and its answer: both, or none.
 local function remember(answer, kept_ms)
   if K.op then redis.call('SET', K.op, cmsgpack.pack(answer), 'PX', kept_ms or 600000) end
   return answer
@@ -264,12 +369,14 @@ local function called_cutoff()
   return R.now
 end
 
+-- The enter-by that people are told: what `called_cutoff` will judge by, so never earlier than the truth.
 local function enter_by(score)
   if score >= R.silent_from then return max(score, R.grace_until) end
   return score
 end
 
--- Where a ticket is, by its deadline, whether or not a sweep has run: state, score.
+-- Where a ticket is, by its deadline, whether or not a sweep has run: state, score. Waiting is looked for first,
+-- as most of those who ask wait.
 local function locate(id)
   local score = redis.call('ZSCORE', K.waiting, id)
   if score then return 'waiting', tonumber(score) end
@@ -285,14 +392,17 @@ local function locate(id)
   end
 end
 
--- Why a ticket that is nowhere is nowhere; 'absent' = it may have its place back (second value).
+-- Why a ticket that is nowhere is nowhere; 'absent' = it may have its place back (second value). The claim was
+-- checked by Python: it is what a signed ticket says.
 local function judge_absent(id, claim)
   local place, epoch = string.match(claim, '^(%d+):(%d+)$')
   if not place then return 'unknown' end
   place = tonumber(place)
   if tonumber(epoch) < R.epoch then return 'cleared' end
   local moved = redis.call('HGET', K.moved, id)
+  -- A deferred ticket's older strings still verify: the latest place counts, or a defer could be undone.
   if moved then place = max(place, tonumber(string.match(moved, ':(%d+)$'))) end
+  -- Called once, and everybody up to here with it: that turn was used, or it ran out.
   if place <= R.watermark then return 'passed' end
   -- Of whom a record elsewhere has told us, it alone says where they are.
   if redis.call('HEXISTS', K.record, id) == 1 then return 'left' end

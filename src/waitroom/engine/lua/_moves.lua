@@ -2,10 +2,12 @@
 -- this file between `_common.lua` and the verbs that move anybody.
 
 local HISTORY_MS = 5000 -- between two moments of the history of entries
-local KEPT_MOMENTS = 60
+local KEPT_MOMENTS = 60 -- most that are kept
 
 -- Limits ---------------------------------------------------------------------------------------
 
+-- Counts are asked of the server once per call, and kept right while this call moves people. By the deadline,
+-- not by the size of the set: a sweep that is late must not keep anybody out. '%.0f', as Lua writes 1e+15.
 local function live_called()
   R.n_called = R.n_called or redis.call('ZCOUNT', K.called, '(' .. string.format('%.0f', called_cutoff()), '+inf')
   return R.n_called
@@ -17,6 +19,7 @@ local function live_inside()
 end
 
 -- Entries that may lie in the window ending now, counted by whole buckets: late, never too many.
+-- Without a limit a minute is counted all the same: a limit that is set later then knows it.
 local function entries_in_window()
   if R.n_entries then return R.n_entries end
   local n, oldest, stale = 0, nil, {}
@@ -41,12 +44,15 @@ local function window_frees_at()
   return R.window_frees_at or R.now - R.now % R.bucket_ms + R.bucket_ms + (R.per or 60000)
 end
 
+-- 60 buckets to a window: 61 small fields, however many enter, and at most 1/60 of the window too late.
 local function bucket_ms(per)
   return math.ceil((per or 60000) / 60)
 end
 
 -- What a longer window must know and the buckets have forgotten, from the history: entries between
 -- two of its moments count at the later one.
+-- The history holds sums, so a difference of two is what entered between them; entries that buckets still
+-- know (`known`, the newest) are left out.
 local function add_forgotten(into, width, old_per, known)
   local total = tonumber(redis.call('HGET', K.meta, 'entered') or 0)
   local forgotten, edge, before = total - known, R.now - old_per, 0
@@ -76,6 +82,8 @@ local function rekey(old_per)
   set('bucket_ms', width)
 end
 
+-- A slot begins a whole number of `every_s` after the last one began, so a call that comes late does not shift
+-- the slots, and nobody's turn is lost to a ticker that was busy.
 local function pace_left()
   if R.now >= R.slot_start + R.every then
     R.slot_start = R.now - (R.now - R.slot_start) % R.every
@@ -85,7 +93,8 @@ local function pace_left()
 end
 
 -- How many people may be called now. A direct call (nobody waits) is not paced where a rolling
--- limit is set: a quiet minute's visitors go straight in.
+-- limit is set: a quiet minute's visitors go straight in. Who is called holds a place of the capacity and an
+-- entry of the window already: otherwise all who are called could enter, and the limit would be passed.
 local function budget(direct, by_hand)
   if R.bypass then return LIMIT end
   if R.hold_until > R.now or not (by_hand or R.calls) then return 0 end
@@ -98,6 +107,7 @@ end
 
 -- Moves ----------------------------------------------------------------------------------------
 
+-- The time of arrival, or a step after the last place where that one is ahead: many at once, or a clock that lags.
 local function next_place()
   -- Above `draw_top`: opened early, or by a clock that lags, nobody comes among those who drew.
   local place = max(R.last + STEP, R.draw_top + STEP, floor(R.now_us))
@@ -106,7 +116,8 @@ local function next_place()
   return place
 end
 
--- The first place from here on that nobody has.
+-- The first place from here on that nobody has. It gives up after 500: then two share a place, and the order of
+-- their ids decides.
 local function free_place(place)
   for _ = 1, LIMIT do
     local exact = string.format('%.0f', place)
@@ -118,6 +129,7 @@ end
 
 -- Before the draw everybody's place is a keyed hash scaled between the last real place and opening.
 local function drawn_place(draw)
+  -- At least 2^30 places, also when the opening is near or a clock lags: few draw the same one.
   local span = max(floor((R.opens_at_ms * 1000 - R.draw_floor) / STEP) - 1, 2 ^ 30)
   local place = free_place(R.draw_floor + STEP * (1 + floor(tonumber(draw) / 2 ^ 52 * span)))
   if place > R.draw_top then
@@ -131,6 +143,18 @@ local function drawn_place(draw)
   return place
 end
 
+-- A place that is known from elsewhere (a ticket, a record, a defer): newcomers must come after it.
+local function note_place(place)
+  if R.draws then
+    R.draw_top = max(R.draw_top, place)
+    set('draw_top', R.draw_top)
+  elseif place > R.last then
+    R.last = place
+    set('last', place)
+  end
+end
+
+-- Only ever up, and only for calls from the head: tickets at or before it have had their turn.
 local function raise_watermark(place)
   if place > R.watermark then
     R.watermark = place
@@ -138,6 +162,7 @@ local function raise_watermark(place)
   end
 end
 
+-- Give a turn to people who stand in no set: the caller has taken them out of `waiting`, or never put them in.
 local function mark_called(ids)
   local until_ms = R.enter_within and R.now + R.enter_within or FOREVER
   local args = {}
@@ -151,6 +176,7 @@ local function mark_called(ids)
   return until_ms
 end
 
+-- Calls by hand do not come here: an operator's call is not one of the pace's.
 local function count_pace(n)
   if not R.batch then return end
   pace_left()
@@ -161,6 +187,7 @@ end
 
 -- How many had entered by when: a few dozen moments, fine for the last minutes and coarser with
 -- age, so that a window which is made longer knows what its buckets have forgotten.
+-- A moment is the time of the last entry before this call, so it is written when the next one comes.
 local function note_history()
   if R.last_sid == 0 or (R.now - R.history_at < HISTORY_MS and R.now >= R.history_at) then return end
   R.history_at = R.now
@@ -181,7 +208,7 @@ end
 local function note_entries(n)
   local bucket = string.format('%.0f', R.now - R.now % R.bucket_ms)
   if R.n_entries then R.n_entries = R.n_entries + n end
-  if redis.call('HINCRBY', K.entries, bucket, n) > n then return end
+  if redis.call('HINCRBY', K.entries, bucket, n) > n then return end -- old ones went when this bucket began
   entries_in_window()
   if #R.stale_buckets > 0 then redis.call('HDEL', K.entries, unpack(R.stale_buckets)) end
   R.stale_buckets = {}
@@ -191,15 +218,16 @@ end
 -- others' follow it one by one.
 local function go_inside(ids)
   note_history()
+  -- Session ids are times, so that they stay unique through a loss of state, and only grow.
   local first_sid = max(R.last_sid + 1, floor(R.now_us))
   R.last_sid = first_sid + #ids - 1
   set('last_sid', R.last_sid)
   local ends = R.session and R.now + R.session or FOREVER
-  local inside, sids, said = {}, {}, {}
+  local inside, sids, event_sids = {}, {}, {}
   for i, id in ipairs(ids) do
-    said[i] = string.format('%.0f', first_sid + i - 1)
+    event_sids[i] = string.format('%.0f', first_sid + i - 1)
     inside[2 * i - 1], inside[2 * i] = ends, id
-    sids[2 * i - 1], sids[2 * i] = id, said[i]
+    sids[2 * i - 1], sids[2 * i] = id, event_sids[i]
   end
   redis.call('ZREM', K.called, unpack(ids))
   redis.call('ZADD', K.inside, unpack(inside))
@@ -208,7 +236,7 @@ local function go_inside(ids)
   if R.n_called then R.n_called = R.n_called - #ids end
   if R.n_inside then R.n_inside = R.n_inside + #ids end
   count('entered', #ids)
-  event('entered', ids, 'sid', table.concat(said, ' '))
+  event('entered', ids, 'sid', table.concat(event_sids, ' '))
   return ends, first_sid
 end
 
@@ -219,6 +247,8 @@ local function arrival(place)
 end
 
 -- Whether a waiting ticket has been silent for too long, or is older than a ticket may be.
+-- In a closed room nobody counts as absent: it may be closed for hours, and people come back. Presence counts
+-- from the end of our own silence at the earliest.
 local function is_absent(place, seen_s)
   if R.p.mode == 'closed' then return false end
   local arrived = arrival(place)
@@ -227,6 +257,7 @@ local function is_absent(place, seen_s)
   return R.presence ~= nil and R.now - last > R.presence
 end
 
+-- `waiting` and `seen` lose people together: a heartbeat of somebody who does not wait would stay for ever.
 local function drop_waiting(ids)
   redis.call('ZREM', K.waiting, unpack(ids))
   redis.call('HDEL', K.seen, unpack(ids))
@@ -235,9 +266,12 @@ end
 
 -- Call up to `want` people from the head who are there, dropping the absent on the way, and look
 -- at no more than `allowance` in all. Returns how many were called, dropped.
+-- Who is absent is found just when their turn comes: a place is never given to somebody who is not there to
+-- take it, and a sweep of the whole line may take its time.
 local function call_from_head(want, allowance)
   local take, drop, places, seen_n = {}, {}, {}, 0
   while #take < want and seen_n < allowance do
+    -- At least 50 at a time: where many are absent, asking for one by one would cost a command each.
     local n = min(allowance - seen_n, max(want - #take, 50))
     local page = redis.call('ZRANGE', K.waiting, seen_n, seen_n + n - 1, 'WITHSCORES')
     if #page == 0 then break end
@@ -259,6 +293,7 @@ local function call_from_head(want, allowance)
     end
     if #ids < n then break end
   end
+  -- Read first, written after: the pages above are ranks, and would shift under a removal.
   if #take > 0 then
     drop_waiting(take)
     mark_called(take)
@@ -278,6 +313,7 @@ local function call_from_head(want, allowance)
 end
 
 -- The admission step: give away what the policy has room for. Returns called, dropped.
+-- `allowance` bounds those looked at, the absent included: one call moves 500 people at most in all that it does.
 local function admission(allowance)
   if R.n_waiting == 0 then return 0, 0 end
   local want = min(budget(), allowance)
@@ -288,6 +324,7 @@ local function admission(allowance)
 end
 
 -- End the sessions or turns of `ids`; those inside by `sid` can be revoked before their time.
+-- Only lists of at most 500: `unpack` puts them on Lua's stack.
 local function end_all(key, ids, reason)
   if #ids == 0 then return end
   redis.call('ZREM', key, unpack(ids))
@@ -296,11 +333,13 @@ local function end_all(key, ids, reason)
   event('ended', ids, 'reason', reason)
 end
 
--- Take one ticket out of wherever it is. Returns the state it had, or nil.
+-- Take one ticket out of wherever it is. Returns the state it had, or nil. With a claim also one that is nowhere
+-- but could come back: after a loss people leave who have not been restored yet.
 local function take_out(id, reason, claim)
   local state, score = locate(id)
   if state == 'waiting' then
     drop_waiting({id})
+    -- A place after the watermark could be restored by a stray poll. `gone` says no until it is passed.
     if score > R.watermark then redis.call('ZADD', K.gone, score, id) end
     redis.call('HDEL', K.moved, id)
     count(reason, 1)
@@ -309,6 +348,7 @@ local function take_out(id, reason, claim)
     if R.n_called then R.n_called = R.n_called - 1 end
     end_all(K.called, {id}, reason)
   elseif state == 'inside' then
+    -- Its pass verifies until it runs out. `done` keeps a gate from vouching the session back in with `renew`.
     local sid = redis.call('HGET', K.sids, id)
     if sid then redis.call('ZADD', K.done, min(score, R.now + SESSION_KEPT_MS), sid) end
     if R.n_inside then R.n_inside = R.n_inside - 1 end
@@ -317,7 +357,10 @@ local function take_out(id, reason, claim)
     end_all(state == 'expired' and K.inside or K.called, {id}, state)
   elseif claim then
     local word, place = judge_absent(id, claim)
-    if word == 'absent' then redis.call('ZADD', K.gone, place, id) end
+    if word == 'absent' then
+      redis.call('ZADD', K.gone, place, id)
+      R.changed = true -- it could have come back, and now cannot: no counter tells, but a failover may lose it
+    end
   end
   return state
 end

@@ -8,6 +8,7 @@ if stop then return stop end
 
 local left = min(tonumber(ARGV[6]), LIMIT)
 
+-- Ends whose deadline is over, oldest first. Other verbs judge by the deadline anyway: this only makes it known.
 local function sweep(key, cutoff, reason)
   local ids = redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', cutoff), 'LIMIT', 0, left)
   end_all(key, ids, reason)
@@ -19,6 +20,7 @@ end
 local function sweep_absent()
   local span = R.presence or R.ttl
   if not span or R.n_waiting == 0 or R.p.mode == 'closed' or left == 0 then return 0 end
+  -- Not yet; but a date further away than a lap is from before a changed policy, or a clock that went back.
   if R.now < R.sweep_at and R.sweep_at - R.now <= span then return 0 end
   local page = redis.call('ZRANGEBYSCORE', K.waiting, '(' .. string.format('%.0f', R.sweep_after), '+inf',
     'WITHSCORES', 'LIMIT', 0, left)
@@ -30,6 +32,8 @@ local function sweep_absent()
   end
   local lap_over = #ids < left
   set('sweep_after', lap_over and 0 or tonumber(page[#page]))
+  -- 400 a step is less than one call may move, so the lap keeps up with a line that grows meanwhile; at least
+  -- four steps, so that a short line is not left alone for all of `presence_s`.
   R.sweep_at = R.now + floor(span / max(4, math.ceil(R.n_waiting / 400)))
   set('sweep_at', R.sweep_at)
   if #drop > 0 then
@@ -42,11 +46,13 @@ local function sweep_absent()
 end
 
 -- Notes about places that the watermark has passed, and sids whose pass has ended, have no use.
+-- A bounded part at each call: they cost memory only, as every reader compares with the watermark or the clock.
 local function prune()
   local old = redis.call('ZRANGEBYSCORE', K.gone, '-inf', string.format('%.0f', R.watermark), 'LIMIT', 0, 100)
   if #old > 0 then redis.call('ZREM', K.gone, unpack(old)) end
   old = redis.call('ZRANGEBYSCORE', K.done, '-inf', string.format('%.0f', R.now), 'LIMIT', 0, 100)
   if #old > 0 then redis.call('ZREM', K.done, unpack(old)) end
+  -- `moved` is not sorted by place, so ten at random are looked at.
   local some = redis.call('HRANDFIELD', K.moved, 10, 'WITHVALUES')
   for i = 1, #some, 2 do
     if tonumber(string.match(some[i + 1], ':(%d+)$')) <= R.watermark then redis.call('HDEL', K.moved, some[i]) end
@@ -69,14 +75,16 @@ local function tidy_idle()
   -- Entries and ended sessions must outlive the window and the passes that they stand for.
   local at = R.active_at + max(R.idle, R.per or 0, R.session or 0)
   if R.now < at then return at end
-  raise_watermark(R.last)
+  raise_watermark(R.last) -- `gone` goes, so no place given out so far may be restored any more
   redis.call('UNLINK', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.sids, K.seen, K.record)
 end
 
+-- The earliest deadline of a set, live or not.
 local function first(key)
   return tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or FOREVER)
 end
 
+-- When the ticker must come again. Too early costs a call; too late makes people wait.
 local function due(idle_at)
   local at = min(first(K.inside), idle_at or FOREVER)
   local turn = first(K.called)
@@ -93,7 +101,9 @@ local function due(idle_at)
   return at
 end
 
--- Everything is checked: the first write may come.
+-- First write: everything is checked.
+-- Ends first: what they free is given away by the admission of the same call. The absent come last, with what is
+-- left of the 500: nobody waits for that.
 local expired = sweep(K.inside, R.now, 'expired')
 local no_shows = sweep(K.called, called_cutoff(), 'no_show')
 local called, dropped = admission(left)
@@ -101,7 +111,7 @@ left = left - called - dropped
 local abandoned = sweep_absent() + dropped
 prune()
 local idle_at = tidy_idle()
-save(false)
+save(false) -- `count` has told whether anybody's state changed
 local more = left == 0 or (R.n_waiting > 0 and dropped > 0 and budget() > 0)
 local at = more and R.now or max(due(idle_at), R.now + 1)
 return reply('ok', 'called', called, 'expired', expired, 'no_shows', no_shows, 'abandoned', abandoned,

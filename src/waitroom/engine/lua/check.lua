@@ -20,15 +20,17 @@ if not raw_us then
   raw_us = time[1] * 1000000 + time[2]
 end
 R.now = floor((raw_us + values[6]) / 1000)
-if R.now < values[7] - 1000 then R.now = values[7] end -- as keep_time says it
+if R.now < values[7] - 1000 then R.now = values[7] end -- as keep_time does, but nothing is written
 R.offset_ms = R.now - floor(raw_us / 1000)
 
+-- Three commands, for as many sessions as were asked.
 local ids, out, n = {}, {}, 0
 for i = 1, #ARGV[6], 16 do ids[#ids + 1] = string.sub(ARGV[6], i, i + 15) end
 local sids = redis.call('HMGET', K.sids, unpack(ids))
 -- Everybody in `sids` is in `inside` too. Ends are asked for only while some are over and not swept.
 local over = redis.call('ZCOUNT', K.inside, '-inf', string.format('%.0f', R.now)) > 0
 local ends = over and redis.call('ZMSCORE', K.inside, unpack(ids))
+-- The session id must be the one of now: a visitor may have had an earlier one, with a pass that still verifies.
 for sid in string.gmatch(ARGV[7], '[^ ]+') do
   n = n + 1
   out[n] = sids[n] == sid and (not over or tonumber(ends[n] or 0) > R.now) and '1' or '0'

@@ -7,11 +7,15 @@ local stop = open_room() or replay()
 if stop then return stop end
 
 local n = R.n_waiting + live_called() + live_inside()
+-- First write: everything is checked.
+-- Keys that count people's tickets go, and `gone` with them: the new epoch refuses their tickets anyway. `entries`
+-- and the pace stay, for clearing must not let more people in than the site can take.
 redis.call('UNLINK', K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved, K.record)
+-- The clock, so that a room made anew after a loss cannot get an epoch that was used before.
 R.epoch = max(floor(R.now_us), R.epoch + 1)
 set('epoch', R.epoch)
 set('sweep_after', 0)
-set('hold_until', 0)
+set('hold_until', 0) -- nobody is left to come back, so there is nothing to wait for
 event('cleared', {})
 save(true)
 return remember(reply('ok', 'cleared', n))

@@ -6,15 +6,18 @@
 local action, version = ARGV[6], tonumber(ARGV[7])
 local stop = open_room()
 if stop and (stop[2] == 'broken_room' or stop[2] == 'upgrade_needed') then return stop end
+-- Also when the room is gone: a create whose reply was lost, and whose room was dropped since, is still done.
 local again = replay()
 if again then return again end
 
+-- A room that is not there has not been opened, so nothing has read the clock yet.
 local function raw_us()
   if tonumber(ARGV[1]) then return tonumber(ARGV[1]) end
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
 
+-- All fields at once, as Python has checked them together: no reader meets half of a policy.
 local function write_policy(new_version)
   local fields = {'version', new_version}
   for i = 8, #ARGV do fields[#fields + 1] = ARGV[i] end
@@ -26,6 +29,7 @@ end
 local function make(new_version, rev, restored)
   local us, old = raw_us(), redis.call('HMGET', K.meta, 'epoch', 'last')
   local epoch, last = tonumber(ARGV[2]), tonumber(ARGV[5])
+  -- What is left of a half-lost room would not fit the new one. `series` stays, for charts.
   redis.call('UNLINK', K.meta, K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved,
     K.entries, K.events, K.record)
   write_policy(new_version)
@@ -33,6 +37,8 @@ local function make(new_version, rev, restored)
   R.offset, R.alive_at, R.hold_until, R.n_waiting, R.changes, R.counts = 0, 0, 0, 0, {}, {}
   R.silent_from, R.resumed_at, R.grace_until = 0, 0, 0
   keep_time(us)
+  -- A new room never reuses an epoch or a place of one that was dropped: its old tickets must stay worthless.
+  -- A restored one is the same room, so its tickets count.
   if not restored then
     epoch = max(us, epoch + 1, tonumber(old[1] or 0) + 1)
     last = max(last, tonumber(old[2] or 0))
@@ -43,7 +49,7 @@ local function make(new_version, rev, restored)
   set('last', last)
   set('watermark', R.watermark)
   set('bucket_ms', bucket_ms(R.per))
-  set('resumed_at', R.now)
+  set('resumed_at', R.now) -- presence counts from here: people could not poll a room that was not there
   set('draw_floor', max(last, R.watermark))
   if restored then
     set('rebuilt', 1)
@@ -51,26 +57,26 @@ local function make(new_version, rev, restored)
       set('draw_top', R.opens_at_ms * 1000)
       set('draw_until', R.opens_at_ms)
     end
-    hold()
+    hold() -- people come back with their polls, in any order: nobody is called before they had time to
   end
   save(true)
   return remember(reply('ok', 'version', R.version))
 end
 
-if stop then -- 'lost' or 'unknown_room'
-  if action == 'create' then return make(1, 0, false) end
-  if action == 'restore' and stop[2] == 'lost' then return make(max(version, 1), tonumber(ARGV[3]) + REV_JUMP, true) end
-  return stop
-end
-if action == 'create' then return reply('room_exists') end
-if action == 'restore' and version <= R.version then -- somebody else was quicker
-  save(false)
-  return reply('ok', 'version', R.version)
-end
-if action == 'update' and version and version ~= R.version then
+if stop then -- 'lost' or 'unknown_room'; what was dropped on purpose is not brought back
+  if action == 'update' or (action == 'restore' and stop[2] ~= 'lost') then return stop end
+elseif action == 'create' then
+  return reply('room_exists')
+elseif action == 'restore' and version <= R.version then -- somebody else was quicker
+  return no_change('ok', 'version', R.version)
+elseif action == 'update' and version and version ~= R.version then
   return reply('version_conflict', 'version', R.version)
 end
 
+-- First write: everything is checked.
+if stop and action == 'create' then return make(1, 0, false) end
+if stop then return make(max(version, 1), tonumber(ARGV[3]) + REV_JUMP, true) end
+-- A restore of a room that is there brings a later policy, which a failover lost.
 local was_closed, drew, old_per = R.p.mode == 'closed', R.draws, R.per
 write_policy(action == 'restore' and version or R.version + 1)
 read_policy()
@@ -79,7 +85,8 @@ rekey(old_per or 60000)
 if was_closed and R.p.mode ~= 'closed' then -- nobody was swept meanwhile: presence counts from now
   set('resumed_at', R.now)
 end
+-- A draw begins: its places come after all that were given, and a draw that is on keeps its floor.
 if R.draws and not drew then set('draw_floor', max(R.last, R.watermark, R.draw_top)) end
-set('sweep_at', 0)
+set('sweep_at', 0) -- presence may be shorter now: the sweep starts at once
 save(true)
 return remember(reply('ok', 'version', R.version))

@@ -10,16 +10,13 @@ local state, place = locate(id)
 local defers = tonumber(string.match(redis.call('HGET', K.moved, id) or '', '^(%d+):') or 0)
 local word = (state ~= 'waiting' and 'not_waiting') or (R.draws and 'room_not_open')
   or (defers >= R.max_defers and 'defers_used_up')
-if word then
-  save(false)
-  return reply(word, 'was', state or 'none')
-end
+-- A refusal is not remembered: it changed nothing, so a repeat may be judged anew.
+if word then return no_change(word, 'was', state or 'none') end
 
 local rank = redis.call('ZRANK', K.waiting, id)
 local target = min(rank + places, R.n_waiting - 1)
-if target == rank then -- the last in line has nobody to let go first
-  save(false)
-  return reply('waiting', 'place', place, 'position', rank + 1, 'defers', defers)
+if target == rank then -- the last in line has nobody to let go first, and keeps the defer
+  return no_change('waiting', 'place', place, 'position', rank + 1, 'defers', defers)
 end
 -- Seven deferred people fit behind one; if they are there already, go behind the next one.
 local behind = redis.call('ZRANGE', K.waiting, target, target + LIMIT - 1, 'WITHSCORES')
@@ -28,14 +25,15 @@ for i = 4, #behind, 2 do
   if tonumber(behind[i]) > place then break end
   place = place + 1
 end
+
+-- First write: everything is checked.
 defers = defers + 1
 redis.call('ZADD', K.waiting, place, id)
+-- Who asks is there. Seconds are rounded up, here and in every verb: nobody is absent too early.
 redis.call('HSET', K.seen, id, math.ceil(R.now / 1000))
+-- The ticket string of before says another place, and still verifies: `moved` overrules it.
 redis.call('HSET', K.moved, id, string.format('%d:%.0f', defers, place))
-if place > R.last then
-  R.last = place
-  set('last', place)
-end
+note_place(place)
 count('deferred', 1)
 save(true)
 local position = redis.call('ZRANK', K.waiting, id) + 1

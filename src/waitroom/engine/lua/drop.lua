@@ -3,11 +3,14 @@
 -- KEYS: as in _common, with 15 op.
 -- ARGV: none of its own
 -- Returns: ok | unknown_room
+-- Asked for its op_id first, unlike other verbs: a repeat finds no room any more, and must still answer ok.
 local stop = replay() or open_room()
 if stop then return stop end
 
+-- First write: everything is checked.
 redis.call('UNLINK', K.config, K.meta, K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved,
   K.entries, K.events, K.series, K.record)
+-- Epoch and last place stay for a room of the same name: see configure.
 redis.call('HSET', K.meta, 'schema', SCHEMA, 'epoch', R.epoch, 'dropped', R.now, 'last', R.last)
 redis.call('EXPIRE', K.meta, 86400)
 return remember(reply('ok'))

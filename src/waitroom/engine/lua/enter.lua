@@ -8,6 +8,7 @@ local stop = open_room()
 if stop then return stop end
 
 local out, goes, slots, gone, changed = {}, {}, {}, false, false
+-- Of 500 people that one call may move, these come first; at most 400 tickets leave the admission something.
 local spare = LIMIT - (#ARGV - 5) / 2
 
 local function answer(word, number, sid)
@@ -20,6 +21,7 @@ local function too_many()
   return R.max_entries and not R.bypass and entries_in_window() + #goes >= R.max_entries
 end
 
+-- They are told when to come again, and their turn lasts until then: the limit must not cost it.
 local function later(id)
   local at = window_frees_at()
   redis.call('ZADD', K.called, 'XX', 'GT', at + (R.enter_within or 0), id)
@@ -27,6 +29,7 @@ local function later(id)
   changed = true
 end
 
+-- Not called: inside already (a repeat), still waiting, or over. Who ended frees a place, so admission follows.
 local function elsewhere(id, claim, state, score)
   if state == 'inside' then
     answer('inside', wall(score), tonumber(redis.call('HGET', K.sids, id) or 0))
@@ -39,8 +42,9 @@ local function elsewhere(id, claim, state, score)
   end
 end
 
--- Everything is checked: the first write may come.
+-- First write: everything is checked.
 if R.bypass then admission(spare) end -- those in front first, and then perhaps these
+-- Two tabs may ask for the same ticket in one batch: both get one session, and only the first is new.
 local twice = {}
 for i = 6, #ARGV, 2 do
   local id = ARGV[i]
@@ -58,6 +62,7 @@ for i = 6, #ARGV, 2 do
     answer('inside', 0, 0)
   end
 end
+-- All at once, after the loop: session ids follow each other, and the answers are filled in by their slots.
 if #goes > 0 then
   local ends, first_sid = go_inside(goes)
   for _, slot in ipairs(slots) do
@@ -65,6 +70,7 @@ if #goes > 0 then
     out[n + 2], out[n + 3], out[n + 4] = wall(ends), first_sid + slot[2] - 1, slot[3]
   end
 end
+-- A turn that was used or lost makes room for the next call; in bypass that came first.
 if not R.bypass and (gone or #goes > 0) then admission(min(100, spare)) end
 save(changed or #goes > 0)
 return reply('ok', 'tickets', out)

@@ -6,9 +6,12 @@ local id, sid = ARGV[6], ARGV[7]
 local stop = open_room() or replay()
 if stop then return stop end
 
+-- By session id, if one is given: a late finish of an earlier session must not end the present one.
 local state = locate(id)
 local mine = sid == '' or sid == redis.call('HGET', K.sids, id)
 local word = 'session_over'
+
+-- First write: everything is checked.
 if state == 'inside' and mine then
   take_out(id, 'finished')
   word = 'finished'
@@ -17,6 +20,8 @@ elseif state == 'expired' and mine then
 elseif sid ~= '' and redis.call('ZSCORE', K.done, sid) then
   word = 'finished' -- before, by somebody else
 end
+-- 100 at most: a visitor's call should not pay for a whole step of housekeeping. The ticker does the rest.
 local called = admission(100)
-save(true)
+save(false)
+-- One minute: this is repeated by a client's retry, not by an operator.
 return remember(reply(word, 'called', called), 60000)

@@ -11,6 +11,8 @@ local restore_only = ARGV[6] == '1'
 local stop = open_room()
 if stop then return stop end
 
+-- Places are drawn from a keyed hash of epoch and ticket, which Python makes. A process that has not heard of the
+-- draw or the epoch asks again, so that everybody's place is drawn once and by one rule.
 if R.draws and not restore_only and (ARGV[9] == '' or tonumber(ARGV[2]) ~= R.epoch) then
   return reply('redraw')
 end
@@ -23,6 +25,7 @@ local function answer(word, place, number, sid, new)
   out[n + 1], out[n + 2], out[n + 3], out[n + 4], out[n + 5] = word, place, number, sid, new
 end
 
+-- Joining again is no way to move: it answers where they are, and counts as a heartbeat.
 local function is_here(id, state, score)
   if state == 'waiting' then
     seens[#seens + 1], seens[#seens + 2] = id, now_s
@@ -34,24 +37,21 @@ local function is_here(id, state, score)
   end
 end
 
+-- Back into the place that the ticket proves, though a loss has forgotten it. No limit holds this: they had it.
 local function restore(id, place)
   place = free_place(place) -- a lost state may have let two people draw or defer to the same one
   redis.call('ZADD', K.waiting, place, id)
   redis.call('HSET', K.seen, id, now_s)
   R.n_waiting = R.n_waiting + 1
-  if R.draws then
-    R.draw_top = max(R.draw_top, place)
-    set('draw_top', R.draw_top)
-  elseif place > R.last then
-    R.last = place
-    set('last', place)
-  end
+  note_place(place)
   count('restored', 1)
   answer('waiting', place, R.draws and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0, 0)
 end
 
+-- Written to `waiting` after the loop, all in one command, but for draws. Until then `added` knows them.
 local function newcomer(id, draw, enters)
   if R.refuses then return answer(R.refuses, 0, 0, 0, 0) end
+  -- Straight in only where nobody waits: a newcomer never overtakes. Then the queue limit does not matter either.
   local direct = R.n_waiting == 0 and budget(true) > 0
   if not direct and R.queue_limit and R.n_waiting >= R.queue_limit then return answer('room_full', 0, 0, 0, 0) end
   count('joined', 1)
@@ -62,7 +62,7 @@ local function newcomer(id, draw, enters)
   end
   if direct then
     local until_ms = mark_called({id})
-    raise_watermark(place)
+    raise_watermark(place) -- as if called from the head: this place will not come back
     count_pace(1)
     if not enters then return answer('called', place, wall(until_ms), 0, 1) end
     local ends, sid = go_inside({id})
@@ -78,10 +78,12 @@ local function newcomer(id, draw, enters)
   answer('waiting', place, R.draws and 0 or R.n_waiting, 0, 1)
 end
 
--- Everything is checked: the first write may come.
+-- First write: everything is checked.
+-- In the order given: those who came first in a batch stand first.
 for i = 7, #ARGV, 4 do
   local id, claim, draw, enters = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3] == '1'
   local state, score = locate(id)
+  -- Over, but not swept: end it here, or the same id would stand in two sets.
   if state == 'no_show' or state == 'expired' then
     take_out(id, state)
     state = nil
@@ -92,6 +94,7 @@ for i = 7, #ARGV, 4 do
     is_here(id, state, score)
   else
     local word, place = judge_absent(id, claim)
+    -- Left, passed, cleared or without a ticket: whoever joins on purpose starts at the end.
     if word == 'absent' then
       restore(id, place)
     elseif restore_only then

@@ -5,11 +5,15 @@
 local stop = open_room() or replay()
 if stop then return stop end
 
+-- First write: everything is checked.
 local kicked = 0
 for i = 6, #ARGV do
+  -- Without a claim: an operator knows ids, not tickets. Who is in no set after a loss cannot be kicked before
+  -- a poll has restored them.
   local was = take_out(ARGV[i], 'kicked')
   if was == 'waiting' or was == 'called' or was == 'inside' then kicked = kicked + 1 end
 end
+-- Kicked and called people share the 500 that one call may move.
 local called = admission(min(100, LIMIT - (#ARGV - 5)))
-save(true)
+save(false)
 return remember(reply('ok', 'kicked', kicked, 'called', called))

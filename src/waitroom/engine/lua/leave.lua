@@ -6,7 +6,10 @@ local id, claim = ARGV[6], ARGV[7]
 local stop = open_room() or replay()
 if stop then return stop end
 
+-- First write: everything is checked.
+-- Somebody who is nowhere may leave too, by the claim: after a loss their place must not come back.
 local was = take_out(id, 'left', claim) or 'none'
+-- 100 and one minute: as in finish.
 local called = admission(100)
-save(true)
+save(false)
 return remember(reply('left', 'was', was, 'called', called), 60000)

@@ -10,7 +10,10 @@ local ids = ARGV[6]
 local stop = open_room(POLL_TYPES)
 if stop then return stop end
 
+-- Everything below runs for every ticket of every poll, so it asks one command per ticket that waits, and hands
+-- out flat lists.
 local positions, others, seens, s = {}, {}, {}, 0
+-- Seconds, rounded up: nobody is absent too early, and a small number takes less memory per person.
 local now_s = string.format('%.0f', math.ceil(R.now / 1000))
 local sub, hidden = string.sub, R.draws
 
@@ -24,6 +27,7 @@ local function claim_of(n)
   return claims[n]
 end
 
+-- Called, inside or gone. This does not end what is over: poll writes heartbeats only, advance sweeps.
 local function elsewhere(n, id)
   local state, score = locate(id)
   local word, number, sid = state, 0, 0
@@ -49,6 +53,7 @@ for n = 1, #ids / 16 do
     elsewhere(n, id)
   end
 end
+-- First write: everything is checked.
 if s > 0 then redis.call('HSET', K.seen, unpack(seens)) end
 save(false)
 return reply('ok', 'waiting', R.n_waiting, 'positions', positions, 'others', others)

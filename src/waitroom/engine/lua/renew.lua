@@ -10,32 +10,34 @@ if stop then return stop end
 
 local state, score = locate(id)
 local has = redis.call('HGET', K.sids, id)
-if state == 'inside' and (sid == '' or sid == has) then
-  if R.p.renewable ~= '1' then
-    save(false)
-    return reply('not_renewable', 'ends', wall(score))
-  end
+local inside = state == 'inside' and (sid == '' or sid == has)
+if inside and R.p.renewable ~= '1' then return no_change('not_renewable', 'ends', wall(score)) end
+-- A gate may vouch only while admission holds: later the place may have been given to somebody else. And never for
+-- a session that was ended here: its pass still verifies, but it was finished or kicked.
+local pass_ends = vouched and vouched + R.offset_ms
+local vouchable = pass_ends and pass_ends > R.now and sid ~= '' and state ~= 'inside' and R.hold_until > R.now
+  and not redis.call('ZSCORE', K.done, sid)
+if not inside and not vouchable then return no_change('session_over') end
+
+-- First write: everything is checked.
+if inside then
+  -- Never shorter than it was, though the policy's sessions may be shorter by now.
   local ends = R.session and max(score, R.now + R.session) or FOREVER
   redis.call('ZADD', K.inside, ends, id)
-  save(true)
+  save(true) -- a deadline is nobody's state, so no counter tells; but a loss of it must be noticed
   return reply('inside', 'ends', wall(ends), 'sid', tonumber(has))
 end
-local ends = vouched and vouched + R.offset_ms
-if ends and ends > R.now and sid ~= '' and state ~= 'inside' and R.hold_until > R.now
-  and not redis.call('ZSCORE', K.done, sid) then
-  local _, place = judge_absent(id, claim)
-  if state == 'waiting' then
-    drop_waiting({id})
-    place = score
-  end
-  -- It is served: its place must not come back when the session is over.
-  if place and place > R.watermark then redis.call('ZADD', K.gone, place, id) end
-  redis.call('ZREM', K.called, id)
-  redis.call('ZADD', K.inside, ends, id)
-  redis.call('HSET', K.sids, id, sid)
-  if tonumber(sid) > R.last_sid then set('last_sid', tonumber(sid)) end
-  save(true)
-  return reply('inside', 'ends', wall(ends), 'sid', tonumber(sid))
+local _, place = judge_absent(id, claim)
+if state == 'waiting' then -- a poll was quicker than the gate
+  drop_waiting({id})
+  place = score
 end
-save(false)
-return reply('session_over')
+-- It is served: its place must not come back when the session is over.
+if place and place > R.watermark then redis.call('ZADD', K.gone, place, id) end
+redis.call('ZREM', K.called, id)
+redis.call('ZADD', K.inside, pass_ends, id)
+redis.call('HSET', K.sids, id, sid)
+-- Later session ids come after those from before the loss: they must stay unique.
+if tonumber(sid) > R.last_sid then set('last_sid', tonumber(sid)) end
+save(true)
+return reply('inside', 'ends', wall(pass_ends), 'sid', tonumber(sid))

@@ -9,9 +9,10 @@ local forced, pace = ARGV[6] == '1', ARGV[7]
 local stop = open_room()
 if stop then return stop end
 
--- For so long the revision of who is gone is known: what is later, repair finds.
+-- The revision of who is gone is known for a day. What comes still later is for the desk's repair to mend.
 local KEPT_S = 86400
 local now_s = math.ceil(R.now / 1000)
+-- `news`: the record told something, even if nobody moved. A call without tickets is news by itself.
 local settled, late, news, placed, called = 0, 0, #ARGV < 8, {}, {}
 local ended = {finished = {}, left = {}, no_show = {}}
 
@@ -29,6 +30,7 @@ local function take_back(id, state, score)
   end
 end
 
+-- Wait at the place that the record says, wherever they were. No limit holds this: the record has decided.
 local function stand(id, state, score, place, known)
   if state ~= 'waiting' then
     take_back(id, state, score)
@@ -38,18 +40,14 @@ local function stand(id, state, score, place, known)
   redis.call('ZADD', K.waiting, place, id)
   redis.call('HSET', K.seen, id, now_s)
   redis.call('ZREM', K.gone, id)
+  -- Defers that were used stay used; the place of `moved` must not overrule the record's.
   local defers = string.match(redis.call('HGET', K.moved, id) or '', '^%d+')
   if defers then redis.call('HSET', K.moved, id, string.format('%s:%.0f', defers, place)) end
-  if R.draws then
-    R.draw_top = max(R.draw_top, place)
-    set('draw_top', R.draw_top)
-  elseif place > R.last then
-    R.last = place
-    set('last', place)
-  end
+  note_place(place)
   placed[#placed + 1] = id
 end
 
+-- Be called. All of a call together after the loop, so that they share one deadline and one event.
 local function turn(id, state, score, known)
   take_back(id, state, score)
   redis.call('HDEL', K.moved, id)
@@ -57,6 +55,7 @@ local function turn(id, state, score, known)
   called[#called + 1] = id
 end
 
+-- Be gone, for a reason of the record's. The event follows after the loop, one for each reason.
 local function go(id, state, score, reason)
   -- Seated straight from the line: the line moved as if they had been called.
   if reason == 'finished' and state == 'waiting' then count('called_total', 1) end
@@ -77,13 +76,14 @@ local function prune()
   end
 end
 
--- Everything is checked: the first write may come.
+-- First write: everything is checked.
 for i = 8, #ARGV, 4 do
   local id, want, place, revision = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
   local known = tonumber(string.match(redis.call('HGET', K.record, id) or '', '^%d+'))
   if known and known > revision and not forced then
     late = late + 1
   else
+    -- The same revision again is settled again: it costs little, and repair brings back what was lost that way.
     local state, score = locate(id)
     local here = want == 'waiting' or want == 'called'
     if known ~= revision then
@@ -98,14 +98,16 @@ for i = 8, #ARGV, 4 do
     if moves then settled = settled + 1 end
   end
 end
+-- Events after the loop: those who watch read of each ticket once, with the room as it is then.
 if #placed > 0 then event('placed', placed) end
 if #called > 0 then mark_called(called) end
 for reason, ids in pairs(ended) do
   if #ids > 0 then event('ended', ids, 'reason', reason) end
 end
-local said = redis.call('HGET', K.meta, 'pace')
-if pace ~= '' and pace ~= said then redis.call('HSET', K.meta, 'pace', pace) end
+-- Written only when it differs, so that a pace told again wakes nobody.
+local new_pace = pace ~= '' and pace ~= redis.call('HGET', K.meta, 'pace')
+if new_pace then redis.call('HSET', K.meta, 'pace', pace) end
 prune()
 -- Whoever watches the room looks again, also for what only the record tells.
-save(news or settled > 0 or (pace ~= '' and pace ~= said))
+save(news or settled > 0 or new_pace)
 return reply('ok', 'settled', settled, 'late', late, 'waiting', R.n_waiting)
