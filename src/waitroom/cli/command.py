@@ -24,6 +24,7 @@ import typer
 from waitroom.cli.output import Output
 from waitroom.credentials.secret import load_secret
 from waitroom.engine import Engine
+from waitroom.engine.audit import Entry
 from waitroom.errors import InvalidInput
 from waitroom.operations.trail import Actor, Trail, Way
 from waitroom.settings import Settings
@@ -62,6 +63,10 @@ class Session:
         """Return the audit log, signed by the user of this machine."""
         return Trail(engine.audit, _actor())
 
+    def late_trail(self) -> Trail:
+        """Return the same for what needs no Redis: it is asked only to write a line."""
+        return Trail(_LateLog(self), _actor())
+
     def _ring(self) -> KeyRing:
         # Operators sign and read no tickets, so one without the secret may still do their work.
         if self.settings.redis_url is not None and self.settings.secret is None:
@@ -96,6 +101,15 @@ class Session:
         if not answer:  # the end of input, too
             raise typer.Abort
         return answer.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _LateLog:
+    session: Session
+
+    async def append(self, entry: Entry) -> str:
+        async with self.session.engine() as engine:
+            return await engine.audit.append(entry)
 
 
 def _actor() -> Actor:

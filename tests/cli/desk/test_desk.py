@@ -188,11 +188,14 @@ def test_hosts_of_no_store(cli: Cli, store: str) -> None:
     assert 1 == cli.error("desk", "host", "revoke", f"{store}-b", made["id"], "--yes")[0]
 
 
-def test_stores_and_hosts_need_no_redis(cli: Cli, store: str) -> None:
-    """While Redis is away a key can be made, and stores be listed."""
+def test_stores_and_hosts_need_no_redis(
+    cli: Cli, store: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """While Redis is away a key can be made, and stores be listed; the audit log is missed."""
     cli.env["WAITROOM_REDIS_URL"] = "redis://127.0.0.1:1"
     assert [store] == [one["id"] for one in cli.json("desk", "store", "list")["stores"]]
     cli.json("desk", "host", "create", store, "--name", "x")
+    assert "the audit log could not be written" in caplog.text
 
 
 async def _waiting(tmp_path: Path, store: str, parties: int) -> None:

@@ -456,6 +456,13 @@ def test_deeds_in_words() -> None:
         "kick": {"asked": 2, "kicked": 1, "tickets": ["a", "b"]},
         "key.create": {"id": "a", "name": "b", "role": "viewer"},
         "key.revoke": {"id": "a", "name": "b"},
+        "key.rotate": {"name": "20300101.pem"},
+        "key.prune": {"names": ["20300101.pem"]},
+        "store.create": {"store": "s", "title": "S"},
+        "store.change": {"store": "s", "changed": {"mode": {"old": "open", "new": "paused"}}},
+        "host.create": {"store": "s", "id": "a", "name": "b"},
+        "host.revoke": {"store": "s", "id": "a", "name": "b"},
+        "desk.rebuild": {"store": None, "lines": 2, "settled": 1, "removed": 0},
         "sign_in": {},
     }
     for action, detail in details.items():
@@ -464,5 +471,27 @@ def test_deeds_in_words() -> None:
             (line,) = say.told(say.words_of(lang), entry)
             assert line not in (action, "")
             assert "None" not in line
+    aged = {"asked": 2, "kicked": 2, "state": "waiting", "older_than_s": 60.0}
+    whole = {"asked": 2, "kicked": 2, "state": "inside", "older_than_s": None}
+    for detail, words in ((aged, "how long"), (whole, "of the state “Inside”")):
+        entry = Entry(key_id="k", key_name="n", role="admin", action="kick", detail=detail)
+        assert words in say.told(say.words_of("en"), entry)[0]
     unknown = Entry(key_id="k", key_name="n", role="admin", action="later", detail={})
     assert ["later"] == say.told(say.words_of("en"), unknown)
+
+
+@pytest.mark.parametrize(
+    ("role", "way", "address", "shown"),
+    [
+        ("admin", "api", "192.0.2.7", "admin · API · 192.0.2.7"),
+        ("host", "page", "192.0.2.7", "host · page · 192.0.2.7"),
+        ("admin", "cli", "desk-1", "command line · desk-1"),
+        ("admin", "config", "", "configuration file"),
+        ("viewer", "", "192.0.2.7", "viewer · 192.0.2.7"),
+        ("later", "later", "", "later · later"),
+    ],
+)
+def test_who_and_from_where(role: str, way: str, address: str, shown: str) -> None:
+    """The log says which way somebody came, also of entries of other versions."""
+    entry = Entry(key_id="k", key_name="n", role=role, way=way, action="admit", address=address)
+    assert shown == say.origin(say.words_of("en"), entry)

@@ -14,6 +14,7 @@ from waitroom.credentials import pass_keys
 from waitroom.engine.api_keys import ApiKey, Role
 from waitroom.errors import InvalidInput
 from waitroom.operations import api_keys
+from waitroom.operations import pass_keys as operations
 
 app = typer.Typer(name="key", help="Make, list and revoke API keys.")
 RoleWord = Annotated[str, typer.Option("--role", metavar="WORD", help=f"One of {', '.join(Role)}.")]
@@ -99,7 +100,8 @@ async def rotate(cli: Session, algorithm: Algorithm = None) -> None:
       waitroom --data-dir /var/lib/waitroom key rotate --algorithm EdDSA
     """
     folder = _folder(cli)
-    made = pass_keys.rotate(folder, algorithm or cli.settings.pass_algorithm)
+    wanted = algorithm or cli.settings.pass_algorithm
+    made = await operations.rotate(cli.late_trail(), folder, wanted)
     cli.out.show(
         {"key": made.name, "folder": str(folder), "signs_after_s": pass_keys.SIGNS_AFTER_S},
         f"Made {made}.\nIt signs from {pass_keys.SIGNS_AFTER_S:g} s on. Other servers need it too: "
@@ -120,8 +122,8 @@ async def prune(cli: Session, older_than: OlderThan = "24h", yes: Yes = False) -
     folder = _folder(cli)
     age_ms = read_age("older-than", older_than) or 0
     cli.confirm(f"Remove the keys in {folder} that signed no pass for {older_than}?", yes)
-    gone = pass_keys.prune(folder, age_ms / 1000)
-    names = [path.name for path in gone]
+    removed = await operations.prune(cli.late_trail(), folder, age_ms / 1000)
+    names = [path.name for path in removed]
     cli.out.show({"removed": names}, "\n".join(f"Removed {name}." for name in names) or "None.")
 
 

@@ -35,9 +35,11 @@ async def create(cli: Session, store_id: StoreId, name: Name) -> None:
     async with open_record(cli) as database:
         from waitroom.desk.record.host_keys import HostKeys
         from waitroom.desk.record.record import Record
+        from waitroom.operations import stores
 
         await Record(database).store(store_id)
-        text, made = await HostKeys(database).create(store_id, name)
+        keys, trail = HostKeys(database), cli.late_trail()
+        text, made = await stores.create_host_key(keys, trail, store_id, name)
     cli.out.show(
         {"key": text, **document(made)},
         f"Made key {made.id} for {name}, host of {store_id}:\n",
@@ -83,10 +85,12 @@ async def revoke(cli: Session, store_id: StoreId, key_id: KeyId, yes: Yes = Fals
     async with open_record(cli) as database:
         from waitroom.desk.record.host_keys import HostKeys
         from waitroom.desk.record.record import Record
+        from waitroom.operations import stores
 
         await Record(database).store(store_id)
-        gone = await HostKeys(database).revoke(store_id, key_id)
-    cli.out.show({"revoked": document(gone)}, f"Revoked key {gone.id} of {gone.name}.")
+        keys, trail = HostKeys(database), cli.late_trail()
+        key = await stores.revoke_host_key(keys, trail, store_id, key_id)
+    cli.out.show({"revoked": document(key)}, f"Revoked key {key.id} of {key.name}.")
 
 
 def document(key: HostKey) -> dict[str, Any]:

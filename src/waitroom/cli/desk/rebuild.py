@@ -31,9 +31,11 @@ async def rebuild(cli: Session, store_id: AnyStore = None) -> None:
       waitroom desk rebuild han-river --json
     """
     async with open_lines(cli) as desk:
+        from waitroom.operations import stores
+
         if store_id is not None:
             await desk.record.store(store_id)
-        done = await desk.repair(store_id, forced=True)
+        done = await stores.rebuild(desk, cli.trail(desk.engine), store_id)
         waiting, called = await _live(desk.record, store_id)
     cli.out.show(
         {

@@ -91,14 +91,14 @@ async def create(
     async with open_record(cli) as database:
         from waitroom.desk.models import Store
         from waitroom.desk.record.record import Record
+        from waitroom.operations import stores
 
         given = _given(time_zone, None, None, closes_at, max_defers, remote, keep_phones_days)
         secret = _webhook(given, webhook_url, None, new=False)
         lines = [_line(text, ()) for text in types or ("dine-in=Dine in",)]
         given["types"] = _limited(lines, [one.name for one in lines], queue_limit, largest_party)
-        made = await Record(database).add_store(
-            Store(id=store_id, title=title or store_id, **given)
-        )
+        store = Store(id=store_id, title=title or store_id, **given)
+        made = await stores.create(Record(database), cli.late_trail(), store)
     cli.out.show(
         document(made) | ({"webhook_secret": secret} if secret else {}),
         f"Created store {made.id}, {_names(made)}.",
@@ -164,6 +164,8 @@ async def set_(
       waitroom desk store set han-river --webhook-url https://sms.example/waitroom
     """
     async with open_lines(cli) as desk:
+        from waitroom.operations import stores
+
         old = await desk.record.store(store_id)
         given = _given(time_zone, mode, reason, closes_at, max_defers, remote, keep_phones_days)
         given |= {} if title is None else {"title": title}
@@ -172,7 +174,7 @@ async def set_(
         given |= {} if lines == old.types else {"types": lines}
         if not given:
             raise InvalidInput("options", "give at least one to change, like `--mode paused`")
-        made = await desk.change_store(store_id, version=if_version, **given)
+        made = await stores.change(desk, cli.trail(desk.engine), old, given, if_version)
     cli.out.show(
         document(made) | ({"webhook_secret": secret} if secret else {}),
         f"Store {made.id} is now at version {made.version}.",

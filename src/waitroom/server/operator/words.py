@@ -13,7 +13,8 @@ from waitroom.estimate.methods import Wait
 from waitroom.models import Policy
 from waitroom.server.pages.text import LOCALES, Text
 
-_SECONDS = {"every_s", "per_s"}
+_COUNTS = ("called", "count", "kicked", "asked", "cleared", "lines", "settled", "removed")
+_WORDS = ("ticket", "name", "role", "id", "store")
 
 
 @cache
@@ -118,8 +119,8 @@ def told(text: Text, entry: Entry) -> list[str]:
         key = "did_kick_age" if by_age else "did_kick_state"
     if key not in text.words:
         return [entry.action]
-    numbers = {name: detail.get(name) for name in ("called", "count", "kicked", "asked", "cleared")}
-    words = {name: detail.get(name, "") for name in ("ticket", "name", "role", "id", "store")}
-    words["state"] = text.words.get(detail.get("state", ""), "")
-    fields = ", ".join(detail.get("changed", ()))
-    return [text(key, **numbers, **words, fields=fields)]
+    values: dict[str, Any] = {name: detail.get(name) or 0 for name in _COUNTS}
+    values |= {name: detail.get(name) or "" for name in _WORDS}
+    values["state"] = text.words.get(detail.get("state", ""), "")
+    values["fields"] = ", ".join(detail.get("changed") or detail.get("names") or ())
+    return [text(key, **values)]

@@ -54,7 +54,7 @@ async def create_host(
     server: Here, who: StoreAdmin, store: b.StoreId, body: h.NewHost
 ) -> h.HostKeyMade:
     """Make a host key; this answer is the only place where it is shown."""
-    text, made = await changes.make_key(server, who, store, body.name)
+    text, made = await changes.create_key(server, who, store, body.name)
     return h.HostKeyMade(key=text, **_shown(made).model_dump())
 
 
