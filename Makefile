@@ -9,7 +9,7 @@ RUNS := $(VENV)/.runs
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run demo demo-desk test lint format seeds soak \
+.PHONY: help venv run demo demo-desk quick test test-repeat lint format seeds soak \
 	bench-engine bench-http bench-eta bench-gate bench-desk clean
 
 help: ## list what can be made
@@ -46,11 +46,23 @@ demo: $(STAMP) ## put a concert on sale behind a waiting room, with a crowd (POR
 demo-desk: $(STAMP) ## show a restaurant's waitlist on a busy evening (PORT=8080)
 	$(BIN)/waitroom desk demo --port $(PORT)
 
-# Most tests wait for servers, so several files at a time are done sooner. CI measures, and takes one.
-AT_ONCE ?= $(if $(filter true,$(CI)),0,4)
+# Tests wait for servers half of the time, so there are more workers than cores: two, as a rule.
+AT_ONCE ?= 3
+# With bytecode: each worker and each server that tests start would compile all of it again.
+export PYTHONDONTWRITEBYTECODE =
+PYTEST := $(BIN)/python -m pytest -q -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder
+QUICK := tests/engine tests/estimate tests/planner tests/credentials tests/web \
+	$(addprefix tests/test_,layers.py models.py passes.py settings.py tickets.py)
+
+quick: $(STAMP) ## run the tests that need no web server: for every save
+	$(PYTEST) $(QUICK) $(PYTEST_ARGS)
 
 test: $(STAMP) ## run the tests with small counts (PYTEST_ARGS="-k join" for some)
-	$(BIN)/python -m pytest -q -n $(AT_ONCE) --dist loadfile $(PYTEST_ARGS)
+	$(PYTEST) $(PYTEST_ARGS)
+
+N ?= 5
+test-repeat: $(STAMP) ## run the tests N=5 times in random order beside busy loops, and list what failed
+	$(BIN)/python -m tests.repeat $(N) $(PYTEST) $(PYTEST_ARGS)
 
 lint: $(STAMP) ## check style, types and, where luacheck is installed, Lua
 	$(BIN)/ruff check .

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import logging
 import secrets
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+import pytest_asyncio
 
-from tests.support import figures, mutants
+from tests.support import figures, leaks, mutants, order
 from tests.support.clock import Clock, open_engine
 from tests.support.servers import Server, redis_server_or_skip, start_server
 from waitroom.engine import Engine
@@ -18,14 +21,80 @@ mutants.apply()
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
+LEAKS = leaks.Watch()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `make test-repeat` bring the tests into another order."""
+    parser.addoption(
+        "--shuffle",
+        type=int,
+        metavar="SEED",
+        help="bring files and tests into an order of this seed",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch fixtures of every scope: a hook of this file would not see those of a session."""
+    config.pluginmanager.register(LEAKS)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the kinds of servers that only CI runs, and begin with what takes longest."""
+    due = [item for item in items if order.is_due(item)]
+    config.hook.pytest_deselected(items=[item for item in items if not order.is_due(item)])
+    seed: int | None = config.getoption("shuffle")
+    items[:] = order.longest_first(due) if seed is None else order.shuffled(due, seed)
+    for item in items:
+        if pytest_asyncio.is_async_test(item):
+            names: list[str] = item.fixturenames
+            # First, so that they end last, and the event loop between the two.
+            names[:] = dict.fromkeys(["leaves_nothing", "ends_its_tasks", *names])
+
+
+def pytest_collection_finish() -> None:
+    """Hide what is there for good from the garbage collector, which then is quick."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Show what the tests have measured."""
-    reports = [one for one in terminalreporter.getreports("passed") if one.when == "call"]
-    found = figures.said(reports)
-    if found:
-        terminalreporter.section("figures")
-        for line in found:
+    """Show what the tests have measured, and which files took long."""
+    reports = [
+        report
+        for outcome in ("passed", "failed", "error", "skipped")
+        for report in terminalreporter.getreports(outcome)
+        if isinstance(report, pytest.TestReport)
+    ]
+    called = [report for report in reports if report.when == "call" and report.passed]
+    for title, lines in (
+        ("figures", figures.said(called)),
+        ("slowest files", order.slowest_files(reports)),
+    ):
+        if lines:
+            terminalreporter.section(title)
+        for line in lines:
             terminalreporter.line(line)
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing() -> Iterator[None]:
+    """Fail a test that leaves a process, a thread, a socket or a file open."""
+    yield
+    gc.collect()  # what nobody closed complains now, not in somebody else's test
+    if left := LEAKS.left():
+        LEAKS.accept()
+        pytest.fail(f"the test left behind: {', '.join(left)}")
+
+
+@pytest.fixture
+async def ends_its_tasks() -> AsyncIterator[None]:
+    """Fail a test, or a fixture of it, that leaves a task running."""
+    yield
+    for _ in range(10):  # those that were cancelled may end
+        await asyncio.sleep(0)
+    left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    assert [] == left
 
 
 @pytest.fixture(scope="session")

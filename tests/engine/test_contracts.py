@@ -19,6 +19,8 @@ from waitroom.engine.lines import Settled
 from waitroom.engine.scripts import READS, SHARED, WANTS_MEMORY, Verb, lua, script
 from waitroom.models import POLICY_FIELDS, Mode, Policy, State, TicketView
 
+pytestmark = pytest.mark.every_kind
+
 TESTS = Path(__file__).parent
 LUA = Path(scripts.__file__).parent / "lua"
 COMMON = lua("_common")

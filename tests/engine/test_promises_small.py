@@ -10,6 +10,8 @@ from waitroom.engine.keys import ROOM_KEYS, room_key
 from waitroom.errors import EnterLater, TurnPassed
 from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
 
+pytestmark = pytest.mark.every_kind
+
 
 async def test_capacity_is_never_passed(engine: Engine, room: str, clock: Clock) -> None:
     """With three seats there are three people, whichever verb gave a seat away."""

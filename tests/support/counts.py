@@ -13,6 +13,7 @@ from types import MappingProxyType
 COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
     {
         # name: (local, CI, soak)
+        "kinds": (1, 2, 2),  # of servers and of databases; see `order.SECOND`
         "state_machine_examples": (25, 200, 2_000),
         "state_machine_steps": (30, 50, 80),
         "hammer_seconds": (3, 10, 60),

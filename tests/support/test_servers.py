@@ -11,6 +11,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from tests.support.servers import Kind, fault_proxy, start_replica, start_server, wait_for
 
 
+@pytest.mark.every_kind
 @pytest.mark.parametrize("kind", ["valkey", "redis"])
 def test_a_killed_server_restarts_with_its_data(kind: Kind, tmp_path: Path) -> None:
     """With its append-only file on, a server has its data after `kill -9` and at the same port."""

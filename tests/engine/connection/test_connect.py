@@ -168,6 +168,7 @@ async def test_workers_that_start_together_share_one_server(tmp_path: Path) -> N
         await backend.aclose()
 
 
+@pytest.mark.every_kind
 @pytest.mark.parametrize("kind", ["valkey", "redis"])
 async def test_single_servers(kind: Any, tmp_path: Path) -> None:
     """Over TCP and over a socket the facts are right and the client is named."""

@@ -1,0 +1,65 @@
+"""What a test leaves behind: processes, threads, tasks. It fails the test that made them.
+
+Fixtures that live longer than one test may start things; those are known and excepted.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+_KEPT = ("resource_tracker", "forkserver")
+"""Helpers of multiprocessing that stay by design, one for a whole process."""
+
+
+def children() -> set[int]:
+    """Return the pids of our children, those that have ended without being waited for too."""
+    tasks = Path("/proc/self/task")
+    if not tasks.exists():  # not Linux
+        return set()
+    lists = (task / "children" for task in tasks.iterdir())
+    return {int(pid) for one in lists if one.exists() for pid in one.read_text().split()}
+
+
+def command_of(pid: int) -> str:
+    """Return the command line of a process; empty if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+class Watch:
+    """Knows what was there before a test, and what fixtures of a wider scope have started."""
+
+    def __init__(self) -> None:
+        self._known_children = children()
+        self._known_threads = set(threading.enumerate())
+
+    def accept(self) -> None:
+        """Take what there is now as meant."""
+        self._known_children |= children()
+        self._known_threads |= set(threading.enumerate())
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[object]
+    ) -> Generator[None, object, object]:
+        """Accept what a fixture starts that outlives a test."""
+        value = yield
+        if fixturedef.scope != "function":
+            self.accept()
+        return value
+
+    def left(self) -> list[str]:
+        """Return what is new, in words."""
+        processes = {pid: command_of(pid) for pid in children() - self._known_children}
+        threads = {one for one in threading.enumerate() if not one.daemon} - self._known_threads
+        return [
+            f"process {pid}: {command or 'ended, but nobody waited for it'}"
+            for pid, command in processes.items()
+            if not any(word in command for word in _KEPT)
+        ] + [f"thread {one.name}" for one in threads]

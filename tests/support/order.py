@@ -1,0 +1,76 @@
+"""In which order the files of a run go, which kinds of servers it uses, and what took long.
+
+Workers take one file after the other, so the longest come first: one that came last would keep a
+single worker busy while the others have nothing to do. The files of the browser are together,
+because a worker that leaves their folder ends its Chromium.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from types import MappingProxyType
+
+import pytest
+
+from tests.support.counts import count
+
+LONGEST = (
+    "tests/browser/",
+    "tests/stacks/",
+)
+"""Files and folders by what they take, the longest first; whatever is not here is short."""
+
+SECOND: Mapping[str, str] = MappingProxyType(
+    {"server": "redis7", "apart": "redis", "kind": "redis", "database_url": "postgres"}
+)
+"""Parameters of tests with the kind of server that only CI runs: `count("kinds")` is 1 locally.
+
+A test whose outcome may depend on the kind is marked `every_kind`, and runs on all everywhere.
+"""
+
+
+def is_due(item: pytest.Item) -> bool:
+    """Tell whether this run has the kind of server that a test wants."""
+    if count("kinds") > 1 or item.get_closest_marker("every_kind"):
+        return True
+    callspec = getattr(item, "callspec", None)
+    params = callspec.params if callspec else {}
+    return not any(params.get(name) == kind for name, kind in SECOND.items())
+
+
+def file_of(nodeid: str) -> str:
+    """Return the file that a test is in."""
+    return nodeid.partition("::")[0]
+
+
+def longest_first(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Sort tests by file; what is in one file keeps its order."""
+    return sorted(items, key=lambda item: _rank(file_of(item.nodeid)))
+
+
+def _rank(file: str) -> int:
+    for place, start in enumerate(LONGEST):
+        if file.startswith(start):
+            return place
+    return len(LONGEST)
+
+
+def shuffled(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
+    """Bring files into another order, and the tests of each; the seed makes it repeatable."""
+    dice = random.Random(seed)
+    files = [list(group) for _, group in groupby(items, lambda item: file_of(item.nodeid))]
+    for tests in files:
+        dice.shuffle(tests)
+    dice.shuffle(files)
+    return [item for tests in files for item in tests]
+
+
+def slowest_files(reports: Iterable[pytest.TestReport], most: int = 10) -> list[str]:
+    """Return the files that took longest, with their seconds."""
+    seconds: Counter[str] = Counter()
+    for report in reports:
+        seconds[file_of(report.nodeid)] += report.duration  # type: ignore[assignment]
+    return [f"{took:7.1f} s  {file}" for file, took in seconds.most_common(most)]
