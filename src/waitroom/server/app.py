@@ -5,20 +5,22 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator
 
-from fastapi import APIRouter, FastAPI
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI
 
 from waitroom.server.apidocs import routes as apidocs
-from waitroom.server.context import Here, Server
+from waitroom.server.context import Server
 from waitroom.server.http import problems
 from waitroom.server.http.bodies import bounded
+from waitroom.server.http.openapi import document
 from waitroom.server.lifecycle import drain, load_desk, open_server
 from waitroom.server.metrics import routes as metrics
 from waitroom.server.metrics.middleware import counted
 from waitroom.server.operator import api, console
 from waitroom.server.process import health
 from waitroom.server.site import handover
-from waitroom.server.visitor import routes
+from waitroom.server.site import routes as site
+from waitroom.server.site.check import check
+from waitroom.server.visitor import routes as visitor
 from waitroom.server.visitor.lane import Lane
 from waitroom.server.waiting import routes as pages
 from waitroom.settings import Settings
@@ -30,14 +32,6 @@ Visitors hold a **ticket**, their place in a room; once inside they get a **pass
 checks. Operators send an API key as `Authorization: Bearer wr_…`.
 """
 
-keys = APIRouter(tags=["gates"])
-
-
-@keys.get("/.well-known/jwks.json")
-async def jwks(server: Here) -> JSONResponse:
-    """Return the public keys of passes."""
-    return JSONResponse(server.passes.keys.jwks(), headers={"cache-control": "public, max-age=300"})
-
 
 class App(Lane):
     """The whole server as one ASGI app; `server` is there from start-up to the end."""
@@ -47,7 +41,8 @@ class App(Lane):
         self.framework = _framework(self)
         self.opened: Server | None = None
         super().__init__(
-            counted(bounded(self.framework), lambda: self.opened.counters if self.opened else None)
+            counted(bounded(self.framework), lambda: self.opened.counters if self.opened else None),
+            check,
         )
 
     @contextlib.asynccontextmanager
@@ -81,14 +76,13 @@ def _framework(app: App) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # they would be made of the Host header
     )
-    made.openapi = lambda: routes.document(made)  # type: ignore[method-assign]
+    made.openapi = lambda: document(made)  # type: ignore[method-assign]
     problems.install(made)
-    for part in (routes, handover, api, console, pages, apidocs, health, metrics):
+    for part in (visitor, site, handover, api, console, pages, apidocs, health, metrics):
         made.include_router(part.router)
     for router in load_desk().ROUTERS if app.settings.desk else ():
         made.include_router(router)
     made.include_router(pages.public)
-    made.include_router(keys)
     return made
 
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from waitroom.errors import BadRequest, InvalidInput
-from waitroom.server.http.request import Call, cookie
+from waitroom.server.http.request import VisitorRequest, cookie
 
 
 class Wish(msgspec.Struct, forbid_unknown_fields=True):
@@ -15,10 +15,10 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
     places: int = 0
 
 
-def call(ticket: str | None = "me", body: bytes = b"", **headers: str) -> Call:
+def call(ticket: str | None = "me", body: bytes = b"", **headers: str) -> VisitorRequest:
     """Make a call to the room `hall`."""
     given = [(k.replace("_", "-").encode(), v.encode("latin-1")) for k, v in headers.items()]
-    return Call("hall", ticket, given, "192.0.2.1", "http", body)
+    return VisitorRequest("hall", ticket, given, "192.0.2.1", "http", body)
 
 
 @pytest.mark.parametrize(
@@ -41,10 +41,10 @@ def test_bearer(text: str, expected: str | None) -> None:
 def test_the_ticket_is_taken_from_path_cookie_or_bearer() -> None:
     """The path wins unless it says `me`; then the cookie of the room, then Authorization."""
     cookies = "x=1; waitroom-ticket-other=no; waitroom-ticket-hall=from-cookie"
-    assert "in-path" == call("in-path", cookie=cookies).held
-    assert "from-cookie" == call(cookie=cookies, authorization="Bearer shown").held
-    assert "shown" == call(cookie="x=1", authorization="Bearer shown").held
-    assert "" == call().held
+    assert "in-path" == call("in-path", cookie=cookies).ticket
+    assert "from-cookie" == call(cookie=cookies, authorization="Bearer shown").ticket
+    assert "shown" == call(cookie="x=1", authorization="Bearer shown").ticket
+    assert "" == call().ticket
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,12 @@ def address_of(server: Server, request: Request) -> str:
     return server.proxies.visitor(peer, request.scope["headers"])
 
 
+def is_https(server: Server, request: Request) -> bool:
+    """Tell whether the caller's browser speaks https to us, maybe through a proxy."""
+    peer = request.client.host if request.client else ""
+    return server.proxies.is_https(peer, request.scope["scheme"], request.scope["headers"])
+
+
 def needs(role: Role) -> Callable[..., Awaitable[Who]]:
     """Make the dependency of routes that need a role."""
 

@@ -1,4 +1,4 @@
-"""A visitor's HTTP call as the lane and the framework both hand it on: headers are read when asked.
+"""A visitor's HTTP request as lane and framework both hand it on: headers are read when asked.
 
 A browser keeps its ticket in a cookie; any client may send it as `Authorization: Bearer`, or in the
 path. The cookie belongs to this host alone and no script can read it.
@@ -7,12 +7,14 @@ path. The cookie belongs to this host alone and no script can read it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
+from urllib.parse import unquote
 
 import msgspec
 
 from waitroom.errors import BadRequest, InvalidInput
 from waitroom.server.http.answers import Headers
+from waitroom.server.http.proxies import TrustedProxies
 from waitroom.web.names import TICKET_COOKIE
 
 MOST_BODY = 16_384
@@ -20,33 +22,35 @@ _LONGEST_COOKIES = 16_384
 _BROWSER = {b"origin", b"sec-fetch-mode", b"cookie"}
 
 
-class Call:
-    """One call: whose room, which ticket, and the headers as they came."""
+class VisitorRequest:
+    """One request: which room and ticket its path names, and the headers as they came."""
 
-    __slots__ = ("body", "headers", "peer", "room", "scheme", "ticket")
+    __slots__ = ("body", "headers", "path_ticket", "peer", "room", "scheme")
 
     def __init__(
         self,
         room: str,
-        ticket: str | None,
+        path_ticket: str | None,
         headers: Headers,
         peer: str,
         scheme: str,
         body: bytes = b"",
     ) -> None:
         self.room = room
-        self.ticket = ticket
+        self.path_ticket = path_ticket
         self.headers = headers
         self.peer = peer
         self.scheme = scheme
         self.body = body
 
     @classmethod
-    def of(cls, scope: Mapping[str, Any], room: str, ticket: str | None, body: bytes = b"") -> Call:
+    def of(
+        cls, scope: Mapping[str, Any], room: str, path_ticket: str | None, body: bytes = b""
+    ) -> Self:
         """Make one of an ASGI scope."""
         client = scope.get("client")
         peer = client[0] if client else ""
-        return cls(room, ticket, scope["headers"], peer, scope["scheme"], body)
+        return cls(room, path_ticket, scope["headers"], peer, scope["scheme"], body)
 
     def header(self, name: bytes) -> str | None:
         """Return a header by its name in lower case."""
@@ -73,16 +77,24 @@ class Call:
         return None
 
     @property
-    def held(self) -> str:
-        """The ticket string that the caller holds; empty if none."""
-        if self.ticket is not None and self.ticket != "me":
-            return self.ticket
+    def ticket(self) -> str:
+        """The ticket string of the caller: of the path, the cookie or the header; empty if none."""
+        if self.path_ticket is not None and self.path_ticket != "me":
+            return self.path_ticket
         return self.cookie(TICKET_COOKIE + self.room) or self.bearer or ""
 
     @property
     def is_browser(self) -> bool:
         """Whether a cookie is of use to the caller."""
         return any(name in _BROWSER for name, _ in self.headers)
+
+    def address(self, proxies: TrustedProxies) -> str:
+        """Return from where it comes, through proxies that are believed."""
+        return proxies.visitor(self.peer, self.headers)
+
+    def is_https(self, proxies: TrustedProxies) -> bool:
+        """Tell whether the visitor's browser speaks https to us, maybe through a proxy."""
+        return proxies.is_https(self.peer, self.scheme, self.headers)
 
     def json(self, kind: type[msgspec.Struct]) -> Any:
         """Read the body; an empty one stands for `{}`."""
@@ -103,3 +115,12 @@ def cookie(name: str, value: str, *, secure: bool, max_age_s: float | None) -> t
     if secure:
         parts.append("Secure")
     return b"set-cookie", "; ".join(parts).encode("latin-1")
+
+
+def room_in_query(scope: Mapping[str, Any]) -> str:
+    """Return the `room` of the query; empty if there is none."""
+    for part in scope["query_string"].split(b"&"):
+        name, _, value = part.partition(b"=")
+        if name == b"room":
+            return unquote(value.decode("latin-1"))
+    return ""

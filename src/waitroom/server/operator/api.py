@@ -22,8 +22,8 @@ from waitroom.operations.selection import Selection
 from waitroom.operations.trail import Actor, Trail, Way
 from waitroom.server.context import Here, Server
 from waitroom.server.http.auth import SIGNED, Admin, Operator, Viewer, Who
+from waitroom.server.http.openapi import RoomName, problems
 from waitroom.server.operator import schemas as m
-from waitroom.server.visitor.routes import RoomName, problems
 
 MOST_KICKED = 10_000
 """One call removes at most so many by age, so that it ends within seconds; then there is more."""

@@ -17,9 +17,7 @@ from fastapi import Request, Response
 from waitroom.engine.api_keys import ApiKey
 from waitroom.errors import Forbidden
 from waitroom.server.context import Server
-from waitroom.server.http.auth import Who, address_of
-from waitroom.server.http.request import Call
-from waitroom.server.visitor.service import secure
+from waitroom.server.http.auth import Who, address_of, is_https
 
 COOKIE = "waitroom-admin"
 PATH = "/admin"
@@ -79,13 +77,12 @@ def _sign(server: Server, purpose: str, text: str) -> str:
 
 
 def _set(server: Server, request: Request, response: Response, value: str, age_s: int) -> None:
-    call = Call.of(request.scope, "", None)
     response.set_cookie(
         COOKIE,
         value,
         max_age=age_s,
         path=PATH,
-        secure=secure(server, call),
+        secure=is_https(server, request),
         httponly=True,
         samesite="strict",
     )

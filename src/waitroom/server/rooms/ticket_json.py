@@ -100,11 +100,10 @@ def eta(wait: Wait | None) -> EtaBody | None:
     return None if wait is None else EtaBody(wait.low, wait.likely, wait.high)
 
 
-def let_in_while_away(passes: Passes, room: str, ticket: str, ticket_id: str) -> InsideBody:
+def let_in_while_away(room: str, ticket: str, pass_: str) -> InsideBody:
     """Return what a visitor of a room with `when_away = open` gets: a short pass of no session."""
-    text = passes.while_away(room, ticket_id)
     ends_at = moment(int((time.time() + AWAY_PASS_S) * 1000))
-    return InsideBody(room, ticket, "inside", None, 0, None, AWAY_PASS_S * 500, ends_at, text)
+    return InsideBody(room, ticket, "inside", None, 0, None, AWAY_PASS_S * 500, ends_at, pass_)
 
 
 def gone_answer(view: TicketView) -> Answer:

@@ -11,18 +11,18 @@ from waitroom.passes import Pass
 from waitroom.server.context import Server
 from waitroom.server.http import problems
 from waitroom.server.http.answers import Answer
-from waitroom.server.http.request import Call
-from waitroom.server.visitor.service import within
+from waitroom.server.http.request import VisitorRequest
+from waitroom.server.tickets.limits import within
 from waitroom.web.names import PASS_COOKIE
 
 _GOOD = [(b"cache-control", b"no-store")]
 GOOD = Answer(204, _GOOD, b"")
 
 
-async def check(server: Server, call: Call) -> Answer:
-    """Answer 204 for a good pass, else 401; `call.room` is the room asked for, '' for any."""
+async def check(server: Server, request: VisitorRequest) -> Answer:
+    """Answer 204 for a good pass, else 401; `request.room` is the room asked for, '' for any."""
     try:
-        if not await _goes_on(server, read(server, call)):
+        if not await _goes_on(server, read(server, request)):
             raise InvalidPass("the session is over; join again")
     except InvalidPass as error:
         return problems.answer(error)
@@ -48,10 +48,10 @@ async def _goes_on(server: Server, found: Pass) -> bool:
     return stats.hold_until_ms is not None
 
 
-def read(server: Server, call: Call) -> Pass:
+def read(server: Server, request: VisitorRequest) -> Pass:
     """Return the pass that the caller shows, with its signature and end checked."""
-    text = call.bearer or call.cookie(PASS_COOKIE + call.room) or ""
+    text = request.bearer or request.cookie(PASS_COOKIE + request.room) or ""
     found = server.passes.read(text)
-    if call.room and found.room != call.room:
+    if request.room and found.room != request.room:
         raise InvalidPass("is for another room")
     return found

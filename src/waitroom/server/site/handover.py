@@ -13,17 +13,16 @@ from typing import Annotated
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from waitroom.engine.handoffs import LIFE_S, Handoff
-from waitroom.errors import InvalidPass, NotYourTurn, WaitroomError
+from waitroom.engine.handoffs import LIFE_S
+from waitroom.errors import InvalidPass, WaitroomError
 from waitroom.models import State, TicketView
 from waitroom.passes import Pass
 from waitroom.server.context import Here, Server
 from waitroom.server.http.answers import moment
-from waitroom.server.http.request import Call
-from waitroom.server.rooms.ticket_json import gone_error
+from waitroom.server.http.openapi import RoomName, TicketText, problems
+from waitroom.server.http.request import VisitorRequest
 from waitroom.server.site import check
-from waitroom.server.visitor import service
-from waitroom.server.visitor.routes import RoomName, TicketText, problems
+from waitroom.server.tickets import actions
 
 router = APIRouter(prefix="/v1", tags=["gates"])
 MOST_PASSES = 500
@@ -75,15 +74,8 @@ async def hand_off(
 ) -> Code:
     """Make a one-time code that takes a session to a site on another host, within a minute."""
     response.headers.update(NO_STORE)
-    view = await service.poll(server, Call.of(request.scope, room, ticket))
-    if view.state is State.GONE:
-        raise gone_error(view)
-    if view.state is not State.INSIDE:
-        raise NotYourTurn("only a session inside can be handed over; enter first")
-    made = await server.handoffs.make(
-        Handoff(room, view.id, view.sid or 0, view.session_ends_at_ms)
-    )
-    return Code(code=made, expires_at=moment(int(time.time() + LIFE_S) * 1000) or "")
+    code = await actions.hand_off(server, VisitorRequest.of(request.scope, room, ticket))
+    return Code(code=code, expires_at=moment(int(time.time() + LIFE_S) * 1000) or "")
 
 
 @router.post("/redeem", responses=problems(400, 408, 410, 413, 422, 503))
@@ -145,10 +137,10 @@ async def _renewed(server: Server, found: Pass) -> TicketView:
 
 
 def _shown(server: Server, request: Request) -> Pass:
-    call = Call.of(request.scope, "", None)
-    if not call.bearer:
+    visitor_request = VisitorRequest.of(request.scope, "", None)
+    if not visitor_request.bearer:
         raise InvalidPass("is missing; send it as `Authorization: Bearer`")
-    found = check.read(server, call)
+    found = check.read(server, visitor_request)
     if not found.sid:
         raise InvalidPass("was given while the backend was away, and belongs to no session")
     return found

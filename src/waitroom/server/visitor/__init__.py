@@ -1,4 +1,4 @@
-"""For visitors: the lane, the same calls for the framework, and what they do.
+"""For visitors: the lane, and the same requests declared for the framework.
 
-This is the hot path: one question to the engine per call. It must not import other faces.
+It must not import other faces; what a request does is in `tickets`.
 """

@@ -6,18 +6,18 @@ from waitroom.errors import WaitroomError
 from waitroom.server.context import Server
 from waitroom.server.http import bodies, problems
 from waitroom.server.http.bodies import Receive, Send
-from waitroom.server.http.request import Call
-from waitroom.server.visitor.service import within
+from waitroom.server.http.request import VisitorRequest
+from waitroom.server.tickets.limits import within
 
 
-async def serve(server: Server, call: Call, receive: Receive, send: Send) -> int:
+async def serve(server: Server, request: VisitorRequest, receive: Receive, send: Send) -> int:
     """Answer a request for events until either side ends it; return the status."""
     try:
         server.backend_health.check()
-        held = await within(server, server.engine.read_ticket(call.room, call.held))
-        await within(server, server.boards.get(call.room))
-        address = server.proxies.visitor(call.peer, call.headers)
-        stream = server.live_streams.open(call.room, held, address)
+        held = await within(server, server.engine.read_ticket(request.room, request.ticket))
+        await within(server, server.boards.get(request.room))
+        address = request.address(server.proxies)
+        stream = server.live_streams.open(request.room, held, address)
     except WaitroomError as error:
         answer = problems.answer(error)
         await bodies.send_answer(send, answer, last=server.draining)
@@ -25,5 +25,5 @@ async def serve(server: Server, call: Call, receive: Receive, send: Send) -> int
     try:
         await server.open_streams.feed(stream, receive, send)
     finally:
-        server.live_streams.close(call.room, stream)
+        server.live_streams.close(request.room, stream)
     return 200

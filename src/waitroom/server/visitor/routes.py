@@ -5,45 +5,23 @@ Each route hands its request to the same function that the lane calls, so both a
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, FastAPI, Path, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.types import Receive, Scope, Send
 
 from waitroom.errors import BodyTooLarge
 from waitroom.server.context import Here, Server
 from waitroom.server.http.bodies import TOO_LARGE
-from waitroom.server.http.problems import MEDIA_TYPE, TITLES
-from waitroom.server.http.request import MOST_BODY, Call
-from waitroom.server.site import check
-from waitroom.server.visitor import events, service
-from waitroom.server.visitor.lane import room_asked
+from waitroom.server.http.openapi import RoomName, TicketText, problems
+from waitroom.server.http.request import MOST_BODY, VisitorRequest
+from waitroom.server.tickets import actions
+from waitroom.server.tickets.actions import Action
+from waitroom.server.tickets.bodies import LONGEST_VISITOR
+from waitroom.server.visitor import events
 
 router = APIRouter(prefix="/v1")
-RoomName = Annotated[
-    str, Path(description="The room.", examples=["concert"], pattern=r"^[^/]+$", min_length=1)
-]
-TicketText = Annotated[
-    str,
-    Path(
-        description="The ticket, or `me` to take it from the cookie or `Authorization: Bearer`.",
-        examples=["me"],
-        pattern=r"^[^/]+$",
-        min_length=1,
-    ),
-]
-
-
-class Problem(BaseModel):
-    """What went wrong (RFC 9457)."""
-
-    model_config = ConfigDict(extra="allow")
-    type: str = Field(examples=["/docs/errors#room_full"])
-    title: str
-    status: int
-    detail: str
-    code: str = Field(description="Stable: programs decide by it.", examples=["room_full"])
 
 
 class Eta(BaseModel):
@@ -92,7 +70,7 @@ class JoinBody(BaseModel):
     visitor: str | None = Field(
         None,
         min_length=1,
-        max_length=service.LONGEST_VISITOR,
+        max_length=LONGEST_VISITOR,
         description="Who it is, so that one person has one place. Needs an API key.",
     )
     enter: bool = Field(False, description="Go inside in the same call if there is room.")
@@ -103,21 +81,6 @@ class DeferBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     places: int = Field(ge=1, le=1_000_000, examples=[10])
-
-
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the documentation of the problems that a route may answer."""
-    # By reference, for FastAPI would document a model as `application/json`; `document` adds it.
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {one: {"description": TITLES[one], "content": content} for one in statuses}
-
-
-def document(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document of an app whose routes answer problems."""
-    if app.openapi_schema is None:
-        found = FastAPI.openapi(app)
-        found["components"]["schemas"]["Problem"] = Problem.model_json_schema()
-    return app.openapi_schema or {}
 
 
 def _body(model: type[BaseModel], *, required: bool) -> dict[str, Any]:
@@ -137,12 +100,14 @@ _FOUND: dict[str, Any] = {"response_model": Ticket, "tags": ["visitors"]}
 
 
 async def _plain(
-    server: Server, act: service.Act, request: Request, room: str, ticket: str | None
+    server: Server, action: Action, request: Request, room: str, ticket: str | None
 ) -> Response:
-    call = Call.of(request.scope, room, ticket, await request.body())
-    if request.method == "POST" and len(call.body) > MOST_BODY:  # where the lane stops reading
+    visitor_request = VisitorRequest.of(request.scope, room, ticket, await request.body())
+    if (
+        request.method == "POST" and len(visitor_request.body) > MOST_BODY
+    ):  # where the lane stops reading
         raise BodyTooLarge(TOO_LARGE.format(MOST_BODY))
-    return (await service.respond(server, act, call)).response()
+    return (await actions.respond(server, action, visitor_request)).response()
 
 
 @router.post(
@@ -158,13 +123,13 @@ async def join(server: Here, request: Request, room: RoomName) -> Response:
 
     A browser gets its ticket as a cookie too.
     """
-    return await _plain(server, service.join, request, room, None)
+    return await _plain(server, actions.join, request, room, None)
 
 
 @router.get("/rooms/{room}/tickets/{ticket}", responses=problems(404, 410, 422, 503), **_FOUND)
 async def status(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
     """Tell where a ticket is, and that its holder is still there."""
-    return await _plain(server, service.status, request, room, ticket)
+    return await _plain(server, actions.status, request, room, ticket)
 
 
 class _EventStream(Response):
@@ -172,14 +137,14 @@ class _EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, server: Server, call: Call) -> None:
+    def __init__(self, server: Server, request: VisitorRequest) -> None:
         super().__init__()
-        self._server, self._call = server, call
+        self._server, self._request = server, request
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve events until either side ends them."""
         del scope
-        await events.serve(self._server, self._call, receive, send)
+        await events.serve(self._server, self._request, receive, send)
 
 
 @router.get(
@@ -199,7 +164,7 @@ async def ticket_events(
     server: Here, request: Request, room: RoomName, ticket: TicketText
 ) -> Response:
     """Follow a ticket live: each event is the whole state, so a reconnect misses nothing."""
-    return _EventStream(server, Call.of(request.scope, room, ticket))
+    return _EventStream(server, VisitorRequest.of(request.scope, room, ticket))
 
 
 @router.post(
@@ -209,7 +174,7 @@ async def ticket_events(
 )
 async def enter(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
     """Go inside; the answer has the pass. Asked again, it answers the same session."""
-    return await _plain(server, service.enter, request, room, ticket)
+    return await _plain(server, actions.enter, request, room, ticket)
 
 
 @router.post(
@@ -219,7 +184,7 @@ async def enter(server: Here, request: Request, room: RoomName, ticket: TicketTe
 )
 async def renew(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
     """Extend a session, where the room's policy has `renewable`."""
-    return await _plain(server, service.renew, request, room, ticket)
+    return await _plain(server, actions.renew, request, room, ticket)
 
 
 @router.post(
@@ -230,7 +195,7 @@ async def renew(server: Here, request: Request, room: RoomName, ticket: TicketTe
 )
 async def defer(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
     """Let some people go first; the answer has a new ticket."""
-    return await _plain(server, service.defer, request, room, ticket)
+    return await _plain(server, actions.defer, request, room, ticket)
 
 
 @router.post(
@@ -241,7 +206,7 @@ async def defer(server: Here, request: Request, room: RoomName, ticket: TicketTe
 )
 async def finish(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
     """End a session; its place goes to the next one at once."""
-    return await _plain(server, service.finish, request, room, ticket)
+    return await _plain(server, actions.finish, request, room, ticket)
 
 
 @router.delete(
@@ -252,7 +217,7 @@ async def finish(server: Here, request: Request, room: RoomName, ticket: TicketT
 )
 async def leave(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
     """Give up a place, a turn or a session."""
-    return await _plain(server, service.leave, request, room, ticket)
+    return await _plain(server, actions.leave, request, room, ticket)
 
 
 @router.get(
@@ -263,18 +228,4 @@ async def leave(server: Here, request: Request, room: RoomName, ticket: TicketTe
 )
 async def room_view(server: Here, request: Request, room: RoomName) -> Response:
     """Show a room to anybody: is it open, how many wait, how long would it take."""
-    return await _plain(server, service.room, request, room, None)
-
-
-@router.get("/check", status_code=204, responses=problems(401, 422), tags=["gates"])
-async def check_pass(
-    server: Here,
-    request: Request,
-    room: Annotated[str | None, Query(description="The room; none = any.")] = None,
-) -> Response:
-    """Tell whether a pass is good now: for gates and nginx's `auth_request`.
-
-    The pass comes as `Authorization: Bearer`, or in the cookie of the room.
-    """
-    del room  # read as the lane reads it
-    return await _plain(server, check.check, request, room_asked(request.scope), None)
+    return await _plain(server, actions.room, request, room, None)

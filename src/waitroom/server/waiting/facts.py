@@ -17,15 +17,18 @@ from waitroom import errors
 from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
 from waitroom.server.context import Server
-from waitroom.server.http.request import Call, cookie
+from waitroom.server.http.request import VisitorRequest, cookie
 from waitroom.server.pages.text import Text
 from waitroom.server.rooms import ticket_json
 from waitroom.server.rooms.board import Board
 from waitroom.server.rooms.passes import AWAY_PASS_S
-from waitroom.server.visitor import service
+from waitroom.server.tickets import actions
+from waitroom.server.tickets.away import let_in, open_while_away
+from waitroom.server.tickets.limits import check_not_desk, within
+from waitroom.server.tickets.responses import ticket_cookies
 from waitroom.server.waiting.progress import SEEN_COOKIE, seen
 from waitroom.server.waiting.view import FACE_OF, Face, PageView
-from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE
+from waitroom.web.names import TICKET_COOKIE
 
 Cookies = list[tuple[bytes, bytes]]
 ENDED = {"left": Face.LEFT, "finished": Face.FINISHED}
@@ -61,48 +64,50 @@ class Asked:
     wanted: str | None = None
 
 
-async def facts(server: Server, call: Call, text: Text, nonce: str, asked: Asked) -> Facts:
+async def facts(
+    server: Server, request: VisitorRequest, text: Text, nonce: str, asked: Asked
+) -> Facts:
     """Find out what to say."""
     now_ms = int(time.time() * 1000)
     page = PageView(
-        room=call.room,
+        room=request.room,
         face=Face.UNKNOWN,
         now_ms=now_ms,
         nonce=nonce,
         text=text,
         refused=asked.refused,
         wanted=asked.wanted,
-        host=host_of(server, call),
-        secure=service.secure(server, call),
+        host=host_of(server, request),
+        secure=request.is_https(server.proxies),
     )
     try:
-        board = await _board(server, call.room)
+        board = await _board(server, request.room)
         page = replace(page, policy=board.policy)
-        return await _known(server, call, board, page, asked.ended)
+        return await _known(server, request, board, page, asked.ended)
     except (errors.UnknownRoom, errors.InvalidRoomName):
         return Facts(page, [])
     except (errors.Unavailable, errors.BrokenRoom, errors.UpgradeNeeded):
         server.backend_health.suspect()
-        return _away(server, call, page)
+        return _away(server, request, page)
 
 
-def host_of(server: Server, call: Call) -> str | None:
+def host_of(server: Server, request: VisitorRequest) -> str | None:
     """Return our host as the visitor's browser names it."""
-    return urlsplit(server.settings.public_url or "").netloc or call.header(b"host")
+    return urlsplit(server.settings.public_url or "").netloc or request.header(b"host")
 
 
 async def _board(server: Server, room: str) -> Board:
-    service.check_not_desk(room)
+    check_not_desk(room)
     board = server.boards.known.get(room)
     if board is None:
         server.backend_health.check()
-        board = await service.within(server, server.boards.get(room))
+        board = await within(server, server.boards.get(room))
     server.boards.want(room)
     return board
 
 
 async def _known(
-    server: Server, call: Call, board: Board, page: PageView, ended: str | None
+    server: Server, request: VisitorRequest, board: Board, page: PageView, ended: str | None
 ) -> Facts:
     page = replace(
         page,
@@ -110,11 +115,9 @@ async def _known(
         holding=board.stats.hold_until_ms is not None,
         changed_at_ms=board.changed_at_ms,
     )
-    if call.held:
+    if request.ticket:
         try:
-            return _held(
-                server, call, page, await service.within(server, service.poll(server, call))
-            )
+            return _held(server, request, page, await within(server, actions.poll(server, request)))
         except errors.InvalidTicket:
             pass  # too old, or of an earlier secret: its holder is new
     server.backend_health.check()
@@ -137,9 +140,9 @@ def _early(policy: Policy, now_ms: int) -> bool:
     return opens is not None and now_ms < opens and policy.mode is not Mode.BYPASS
 
 
-def _held(server: Server, call: Call, page: PageView, view: TicketView) -> Facts:
+def _held(server: Server, request: VisitorRequest, page: PageView, view: TicketView) -> Facts:
     if view.state is State.GONE:
-        return Facts(replace(page, face=_gone(call, view)), [])
+        return Facts(replace(page, face=_gone(request, view)), [])
     body = _plain(ticket_json.ticket_body(server.boards, server.passes, view))
     eta = body["eta_s"]
     page = replace(
@@ -155,23 +158,23 @@ def _held(server: Server, call: Call, page: PageView, view: TicketView) -> Facts
         ticket=body,
     )
     cookies: Cookies = []
-    if view.ticket != call.cookie(TICKET_COOKIE + call.room) or view.state is State.INSIDE:
-        cookies += service.cookies(server, call, view)
+    if view.ticket != request.cookie(TICKET_COOKIE + request.room) or view.state is State.INSIDE:
+        cookies += ticket_cookies(server, request, view)
     if view.state is State.INSIDE:
-        cookies.append(inside(server, call, view.ticket))
-    return _remembered(server, call, page, view, cookies)
+        cookies.append(inside(server, request, view.ticket))
+    return _remembered(server, request, page, view, cookies)
 
 
-def inside(server: Server, call: Call, ticket: str) -> tuple[bytes, bytes]:
+def inside(server: Server, request: VisitorRequest, ticket: str) -> tuple[bytes, bytes]:
     """Return the cookie which says that this ticket was inside: the backend soon forgets it."""
-    safe = service.secure(server, call)
-    return cookie(INSIDE_COOKIE + call.room, ticket[-_TAIL:], secure=safe, max_age_s=86_400)
+    safe = request.is_https(server.proxies)
+    return cookie(INSIDE_COOKIE + request.room, ticket[-_TAIL:], secure=safe, max_age_s=86_400)
 
 
-def _gone(call: Call, view: TicketView) -> Face:
+def _gone(request: VisitorRequest, view: TicketView) -> Face:
     if (
         view.reason is Reason.PASSED
-        and call.cookie(INSIDE_COOKIE + call.room) == call.held[-_TAIL:]
+        and request.cookie(INSIDE_COOKIE + request.room) == request.ticket[-_TAIL:]
     ):
         return Face.OVER
     return FACE_OF[view.reason] if view.reason else Face.PASSED
@@ -187,35 +190,30 @@ def _face(page: PageView, view: TicketView) -> Face:
 
 
 def _remembered(
-    server: Server, call: Call, page: PageView, view: TicketView, cookies: Cookies
+    server: Server, request: VisitorRequest, page: PageView, view: TicketView, cookies: Cookies
 ) -> Facts:
     """Show no higher number than this browser has seen."""
     if view.position is None:
         return Facts(page, cookies)
-    name, likely_s = SEEN_COOKIE + call.room, page.eta.likely if page.eta else None
-    found = seen(call.cookie(name), view.id, view.position, likely_s, page.now_ms // 1000)
+    name, likely_s = SEEN_COOKIE + request.room, page.eta.likely if page.eta else None
+    found = seen(request.cookie(name), view.id, view.position, likely_s, page.now_ms // 1000)
     page = replace(page, position=found.least, start=found.start, grown=found.grown)
-    kept = cookie(name, found.value(view.id), secure=service.secure(server, call), max_age_s=86_400)
+    kept = cookie(
+        name, found.value(view.id), secure=request.is_https(server.proxies), max_age_s=86_400
+    )
     return Facts(page, [*cookies, kept])
 
 
-def _away(server: Server, call: Call, page: PageView) -> Facts:
+def _away(server: Server, request: VisitorRequest, page: PageView) -> Facts:
     """The backend is away: say so, or let people in where the room wants that."""
-    policy = page.policy or server.engine.policy_of(call.room)
+    policy = page.policy or server.engine.policy_of(request.room)
     page = replace(page, face=Face.AWAY, policy=policy)
-    if not service.open_while_away(server, call.room):
+    if not open_while_away(server, request.room):
         return Facts(page, [])
-    body = ticket_json.let_in_while_away(server.passes, call.room, call.held, server.ring.new_id())
-    server.counters.let_in_while_away()
-    kept = cookie(
-        PASS_COOKIE + call.room,
-        body.pass_ or "",
-        secure=service.secure(server, call),
-        max_age_s=AWAY_PASS_S,
-    )
+    body, pass_cookie = let_in(server, request, request.ticket)
     ends_ms = page.now_ms + AWAY_PASS_S * 1000
     page = replace(page, face=Face.INSIDE, session_ends_at_ms=ends_ms, ticket=_plain(body))
-    return Facts(page, [kept])
+    return Facts(page, [pass_cookie])
 
 
 def _plain(body: msgspec.Struct) -> dict[str, Any]:

@@ -19,11 +19,10 @@ from waitroom.models import check_room_name
 from waitroom.server.context import Here, Server
 from waitroom.server.http import statics
 from waitroom.server.http.answers import Answer
-from waitroom.server.http.request import Call, cookie
+from waitroom.server.http.request import VisitorRequest, cookie
 from waitroom.server.pages.forms import check_own_form
 from waitroom.server.pages.text import LANGUAGES, language, text_of
-from waitroom.server.site import handover
-from waitroom.server.visitor import service
+from waitroom.server.tickets import actions
 from waitroom.server.waiting import onward
 from waitroom.server.waiting.facts import Asked, facts, host_of, inside
 from waitroom.server.waiting.progress import SEEN_COOKIE
@@ -35,12 +34,12 @@ router.include_router(statics.router)
 public = statics.public
 LANG_COOKIE = "waitroom-lang"
 _YEAR_S = 365 * 86_400
-_ACTS: dict[str, service.Act] = {
-    "join": service.join,
-    "enter": service.enter,
-    "leave": service.leave,
-    "finish": service.finish,
-    "defer": service.defer,
+_ACTS: dict[str, actions.Action] = {
+    "join": actions.join,
+    "enter": actions.enter,
+    "leave": actions.leave,
+    "finish": actions.finish,
+    "defer": actions.defer,
 }
 _ENDS = {"leave": "left", "finish": "finished"}
 Word = Annotated[str | None, Query(max_length=20)]
@@ -58,13 +57,15 @@ async def waiting_page(
     back: Annotated[str | None, Query(alias="return")] = None,
 ) -> Response:
     """Show the caller where they are."""
-    call = Call.of(request.scope, room, "me")
-    word = language(lang, call.cookie(LANG_COOKIE), call.header(b"accept-language"))
+    visitor_request = VisitorRequest.of(request.scope, room, "me")
+    word = language(
+        lang, visitor_request.cookie(LANG_COOKIE), visitor_request.header(b"accept-language")
+    )
     asked = Asked(ended, no, back)
-    found = await facts(server, call, text_of(word), secrets.token_urlsafe(16), asked)
+    found = await facts(server, visitor_request, text_of(word), secrets.token_urlsafe(16), asked)
     cookies = [*found.cookies]
     if lang in LANGUAGES:
-        safe = service.secure(server, call)
+        safe = visitor_request.is_https(server.proxies)
         cookies.append(cookie(LANG_COOKIE, word, secure=safe, max_age_s=_YEAR_S))
     response = Response(render(found.page), found.status, _headers(found.page))
     response.raw_headers += cookies
@@ -77,56 +78,60 @@ async def act(server: Here, request: Request, room: str, act: str) -> Response:
     if act not in _ACTS:
         raise NotFound("the page has no such form")
     check_room_name(room)
-    call = Call.of(request.scope, room, "me")
+    visitor_request = VisitorRequest.of(request.scope, room, "me")
     check_own_form(server, request, origin_must_match=False)
     # A form comes from a browser, also from one that says nothing about itself, like lynx.
-    call.headers = [*call.headers, (b"sec-fetch-mode", b"navigate")]
+    visitor_request.headers = [*visitor_request.headers, (b"sec-fetch-mode", b"navigate")]
     form = _form(await request.body())
     if act == "defer":
-        call.body = _places(form)
-    answer = await service.respond(server, _ACTS[act], call)
+        visitor_request.body = _places(form)
+    answer = await actions.respond(server, _ACTS[act], visitor_request)
     if act == "enter" and answer.status < 300:
-        location = await _onward(server, request, call, form.get("return"))
+        location = await _onward(server, visitor_request, form.get("return"))
     else:
-        location = _page(server, call, act, answer, form.get("return"))
-    return _see(server, call, act, answer, location)
+        location = _page(server, visitor_request, act, answer, form.get("return"))
+    return _see(server, visitor_request, act, answer, location)
 
 
-def _page(server: Server, call: Call, act: str, answer: Answer, wanted: str | None) -> str:
+def _page(
+    server: Server, request: VisitorRequest, act: str, answer: Answer, wanted: str | None
+) -> str:
     """Return the address of the page, with what it must know."""
     known = {}
     if act in _ENDS and answer.status < 500:
         known["ended"] = _ENDS[act]
     elif act == "defer" and DefersUsedUp.code.encode() in answer.body:
         known["no"] = "defer"
-    back = onward.returning(wanted, host_of(server, call), _go_to(server, call))
+    back = onward.returning(wanted, host_of(server, request), _go_to(server, request))
     if back is not None:
         known["return"] = back
-    return f"/rooms/{call.room}" + (f"?{urlencode(known)}" if known else "")
+    return f"/rooms/{request.room}" + (f"?{urlencode(known)}" if known else "")
 
 
-async def _onward(server: Server, request: Request, call: Call, wanted: str | None) -> str:
+async def _onward(server: Server, request: VisitorRequest, wanted: str | None) -> str:
     """Return where somebody who is inside goes on to."""
-    host, go_to = host_of(server, call), _go_to(server, call)
+    host, go_to = host_of(server, request), _go_to(server, request)
     back = onward.returning(wanted, host, go_to)
-    target = onward.onward(back, host, go_to, secure=service.secure(server, call))
+    target = onward.onward(back, host, go_to, secure=request.is_https(server.proxies))
     if target is None:
-        return f"/rooms/{call.room}"
+        return f"/rooms/{request.room}"
     if not target.hand_off:
         return target.url
     try:
-        made = await handover.hand_off(server, request, Response(), call.room, "me")
+        code = await actions.hand_off(server, request)
     except WaitroomError:
         return target.url  # its gate decides; while the backend is away it may let people in
-    return with_code(target.url, made.code)
+    return with_code(target.url, code)
 
 
-def _go_to(server: Server, call: Call) -> str | None:
-    policy = server.engine.policy_of(call.room)
+def _go_to(server: Server, request: VisitorRequest) -> str | None:
+    policy = server.engine.policy_of(request.room)
     return policy.go_to if policy else None
 
 
-def _see(server: Server, call: Call, act: str, answer: Answer, location: str) -> Response:
+def _see(
+    server: Server, request: VisitorRequest, act: str, answer: Answer, location: str
+) -> Response:
     """Lead on, with the cookies of the answer."""
     good = answer.status < 300
     headers = {
@@ -137,9 +142,11 @@ def _see(server: Server, call: Call, act: str, answer: Answer, location: str) ->
     response = Response(status_code=303, headers=headers)
     response.raw_headers += [header for header in answer.headers if header[0] == b"set-cookie"]
     if good and act == "enter":
-        response.raw_headers.append(inside(server, call, call.held))
+        response.raw_headers.append(inside(server, request, request.ticket))
     if good and act in ("join", "defer", "leave"):  # a new place starts anew
-        gone = cookie(SEEN_COOKIE + call.room, "", secure=service.secure(server, call), max_age_s=0)
+        gone = cookie(
+            SEEN_COOKIE + request.room, "", secure=request.is_https(server.proxies), max_age_s=0
+        )
         response.raw_headers.append(gone)
     return response
 

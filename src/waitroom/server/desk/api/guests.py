@@ -20,8 +20,8 @@ from waitroom.server.desk.api import schemas as b
 from waitroom.server.desk.api.auth import desk_of
 from waitroom.server.http.auth import address_of
 from waitroom.server.http.bodies import TOO_LARGE
+from waitroom.server.http.openapi import problems
 from waitroom.server.http.request import MOST_BODY
-from waitroom.server.visitor.routes import problems
 
 
 async def small_body(request: Request, response: Response) -> AsyncIterator[None]:

@@ -22,7 +22,7 @@ from waitroom.server.desk.api import host_schemas as h
 from waitroom.server.desk.api import schemas as b
 from waitroom.server.desk.api.auth import SIGNED, Host, HostWho, Reader, desk_of, who_hosts
 from waitroom.server.desk.api.guests import small_body
-from waitroom.server.visitor.routes import problems
+from waitroom.server.http.openapi import problems
 
 _STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 503)
 router = APIRouter(

@@ -14,7 +14,7 @@ from waitroom.server.desk.api import schemas as b
 from waitroom.server.desk.api.auth import SIGNED, Admin, StoreAdmin, desk_of
 from waitroom.server.desk.api.guests import small_body
 from waitroom.server.http.answers import moment
-from waitroom.server.visitor.routes import problems
+from waitroom.server.http.openapi import problems
 
 router = APIRouter(
     prefix="/v1/stores",

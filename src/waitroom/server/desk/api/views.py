@@ -18,8 +18,7 @@ from waitroom.server.context import Server
 from waitroom.server.desk.api import host_schemas as h
 from waitroom.server.desk.api import schemas as b
 from waitroom.server.http.answers import moment
-from waitroom.server.http.request import Call
-from waitroom.server.visitor.service import secure
+from waitroom.server.http.auth import is_https
 
 _FIRST_POLL_S, _LAST_POLL_S = 5.0, 30.0
 _ENDED_POLL_S = 30.0
@@ -51,7 +50,7 @@ def guest_url(server: Server, request: Request, store: str, token: str) -> str:
     """Return the address of a guest's own page."""
     base = server.settings.public_url
     if base is None:
-        scheme = "https" if secure(server, Call.of(request.scope, "", None)) else "http"
+        scheme = "https" if is_https(server, request) else "http"
         base = f"{scheme}://{request.headers.get('host', 'localhost')}"
     return f"{base.rstrip('/')}/desk/{store}/p/{token}"
 

@@ -18,8 +18,7 @@ from waitroom.desk.record.host_keys import HostKey
 from waitroom.engine.api_keys import ApiKey
 from waitroom.errors import Forbidden
 from waitroom.server.context import Server
-from waitroom.server.http.request import Call
-from waitroom.server.visitor.service import secure
+from waitroom.server.http.auth import is_https
 
 COOKIE = "waitroom-host-"
 LIFE_S = 14 * 86_400
@@ -86,7 +85,7 @@ def _set(
         value,
         max_age=age_s,
         path="/",
-        secure=secure(server, Call.of(request.scope, "", None)),
+        secure=is_https(server, request),
         httponly=True,
         samesite="strict",
     )

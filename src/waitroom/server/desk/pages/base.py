@@ -17,11 +17,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from waitroom.errors import InvalidInput, Unavailable, WaitroomError
 from waitroom.server.context import Server, server_of
 from waitroom.server.desk.pages import text as say
+from waitroom.server.http.auth import is_https
 from waitroom.server.http.problems import status_of
-from waitroom.server.http.request import Call
 from waitroom.server.http.statics import url_of
 from waitroom.server.pages.text import LANGUAGES, language
-from waitroom.server.visitor.service import secure
 from waitroom.server.waiting.theme import Look
 
 LANGUAGE_COOKIE = "waitroom-lang"
@@ -48,7 +47,7 @@ class Page:
     @property
     def secure(self) -> bool:
         """Whether the browser speaks https to us."""
-        return secure(self.server, Call.of(self.request.scope, "", None))
+        return is_https(self.server, self.request)
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
         """Render a page."""

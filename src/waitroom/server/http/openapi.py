@@ -1,0 +1,52 @@
+"""What the OpenAPI document says of every route: the names in its path and the problems it answers.
+
+`document` also adds the schemas that routes refer to by name.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path
+from pydantic import BaseModel, ConfigDict, Field
+
+from waitroom.server.http.problems import MEDIA_TYPE, TITLES
+
+RoomName = Annotated[
+    str, Path(description="The room.", examples=["concert"], pattern=r"^[^/]+$", min_length=1)
+]
+TicketText = Annotated[
+    str,
+    Path(
+        description="The ticket, or `me` to take it from the cookie or `Authorization: Bearer`.",
+        examples=["me"],
+        pattern=r"^[^/]+$",
+        min_length=1,
+    ),
+]
+
+
+class Problem(BaseModel):
+    """What went wrong (RFC 9457)."""
+
+    model_config = ConfigDict(extra="allow")
+    type: str = Field(examples=["/docs/errors#room_full"])
+    title: str
+    status: int
+    detail: str
+    code: str = Field(description="Stable: programs decide by it.", examples=["room_full"])
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the documentation of the problems that a route may answer."""
+    # By reference, for FastAPI would document a model as `application/json`; `document` adds it.
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"description": TITLES[status], "content": content} for status in statuses}
+
+
+def document(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document of an app whose routes answer problems."""
+    if app.openapi_schema is None:
+        found = FastAPI.openapi(app)
+        found["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+    return app.openapi_schema or {}

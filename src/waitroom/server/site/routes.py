@@ -1,0 +1,37 @@
+"""What gates and proxies ask without knowing a session: is a pass good, and by which keys."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from waitroom.server.context import Here
+from waitroom.server.http.openapi import problems
+from waitroom.server.http.request import VisitorRequest, room_in_query
+from waitroom.server.site.check import check
+
+router = APIRouter(tags=["gates"])
+
+
+@router.get("/v1/check", status_code=204, responses=problems(401, 422))
+async def check_pass(
+    server: Here,
+    request: Request,
+    room: Annotated[str | None, Query(description="The room; none = any.")] = None,
+) -> Response:
+    """Tell whether a pass is good now: for gates and nginx's `auth_request`.
+
+    The pass comes as `Authorization: Bearer`, or in the cookie of the room.
+    """
+    del room  # read as the lane reads it
+    visitor_request = VisitorRequest.of(request.scope, room_in_query(request.scope), None)
+    return (await check(server, visitor_request)).response()
+
+
+@router.get("/.well-known/jwks.json")
+async def jwks(server: Here) -> JSONResponse:
+    """Return the public keys of passes."""
+    headers = {"cache-control": "public, max-age=300"}
+    return JSONResponse(server.passes.keys.jwks(), headers=headers)

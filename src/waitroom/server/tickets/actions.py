@@ -1,0 +1,154 @@
+"""What visitors do with tickets. The lane, the framework's routes and the page's forms end here.
+
+Each action takes the server and a `VisitorRequest` and returns an `Answer`; what it raises,
+`respond` turns into a problem, or, while the backend is away, into what the room's policy wants.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from waitroom.engine.handoffs import Handoff
+from waitroom.errors import BackendUnavailable, InvalidInput, NotYourTurn, WaitroomError
+from waitroom.models import State, TicketView
+from waitroom.server.context import Server
+from waitroom.server.http import answers, problems
+from waitroom.server.http.answers import Answer
+from waitroom.server.http.request import VisitorRequest
+from waitroom.server.rooms.ticket_json import gone_answer, gone_error, room_body, ticket_body
+from waitroom.server.tickets.away import away_answer
+from waitroom.server.tickets.bodies import DeferBody, JoinBody
+from waitroom.server.tickets.joining import idempotency_key, take_place
+from waitroom.server.tickets.limits import check_not_desk, within
+from waitroom.server.tickets.responses import forget, show
+
+Action = Callable[[Server, VisitorRequest], Awaitable[Answer]]
+_LONGEST_TICKET = 256
+
+
+async def respond(server: Server, action: Action, request: VisitorRequest) -> Answer:
+    """Do what was asked for; whatever goes wrong on purpose becomes a problem."""
+    try:
+        return await action(server, request)
+    except WaitroomError as error:
+        return refuse(server, request, action, error)
+
+
+def refuse(server: Server, request: VisitorRequest, action: Action, error: WaitroomError) -> Answer:
+    """Answer for what went wrong."""
+    if isinstance(error, BackendUnavailable):
+        server.backend_health.suspect()
+        return away_answer(server, request, error, may_enter=action in _MAY_ENTER)
+    return problems.answer(error)
+
+
+async def status(server: Server, request: VisitorRequest) -> Answer:
+    """Tell where a ticket is."""
+    view = await (_poll_known(server, request) or poll(server, request))
+    if view.state is State.GONE:
+        return gone_answer(view)
+    if request.path_ticket != "me":
+        body = ticket_body(server.boards, server.passes, view)
+        return Answer(200, answers.JSON, answers.encode(body))
+    return show(server, request, view, 200)
+
+
+def _poll_known(server: Server, request: VisitorRequest) -> Awaitable[TicketView] | None:
+    """Poll a ticket of a room that is known here, which is nearly every request there is."""
+    room = request.room
+    known = room in server.boards.known and server.engine.policy_of(room) is not None
+    if not known or server.backend_health.away:
+        return None
+    return server.engine.poll(room, request.ticket)
+
+
+async def poll(server: Server, request: VisitorRequest) -> TicketView:
+    """Return the view of the caller's ticket, and note that its holder is there."""
+    server.backend_health.check()
+    ticket = await within(server, server.engine.read_ticket(request.room, request.ticket))
+    await within(server, server.boards.get(request.room))
+    return await server.engine.poll(request.room, ticket)
+
+
+async def join(server: Server, request: VisitorRequest) -> Answer:
+    """Take a place, or keep the one that the caller has."""
+    view = await take_place(server, request, request.json(JoinBody))
+    board = server.boards.known.get(request.room)
+    if view.state is State.WAITING and board is not None and not board.stats.waiting:
+        # The board is from before the rush, and would promise the first in line no wait at all.
+        with contextlib.suppress(WaitroomError):  # the place is taken, whatever it says
+            await within(server, server.boards.renew(request.room))
+    return show(server, request, view, 201 if view.new else 200)
+
+
+async def enter(server: Server, request: VisitorRequest) -> Answer:
+    """Go inside; the answer carries the pass."""
+    server.backend_health.check()
+    view = await within(server, server.engine.enter(request.room, request.ticket))
+    return show(server, request, view, 200)
+
+
+async def renew(server: Server, request: VisitorRequest) -> Answer:
+    """Extend the session."""
+    server.backend_health.check()
+    view = await within(server, server.engine.renew(request.room, request.ticket))
+    return show(server, request, view, 200)
+
+
+async def defer(server: Server, request: VisitorRequest) -> Answer:
+    """Let some people go first."""
+    server.backend_health.check()
+    places = request.json(DeferBody).places
+    if not places.is_integer():
+        raise InvalidInput("places", "must be a whole number")
+    room, ticket, op_id = request.room, request.ticket, _op_id(server, request)
+    view = await within(server, server.engine.defer(room, ticket, int(places), op_id=op_id))
+    return show(server, request, view, 200)
+
+
+async def finish(server: Server, request: VisitorRequest) -> Answer:
+    """End the session; its place goes to the next one."""
+    server.backend_health.check()
+    await within(server, server.engine.finish(request.room, request.ticket))
+    return forget(server, request)
+
+
+async def leave(server: Server, request: VisitorRequest) -> Answer:
+    """Give up the place, the turn or the session."""
+    server.backend_health.check()
+    await within(server, server.engine.leave(request.room, request.ticket))
+    return forget(server, request)
+
+
+async def room(server: Server, request: VisitorRequest) -> Answer:
+    """Show a room to anybody."""
+    check_not_desk(request.room)
+    board = server.boards.known.get(request.room)
+    if board is None:
+        server.backend_health.check()
+        board = await within(server, server.boards.get(request.room))
+    server.boards.want(request.room)
+    return Answer(200, answers.JSON, answers.encode(room_body(board)))
+
+
+async def hand_off(server: Server, request: VisitorRequest) -> str:
+    """Return a one-time code that takes the caller's session to a site on another host."""
+    view = await poll(server, request)
+    if view.state is State.GONE:
+        raise gone_error(view)
+    if view.state is not State.INSIDE:
+        raise NotYourTurn("only a session inside can be handed over; enter first")
+    session = Handoff(request.room, view.id, view.sid or 0, view.session_ends_at_ms)
+    return await server.handoffs.make(session)
+
+
+def _op_id(server: Server, request: VisitorRequest) -> str | None:
+    """Return the caller's Idempotency-Key as an id of its own kind; two callers never share one."""
+    key = idempotency_key(request)
+    if key is None:
+        return None
+    return server.ring.visitor_id(request.room, f"op:{request.ticket[:_LONGEST_TICKET]}:{key}")
+
+
+_MAY_ENTER = {join, status, enter}

@@ -1,0 +1,61 @@
+"""What visitors get while the backend is away: a problem, or entry where the room wants that."""
+
+from __future__ import annotations
+
+import time
+
+from waitroom.errors import BackendUnavailable, InvalidTicket
+from waitroom.models import BeforeOpen, Mode, WhenAway
+from waitroom.server.context import Server
+from waitroom.server.http import answers, problems
+from waitroom.server.http.answers import Answer
+from waitroom.server.http.request import VisitorRequest, cookie
+from waitroom.server.rooms import ticket_json
+from waitroom.server.rooms.passes import AWAY_PASS_S
+from waitroom.web.names import PASS_COOKIE
+
+_LETS_IN = {Mode.OPEN, Mode.BYPASS}
+
+
+def away_answer(
+    server: Server, request: VisitorRequest, error: BackendUnavailable, *, may_enter: bool
+) -> Answer:
+    """Answer as the room's policy wants it; `may_enter` if the request could let somebody in."""
+    ticket = request.ticket
+    try:
+        if ticket or request.path_ticket is not None:
+            server.ring.read(request.room, ticket)
+    except InvalidTicket as invalid:  # for that the backend need not be asked
+        if request.path_ticket is not None:
+            return problems.answer(invalid)
+        ticket = ""
+    if not may_enter or not open_while_away(server, request.room):
+        return problems.answer(error)
+    body, pass_cookie = let_in(server, request, ticket)
+    headers = [*answers.JSON, pass_cookie] if request.is_browser else answers.JSON
+    return Answer(200, headers, answers.encode(body))
+
+
+def let_in(
+    server: Server, request: VisitorRequest, ticket: str
+) -> tuple[answers.InsideBody, tuple[bytes, bytes]]:
+    """Let somebody in unseen: return the body of their ticket, and the cookie of a short pass."""
+    server.counters.let_in_while_away()
+    pass_ = server.passes.while_away(request.room, server.ring.new_id())
+    body = ticket_json.let_in_while_away(request.room, ticket, pass_)
+    secure = request.is_https(server.proxies)
+    name = PASS_COOKIE + request.room
+    return body, cookie(name, pass_, secure=secure, max_age_s=AWAY_PASS_S)
+
+
+def open_while_away(server: Server, room: str) -> bool:
+    """Tell whether a room lets everybody in while the backend is away.
+
+    It does not where nobody would be let in anyway: closed, paused, by hand, or not open yet.
+    """
+    policy = server.engine.policy_of(room)
+    if policy is None or policy.when_away is not WhenAway.OPEN:
+        return False
+    early = policy.opens_at_ms is not None and time.time() * 1000 < policy.opens_at_ms
+    waits = early and policy.before_open is not BeforeOpen.PASS
+    return policy.mode in _LETS_IN and not waits

@@ -1,0 +1,31 @@
+"""What bounds every request of a visitor: its time, and the rooms that it may name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from waitroom.errors import BackendUnavailable, UnknownRoom
+from waitroom.server.context import Server
+
+Reply = TypeVar("Reply")
+ANSWER_SHARE = 0.28 / 0.3
+"""Share of `answer_within_s` that the backend gets in all; the rest is for the answer itself."""
+
+_DESK = "desk."
+
+
+async def within(server: Server, work: Awaitable[Reply]) -> Reply:
+    """Wait for the backend no longer than an answer may take."""
+    try:
+        async with asyncio.timeout(ANSWER_SHARE * server.settings.answer_within_s):
+            return await work
+    except TimeoutError:
+        raise BackendUnavailable("the backend did not answer in time; try again") from None
+
+
+def check_not_desk(room: str) -> None:
+    """Refuse the line of a store: only the desk puts people there, so to visitors it is no room."""
+    if room.startswith(_DESK):
+        raise UnknownRoom(room)
