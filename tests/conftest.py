@@ -14,6 +14,7 @@ import pytest_asyncio
 from tests.support import figures, leaks, mutants, order
 from tests.support.clock import Clock, open_engine
 from tests.support.servers import Server, redis_server_or_skip, start_server
+from tests.support.serving import Serving, serving
 from waitroom.engine import Engine
 
 mutants.apply()
@@ -110,6 +111,20 @@ def redis7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     redis_server_or_skip()
     with start_server("redis", tmp_path_factory.mktemp("redis")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run `waitroom serve` for all tests of a worker, each with rooms of its own."""
+    with serving(tmp_path_factory.mktemp("served")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def desk_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Run one with the desk on, for tests with stores of their own."""
+    with serving(tmp_path_factory.mktemp("desk"), desk=True) as running:
+        yield running
 
 
 @pytest.fixture(params=["valkey", "redis7"])

@@ -7,7 +7,7 @@ import contextlib
 import subprocess
 import sys
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,17 +16,10 @@ import httpx
 import pytest
 
 from tests.support.clients import HOST
-from tests.support.serving import ADMIN_KEY, Serving, serving
+from tests.support.serving import ADMIN_KEY, Serving
 from waitroom import errors
 from waitroom.client import Client, Place, Ticket, _kinds, reason_of
 from waitroom.models import Mode, Reason, State
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server for these tests."""
-    with serving(tmp_path_factory.mktemp("served")) as one:
-        yield one
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.support.clients import HOST, Reply, ask, request
-from tests.support.serving import ADMIN_KEY, Serving, serving
+from tests.support.serving import ADMIN_KEY, Serving
 
 LONG = 65_536
 PAYLOADS = {
@@ -46,13 +46,6 @@ SPELLED = {
 }
 # What the HTTP library refuses before we see it has no body.
 UNREAD = {400, 414, 431}
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server."""
-    with serving(tmp_path_factory.mktemp("hostile")) as one:
-        yield one
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.support.clients import HOST, request
 from tests.support.counts import count
 from tests.support.serving import Serving, serving
@@ -48,13 +46,6 @@ while not select.select([sys.stdin], [], [], 0.02)[0]:
     took.append(time.monotonic() - began)
 print(json.dumps(took))
 """
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server with room for all of them."""
-    with serving(tmp_path_factory.mktemp("slow")) as one:
-        yield one
 
 
 async def linger(port: int, first: bytes, more: bytes) -> float:

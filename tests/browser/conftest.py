@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,7 +20,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright, expect
 
 from tests.browser.stage import FLAGS, PHONE, Stage, chromium_or_skip
-from tests.support.serving import Serving, serving
+from tests.support.serving import Serving
 
 Open = Callable[..., Awaitable[Page]]
 _HARMLESS = ("Failed to load resource",)  # an answer of 4xx or 5xx, which tests look at themselves
@@ -27,12 +28,10 @@ _HARMLESS = ("Failed to load resource",)  # an answer of 4xx or 5xx, which tests
 expect.set_options(timeout=15_000)
 
 
-@pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server for all browser tests."""
-    chromium_or_skip()
-    with serving(tmp_path_factory.mktemp("served")) as one:
-        yield one
+@pytest.fixture(autouse=True, scope="package")
+def chromium() -> Path:
+    """Skip all of this folder where there is no Chromium."""
+    return chromium_or_skip()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -46,11 +45,10 @@ async def stage(served: Serving) -> AsyncIterator[Stage]:
 # Of this folder, not of the session: one that idled for half an hour was not heard of again when
 # it was to be closed.
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
+async def browser(chromium: Path) -> AsyncIterator[Browser]:
     """Run a Chromium with a profile of its own, which goes with it."""
-    binary = chromium_or_skip()
     playwright = await async_playwright().start()
-    found = await playwright.chromium.launch(executable_path=binary, args=FLAGS)
+    found = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
     yield found
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(20):

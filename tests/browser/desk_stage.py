@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import Page, expect
 
-from tests.browser.stage import chromium_or_skip
 from tests.support.counts import count
-from tests.support.serving import ADMIN_KEY, Serving, await_ready, end, launch
+from tests.support.serving import ADMIN_KEY
 
 TABLET = {"width": 1024, "height": 768}
 UPRIGHT = {"width": 768, "height": 1024}
@@ -27,18 +23,6 @@ TYPES = [
     {"name": "dine-in", "title": "Dine in", "largest_party": 8},
     {"name": "takeout", "title": "Takeout", "largest_party": 4},
 ]
-
-
-@contextlib.contextmanager
-def desk_serving(folder: Path) -> Iterator[Serving]:
-    """Run a server with the desk on."""
-    chromium_or_skip()
-    one = launch(folder, desk=True)
-    try:
-        await_ready(one, 30 * count("patience"))
-        yield one
-    finally:
-        end(one)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
@@ -16,7 +16,6 @@ from tests.browser.desk_stage import (
     TABLET,
     UPRIGHT,
     Diner,
-    desk_serving,
     open_diner,
     serious,
     sign_in,
@@ -27,13 +26,6 @@ from tests.support.serving import Serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 THUMB_PX = 44
-
-
-@pytest.fixture(scope="module")
-def desk_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server with the desk for the tests of this module."""
-    with desk_serving(tmp_path_factory.mktemp("desk")) as one:
-        yield one
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
@@ -12,7 +12,6 @@ from tests.browser.conftest import Open
 from tests.browser.desk_stage import (
     SOON_MS,
     Diner,
-    desk_serving,
     open_diner,
     serious,
     too_wide,
@@ -28,13 +27,6 @@ from waitroom.server.pages.text import LANGUAGES
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 ZOOMED: ViewportSize = {"width": 195, "height": 422}  # a phone at 200 %
 SCHEMES = ("light", "dark")
-
-
-@pytest.fixture(scope="module")
-def desk_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server with the desk for the tests of this module."""
-    with desk_serving(tmp_path_factory.mktemp("desk")) as one:
-        yield one
 
 
 @pytest_asyncio.fixture(loop_scope="session")

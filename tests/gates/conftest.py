@@ -1,4 +1,4 @@
-"""A real Waitroom for the tests of a module, keys that are its own, and rooms."""
+"""A real Waitroom, keys that are its own, and rooms."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from tests.support.serving import ADMIN_KEY, SECRET, Serving, serving
+from tests.support.serving import ADMIN_KEY, SECRET, Serving
 from waitroom.passes import PassKeys
 
 Sign = Callable[..., str]
 
 
-@pytest.fixture(scope="module")
-def waitroom(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a Waitroom, shared by the tests of one module."""
-    with serving(tmp_path_factory.mktemp("waitroom")) as one:
-        yield one
+@pytest.fixture(scope="session")
+def waitroom(served: Serving) -> Serving:
+    """Return the running Waitroom."""
+    return served
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def operator(waitroom: Serving) -> Iterator[httpx.Client]:
     """Return a client of it that shows the admin key."""
     headers = {"authorization": f"Bearer {ADMIN_KEY}"}

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.serving import ADMIN_KEY, serving
+from tests.support.serving import ADMIN_KEY, Serving
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,12 @@ def until(holds: Callable[[], bool], timeout_s: float = 10) -> None:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Run a server for the tests of this file."""
+def site(served: Serving) -> Iterator[Site]:
+    """Return people at the running server."""
     keys = {"authorization": f"Bearer {ADMIN_KEY}"}
     with (
-        serving(tmp_path_factory.mktemp("seeds")) as server,
-        httpx.Client(base_url=server.base, timeout=20) as visitor,
-        httpx.Client(base_url=server.base, timeout=20, headers=keys) as operator,
+        httpx.Client(base_url=served.base, timeout=20) as visitor,
+        httpx.Client(base_url=served.base, timeout=20, headers=keys) as operator,
     ):
         yield Site(visitor, operator)
 

@@ -1,4 +1,4 @@
-"""One real server for the tests of a module, and clients of it."""
+"""Clients of the real server that all tests of a worker share."""
 
 from __future__ import annotations
 
@@ -7,15 +7,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.support.serving import ADMIN_KEY, Serving, serving
+from tests.support.serving import ADMIN_KEY, Serving
 from waitroom.tickets import KeyRing
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Return a running server, shared by the tests of one module."""
-    with serving(tmp_path_factory.mktemp("served")) as one:
-        yield one
 
 
 @pytest.fixture

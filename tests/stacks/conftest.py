@@ -11,7 +11,7 @@ import pytest
 
 from tests.stacks import tools
 from tests.stacks.tools import ROOM, Stack
-from tests.support.serving import ADMIN_KEY, Serving, serving
+from tests.support.serving import ADMIN_KEY, Serving
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,13 @@ def come_in(served: Serving) -> Inside:
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run Waitroom with the room that the examples protect."""
-    with serving(tmp_path_factory.mktemp("waitroom")) as one:
-        body = {"name": ROOM, "policy": {"capacity": 10_000, "session_s": 3600}}
-        headers = {"authorization": f"Bearer {ADMIN_KEY}"}
-        url = f"{one.base}/v1/admin/rooms"
-        httpx.post(url, json=body, headers=headers, timeout=20).raise_for_status()
-        yield one
+def served(served: Serving) -> Serving:
+    """Return the running Waitroom, with the room that the examples protect."""
+    body = {"name": ROOM, "policy": {"capacity": 10_000, "session_s": 3600}}
+    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
+    url = f"{served.base}/v1/admin/rooms"
+    httpx.post(url, json=body, headers=headers, timeout=20).raise_for_status()
+    return served
 
 
 @pytest.fixture(scope="session")

@@ -117,7 +117,7 @@ def serving(folder: Path, *flags: str, **settings: object) -> Iterator[Serving]:
         end(one)
 
 
-def await_ready(one: Serving, timeout_s: float = 30) -> None:
+def await_ready(one: Serving, timeout_s: float = 120) -> None:
     """Wait until a server takes visitors."""
     deadline = time.monotonic() + timeout_s
     while not one.ready():

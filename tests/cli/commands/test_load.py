@@ -21,11 +21,10 @@ from tests.support.serving import ADMIN_KEY, Serving, children, command_of, free
 QUICK = ("--arrive", "1s", "--stay", "0.1", "--connections", 16)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server without a limit of joins."""
-    with serving(tmp_path_factory.mktemp("loaded")) as one:
-        yield one
+@pytest.fixture
+def server(served: Serving) -> Serving:
+    """Return the running server, which has no limit of joins."""
+    return served
 
 
 @pytest.fixture

@@ -6,34 +6,20 @@ import contextlib
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.support.counts import count
-from tests.support.serving import Serving, await_ready, end, launch
+from tests.support.serving import Serving
 
 PHONE, NAME = "010-1234-5678", "홍길동"
 
 
-@contextlib.contextmanager
-def desk_serving(folder: Path, **settings: object) -> Iterator[Serving]:
-    """Run a server with the desk on."""
-    one = launch(folder, desk=True, **settings)
-    try:
-        await_ready(one, 30 * count("patience"))
-        yield one
-    finally:
-        end(one)
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Return a running server, shared by the tests of one module."""
-    with desk_serving(tmp_path_factory.mktemp("desk")) as one:
-        yield one
+@pytest.fixture(scope="session")
+def served(desk_served: Serving) -> Serving:
+    """Return the running server, which has the desk on here."""
+    return desk_served
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import httpx
 
-from tests.server.desk.conftest import NAME, PHONE, Shop, desk_serving, open_shop
+from tests.server.desk.conftest import NAME, PHONE, Shop, open_shop
 from tests.support.clients import ask, live, metric, request, scrape
-from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, Serving
+from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, Serving, serving
 
 TOLD_S = 2.0
 """A called guest is told within this time."""
@@ -116,8 +116,8 @@ async def test_limits_drain_and_away(tmp_path: Path) -> None:
     hosts go on working by the record; at the end both are sent to another server.
     """
     with (
-        desk_serving(
-            tmp_path, streams_per_address=3, drain_s=1, answer_within_s=AS_PROMISED_S
+        serving(
+            tmp_path, desk=True, streams_per_address=3, drain_s=1, answer_within_s=AS_PROMISED_S
         ) as one,
         httpx.Client(base_url=one.base, timeout=10) as http,
         httpx.Client(base_url=one.base, timeout=10) as admin,

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.servers import wait_for
 from waitroom.models import POLICY_FIELDS
 
 
@@ -219,6 +220,12 @@ def test_tickets(http: httpx.Client, operator: httpx.Client, room: str) -> None:
         assert 422 == operator.get(at(room, f"/tickets?{query}")).status_code
 
 
+def _samples(operator: httpx.Client, room: str) -> list[tuple[int, int]]:
+    """Return who was waiting and who was called, in each sample."""
+    samples = operator.get(at(room, "/series")).json()["samples"]
+    return [(sample["waiting"], sample["called"]) for sample in samples]
+
+
 def test_stats_and_series(http: httpx.Client, operator: httpx.Client, room: str) -> None:
     """Numbers of now with an estimate, and samples of before."""
     join(http, room, 3)
@@ -230,11 +237,7 @@ def test_stats_and_series(http: httpx.Client, operator: httpx.Client, room: str)
         stats["counters"]["joined"],
     )
     assert {"low", "likely", "high"} == set(stats["eta_s"])
-    deadline = time.monotonic() + 15
-    while not (found := operator.get(at(room, "/series")).json()["samples"]):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-    assert (1, 2) == (found[0]["waiting"], found[0]["called"])
+    wait_for(lambda: (1, 2) in _samples(operator, room), "a sample of all of them", 60)
     assert 422 == operator.get(at(room, "/series"), params={"minutes": 0}).status_code
 
 

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from tests.acceptance.test_schemathesis import KEY, run
-from tests.server.desk.conftest import TYPES, desk_serving
+from tests.server.desk.conftest import TYPES
 from tests.support.counts import count
-from tests.support.serving import Serving
+from tests.support.serving import Serving, serving
 
 PHASES = "--phases=coverage,fuzzing" if count("api_coverage") else "--phases=fuzzing"
 # Ranges are the desk's to check, which says better than a schema what is allowed.
@@ -21,7 +21,7 @@ WITHOUT = "--exclude-checks=positive_data_acceptance,ignored_auth"
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server with the store that the document gives as an example."""
-    with desk_serving(tmp_path_factory.mktemp("api")) as one:
+    with serving(tmp_path_factory.mktemp("api"), desk=True) as one:
         body = {"id": "noodle-bar", "title": "Noodle Bar", "types": TYPES}
         httpx.post(f"{one.base}/v1/stores", json=body, headers=KEY, timeout=10).raise_for_status()
         yield one

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from tests.server.desk.conftest import NAME, PHONE, Shop, desk_serving, open_shop
-from tests.support.serving import ADMIN_KEY, Serving
+from tests.server.desk.conftest import NAME, PHONE, Shop, open_shop
+from tests.support.serving import ADMIN_KEY, Serving, serving
 
 WAITING = {"status": "WAITING", "position": 1, "waiting": 1, "wait_minutes": 15, "observed": None}
 
@@ -291,7 +291,7 @@ def test_joins_are_limited_by_address(tmp_path_factory: pytest.TempPathFactory) 
     """One address joins so often in a minute; others, and those who only look, are not slowed."""
     folder = tmp_path_factory.mktemp("limited")
     with (
-        desk_serving(folder, joins_per_minute=3, proxies="127.0.0.1") as one,
+        serving(folder, desk=True, joins_per_minute=3, proxies="127.0.0.1") as one,
         httpx.Client(base_url=one.base) as http,
         httpx.Client(base_url=one.base) as admin,
     ):

@@ -11,10 +11,10 @@ import httpx
 import pytest
 
 from tests.server.desk.api.test_guests import problem
-from tests.server.desk.conftest import NAME, PHONE, Shop, desk_serving, open_shop
+from tests.server.desk.conftest import NAME, PHONE, Shop, open_shop
 from tests.support.clients import slow_link
 from tests.support.postgres import start_postgres
-from tests.support.serving import ADMIN_KEY, Serving, end, launch
+from tests.support.serving import ADMIN_KEY, Serving, end, launch, serving
 
 NOTE = "유모차가 있어요"
 CUT = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -47,7 +47,7 @@ def test_the_database_is_away(tmp_path: Path) -> None:
         start_postgres() as postgres,
         postgres.database() as url,
         slow_link(urlsplit(url).port or 0) as link,
-        desk_serving(tmp_path, desk_database=_through(url, link.port)) as one,
+        serving(tmp_path, desk=True, desk_database=_through(url, link.port)) as one,
         httpx.Client(base_url=one.base, timeout=60) as http,
         httpx.Client(base_url=one.base, timeout=60) as admin,
     ):

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from tests.server.desk.api.test_guests import problem
-from tests.server.desk.conftest import Shop, desk_serving, open_shop
+from tests.server.desk.conftest import Shop, open_shop
 from tests.support.clients import live
-from tests.support.serving import ADMIN_KEY, Serving
+from tests.support.serving import ADMIN_KEY, Serving, serving
 from waitroom.server.desk.console.session import COOKIE
 
 
@@ -87,7 +87,7 @@ def test_bad_host_keys_are_limited(tmp_path_factory: pytest.TempPathFactory) -> 
     """After ten bad keys an address must wait; a good key from there need not."""
     folder = tmp_path_factory.mktemp("limited")
     with (
-        desk_serving(folder, proxies="127.0.0.1") as one,
+        serving(folder, desk=True, proxies="127.0.0.1") as one,
         httpx.Client(base_url=one.base, timeout=10) as http,
         httpx.Client(base_url=one.base, timeout=10) as admin,
     ):

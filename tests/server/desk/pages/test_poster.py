@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from tests.server.desk import qr
-from tests.server.desk.conftest import Shop, desk_serving
-from tests.support.serving import ADMIN_KEY
+from tests.server.desk.conftest import Shop
+from tests.support.serving import ADMIN_KEY, serving
 
 
 def test_the_code_leads_to_the_join_page(shop: Shop, http: httpx.Client) -> None:
@@ -48,7 +48,7 @@ def test_unknown_store(http: httpx.Client) -> None:
 
 def test_the_public_address(tmp_path: Path) -> None:
     """Behind a proxy the code leads to where guests reach us, not to where the proxy does."""
-    with desk_serving(tmp_path, public_url="https://wait.example.com/") as served:
+    with serving(tmp_path, desk=True, public_url="https://wait.example.com/") as served:
         headers = {"authorization": f"Bearer {ADMIN_KEY}"}
         body = {"id": "bar", "title": "Bar", "types": [{"name": "bar", "title": "Bar"}]}
         httpx.post(f"{served.base}/v1/stores", json=body, headers=headers).raise_for_status()

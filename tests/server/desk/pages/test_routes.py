@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 import waitroom.server
-from tests.server.desk.conftest import Shop, desk_serving, open_shop
-from tests.support.serving import ADMIN_KEY, AS_PROMISED_S
+from tests.server.desk.conftest import Shop, open_shop
+from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, serving
 from waitroom.desk.models import Range
 from waitroom.server.desk.pages import place as page_place
 from waitroom.server.desk.pages import text as say
@@ -441,7 +441,7 @@ def test_a_viewer_only_looks(shop: Shop, http: httpx.Client, operator: httpx.Cli
 def test_while_redis_is_away(tmp_path: Path) -> None:
     """Guests join and see their number, hosts work on; what is not known is not made up."""
     with (
-        desk_serving(tmp_path, answer_within_s=AS_PROMISED_S) as one,
+        serving(tmp_path, desk=True, answer_within_s=AS_PROMISED_S) as one,
         httpx.Client(base_url=one.base, timeout=20) as http,
         httpx.Client(base_url=one.base, timeout=20) as admin,
     ):
