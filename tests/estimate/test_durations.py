@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from waitroom.estimate.durations import USUAL, Counts, Kind, Sessions, fitted
+from waitroom.estimate.durations import Component, Counts, Sessions, fitted
+from waitroom.estimate.tuning import TUNING
 
 
 def counted(
@@ -51,8 +52,8 @@ def test_a_steady_room_of_unknown_age() -> None:
 def test_nothing_was_seen() -> None:
     """Until anybody could have left, what is usual is all that there is to say, with much doubt."""
     counts = Counts(1.0, [5.0] * 10, [0.0] * 10, 0.0)
-    found = fitted(counts, rough_s=600, usual_s=USUAL * 1000, most_s=1000)
-    assert USUAL * 1000 == pytest.approx(found.mean_s, rel=0.2)
+    found = fitted(counts, rough_s=600, usual_s=TUNING.usual_share * 1000, most_s=1000)
+    assert TUNING.usual_share * 1000 == pytest.approx(found.mean_s, rel=0.2)
     assert found.doubt > 0.25
 
 
@@ -71,7 +72,7 @@ def test_nobody_left_yet() -> None:
 
 def test_lasting() -> None:
     """All last longer than nothing, half longer than the median, none longer than is allowed."""
-    sessions = Sessions((Kind(1.0, math.log(100), 0.5),), 300.0, 110.0, 0.1)
+    sessions = Sessions((Component(1.0, math.log(100), 0.5),), 300.0, 110.0, 0.1)
     assert [1.0, 0.5, 0.0] == [sessions.lasting(age_s) for age_s in (0, 100, 300)]
     shares = [sessions.lasting(age_s) for age_s in range(0, 400, 7)]
     assert shares == sorted(shares, reverse=True)

@@ -8,25 +8,25 @@ from itertools import pairwise
 
 import pytest
 
-from waitroom.estimate.durations import Kind, Sessions
-from waitroom.estimate.forecast import Held, Outlook, Slot, outlook
+from waitroom.estimate.durations import Component, Sessions
+from waitroom.estimate.forecast import Forecast, Holding, Occupants, forecast
 
 
-def slot(median_s: float = 300.0, sigma: float = 0.2, absent: float = 0.0) -> Slot:
-    """Return places that are held about so long."""
+def holding(median_s: float = 300.0, sigma: float = 0.2, absent: float = 0.0) -> Holding:
+    """Return how long places are held: about so long."""
     mean_s = median_s * math.exp(sigma * sigma / 2)
-    sessions = Sessions((Kind(1.0, math.log(median_s), sigma),), math.inf, mean_s, 0.05)
-    return Slot(sessions, absent, 60.0, 0.0)
+    sessions = Sessions((Component(1.0, math.log(median_s), sigma),), math.inf, mean_s, 0.05)
+    return Holding(sessions, absent, 60.0, 0.0)
 
 
-def turn_s(ahead: Outlook, place: float) -> float:
+def turn_s(ahead: Forecast, place: float) -> float:
     """Return when it is somebody's turn, to the step."""
-    return ahead.times[bisect_left(ahead.places, place)]
+    return ahead.times[bisect_left(ahead.positions, place)]
 
 
 def test_filled_together_ends_together() -> None:
     """A room that filled just now stands still for a session, and then all its places come."""
-    ahead = outlook(slot(), Held(25.0, [0.0, 100.0], 0.0, 100), 100, math.inf, 0.0)
+    ahead = forecast(holding(), Occupants(25.0, [0.0, 100.0], 0.0, 100), 100, math.inf, 0.0)
     assert 200 <= turn_s(ahead, 10) <= 250
     assert 275 <= turn_s(ahead, 50) <= 325
     assert 450 <= turn_s(ahead, 110) <= 575
@@ -34,45 +34,45 @@ def test_filled_together_ends_together() -> None:
 
 def test_steady() -> None:
     """In a room that has been full for long, places come at people ÷ session."""
-    ahead = outlook(slot(), Held(50.0, [], 100.0, 100), 100, math.inf, 0.0)
-    assert 100 / slot().mean_s == pytest.approx(ahead.rate)
+    ahead = forecast(holding(), Occupants(50.0, [], 100.0, 100), 100, math.inf, 0.0)
+    assert 100 / holding().mean_s == pytest.approx(ahead.rate)
     for place in (50, 200, 600):
         assert place / ahead.rate == pytest.approx(turn_s(ahead, place), abs=60)
 
 
 def test_free_places_come_first() -> None:
     """Free places go at once, or at the pace if there is one."""
-    held = Held(25.0, [0.0, 40.0], 0.0, 40)
-    assert 0 == turn_s(outlook(slot(), held, 100, math.inf, 0.0), 60)
-    assert 125 == turn_s(outlook(slot(), held, 100, 0.5, 0.0), 60)
+    occupants = Occupants(25.0, [0.0, 40.0], 0.0, 40)
+    assert 0 == turn_s(forecast(holding(), occupants, 100, math.inf, 0.0), 60)
+    assert 125 == turn_s(forecast(holding(), occupants, 100, 0.5, 0.0), 60)
 
 
 def test_the_pace_holds() -> None:
     """Nobody is called faster than the pace, however many places come back."""
-    ahead = outlook(slot(), Held(25.0, [0.0, 100.0], 0.0, 100), 100, 0.2, 0.0)
-    steps = zip(pairwise(ahead.times), pairwise(ahead.places), strict=True)
+    ahead = forecast(holding(), Occupants(25.0, [0.0, 100.0], 0.0, 100), 100, 0.2, 0.0)
+    steps = zip(pairwise(ahead.times), pairwise(ahead.positions), strict=True)
     assert all(b - a <= 0.2 * (end - start) + 1e-9 for (start, end), (a, b) in steps)
     assert 0.2 == ahead.rate
 
 
 def test_absent_people_free_places_sooner() -> None:
     """Who is called and never comes holds a place for a minute only."""
-    held = Held(25.0, [], 100.0, 100)
-    some = outlook(slot(absent=0.3), held, 100, math.inf, 0.0)
-    assert turn_s(some, 200) < turn_s(outlook(slot(), held, 100, math.inf, 0.0), 200)
+    occupants = Occupants(25.0, [], 100.0, 100)
+    some = forecast(holding(absent=0.3), occupants, 100, math.inf, 0.0)
+    assert turn_s(some, 200) < turn_s(forecast(holding(), occupants, 100, math.inf, 0.0), 200)
 
 
 def test_people_who_give_up_make_way() -> None:
     """With people in front giving up, the same calls reach further back."""
-    held = Held(25.0, [], 100.0, 100)
-    calm = outlook(slot(), held, 100, math.inf, 0.0)
-    thin = outlook(slot(), held, 100, math.inf, 0.001)
-    assert calm.places[-1] < thin.places[-1]
+    occupants = Occupants(25.0, [], 100.0, 100)
+    calm = forecast(holding(), occupants, 100, math.inf, 0.0)
+    thin = forecast(holding(), occupants, 100, math.inf, 0.001)
+    assert calm.positions[-1] < thin.positions[-1]
 
 
 def test_few_places_are_less_sure() -> None:
     """With few places chance counts for more; it counts for less the longer the wait is."""
-    few = outlook(slot(), Held(25.0, [], 5.0, 5), 5, math.inf, 0.0).doubts
-    many = outlook(slot(), Held(25.0, [], 500.0, 500), 500, math.inf, 0.0).doubts
+    few = forecast(holding(), Occupants(25.0, [], 5.0, 5), 5, math.inf, 0.0).doubts
+    many = forecast(holding(), Occupants(25.0, [], 500.0, 500), 500, math.inf, 0.0).doubts
     assert all(a > b for a, b in zip(few[1:], many[1:], strict=True))
     assert few[-1] < few[5]

@@ -1,6 +1,6 @@
-"""What the series of a room says about its pace: who is called, who gives up, how sure that is.
+"""How the line of a room moves, from its series: who is called, who gives up, how sure that is.
 
-Time in which nobody could be called (an empty line, a pause, a hold) says nothing about the pace
+Time in which nobody could be called (an empty line, a pause, a hold) says nothing about the rate
 and is left out. Where places are what people wait for, see `durations` (how long they are
 held) and `forecast` (when they are given back). Pure, stdlib only.
 """
@@ -11,26 +11,12 @@ from collections.abc import Sequence
 from math import ceil, exp, inf, log, sqrt
 from typing import NamedTuple
 
-from waitroom.estimate.forecast import Outlook, outlook
+from waitroom.estimate.forecast import Forecast, forecast
 from waitroom.estimate.intervals import past_of
-from waitroom.estimate.occupancy import Places
-from waitroom.estimate.rates import AGREE, Seen, Track
+from waitroom.estimate.occupancy import Occupancy
+from waitroom.estimate.rates import Rate, Track
+from waitroom.estimate.tuning import TUNING
 from waitroom.models import Mode, Policy, Sample, Stats
-
-DRIFT = 0.3
-"""How wrong the share of people who give up may be, as a part of itself."""
-
-_SURE = 0.04  # doubt of a pace that the room itself keeps
-_UNSURE = 0.08  # doubt of a pace that was only seen: it may change meanwhile
-_SHORTEST_S = 60.0  # window that a change of pace has to fill before it is believed in full
-_BLOCK_S = 15.0
-_COARSE_S = 10.0  # a room is played forward in steps, so nothing sooner than this is sure
-_STOPPED_S = 15.0
-_EVERY_S = 30
-_HASTY = 0.002
-_FEW_GHOSTS = 0.01  # a share that is not worth the work
-_SHARP = 20  # one of two explanations is chosen, but no answer may jump when they change places
-_FORGET_S = 500.0  # how fast people give up changes as they wait longer
 
 
 class Flow(NamedTuple):
@@ -39,13 +25,13 @@ class Flow(NamedTuple):
     rate: float
     hazard: float = 0.0  # share of those waiting who give up per second
     dispersion: float = 1.0  # variance of a count of calls ÷ its mean; 1 = Poisson
-    doubt: float = _UNSURE  # standard error of `rate`, as a part of it
+    doubt: float = TUNING.seen_rate_doubt  # standard error of `rate`, as a part of it
     grain_s: float = 0.0  # calls come in steps of this length
     free: float = 0.0
     fast: float = inf
     ghosts: float = 0.0  # share of newcomers who were never there: they fall out by themselves
     proven: float = inf  # people in front who have been there for long enough
-    ahead: Outlook | None = None  # if given, it tells who is called when, and only `rate` after it
+    forecast: Forecast | None = None  # if given, it says who is called when; `rate` counts after it
 
 
 class Leaving(NamedTuple):
@@ -65,7 +51,7 @@ class History:
         self._waiting = stats.waiting
         past = past_of(policy, stats, samples)
         self._spans = past.spans
-        self._places = Places(policy, past, stats.called, stats.inside)
+        self._occupancy = Occupancy(policy, past, stats.called, stats.inside)
         self._limit, self._step_s, self._step = self._limits()
         self._strike_out_pauses()
 
@@ -77,123 +63,132 @@ class History:
 
     def _flow(self, hazard: float) -> Flow | None:
         policy = self._policy
-        if policy.capacity is not None and self._places.tell():
-            return self._by_places(policy.capacity, hazard)
+        if policy.capacity is not None and self._occupancy.is_known():
+            return self._played(policy.capacity, hazard)
         if policy.mode is Mode.MANUAL:  # whoever calls by hand is bound by no pace
-            seen = self._seen(_SHORTEST_S, _BLOCK_S)
-            return self._as_seen(seen, hazard) if seen and seen.people else None
+            rate = self._rate(TUNING.shortest_window_s, TUNING.block_s)
+            return self._measured(rate, hazard) if rate and rate.people else None
         if policy.capacity is None:
             return self._paced(hazard) if self._limit < inf else Flow(inf)
-        return self._untold(policy.capacity, hazard)
+        return self._unmeasured(policy.capacity, hazard)
 
-    def _by_places(self, capacity: int, hazard: float) -> Flow:
+    def _played(self, capacity: int, hazard: float) -> Flow:
         """Play the room forward, with the sessions that were seen and those that run now."""
         limit = inf if self._policy.mode is Mode.MANUAL else self._limit
         if limit < inf and not self._is_full(capacity):
             limit = self._paced(hazard).rate
-        slot, held = self._places.seen()
-        ahead = outlook(slot, held, capacity, limit, hazard)
-        return Flow(ahead.rate, hazard, grain_s=max(_COARSE_S, self._step_s), ahead=ahead)
+        holding, occupants = self._occupancy.measured()
+        ahead = forecast(holding, occupants, capacity, limit, hazard)
+        grain_s = max(TUNING.played_grain_s, self._step_s)
+        return Flow(ahead.rate, hazard, grain_s=grain_s, forecast=ahead)
 
     def _is_full(self, capacity: int) -> bool:
         """Tell whether places are what people wait for."""
-        if self._occupied < 0.9 * capacity or self._limit == inf:
-            return self._occupied >= 0.9 * capacity
+        nearly_full = TUNING.nearly_full * capacity
+        if self._occupied < nearly_full or self._limit == inf:
+            return self._occupied >= nearly_full
         seconds = 0.0
         for span in self._spans:
             seconds += span.seconds
-            if not span.free or seconds > max(_SHORTEST_S, 2 * self._step_s):
+            if not span.free or seconds > max(TUNING.shortest_window_s, 2 * self._step_s):
                 return not span.free
         return self._occupied >= capacity
 
-    def slot_s(self) -> tuple[float | None, float]:
+    def holding_s(self) -> tuple[float | None, float]:
         """Return how long a place is held, from call to end, and the doubt of it.
 
         Little's law: people inside ÷ people leaving per second. Until some have left it is
         `session_s`, and never more, unless sessions can be renewed.
         """
         session_s = self._policy.session_s
-        reach_s = max(900.0, 2 * (session_s or 0))
-        held = released = seconds = 0.0
+        reach_s = max(TUNING.holding_reach_s, 2 * (session_s or 0))
+        occupied_s = released = seconds = 0.0
         for span in self._spans:
             seconds += span.seconds
-            held += span.occupied * span.seconds
+            occupied_s += span.occupied * span.seconds
             released += span.released
             if seconds >= reach_s:
                 break
-        if released < 5:
-            return session_s, 0.6
-        slot_s = max(0.001, min(held / released, self._most_s()))
+        if released < TUNING.holding_releases:
+            return session_s, TUNING.holding_doubt
+        holding_s = max(0.001, min(occupied_s / released, self._most_s()))
         # Long sessions end late: before one whole has gone by, short ones are all that was seen.
-        early = 0.5 * max(0.0, 1 - seconds / (2 * slot_s))
-        return slot_s, min(0.6, 1 / sqrt(released) + 0.05 + early)
+        early = TUNING.holding_early * max(0.0, 1 - seconds / (2 * holding_s))
+        doubt = 1 / sqrt(released) + TUNING.holding_base + early
+        return holding_s, min(TUNING.holding_doubt, doubt)
 
     def turn_s(self, least: int) -> float | None:
-        """Return the mean time between two calls while people waited, of the last 150 calls."""
+        """Return the mean time between the newest calls, while people waited."""
         track = self._track()
         if track.people < least:
             return None
-        people = min(track.people, 150.0)
+        people = min(track.people, TUNING.desk_calls)
         seconds = track.seconds if track.people == people else track.time_of(people)
         return max(0.001, seconds / people)
 
     def _paced(self, hazard: float) -> Flow:
         """A room with a pace, which may be short of what its policy allows."""
         limit, step_s = self._limit, self._step_s
-        kept = Flow(limit, hazard, 1.0, _SURE, step_s)
-        seen = self._seen(step_s * ceil(max(_SHORTEST_S, 2 * step_s) / step_s), self._block_s())
-        if seen is None or seen.seconds < 2 * step_s:
+        kept = Flow(limit, hazard, 1.0, TUNING.kept_rate_doubt, step_s)
+        window_s = max(TUNING.shortest_window_s, 2 * step_s)
+        rate = self._rate(step_s * ceil(window_s / step_s), self._block_s())
+        if rate is None or rate.seconds < 2 * step_s:
             return kept
-        due = limit * seen.seconds
-        if seen.people >= due - self._step - AGREE * sqrt(seen.dispersion * due) - 1:
+        due = limit * rate.seconds
+        scatter = TUNING.agreement * sqrt(rate.dispersion * due)
+        if rate.people >= due - self._step - scatter - 1:
             return kept
-        if not seen.people:
-            return kept._replace(doubt=0.5)
-        return self._as_seen(seen, hazard)._replace(grain_s=step_s)
+        if not rate.people:
+            return kept._replace(doubt=TUNING.stalled_doubt)
+        return self._measured(rate, hazard)._replace(grain_s=step_s)
 
-    def _untold(self, capacity: int, hazard: float) -> Flow | None:
-        """Nothing was seen yet: free places go at the pace, the rest wait for sessions to end."""
+    def _unmeasured(self, capacity: int, hazard: float) -> Flow | None:
+        """Nothing was measured yet: free places go at the pace, then sessions have to end."""
         ahead = self._paced(hazard) if self._limit < inf else Flow(inf, hazard)
-        slot_s, doubt = self.slot_s()
-        if slot_s is None:  # nothing is known of sessions, so only the pace counts
+        holding_s, doubt = self.holding_s()
+        if holding_s is None:  # nothing is known of sessions, so only the pace counts
             return ahead if ahead.rate < inf else None
         free = max(0.0, float(capacity - self._occupied))
         if ahead.rate < inf:
-            # Until it is full the room holds n with n' = rate - n / slot_s; most = where that ends.
-            most = ahead.rate * slot_s
+            # Until it is full the room holds n with n' = rate - n / holding_s; most = its limit.
+            most = ahead.rate * holding_s
             if most <= 1.001 * capacity:
                 return ahead
             free = most * max(0.0, log((most - capacity + free) / (most - capacity)))
-        rate = min(ahead.rate, self._bounded(capacity / slot_s, capacity))
+        rate = min(ahead.rate, self._bounded(capacity / holding_s, capacity))
         # Where places would hardly ever be short, it does not matter how long they are held.
-        short = 1.0 if ahead.rate == inf else min(1.0, 0.2 + 3 * (1 - rate / ahead.rate))
+        short = 1.0
+        if ahead.rate < inf:
+            growth = TUNING.slack_growth * (1 - rate / ahead.rate)
+            short = min(1.0, TUNING.slack_doubt + growth)
         doubt = max(ahead.doubt, short * doubt)
         return ahead._replace(rate=rate, doubt=doubt, free=free, fast=ahead.rate)
 
     def _limits(self) -> tuple[float, float, float]:
         """Return the most calls per second, and the steps in which they come (length, people)."""
-        policy, found = self._policy, (inf, 0.0, 0.0)
+        policy, limits = self._policy, (inf, 0.0, 0.0)
         if policy.batch is not None and policy.every_s is not None:
-            found = (policy.batch / policy.every_s, policy.every_s, float(policy.batch))
+            limits = (policy.batch / policy.every_s, policy.every_s, float(policy.batch))
         if policy.max_entries is not None and policy.per_s is not None:
             entered = sum(span.entered for span in self._spans)
             no_shows = sum(span.no_shows for span in self._spans)
             # Who is called and never enters does not use the limit up, so more are called.
-            extra = min(5.0, 1 + no_shows / entered) if entered >= 20 else 1.0
+            known = entered >= TUNING.few_answers
+            extra = min(TUNING.most_extra, 1 + no_shows / entered) if known else 1.0
             # A call uses the limit up from the moment it is made until its entry leaves the window.
-            held_s = self._called_s() if entered >= 20 else 0.0
-            rate = policy.max_entries / (policy.per_s + held_s) * extra
-            if rate < found[0]:
-                step_s = found[1] or policy.per_s
-                found = (rate, step_s, rate * step_s)
-        return found
+            called_s = self._called_s() if known else 0.0
+            rate = policy.max_entries / (policy.per_s + called_s) * extra
+            if rate < limits[0]:
+                step_s = limits[1] or policy.per_s
+                limits = (rate, step_s, rate * step_s)
+        return limits
 
     def _strike_out_pauses(self) -> None:
         """Mark runs in which people waited, had room, and nobody was called for several steps."""
         policy = self._policy
         if policy.mode is Mode.MANUAL or (self._limit == inf and policy.capacity is None):
             return
-        longest = max(_STOPPED_S, 3 * self._step_s)
+        longest = max(TUNING.pause_s, TUNING.pause_steps * self._step_s)
         start, seconds = 0, 0.0
         for at, span in enumerate([*self._spans, None]):
             if span is not None and span.busy and span.free and not span.calls:
@@ -220,21 +215,20 @@ class History:
 
     def _ghosts(self, presence_s: float) -> float:
         spans = self._spans
-        entered, no_shows = (
-            sum(each)
-            for each in ([span.entered for span in spans], [span.no_shows for span in spans])
-        )
+        no_shows = sum([span.no_shows for span in spans])
+        answered = sum([span.entered for span in spans]) + no_shows
         # Before any could be dropped, those who were called and did not come are all that tells.
-        share = no_shows / (entered + no_shows) if entered + no_shows >= 20 else 0.0
+        share = no_shows / answered if answered >= TUNING.few_answers else 0.0
         sums = self._sums(presence_s)
         known = min(1.0, max(0.0, sum(span.seconds for span in spans) / presence_s - 1))
         if not known or not sums:
             return share
         by_share, off_share = _fit([(gone, came) for gone, came, _ in sums])
         hazard, off_hazard = _fit([(gone, stood) for gone, _, stood in sums])
-        off_hazard *= 1 + hazard / _HASTY  # people who give up after a minute or two are unlikely
-        trust = 1 / (1 + min(1e9, off_share / (off_hazard or 1e-9)) ** _SHARP)
-        return known * min(0.98, trust * by_share) + (1 - known) * share
+        # People who give up after a minute or two are unlikely.
+        off_hazard *= 1 + hazard / TUNING.hasty_hazard
+        trust = 1 / (1 + min(1e9, off_share / (off_hazard or 1e-9)) ** TUNING.fit_sharpness)
+        return known * min(TUNING.most_absent, trust * by_share) + (1 - known) * share
 
     def _sums(self, presence_s: float) -> list[tuple[float, float, float]]:
         """Return who had gone, who may have fallen out, and who had stood how long, by and by.
@@ -251,7 +245,7 @@ class History:
                 came.people - came.within(ago + late_s),
                 stood.people - stood.within(ago),
             )
-            for ago in range(0, int(gone.seconds), _EVERY_S)
+            for ago in range(0, int(gone.seconds), TUNING.ghost_step_s)
         ]
 
     def _due(self, came: Track, ago_s: float, waiting: float, presence_s: float) -> float:
@@ -266,33 +260,33 @@ class History:
         came = Track([(span.seconds, span.joined) for span in self._spans])
         seconds = gone = exposed = 0.0
         for span in self._spans:
-            weight = exp(-seconds / _FORGET_S)
+            weight = exp(-seconds / TUNING.hazard_memory_s)
             due = 0.0
-            if ghosts > _FEW_GHOSTS:
+            if ghosts > TUNING.few_ghosts:
                 due = self._due(came, seconds + span.seconds / 2, span.waiting, presence_s)
                 due *= ghosts * span.seconds
             seconds += span.seconds
             gone += weight * (span.gone - due)
             exposed += weight * span.waiting * span.seconds
-            if seconds >= 1800:
+            if seconds >= TUNING.hazard_reach_s:
                 break
         if gone <= 0 or not exposed:
             return 0.0
-        return gone / (exposed * (1 + 30 / seconds))  # a first few seconds prove little
+        return gone / (exposed * (1 + TUNING.hazard_prior_s / seconds))  # a few prove little
 
     def _track(self) -> Track:
         return Track([(span.seconds, span.calls) for span in self._spans if span.busy])
 
-    def _seen(self, shortest_s: float, block_s: float) -> Seen | None:
+    def _rate(self, shortest_s: float, block_s: float) -> Rate | None:
         track = self._track()
-        return track.pace(shortest_s, block_s) if track.seconds >= 1 else None
+        return track.rate(shortest_s, block_s) if track.seconds >= 1 else None
 
-    def _as_seen(self, seen: Seen, hazard: float) -> Flow:
-        doubt = sqrt(seen.dispersion / seen.people + _UNSURE * _UNSURE)
-        return Flow(seen.rate, hazard, seen.dispersion, doubt)
+    def _measured(self, rate: Rate, hazard: float) -> Flow:
+        doubt = sqrt(rate.dispersion / rate.people + TUNING.seen_rate_doubt**2)
+        return Flow(rate.per_s, hazard, rate.dispersion, doubt)
 
     def _bounded(self, rate: float, capacity: int) -> float:
-        """Keep a pace between what sessions that run to their end give and what the policy lets."""
+        """Keep a rate between that of sessions that run to their end and what the policy allows."""
         most = self._most_s()
         return min(self._limit, max(rate, 0.0 if most == inf else capacity / most))
 
@@ -306,12 +300,13 @@ class History:
     def _called_s(self) -> float:
         """Return how long people take to enter: Little's law again, called ÷ calls per second."""
         answered = sum(span.entered + span.no_shows for span in self._spans)
-        if answered < 20:
+        if answered < TUNING.few_answers:
             return self._policy.enter_within_s or 0.0
         return sum(span.called * span.seconds for span in self._spans) / answered
 
     def _block_s(self) -> float:
-        return self._step_s * ceil(_BLOCK_S / self._step_s) if self._step_s else _BLOCK_S
+        step_s, block_s = self._step_s, TUNING.block_s
+        return step_s * ceil(block_s / step_s) if step_s else block_s
 
 
 def _fit(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:

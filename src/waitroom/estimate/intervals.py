@@ -12,12 +12,9 @@ from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
+from waitroom.estimate.tuning import TUNING
 from waitroom.models import Policy, Sample, Stats
 
-LONGEST_S = 3600.0
-_FINE_S = 900.0  # what lies further back is looked at in steps of half a minute, which is cheaper
-_COARSE_MS = 30_000
-_GAP_S = 300.0  # samples further apart than this were made by a room that we know nothing of
 _FIELDS = tuple(spec.name for spec in fields(Sample))
 
 
@@ -48,14 +45,14 @@ class Past(NamedTuple):
 
 def past_of(policy: Policy, stats: Stats, samples: Sequence[Sample]) -> Past:
     """Return what happened between neighbours, up to now."""
-    places = inf if policy.capacity is None else policy.capacity
+    capacity = inf if policy.capacity is None else policy.capacity
     points = _points(stats, samples)
     spans: list[Span] = []
     whole, first = 0, points[0]
     for a, b in pairwise(points):
         seconds = (b.at_ms - a.at_ms) / 1000
-        if 0 < seconds <= _GAP_S and _grew(a, b):
-            spans.append(_span(a, b, seconds, places))
+        if 0 < seconds <= TUNING.longest_gap_s and _grew(a, b):
+            spans.append(_span(a, b, seconds, capacity))
             whole += 1
         else:
             whole, first = 0, b
@@ -68,21 +65,22 @@ def _points(stats: Stats, samples: Sequence[Sample]) -> list[Sample]:
     live = {"at_ms": stats.now_ms, "waiting": stats.waiting}
     live |= {"called": stats.called, "inside": stats.inside}
     now = Sample(**{name: live.get(name, stats.counters.get(name, 0)) for name in _FIELDS})
-    oldest, fine = stats.now_ms - LONGEST_S * 1000, stats.now_ms - _FINE_S * 1000
-    found: list[Sample] = []
+    oldest, fine = stats.now_ms - TUNING.history_s * 1000, stats.now_ms - TUNING.fine_s * 1000
+    coarse_ms = TUNING.coarse_ms
+    points: list[Sample] = []
     last = -1
-    for one in samples:
-        at = one.at_ms
+    for sample in samples:
+        at = sample.at_ms
         if at == last:
-            found[-1] = one  # of two in one moment the later one has counted more
+            points[-1] = sample  # of two in one moment the later one has counted more
         elif oldest <= at <= stats.now_ms:
-            if at < fine and last // _COARSE_MS == at // _COARSE_MS:
+            if at < fine and last // coarse_ms == at // coarse_ms:
                 continue
-            found.append(one)
+            points.append(sample)
             last = at
     if last == now.at_ms:
-        found.pop()
-    return [*found, now]
+        points.pop()
+    return [*points, now]
 
 
 def _grew(a: Sample, b: Sample) -> bool:
@@ -99,10 +97,10 @@ def _grew(a: Sample, b: Sample) -> bool:
     )
 
 
-def _span(a: Sample, b: Sample, seconds: float, places: float) -> Span:
-    held_a, held_b = a.called + a.inside, b.called + b.inside
+def _span(a: Sample, b: Sample, seconds: float, capacity: float) -> Span:
+    occupied_a, occupied_b = a.called + a.inside, b.called + b.inside
     calls, no_shows = b.called_total - a.called_total, b.no_show - a.no_show
-    released = max(0, calls - (held_b - held_a))
+    released = max(0, calls - (occupied_b - occupied_a))
     walked = b.left - a.left + b.kicked - a.kicked
     # `left` and `kicked` count people of every state; those that gave a place back did not wait.
     ended = b.finished - a.finished + b.expired - a.expired + no_shows
@@ -117,7 +115,7 @@ def _span(a: Sample, b: Sample, seconds: float, places: float) -> Span:
         no_shows,
         (a.waiting + b.waiting) / 2,
         (a.called + b.called) / 2,
-        (held_a + held_b) / 2,
+        (occupied_a + occupied_b) / 2,
         a.waiting > 0 and b.waiting > 0,
-        held_a < places and held_b < places,
+        occupied_a < capacity and occupied_b < capacity,
     )

@@ -20,20 +20,12 @@ from dataclasses import dataclass
 from math import exp, inf, log1p, sqrt
 from typing import NamedTuple
 
-from waitroom.estimate.flow import DRIFT, Flow, History
-from waitroom.estimate.forecast import Outlook
+from waitroom.estimate.flow import Flow, History
+from waitroom.estimate.forecast import Forecast
+from waitroom.estimate.tuning import TUNING
 from waitroom.models import BeforeOpen, Eta, Mode, Policy, Sample, Stats
 
-LEAST_RATE_S = 3
-"""Seed 004 never promises less than this."""
-
-DESK_TURN_S = 900.0
-"""Seed 003: a team takes fifteen minutes until there are `DESK_TURNS` to go by."""
-
-DESK_TURNS = 10
-
-_Z = 1.64  # nine of ten waits should end within the range
-_WIDEST = 0.6  # a range that is wider than its estimate says nothing
+_Z = TUNING.range_errors
 _LONGEST_S = 366 * 86_400.0
 _UP = 0.999999  # added before a number is cut to a whole one, so that it is rounded up
 _new = tuple.__new__  # twice as fast as `Wait(…)`, and this runs for every poll
@@ -92,8 +84,8 @@ def _delay_s(policy: Policy, stats: Stats) -> float:
 
 
 def _observed(flow: Flow, delay_s: float) -> Answer:
-    ahead = flow.ahead
-    return _steady(flow, delay_s) if ahead is None else _played(flow, ahead, delay_s)
+    forecast = flow.forecast
+    return _steady(flow, delay_s) if forecast is None else _played(flow, forecast, delay_s)
 
 
 def _steady(flow: Flow, delay_s: float) -> Answer:
@@ -106,7 +98,8 @@ def _steady(flow: Flow, delay_s: float) -> Answer:
     thinning, thin_fast = left * hazard / rate, hazard / fast
     fixed = _Z * _Z * (flow.doubt * flow.doubt)
     noise = _Z * _Z * flow.dispersion / rate if rate < inf else 0.0
-    leaving = (_Z * DRIFT * hazard) ** 2
+    leaving = (_Z * TUNING.hazard_drift * hazard) ** 2
+    widest = 1.0 + TUNING.widest_range  # a range that is wider than its estimate says nothing
     before = delay_s - flow.grain_s  # where a range begins: rooms that call in steps are coarser
     after = delay_s + flow.grain_s + _UP
     middle = delay_s + 0.5
@@ -123,34 +116,33 @@ def _steady(flow: Flow, delay_s: float) -> Answer:
             span = _LONGEST_S
         # All of it grows with `span`, so nobody further back is ever told an earlier time.
         spread = 1.0 + (sqrt(fixed + noise / span + leaving * span * span) if span else 0.0)
-        if spread > 1.0 + _WIDEST:
-            spread = 1.0 + _WIDEST
-        low = int(before + span / spread)
-        told = (low if low > 0 else 0, int(middle + span), int(after + span * spread))
-        return _new(Wait, told)
+        if spread > widest:
+            spread = widest
+        low, high = int(before + span / spread), int(after + span * spread)
+        return _new(Wait, (low if low > 0 else 0, int(middle + span), high))
 
     return wait
 
 
-def _played(flow: Flow, ahead: Outlook, delay_s: float) -> Answer:
-    """The room was played forward: look up when it is a place's turn."""
+def _played(flow: Flow, forecast: Forecast, delay_s: float) -> Answer:
+    """The room was played forward: look up when it is a position's turn."""
     rate, hazard, proven, there = flow.rate, flow.hazard, flow.proven, 1.0 - flow.ghosts
-    times, places = ahead.times, ahead.places
-    lows, highs, spread = _ranges(ahead, flow)
-    end_s, last = times[-1], places[-1]
+    times, positions = forecast.times, forecast.positions
+    lows, highs, spread = _ranges(forecast, flow)
+    end_s, last = times[-1], positions[-1]
     thinning = hazard / (rate * exp(min(500.0, hazard * end_s)))
     middle, after = delay_s + 0.5, delay_s + _UP
 
     def wait(position: int) -> Wait | None:
-        place = proven + (position - proven) * there if position > proven else position
-        if place < last:
-            at = bisect_right(places, place)
-            part = (place - places[at - 1]) / (places[at] - places[at - 1])
+        ahead = proven + (position - proven) * there if position > proven else position
+        if ahead < last:
+            at = bisect_right(positions, ahead)
+            part = (ahead - positions[at - 1]) / (positions[at] - positions[at - 1])
             span = times[at - 1] + part * (times[at] - times[at - 1])
             low = lows[at - 1] + part * (lows[at] - lows[at - 1])
             high = highs[at - 1] + part * (highs[at] - highs[at - 1])
         else:
-            more = log1p(thinning * (place - last)) / hazard if hazard else (place - last) / rate
+            more = log1p(thinning * (ahead - last)) / hazard if hazard else (ahead - last) / rate
             span = end_s + more if end_s + more < _LONGEST_S else _LONGEST_S
             low, high = lows[-1] + (span - end_s) / spread, highs[-1] + (span - end_s) * spread
         return _new(Wait, (int(low + delay_s), int(middle + span), int(after + high)))
@@ -158,12 +150,12 @@ def _played(flow: Flow, ahead: Outlook, delay_s: float) -> Answer:
     return wait
 
 
-def _ranges(ahead: Outlook, flow: Flow) -> tuple[list[float], list[float], float]:
+def _ranges(forecast: Forecast, flow: Flow) -> tuple[list[float], list[float], float]:
     """Return where ranges begin and end at each time, and how much wider they get behind."""
     lows, highs, spread = [0.0], [0.0], 1.0
-    leaving = (DRIFT * flow.hazard) ** 2
-    for span, doubt in zip(ahead.times[1:], ahead.doubts[1:], strict=True):
-        spread = 1.0 + min(_WIDEST, _Z * sqrt(doubt + leaving * span * span))
+    leaving = (TUNING.hazard_drift * flow.hazard) ** 2
+    for span, doubt in zip(forecast.times[1:], forecast.doubts[1:], strict=True):
+        spread = 1.0 + min(TUNING.widest_range, _Z * sqrt(doubt + leaving * span * span))
         # Nobody further back is ever told an earlier time, nor one to the second.
         lows.append(max(lows[-1], min(span / spread, span - flow.grain_s)))
         highs.append(max(highs[-1], span * spread, span + flow.grain_s))
@@ -180,9 +172,9 @@ def _batch(policy: Policy, _: History, observed: Answer, delay_s: float) -> Answ
         span = -(-position // batch) * every_s if position > 1 else every_s
         # The slot that runs now may end at any moment, so one of them is in doubt.
         low, high = int(span - every_s + delay_s), int(span + after)
-        seen = observed(position)
-        if seen is not None:
-            low, high = seen[0] if seen[0] < low else low, seen[2] if seen[2] > high else high
+        other = observed(position)
+        if other is not None:
+            low, high = other[0] if other[0] < low else low, other[2] if other[2] > high else high
         return _new(Wait, (low, int(span + middle), high))
 
     return wait
@@ -193,29 +185,30 @@ def _rate(policy: Policy, _: History, observed: Answer, delay_s: float) -> Answe
         return None
     most, per_s = policy.max_entries, policy.per_s
     grain_s = per_s if policy.every_s is None else min(per_s, policy.every_s)
+    least_s = TUNING.least_rate_s
     middle, after = delay_s + 0.5, delay_s + _UP
 
     def wait(position: int) -> Wait | None:
         span = position * per_s / most
-        if span < LEAST_RATE_S:
-            span = LEAST_RATE_S
+        if span < least_s:
+            span = least_s
         doubt = grain_s if 2 * grain_s < span else span / 2
         low, high = int(span - doubt + delay_s), int(span + doubt + after)
-        seen = observed(position)
-        if seen is not None:
-            low, high = seen[0] if seen[0] < low else low, seen[2] if seen[2] > high else high
+        other = observed(position)
+        if other is not None:
+            low, high = other[0] if other[0] < low else low, other[2] if other[2] > high else high
         return _new(Wait, (low, int(span + middle), high))
 
     return wait
 
 
 def _service(policy: Policy, history: History, observed: Answer, delay_s: float) -> Answer | None:
-    each_s, doubt = None, 0.35
+    each_s, doubt = None, TUNING.service_doubt
     if policy.capacity is not None:
-        slot_s, doubt = history.slot_s()
-        each_s = None if slot_s is None else slot_s / policy.capacity
+        holding_s, doubt = history.holding_s()
+        each_s = None if holding_s is None else holding_s / policy.capacity
     elif policy.mode is Mode.MANUAL:
-        each_s = history.turn_s(DESK_TURNS) or DESK_TURN_S
+        each_s = history.turn_s(TUNING.desk_turns) or TUNING.desk_turn_s
     if each_s is None:
         return None
     turn_s, fixed, noise = each_s, (_Z * doubt) ** 2, _Z * _Z
@@ -226,9 +219,9 @@ def _service(policy: Policy, history: History, observed: Answer, delay_s: float)
         span = turn_s * number
         spread = 1.0 + sqrt(fixed + noise / number)
         low, high = int(span / spread + delay_s), int(span * spread + after)
-        seen = observed(position)
-        if seen is not None:
-            low, high = seen[0] if seen[0] < low else low, seen[2] if seen[2] > high else high
+        other = observed(position)
+        if other is not None:
+            low, high = other[0] if other[0] < low else low, other[2] if other[2] > high else high
         return _new(Wait, (low, int(span + middle), high))
 
     return wait

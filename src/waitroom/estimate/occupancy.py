@@ -1,26 +1,21 @@
-"""What the past of a room says about its places: who holds one since when, and for how long.
+"""Who holds the places of a room since when, and for how long: what the room's past says of it.
 
-Pure, stdlib only.
+A place here is one of the `capacity`. Pure, stdlib only.
 """
 
 from __future__ import annotations
 
 from math import inf
 
-from waitroom.estimate.durations import USUAL, Counts, fitted
-from waitroom.estimate.forecast import Held, Slot
+from waitroom.estimate.durations import Counts, fitted
+from waitroom.estimate.forecast import Holding, Occupants
 from waitroom.estimate.intervals import Past, Span
 from waitroom.estimate.rates import Track
+from waitroom.estimate.tuning import TUNING
 from waitroom.models import Mode, Policy
 
-_KEPT_FULL = 0.85  # a host who leaves more places free than this goes by something else
-_FEWEST = 3  # places given back, where nothing else tells how long they are held
-_PER_SESSION = 6  # bins
-_FEW, _MOST = 10, 30  # bins in all
-_CALLS, _MOST_CALLS = 20, 100  # that tell how people answer them now
 
-
-class Places:
+class Occupancy:
     """The places of a room with `capacity`, by as much of its past as has no gap."""
 
     def __init__(self, policy: Policy, past: Past, called: int, inside: int) -> None:
@@ -29,66 +24,68 @@ class Places:
         self._spans = past.spans[: past.whole]
         self._seconds = sum([span.seconds for span in self._spans])
 
-    def tell(self) -> bool:
+    def is_known(self) -> bool:
         """Tell whether places are what people wait for, and something is known of them."""
         spans, capacity = self._spans, self._policy.capacity
         if capacity is None or not spans:
             return False
         released = sum([span.released for span in spans])
-        if self._policy.session_s is None and released < _FEWEST:
+        if self._policy.session_s is None and released < TUNING.few_releases:
             return False
         if self._policy.mode is not Mode.MANUAL:
             return True
         seconds = sum([span.seconds for span in spans if span.busy])
-        held = sum([span.occupied * span.seconds for span in spans if span.busy])
-        return held > _KEPT_FULL * capacity * seconds
+        occupied_s = sum([span.occupied * span.seconds for span in spans if span.busy])
+        # A host who leaves more places free than this goes by something else.
+        return occupied_s > TUNING.kept_full * capacity * seconds
 
-    def seen(self) -> tuple[Slot, Held]:
+    def measured(self) -> tuple[Holding, Occupants]:
         """Return how long places are held, and who has one since when."""
-        rough_s = self._rough_s()
-        width_s = min(rough_s / _PER_SESSION, self._seconds / _FEW)
-        number = min(_MOST, round(self._seconds / width_s))
-        fresh = self._past.fresh and number < _MOST
-        if number < _MOST:
+        rough_s, most = self._rough_s(), TUNING.most_bins
+        width_s = min(rough_s / TUNING.bins_per_session, self._seconds / TUNING.fewest_bins)
+        number = min(most, round(self._seconds / width_s))
+        fresh = self._past.fresh and number < most
+        if number < most:
             width_s = self._seconds / number
         began, ended, calls, released = (
             Track(
-                [(span.seconds, each) for span, each in zip(self._spans, found, strict=True)]
+                [(span.seconds, people) for span, people in zip(self._spans, column, strict=True)]
             ).bins(width_s, number)
-            for found in _columns(self._spans)
+            for column in _columns(self._spans)
         )
         inside = max(0.0, self._inside - sum(began) + sum(ended))
         before = max(0.0, self._called + self._inside - sum(calls) + sum(released))
         if fresh:  # who had a place when it began had just been called
             began[0], inside = began[0] + inside, 0.0
             calls[0], before = calls[0] + before, 0.0
-        slot = self._slot(Counts(width_s, began, ended, inside), rough_s)
-        return slot, Held(width_s, calls, before, self._called + self._inside)
+        holding = self._holding(Counts(width_s, began, ended, inside), rough_s)
+        return holding, Occupants(width_s, calls, before, self._called + self._inside)
 
     def _rough_s(self) -> float:
         """Return about how long a place is held, by Little's law: held ÷ given back per second."""
         session_s = self._policy.session_s
-        held = released = 0.0
+        occupied_s = released = 0.0
         for span in self._spans:
-            held += span.occupied * span.seconds
+            occupied_s += span.occupied * span.seconds
             released += span.released
-            if released > 8 * span.occupied:
+            if released > TUNING.rough_turnovers * span.occupied:
                 break
         if session_s is None:
-            return max(0.01, held / (released + 0.5))
-        found = (held + _FEWEST * USUAL * session_s) / (released + _FEWEST)
-        return max(0.01, min(session_s, found))
+            return max(0.01, occupied_s / (released + 0.5))
+        few, usual = TUNING.few_releases, TUNING.usual_share
+        rough_s = (occupied_s + few * usual * session_s) / (released + few)
+        return max(0.01, min(session_s, rough_s))
 
-    def _slot(self, counts: Counts, rough_s: float) -> Slot:
+    def _holding(self, counts: Counts, rough_s: float) -> Holding:
         policy = self._policy
         session_s, within_s = policy.session_s, policy.enter_within_s
         sessions = fitted(
             counts,
             rough_s=rough_s,
-            usual_s=None if session_s is None else USUAL * session_s,
+            usual_s=None if session_s is None else TUNING.usual_share * session_s,
             most_s=inf if session_s is None or policy.renewable else session_s,
         )
-        return Slot(sessions, *self._answers(within_s or 0.0))
+        return Holding(sessions, *self._answers(within_s or 0.0))
 
     def _answers(self, within_s: float) -> tuple[float, float, float]:
         """Return how people answer a call now: a share never comes, and the others take a while."""
@@ -101,14 +98,14 @@ class Places:
             entered += span.entered
             no_shows += span.no_shows
             called_s += span.called * span.seconds
-            if calls >= _MOST_CALLS:
+            if calls >= TUNING.most_calls:
                 break
         else:
             calls += self._first() if seconds >= within_s else 0
-        if calls < _CALLS or not entered:
+        if calls < TUNING.few_calls or not entered:
             return 0.0, 0.0, 0.0
         enter_s = max(0.0, (called_s - no_shows * within_s) / entered)
-        absent = min(0.98, no_shows / (calls + _CALLS / 2))
+        absent = min(TUNING.most_absent, no_shows / (calls + TUNING.few_calls / 2))
         return absent, within_s, min(within_s, enter_s) if within_s else enter_s
 
     def _first(self) -> int:

@@ -1,7 +1,7 @@
-"""Counts of people over windows of time, and the pace that can be told from them. Pure.
+"""Counts of people over windows of time, and the rate that follows from them. Pure.
 
-The pace is that of a minute, steadied by longer windows as far as these agree with it, in the
-manner of Belomestny and Spokoiny's stagewise aggregation. It needs no model of how a pace changes.
+The rate is that of a minute, steadied by longer windows as far as these agree with it, as in
+Belomestny and Spokoiny's stagewise aggregation. It needs no model of how a rate changes.
 """
 
 from __future__ import annotations
@@ -12,22 +12,18 @@ from itertools import accumulate, pairwise
 from math import sqrt
 from typing import NamedTuple
 
-AGREE = 2.5
-"""Two paces agree if they lie apart by less than so many standard errors."""
-
-_MOST_BLOCKS = 60
-_FEWEST = 40  # people that a window should hold
+from waitroom.estimate.tuning import TUNING
 
 
-class Seen(NamedTuple):
-    """A pace that was seen, in `people` within `seconds`."""
+class Rate(NamedTuple):
+    """A rate that was measured: `people` within `seconds`."""
 
     people: float
     seconds: float
     dispersion: float
 
     @property
-    def rate(self) -> float:
+    def per_s(self) -> float:
         """Return people per second."""
         return self.people / self.seconds
 
@@ -64,33 +60,38 @@ class Track:
     def dispersion(self, block_s: float) -> float:
         """Return variance ÷ mean of the people per block.
 
-        Neighbours are compared, so that a pace that changed does not look like a restless one.
+        Neighbours are compared, so that a rate that changed does not look like a restless one.
         """
-        number = min(_MOST_BLOCKS, int(self.seconds / block_s))
+        number = min(TUNING.most_blocks, int(self.seconds / block_s))
         counts = self.bins(block_s, number)
         total = sum(counts)
         if number < 2 or total <= 0:
             return 1.0
         squares = sum((b - a) ** 2 for a, b in pairwise(counts)) / 2
-        found = squares / (number - 1) / (total / number)
-        return (found * (number - 1) + 4) / (number + 3)  # a few blocks prove little
+        measured = squares / (number - 1) / (total / number)
+        prior = TUNING.dispersion_prior  # a few blocks prove little
+        return (measured * (number - 1) + prior) / (number - 1 + prior)
 
-    def pace(self, shortest_s: float, block_s: float) -> Seen:
-        """Return the pace of the last minute, steadied by every longer window that agrees with it.
+    def rate(self, shortest_s: float, block_s: float) -> Rate:
+        """Return the rate of the last minute, steadied by every longer window that agrees with it.
 
-        A room that keeps its pace is judged by an hour, one that changed by what it did since. How
+        A room that keeps its rate is judged by an hour, one that changed by what it did since. How
         much a longer window counts falls smoothly with its difference, or answers would jump.
         """
-        spread = max(self.dispersion(block_s), self.dispersion(4 * block_s), 0.2)
+        spread = max(
+            self.dispersion(block_s), self.dispersion(4 * block_s), TUNING.least_dispersion
+        )
         # In a slow room a minute holds too few to tell anything.
-        seconds = max(shortest_s, min(self.time_of(_FEWEST), 10 * shortest_s))
+        enough_s = self.time_of(TUNING.window_people)
+        seconds = max(shortest_s, min(enough_s, TUNING.longest_start * shortest_s))
         seconds = min(seconds, self.seconds)
         rate, weight = self.within(seconds) / seconds, seconds
+        fade = TUNING.agreement_fade
         while seconds < self.seconds:
-            seconds = min(1.5 * seconds, self.seconds)
+            seconds = min(TUNING.window_growth * seconds, self.seconds)
             longer = self.within(seconds) / seconds
-            error = AGREE * sqrt(spread * max(rate * weight, spread)) / weight
-            share = max(0.0, min(1.0, 1.5 - 1.5 * abs(longer - rate) / error))
+            error = TUNING.agreement * sqrt(spread * max(rate * weight, spread)) / weight
+            share = max(0.0, min(1.0, fade - fade * abs(longer - rate) / error))
             rate += share * (longer - rate)
             weight += share * (seconds - weight)
-        return Seen(rate * weight, weight, spread)
+        return Rate(rate * weight, weight, spread)

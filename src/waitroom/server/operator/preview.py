@@ -166,10 +166,10 @@ def _scaled(board: Board, changed: Policy, before_s: float | None) -> float | No
 def projected_s(board: Board, policy: Policy) -> float | None:
     """Return what the limits of a policy give for the last in line, judged by no past pace."""
     stats = board.stats
-    slot_s, _ = History(board.policy, stats, board.samples).slot_s()
+    holding_s, _ = History(board.policy, stats, board.samples).holding_s()
     plain: dict[str, Any] = {"eta": Eta.OBSERVED}
-    if slot_s is not None:
-        plain["session_s"] = max(0.001, min(slot_s, 366 * 86_400.0))
+    if holding_s is not None:
+        plain["session_s"] = max(0.001, min(holding_s, 366 * 86_400.0))
     with contextlib.suppress(ArithmeticError):
         wait = estimator(policy.change(**plain), stats, ()).wait(max(1, stats.waiting))
         return None if wait is None else float(wait.likely)
