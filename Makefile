@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 RUNS := $(VENV)/.runs
+MODULES := node_modules/.stamp
 , := ,
 PYTEST_ARGS ?=
 
@@ -64,7 +65,7 @@ N ?= 5
 test-repeat: $(STAMP) ## run the tests N=5 times in random order beside busy loops, and list what failed
 	$(BIN)/python -m tests.repeat $(N) $(PYTEST) $(PYTEST_ARGS)
 
-lint: $(STAMP) ## check style, types and, where luacheck is installed, Lua
+lint: $(STAMP) ## check style and types; Lua and JavaScript where luacheck and npm are installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -77,6 +78,17 @@ lint: $(STAMP) ## check style, types and, where luacheck is installed, Lua
 	else \
 		echo "luacheck is not installed, so Lua was not checked (Debian: apt install lua-check)"; \
 	fi
+	@if command -v npm >/dev/null; then \
+		$(MAKE) --no-print-directory $(MODULES) && npm run --silent lint; \
+	elif [ "$(CI)" = true ]; then \
+		echo "npm is missing, and CI must not pass without it" >&2; exit 1; \
+	else \
+		echo "npm is not installed, so JavaScript was not checked (Debian: apt install npm)"; \
+	fi
+
+$(MODULES): package.json examples/node/package.json
+	npm install --no-audit --no-fund --loglevel=error
+	@touch $(MODULES)
 
 format: $(STAMP) ## put the code into shape
 	$(BIN)/ruff check --fix .
@@ -104,5 +116,5 @@ bench-desk: $(STAMP) ## measure the desk beside a COUNT query per guest, on Post
 	$(BIN)/python -m bench.desk
 
 clean: ## remove what was made, the data folder .waitroom excepted
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) node_modules build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests bench examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,6 +8,8 @@
 
 import { base64url, createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 
+/** @typedef {{parts: string[], room: string}} Rule  a path, in segments, and its room */
+
 const ALGORITHM = "ES256"; // Waitroom's default; the one that your `pass_algorithm` says
 const TYPE = "waitroom-pass+jwt";
 const FRESH_MS = 3_000; // a key that was taken away is refused after this
@@ -28,13 +30,13 @@ const CODE = "waitroom_code";
 export function waitroom({ url, publicUrl = url, site, rules, whenAway = "closed" }) {
   const origin = new URL(site).origin;
   const keys = new Keys(new URL("/.well-known/jwks.json", url));
-  const places = Object.entries(rules)
+  const ordered = Object.entries(rules)
     .map(([path, room]) => ({ parts: segments(folded(path)), room }))
-    .sort((one, other) => other.parts.length - one.parts.length);
+    .sort((a, b) => b.parts.length - a.parts.length);
 
   return async function gate(request, rawPath) {
     const at = new URL(request.url);
-    const room = roomOf(places, rawPath ?? at.pathname);
+    const room = roomOf(ordered, rawPath ?? at.pathname);
     const safe = request.method === "GET" || request.method === "HEAD";
     if (room === null) return problem(400, "unreadable_path", "the path can be read in more ways than one");
     if (safe && at.searchParams.has(CODE)) return redeemed(url, keys, origin, at);
@@ -54,18 +56,22 @@ export function waitroom({ url, publicUrl = url, site, rules, whenAway = "closed
 /** The public keys of Waitroom: kept while it is away, fetched again when old or when one is missing. */
 class Keys {
   #url;
+  /** @type {Set<string | undefined>} */
   #known = new Set();
+  /** @type {?ReturnType<typeof createLocalJWKSet>} */
   #find = null;
   #fetchedAt = -Infinity;
   #triedAt = -Infinity;
+  /** @type {?Promise<unknown>} */
   #fetching = null;
   #down = false;
 
+  /** @param {URL} url */
   constructor(url) {
     this.#url = url;
   }
 
-  /** The function that jose asks for a key, or null if the pass names none that we have. */
+  /** The function that jose asks for a key, or null if we do not have it. @param {string} kid */
   async of(kid) {
     if (this.#isOld()) {
       const fetching = this.#fetch();
@@ -100,7 +106,7 @@ class Keys {
     this.#triedAt = Date.now();
     const answer = await fetch(this.#url, { signal: AbortSignal.timeout(DEADLINE_MS), redirect: "error" });
     if (!answer.ok) throw new Error(`keys: ${answer.status}`);
-    const { keys } = await answer.json();
+    const { keys } = /** @type {{keys: import("jose").JWK[]}} */ (await answer.json());
     // The key fixes the algorithm, never the pass: `none` and HMAC with a public key lead nowhere.
     const ours = keys.filter((key) => key.alg === ALGORITHM && key.kty === "EC" && key.crv === "P-256");
     this.#find = createLocalJWKSet({ keys: ours });
@@ -109,7 +115,12 @@ class Keys {
   }
 }
 
-/** Whether a text is a pass of this room: signature, kind, room and end. */
+/**
+ * Whether a text is a pass of this room: signature, kind, room and end.
+ * @param {Keys} keys
+ * @param {string} room
+ * @param {string} text
+ */
 async function good(keys, room, text) {
   try {
     if (text.length > 2048 || !text.split(".").every(canonical)) return false;
@@ -129,23 +140,33 @@ async function good(keys, room, text) {
   }
 }
 
-/** A last character has bits to spare, which would spell one pass in several ways. */
+/** A last character has bits to spare, which would spell one pass in several ways. @param {string} part */
 function canonical(part) {
   return base64url.encode(base64url.decode(part)) === part;
 }
 
-/** The texts that may be passes, at most four: another page may have planted a cookie. */
+/**
+ * The texts that may be passes, at most four: another page may have planted a cookie.
+ * @param {Request} request
+ * @param {string} room
+ */
 function shown(request, room) {
-  const found = [];
+  const cookies = [];
   for (const part of (request.headers.get("cookie") ?? "").split(";")) {
     const [name, value] = split(part.trim(), "=");
-    if (name === `waitroom-pass-${room}` && value) found.push(value);
+    if (name === `waitroom-pass-${room}` && value) cookies.push(value);
   }
   const header = request.headers.get("waitroom-pass");
-  return header ? [...found.slice(0, 3), header] : found.slice(0, 4);
+  return header ? [...cookies.slice(0, 3), header] : cookies.slice(0, 4);
 }
 
-/** A one-time code, from the waiting page on another host, becomes a cookie and leaves the address. */
+/**
+ * A one-time code, from the waiting page on another host, becomes a cookie and leaves the address.
+ * @param {string} url
+ * @param {Keys} keys
+ * @param {string} origin
+ * @param {URL} at
+ */
 async function redeemed(url, keys, origin, at) {
   const code = at.searchParams.get(CODE) ?? "";
   at.searchParams.delete(CODE);
@@ -158,18 +179,19 @@ async function redeemed(url, keys, origin, at) {
       signal: AbortSignal.timeout(4 * DEADLINE_MS),
       redirect: "error",
     });
-    const { room, pass } = await answer.json();
+    const { room, pass } = /** @type {{room: string, pass: string}} */ (await answer.json());
     if (!answer.ok || !(await good(keys, room, pass))) return clean;
     const left = Math.max(1, claims(pass).exp - Math.floor(Date.now() / 1000));
     const secure = origin.startsWith("https:") ? "; Secure" : "";
-    const kept = `waitroom-pass-${room}=${pass}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${left}${secure}`;
-    clean.headers.set("set-cookie", kept);
+    const cookie = `waitroom-pass-${room}=${pass}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${left}${secure}`;
+    clean.headers.set("set-cookie", cookie);
   } catch {
     // used, too old, or Waitroom is away: the clean address leads to the waiting page
   }
   return clean;
 }
 
+/** @param {string} pass @returns {import("jose").JWTPayload & {exp: number}} */
 function claims(pass) {
   return JSON.parse(new TextDecoder().decode(base64url.decode(pass.split(".")[1])));
 }
@@ -178,24 +200,28 @@ function claims(pass) {
 // Servers differ in how they read `%2e%2e`, `//`, `;x`, `\`, capitals and wide letters. So a path is
 // read in every way that any of them might, and is protected if one reading is.
 
-/** The room of a path; undefined if it is free, null if it cannot be read in one way. */
-function roomOf(places, path) {
-  let found;
+/**
+ * The room of a path; undefined if it is free, null if it cannot be read in one way.
+ * @param {Rule[]} ordered
+ * @param {string} path
+ */
+function roomOf(ordered, path) {
+  let readings;
   try {
     const parts = segments(folded(path));
-    found = [parts, resolved(parts)];
+    readings = [parts, resolved(parts)];
   } catch {
     return null;
   }
   const rooms = new Set();
-  for (const parts of found) {
-    const place = places.find(({ parts: wanted }) => wanted.every((part, at) => part === parts[at]));
-    if (place !== undefined) rooms.add(place.room);
+  for (const parts of readings) {
+    const rule = ordered.find((candidate) => candidate.parts.every((part, at) => part === parts[at]));
+    if (rule !== undefined) rooms.add(rule.room);
   }
   return rooms.size > 1 ? null : [...rooms][0]; // a pass for the one room must not open the other
 }
 
-/** A path with every layer of encoding, case and look-alike spelling taken off. */
+/** A path with every layer of encoding, case and look-alike spelling taken off. @param {string} path */
 function folded(path) {
   for (let layer = 0; layer < 6; layer++) {
     const wide = path.replace(/%u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
@@ -207,28 +233,33 @@ function folded(path) {
   throw new TypeError("unreadable path");
 }
 
+/** @param {string} text */
 function decoded(text) {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
     new TextDecoder().decode(Uint8Array.from(run.slice(1).split("%"), (hex) => parseInt(hex, 16))),
   );
 }
 
+/** @param {string} text */
 function segments(text) {
   const parts = text.split(/[/\\]+/).map((part) => part.split(/[;?#]/)[0].trim());
   return parts.map((part) => (part === ".." ? part : part.replace(/[. ]+$/, ""))).filter(Boolean);
 }
 
+/** @param {string[]} parts */
 function resolved(parts) {
-  const found = [];
+  /** @type {string[]} */
+  const path = [];
   for (const part of parts) {
-    if (part === "..") found.pop();
-    else found.push(part);
+    if (part === "..") path.pop();
+    else path.push(part);
   }
-  return found;
+  return path;
 }
 
 // Answers ---------------------------------------------------------------------------------------
 
+/** @param {Request} request */
 function isProgram(request) {
   const { headers } = request;
   if (headers.has("x-requested-with") || headers.has("waitroom-pass")) return true;
@@ -236,17 +267,26 @@ function isProgram(request) {
   return accept.includes("json") && !accept.includes("text/html");
 }
 
+/** @param {string} location */
 function redirect(location) {
   return new Response(null, { status: 303, headers: { location, "cache-control": "no-store" } });
 }
 
+/**
+ * @param {400 | 429 | 503} status
+ * @param {string} code
+ * @param {string} detail
+ * @param {Record<string, string>} [extra]
+ */
 function problem(status, code, detail, extra = {}) {
   const title = { 400: "The request cannot be read", 429: "Please wait", 503: "Not available for a moment" }[status];
+  /** @type {Record<string, string>} */
   const headers = { "content-type": "application/problem+json", "cache-control": "no-store" };
   if (status !== 400) headers["retry-after"] = "5";
   return new Response(JSON.stringify({ type: "about:blank", title, status, detail, code, ...extra }), { status, headers });
 }
 
+/** @param {Request} request */
 function away(request) {
   if (isProgram(request)) return problem(503, "waitroom_away", "the waiting room cannot be reached; try again");
   const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="5">
@@ -256,6 +296,7 @@ function away(request) {
   return new Response(page, { status: 503, headers });
 }
 
+/** @param {string} text @param {string} mark */
 function split(text, mark) {
   const at = text.indexOf(mark);
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];

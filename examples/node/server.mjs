@@ -10,7 +10,7 @@ const gate = waitroom({
   url: process.env.WAITROOM_URL ?? "http://127.0.0.1:8080",
   site,
   rules: { "/concert": "concert" },
-  whenAway: process.env.WHEN_AWAY ?? "closed",
+  whenAway: process.env.WHEN_AWAY === "open" ? "open" : "closed",
 });
 
 const server = createServer(async (incoming, outgoing) => {
@@ -29,14 +29,19 @@ const server = createServer(async (incoming, outgoing) => {
   }
 });
 
+/** @param {import("node:http").IncomingMessage} incoming */
 async function gated(incoming) {
+  const { url = "" } = incoming;
   // `new URL(path, site)` would take `//concert` for a host; what comes is put behind ours as it is.
-  if (!incoming.url.startsWith("/")) return new Response("not an address of this site\n", { status: 400 });
-  const headers = Object.entries(incoming.headersDistinct).flatMap(([name, values]) => values.map((value) => [name, value]));
+  if (!url.startsWith("/")) return new Response("not an address of this site\n", { status: 400 });
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
+    for (const value of values) headers.append(name, value);
+  }
   // Of methods only GET and HEAD matter to the gate, and Request refuses some, like TRACE.
   const method = incoming.method === "GET" || incoming.method === "HEAD" ? incoming.method : "POST";
-  const request = new Request(site + incoming.url, { method, headers });
-  return gate(request, incoming.url.split("?")[0]);
+  const request = new Request(site + url, { method, headers });
+  return gate(request, url.split("?")[0]);
 }
 
 server.listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}`));

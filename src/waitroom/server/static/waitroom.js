@@ -31,28 +31,48 @@
  */
 
 /**
- * What to do with what is heard, and how to listen.
+ * What Waitroom says when it refuses (RFC 9457); docs/errors.md lists the codes.
+ * @typedef {object} ProblemBody
+ * @property {string} [code]
+ * @property {string} [title]
+ * @property {string} [detail]  one sentence for developers
+ * @property {number} [status]
+ * @property {string} [reason]  of a place that is gone: how it ended
+ * @property {string} [retry_at]  of `enter_later`: when to try again
+ */
+
+/**
+ * Callbacks, and how to follow.
  * @typedef {object} Listener
  * @property {(view: Ticket) => void} [ticket]  the place, whenever it may have changed
  * @property {(view: Room) => void} [room]  the room, likewise
- * @property {(why: Problem) => void} [gone]  the place is no more; `why.body.reason` says how it ended
- * @property {(why: Problem) => void} [away]  Waitroom cannot be reached; the place is kept
+ * @property {(problem: Problem) => void} [gone]  the place is no more; `problem.body.reason` says how it ended
+ * @property {(problem: Problem) => void} [away]  Waitroom cannot be reached; the place is kept
  * @property {Ticket} [view]  what is known already
  * @property {number} [hiddenMs]  in a hidden tab, poll no more often
  */
+
+/**
+ * @typedef {object} Following
+ * @property {() => void} stop  call back no more; the place is kept
+ * @property {() => Promise<void>} ask  ask now
+ */
+
+/** @typedef {{code: string, expires_at: string}} Handoff  a one-time code */
 
 const SILENCE_MS = 25_000; // a stream has a heartbeat every 15 s at the latest
 const FIRST_MS = 8_000; // and speaks at once, unless a proxy holds it back
 const ME = "/tickets/me";
 const clock = () => performance.now(); // a phone that corrects its time must not miss a poll
-const some = (ms) => Math.random() * ms;
+/** @param {number} ms */
+const upTo = (ms) => Math.random() * ms; // so that not everybody comes in the same moment
 
 /** Why a call was not answered as hoped: decide by its `code`. */
 export class Problem extends Error {
   /**
    * @param {number} status  0 if there was no answer that can be read
-   * @param {Record<string, any>} body  the problem document
-   * @param {number} [retryMs]  try again after so long
+   * @param {ProblemBody} body
+   * @param {number} [retryMs]  try again after this time
    */
   constructor(status, body, retryMs = 2_000) {
     super(body.detail);
@@ -66,7 +86,9 @@ export class Problem extends Error {
 
 /** One person's place in one room. */
 export class Waitroom {
+  /** @type {string} */
   #url;
+  /** @type {boolean} */
   #bearer;
   #key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(36).padStart(2, "0")).join("");
 
@@ -74,8 +96,8 @@ export class Waitroom {
    * @param {string} room
    * @param {object} [options]
    * @param {string | URL} [options.base]  where Waitroom is; by default where this file came from
-   * @param {boolean} [options.bearer]  hold the ticket here rather than in a cookie: for another origin
-   * @param {?string} [options.ticket]  one from before, with `bearer`
+   * @param {boolean} [options.bearer]  keep the ticket here rather than in a cookie: for another origin
+   * @param {?string} [options.ticket]  a ticket from before, with `bearer`
    */
   constructor(room, { base = new URL(".", import.meta.url), bearer, ticket = null } = {}) {
     const at = new URL(base, globalThis.location?.href);
@@ -85,7 +107,12 @@ export class Waitroom {
     this.ticket = ticket; // stays null where a cookie has it
   }
 
-  /** Take a place, or keep the one held; `enter` goes straight in if there is room. @returns {Promise<Ticket>} */
+  /**
+   * Take a place, or keep the one there is.
+   * @param {object} [options]
+   * @param {boolean} [options.enter]  go straight in if there is room
+   * @returns {Promise<Ticket>}
+   */
   join({ enter = false } = {}) {
     return this.#view("POST", "/tickets", { enter }, { "idempotency-key": this.#key });
   }
@@ -108,61 +135,83 @@ export class Waitroom {
   /** Give up the place. @returns {Promise<void>} */
   leave() { return this.#call("DELETE", ME); }
 
-  /** A one-time code that takes the session to another host. @returns {Promise<{code: string, expires_at: string}>} */
+  /** A one-time code that takes the session to another host. @returns {Promise<Handoff>} */
   handoff() { return this.#call("POST", `${ME}/handoff`); }
 
   /** The room as anybody may see it. @returns {Promise<Room>} */
   room() { return this.#call("GET", ""); }
 
-  /** Add a one-time code to an address. @param {string} url @param {string} code */
+  /** Add a one-time code to an address. @param {string} url @param {string} code @returns {string} */
   static withCode(url, code) {
-    const [, main, hash] = /^([^#]*)(.*)$/.exec(url);
+    const [main] = url.split("#"), hash = url.slice(main.length);
     return `${main}${main.includes("?") ? "&" : "?"}waitroom_code=${code}${hash}`;
   }
 
   /**
    * Follow the place until it is gone: live, or by polling where that fails.
    * @param {Listener} on
-   * @returns {{stop: () => void, ask: () => Promise<void>}}
+   * @returns {Following}
    */
   follow(on) {
     const end = new AbortController(), { signal } = end, tab = globalThis.document;
-    let heardAt = 0, askAt = 0, streamAt = 0, misses = 0, cuts = 0, asking = null, wake = () => {};
+    let heardAt = 0, askAt = 0, streamAt = 0, misses = 0, cuts = 0, wake = () => {};
+    /** @type {?Promise<void>} */
+    let asking = null;
 
-    const tell = (name, value) => {
-      try { if (!signal.aborted || name === "gone") on[name]?.(value); } catch (bug) { setTimeout(() => { throw bug; }); }
+    /**
+     * @template News
+     * @param {((news: News) => void) | undefined} callback  a fault in it is not ours
+     * @param {News} news
+     */
+    const tell = (callback, news) => {
+      try { callback?.call(on, news); } catch (bug) { setTimeout(() => { throw bug; }); }
     };
+    /** @param {Ticket} view */
     const due = (view) => {
       const ms = Math.max(1_000, view.poll_after_ms);
       heardAt = clock();
       askAt = heardAt + (tab?.hidden ? Math.max(ms * 1.5, on.hiddenMs ?? 0) : ms);
     };
-    const hear = (view) => { misses = 0; due(view); tell("ticket", view); };
-    const away = (why) => {
-      askAt = clock() + Math.min(30_000, (why.retryMs ?? 2_000) * 1.5 ** misses++) + some(3_000); // not all at once
-      tell("away", why);
+    /** @param {Ticket} view */
+    const hear = (view) => {
+      misses = 0;
+      due(view);
+      if (!signal.aborted) tell(on.ticket, view);
     };
-    const lost = (why) => {
-      if (why.status !== 404 && why.status !== 410) return away(why);
-      if (!signal.aborted) { end.abort(); tell("gone", why); }
+    /** @param {Room} view */
+    const hearRoom = (view) => { if (!signal.aborted) tell(on.room, view); };
+    /** @param {Problem} problem */
+    const away = (problem) => {
+      askAt = clock() + Math.min(30_000, (problem.retryMs ?? 2_000) * 1.5 ** misses++) + upTo(3_000);
+      if (!signal.aborted) tell(on.away, problem);
+    };
+    /** @param {Problem} problem */
+    const lost = (problem) => {
+      if (problem.status !== 404 && problem.status !== 410) return away(problem);
+      if (signal.aborted) return;
+      end.abort();
+      tell(on.gone, problem);
     };
     const asked = async () => {
       try {
         const view = await this.status();
         hear(view);
-        if (on.room && view.state === "waiting") tell("room", await this.room());
-      } catch (why) { lost(why); }
+        if (on.room && view.state === "waiting") hearRoom(await this.room());
+      } catch (problem) {
+        lost(/** @type {Problem} */ (problem));
+      }
       asking = null;
       wake();
     };
-    const ask = () => asking ??= asked(); // one at a time, whoever asks
+    const ask = () => asking ??= asked(); // never two at a time
 
+    /** @param {string} block  an event of the stream */
     const take = (block) => {
       const [, kind, data] = /^event: (\w+)\ndata: (.*)$/m.exec(block) ?? [];
       if (!kind) return; // a heartbeat
       const body = JSON.parse(data);
-      if (kind === "ticket") { cuts = 0; hear(this.#hold(body)); }
-      if (kind === "room") tell(kind, body);
+      if (kind === "ticket") { cuts = 0; hear(this.#keep(body)); }
+      if (kind === "room") hearRoom(body);
       if (kind === "away") away(new Problem(503, body));
       if (kind === "gone") lost(new Problem(body.status, body));
     };
@@ -172,66 +221,94 @@ export class Waitroom {
       signal.addEventListener("abort", stop);
       try {
         const answer = await this.#send("GET", `${ME}/events`, null, {}, stream.signal);
-        const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+        const reader = /** @type {ReadableStream} */ (answer.body).pipeThrough(new TextDecoderStream()).getReader();
         for (let part; !(part = await reader.read()).done; ) {
           clearTimeout(timer);
           timer = setTimeout(stop, SILENCE_MS);
           const blocks = (text + part.value).split("\n\n");
-          text = blocks.pop();
+          text = blocks.pop() ?? "";
           blocks.forEach(take);
         }
-      } catch (why) {
-        if (why.status === 429) ({ retryMs } = why); // too many streams: we poll
-        else if (why.status) lost(why);
+      } catch (problem) {
+        const { status, retryMs: later } = /** @type {Problem} */ (problem);
+        if (status === 429) retryMs = later; // too many streams: we poll
+        else if (status) lost(/** @type {Problem} */ (problem));
       }
       clearTimeout(timer);
       signal.removeEventListener("abort", stop);
       stop();
-      streamAt = clock() + retryMs + Math.min(60_000, 1_000 * 2 ** cuts++) * (0.5 + some(1));
+      streamAt = clock() + retryMs + Math.min(60_000, 1_000 * 2 ** cuts++) * (0.5 + upTo(1));
     };
     const run = async () => {
       while (!signal.aborted) {
         const now = clock(), ms = (misses ? askAt : Math.min(askAt, streamAt)) - now;
-        if (ms > 0) await new Promise((done) => { wake = done; setTimeout(done, ms); });
+        if (ms > 0) await new Promise((done) => { wake = () => done(undefined); setTimeout(wake, ms); });
         else if (now >= streamAt && !misses) await listen();
         else await ask();
       }
     };
 
     // Whoever comes back to the page, or to the network, wants to know at once.
-    const back = () => { if (!tab?.hidden && (misses || clock() - heardAt > 2_000)) ask(); };
+    const back = () => { if (!tab?.hidden && (misses || clock() - heardAt > 2_000)) void ask(); };
     tab?.addEventListener("visibilitychange", back, { signal });
     for (const name of ["online", "pageshow", "focus"]) addEventListener(name, back, { signal });
     addEventListener("offline", () => away(new Problem(0, {})), { signal });
     signal.addEventListener("abort", () => wake());
     if (on.view) due(on.view);
-    run();
+    void run();
     return { stop: () => end.abort(), ask };
   }
 
-  async #view(...call) { return this.#hold(await this.#call(...call)); }
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {object} [body]
+   * @param {Record<string, string>} [headers]
+   */
+  async #view(method, path, body, headers) { return this.#keep(await this.#call(method, path, body, headers)); }
 
-  #hold(view) {
-    if (this.#bearer) this.ticket = view.ticket; // it may be another one, as after going back
+  /** @param {Ticket} view */
+  #keep(view) {
+    if (this.#bearer) this.ticket = view.ticket; // another one, for example after going back
     return view;
   }
 
+  /**
+   * @template Answer
+   * @param {string} method
+   * @param {string} path
+   * @param {object} [body]
+   * @param {Record<string, string>} [headers]
+   * @returns {Promise<Answer>}
+   */
   async #call(method, path, body, headers) {
-    const answer = await this.#send(method, path, body, headers, AbortSignal.timeout?.(10_000));
-    return answer.status === 204 ? undefined : read(answer);
+    return read(await this.#send(method, path, body, headers, AbortSignal.timeout?.(10_000)));
   }
 
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {?object} [body]
+   * @param {Record<string, string>} [headers]
+   * @param {AbortSignal} [signal]
+   */
   async #send(method, path, body, headers, signal) {
+    /** @type {Record<string, string>} */
     const sent = { ...headers };
     if (this.ticket) sent.authorization = `Bearer ${this.ticket}`;
     if (body) sent["content-type"] = "application/json";
-    const credentials = this.#bearer ? "omit" : "same-origin";
-    const wish = { method, signal, credentials, headers: sent, body: body && JSON.stringify(body), cache: "no-store" };
-    const answer = await fetch(this.#url + path, wish).catch((why) => { throw new Problem(0, { detail: String(why) }); });
+    /** @type {RequestInit} */
+    const request = { method, signal, headers: sent, body: body && JSON.stringify(body), cache: "no-store" };
+    request.credentials = this.#bearer ? "omit" : "same-origin";
+    const answer = await fetch(this.#url + path, request).catch((error) => { throw new Problem(0, { detail: String(error) }); });
     if (answer.ok) return answer;
     const after = Number(answer.headers.get("retry-after")) || 2;
     throw new Problem(answer.status, await read(answer), 1000 * after);
   }
 }
 
-const read = (answer) => answer.json().catch(() => { throw new Problem(0, { detail: "the answer is no JSON" }); });
+/** @param {Response} answer */
+async function read(answer) {
+  if (answer.status === 204) return undefined;
+  return answer.json().catch(() => { throw new Problem(0, { detail: "the answer is no JSON" }); });
+}

@@ -2,61 +2,87 @@
 // Without this script every button works as a form; with it, none is lost to a flaky network.
 "use strict";
 (() => {
-  const { liveUrl, eventsUrl, door } = document.body.dataset;
+  const { liveUrl = "", eventsUrl = "", door = "" } = document.body.dataset;
   const SLOW_MS = 400; // an answer within this time needs no words
   const EVERY_MS = 30_000; // minutes waited grow without anybody doing anything
   const POLL_MS = 3_000; // while no stream is open
-  const by = (id) => document.getElementById(id);
-  const link = by("link"), unsaved = by("unsaved"), alertBox = by("alert"), said = by("said");
-  const keysOn = by("keys-on");
-  let freshMs = Date.now(), lookAtMs = Date.now() + EVERY_MS, looking = null, again = false, lost = false;
-  let stream = null, shown = document.querySelector("[data-tab][aria-current]")?.dataset.tab;
+  /** @param {string} id */
+  const by = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+  /** @param {string} selector @param {ParentNode} [root] @returns {HTMLElement[]} */
+  const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
+  /** @param {ParentNode} root @returns {HTMLButtonElement[]} */
+  const buttons = (root) => Array.from(root.querySelectorAll("button"));
+  /** @param {EventTarget | null} target @param {string} selector @returns {HTMLElement | null | undefined} */
+  const around = (target, selector) => /** @type {?Element} */ (target)?.closest(selector);
+  const link = by("link"), unsaved = by("unsaved"), alertBox = by("alert"), notice = by("said");
+  const keys = /** @type {HTMLDialogElement} */ (by("keys"));
+  const keysOn = /** @type {HTMLInputElement} */ (by("keys-on"));
+  let freshMs = Date.now(), lookAtMs = Date.now() + EVERY_MS, again = false, lost = false;
+  /** @type {?Promise<void>} */
+  let looking = null;
+  /** @type {?EventSource} */
+  let stream = null;
+  let shown = all("[data-tab][aria-current]")[0]?.dataset.tab ?? "";
 
-  const kept = (store, name) => { try { return store.getItem(name); } catch { return null; } };
-  const keep = (store, name, value) => { try { store.setItem(name, value); } catch { /* private mode */ } };
+  /** @param {Storage} storage @param {string} name */
+  const saved = (storage, name) => { try { return storage.getItem(name); } catch { return null; } };
+  /** @param {Storage} storage @param {string} name @param {string} value */
+  const keep = (storage, name, value) => { try { storage.setItem(name, value); } catch { /* private mode */ } };
 
   // The list ----------------------------------------------------------------------------------
 
-  const party = (id) => by(`p-${id}`);
+  /** @param {string} id @returns {?HTMLElement} */
+  const party = (id) => document.getElementById(`p-${id}`);
+  /** @param {ParentNode} [root] */
+  const cards = (root) => all("[data-party]", root).filter((card) => card.getClientRects().length);
 
+  /** @param {string} name */
   function choose(name) {
     shown = name;
-    for (const one of document.querySelectorAll("[data-type]")) one.hidden = one.dataset.type !== name;
-    for (const one of document.querySelectorAll("[data-tab]")) {
-      if (one.dataset.tab === name) one.setAttribute("aria-current", "true");
-      else one.removeAttribute("aria-current");
+    for (const part of all("[data-type]")) part.hidden = part.dataset.type !== name;
+    for (const tab of all("[data-tab]")) {
+      if (tab.dataset.tab === name) tab.setAttribute("aria-current", "true");
+      else tab.removeAttribute("aria-current");
     }
-    const type = by("add-type");
-    if (type) type.value = name;
+    const select = /** @type {?HTMLSelectElement} */ (document.getElementById("add-type"));
+    if (select) select.value = name;
   }
 
-  // The parties of a list from one on, then those before it, nearest first.
-  function following(at) {
-    const cards = [...by("list").querySelectorAll("[data-party]")].filter((one) => one.getClientRects().length);
-    const n = cards.findIndex((one) => one.contains(at));
-    return n < 0 ? [] : [...cards.slice(n + 1), ...cards.slice(0, n).reverse()].map((one) => one.dataset.party);
+  /**
+   * The parties of the list after the one that has the focus, then those before it, nearest first.
+   * @param {Element} active
+   */
+  function following(active) {
+    const listed = cards(by("list"));
+    const n = listed.findIndex((card) => card.contains(active));
+    return n < 0 ? [] : [...listed.slice(n + 1), ...listed.slice(0, n).reverse()].map((card) => card.dataset.party ?? "");
   }
 
   // A list that is exchanged under a finger would swallow the tap: it waits until the finger is up.
-  let pressedMs = 0, held = null;
+  let pressedMs = 0;
+  /** @type {?string} */
+  let pending = null;
   document.addEventListener("pointerdown", () => { pressedMs = Date.now(); });
   for (const name of ["pointerup", "pointercancel"]) {
     document.addEventListener(name, () => {
       pressedMs = 0;
-      setTimeout(() => { const html = held; held = null; if (html !== null) renew(html); });
+      setTimeout(() => { const html = pending; pending = null; if (html !== null) renew(html); });
     });
   }
 
-  // What a person is at stays: the focus by party and button, and details that are open.
+  /** @param {Element} element  what people press, told apart from the others of its party */
+  const nameOf = (element) => [element.tagName, element.getAttribute("name"), element.getAttribute("value")].join();
+
+  // What a person is working with stays: the focus by party and button, and details that are open.
+  /** @param {string} html */
   function renew(html) {
-    if (Date.now() - pressedMs < 1_000) { held = html; return; }
+    if (Date.now() - pressedMs < 1_000) { pending = html; return; }
     const page = new DOMParser().parseFromString(html, "text/html");
-    const at = document.activeElement;
-    const card = at?.closest("[data-party]")?.dataset.party, place = at && [at.name, at.value, at.tagName];
-    const after = card ? following(at) : [];
-    const open = [...document.querySelectorAll("[data-live] details[open]")].map((one) => one.dataset.key);
+    const active = document.activeElement, id = around(active, "[data-party]")?.dataset.party;
+    const after = active && id ? following(active) : [];
+    const open = all("[data-live] details[open]").map((details) => details.dataset.key ?? "");
     for (const part of page.querySelectorAll("[data-live]")) {
-      const old = by(part.id);
+      const old = document.getElementById(part.id);
       if (!old) continue;
       old.className = part.className;
       old.replaceChildren(...part.childNodes);
@@ -65,13 +91,12 @@
     choose(shown);
     mark();
     showPhones();
-    if (!card || at.isConnected) return;
-    // Who has left the line gives the focus to the next one in it.
-    const left = after.length && !by("list").contains(party(card));
-    const now = left ? after.map(party).find((one) => by("list").contains(one)) : party(card);
-    const same = [...(now?.querySelectorAll("button, summary") ?? [])]
-      .find((one) => one.name === place[0] && one.value === place[1] && one.tagName === place[2]);
-    (same ?? now)?.focus({ preventScroll: true });
+    if (!active || !id || active.isConnected) return;
+    // A party that has left the line gives the focus to the next one in it.
+    const left = after.length && !by("list").contains(party(id));
+    const card = left ? after.map(party).find((other) => by("list").contains(other)) : party(id);
+    const same = card && all("button, summary", card).find((other) => nameOf(other) === nameOf(active));
+    (same ?? card)?.focus({ preventScroll: true });
   }
 
   async function look() {
@@ -80,7 +105,7 @@
       try {
         const answer = await fetch(liveUrl, { headers: { accept: "text/html" }, signal: AbortSignal.timeout(6_000) });
         if (answer.status === 401) return void location.assign(door);
-        if (!answer.ok) throw Error(answer.status);
+        if (!answer.ok) throw Error(String(answer.status));
         renew(await answer.text());
         freshMs = Date.now();
         lost = false;
@@ -89,7 +114,7 @@
       } finally {
         lookAtMs = Date.now() + (stream?.readyState === EventSource.OPEN && !lost ? EVERY_MS : POLL_MS);
         looking = null;
-        words();
+        showLink();
       }
     })();
     await looking;
@@ -104,65 +129,88 @@
     stream.onerror = () => { lookAtMs = Math.min(lookAtMs, Date.now() + POLL_MS); };
   }
 
-  function words() {
+  function showLink() {
     const ago = Math.round((Date.now() - freshMs) / 1000);
     link.hidden = false;
     link.classList.toggle("lost", lost);
     const live = ago < 5 || stream?.readyState === EventSource.OPEN;
-    const text = lost ? link.dataset.lost : live ? link.dataset.liveWords : link.dataset.ago.replace("{n}", ago);
-    if (link.lastChild.textContent !== text) link.lastChild.textContent = text;
+    const { lost: lostWords = "", liveWords = "", ago: agoWords = "" } = link.dataset;
+    const text = lost ? lostWords : live ? liveWords : agoWords.replace("{n}", String(ago));
+    const words = /** @type {Node} */ (link.lastChild);
+    if (words.textContent !== text) words.textContent = text;
   }
 
   // What is not saved yet -----------------------------------------------------------------------
 
+  /**
+   * What a host pressed: it stays in the queue until the server has taken or refused it.
+   * @typedef {object} Change
+   * @property {string} op  the idempotency key
+   * @property {string} url
+   * @property {[string, string][]} body
+   * @property {string} party  empty if it is about no party
+   * @property {string} type
+   * @property {string} words  the words on the button
+   * @property {boolean} late  whether it takes long enough to say so
+   */
+
   const QUEUE = `waitroom:unsaved:${location.pathname}`;
+  /** @type {Change[]} */
   let queue = [];
-  try { queue = JSON.parse(kept(sessionStorage, QUEUE) || "[]"); } catch { /* ours no more */ }
-  let sending = false, tries = 0, timer = null;
+  try { queue = JSON.parse(saved(sessionStorage, QUEUE) || "[]"); } catch { /* not ours */ }
+  let sending = false, tries = 0, timer = 0;
 
   function store() { keep(sessionStorage, QUEUE, JSON.stringify(queue)); }
 
   function mark() {
-    const late = queue.filter((one) => one.late);
-    unsaved.hidden = !late.length;
-    const text = late.length ? unsaved.dataset.count.replace("{n}", late.length) : "";
+    const late = queue.filter((change) => change.late).length;
+    unsaved.hidden = !late;
+    const text = late ? (unsaved.dataset.count ?? "").replace("{n}", String(late)) : "";
     if (unsaved.textContent !== text) unsaved.textContent = text;
-    const busy = new Map(queue.filter((one) => one.party).map((one) => [one.party, one]));
-    for (const card of document.querySelectorAll("[data-party]")) {
-      const one = busy.get(card.dataset.party);
-      card.classList.toggle("busy", Boolean(one));
-      if (one && card.contains(document.activeElement)) card.focus({ preventScroll: true });
-      for (const button of card.querySelectorAll("button")) button.disabled = Boolean(one);
-      let note = card.querySelector(".wait-mark");
-      if (!one?.late) { note?.remove(); continue; }
-      if (!note) {
-        note = document.createElement("p");
-        note.className = "wait-mark";
-        card.append(note);
-      }
-      note.textContent = `${unsaved.dataset.words}: ${one.words}`;
-    }
-    for (const form of document.querySelectorAll(".call form")) {
-      const one = queue.find((each) => !each.party && each.url === form.action && each.type === form.elements.type.value);
-      for (const button of form.querySelectorAll("button")) button.disabled = Boolean(one) || !form.closest("section").querySelector("[name=expected]");
+    const busy = new Map(queue.map((change) => [change.party, change]));
+    for (const card of all("[data-party]")) markCard(card, busy.get(card.dataset.party ?? ""));
+    /** @type {NodeListOf<HTMLFormElement>} */
+    const forms = document.querySelectorAll(".call form");
+    for (const form of forms) {
+      const type = new FormData(form).get("type");
+      const calling = queue.some((change) => !change.party && change.url === form.action && change.type === type);
+      const empty = !form.closest("section")?.querySelector("[name=expected]");
+      for (const button of buttons(form)) button.disabled = calling || empty;
     }
   }
 
+  /** @param {HTMLElement} card @param {Change | undefined} change */
+  function markCard(card, change) {
+    card.classList.toggle("busy", Boolean(change));
+    if (change && card.contains(document.activeElement)) card.focus({ preventScroll: true });
+    for (const button of buttons(card)) button.disabled = Boolean(change);
+    let note = card.querySelector(".wait-mark");
+    if (!change?.late) return note?.remove();
+    if (!note) {
+      note = document.createElement("p");
+      note.className = "wait-mark";
+      card.append(note);
+    }
+    note.textContent = `${unsaved.dataset.words}: ${change.words}`;
+  }
+
+  /** @param {HTMLFormElement} form @param {?HTMLElement} button */
   function act(form, button) {
     const data = new FormData(form, button);
-    const id = data.get("party");
-    if (id && queue.some((one) => one.party === id)) return;
-    const op = Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(16).padStart(2, "0")).join("");
     data.delete("op");
     data.delete("token"); // that of the page as it is when it is sent
-    const wish = { op, url: form.action, body: [...data], party: id, type: data.get("type"), words: button?.textContent.trim() ?? "", late: false };
-    queue.push(wish);
+    const body = /** @type {[string, string][]} */ ([...data]);
+    const { party: id = "", type = "" } = Object.fromEntries(body);
+    if (id && queue.some((waiting) => waiting.party === id)) return;
+    const op = Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(16).padStart(2, "0")).join("");
+    const change = { op, url: form.action, body, party: id, type, words: button?.textContent.trim() ?? "", late: false };
+    queue.push(change);
     store();
-    setTimeout(() => { if (queue.includes(wish)) { wish.late = true; mark(); } }, SLOW_MS);
+    setTimeout(() => { if (queue.includes(change)) { change.late = true; mark(); } }, SLOW_MS);
     if (form.dataset.reset !== undefined) form.reset();
     hide(alertBox);
     mark();
-    send();
+    void send();
   }
 
   async function send() {
@@ -175,160 +223,183 @@
     if (queue.length) timer = setTimeout(send, Math.min(5_000, 500 * 2 ** tries++));
   }
 
-  // Returns whether to go on: the wish was saved or refused. The same key is sent until then, so
-  // that what was saved while its answer got lost is not done twice.
-  async function save(wish) {
-    let answer, told;
+  /**
+   * Returns whether to go on: the change was saved or refused. The same key is sent until then, so
+   * that what was saved while its answer got lost is not done twice.
+   * @param {Change} change
+   */
+  async function save(change) {
+    let answer, reply;
     try {
-      const body = new URLSearchParams(wish.body);
-      body.set("token", document.body.dataset.token);
-      answer = await fetch(wish.url, {
+      const body = new URLSearchParams(change.body);
+      body.set("token", document.body.dataset.token ?? "");
+      answer = await fetch(change.url, {
         method: "POST", body, signal: AbortSignal.timeout(8_000),
-        headers: { accept: "application/json", "idempotency-key": wish.op },
+        headers: { accept: "application/json", "idempotency-key": change.op },
       });
       if (answer.status === 401) { location.assign(door); return false; } // the queue outlives it
-      if (answer.status >= 500 || answer.status === 408 || answer.status === 429) throw Error(answer.status);
-      told = await answer.json().catch(() => ({}));
+      if (answer.status >= 500 || answer.status === 408 || answer.status === 429) throw Error(String(answer.status));
+      reply = await answer.json().catch(() => ({}));
     } catch {
-      for (const one of queue) one.late = true;
+      for (const waiting of queue) waiting.late = true;
       lost = true;
       store();
       mark();
-      words();
+      showLink();
       return false;
     }
-    queue = queue.filter((one) => one !== wish);
+    queue = queue.filter((waiting) => waiting !== change);
     store();
     lost = false;
-    if (answer.ok) tell(told); else warn(told.said || `${answer.status}`);
+    if (answer.ok) tell(reply); else warn(reply.said || `${answer.status}`);
     await look();
     return true;
   }
 
   // What is said ------------------------------------------------------------------------------
 
-  let hideTimer = null;
+  let hideTimer = 0;
+  /** @param {HTMLElement} box */
   const hide = (box) => { box.hidden = true; };
 
-  function tell({ said: text, undo }) {
-    said.querySelector("span").textContent = text ?? "";
-    const form = said.querySelector("form");
-    if (form) {
-      form.hidden = !undo;
-      if (undo) for (const name of ["party", "revision"]) form.elements[name].value = undo[name];
-    }
-    said.hidden = !text;
-    clearTimeout(hideTimer);
-    hideTimer = setTimeout(() => hide(said), 12_000);
+  /** @param {HTMLElement} box @param {string} text */
+  function write(box, text) {
+    /** @type {HTMLElement} */ (box.querySelector("span")).textContent = text;
+    box.hidden = !text;
   }
 
+  /** @param {{said?: string, undo?: ?{party: string, revision: string}}} reply */
+  function tell({ said: text = "", undo }) {
+    write(notice, text);
+    const form = notice.querySelector("form");
+    if (form) form.hidden = !undo;
+    if (form && undo) {
+      for (const name of /** @type {const} */ (["party", "revision"])) {
+        /** @type {HTMLInputElement} */ (form.elements.namedItem(name)).value = undo[name];
+      }
+    }
+    clearTimeout(hideTimer);
+    hideTimer = setTimeout(() => hide(notice), 12_000);
+  }
+
+  /** @param {string} text */
   function warn(text) {
-    alertBox.querySelector("span").textContent = text;
-    alertBox.hidden = false;
-    hide(said);
+    write(alertBox, text);
+    hide(notice);
   }
 
   // Hands and keys ----------------------------------------------------------------------------
 
   document.addEventListener("submit", (event) => {
-    const form = event.target;
+    const form = /** @type {HTMLFormElement} */ (event.target);
     if (form.method !== "post" || form.dataset.plain !== undefined) return;
     event.preventDefault();
-    if (form.closest("#said")) hide(said);
+    if (notice.contains(form)) hide(notice);
     act(form, event.submitter);
   });
 
   document.addEventListener("click", (event) => {
-    const tab = event.target.closest("[data-tab]"), step = event.target.closest("[data-step]");
+    const tab = around(event.target, "[data-tab]"), step = around(event.target, "[data-step]");
     if (tab && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
-      choose(tab.dataset.tab);
+      choose(tab.dataset.tab ?? "");
       history.replaceState(null, "", `?type=${encodeURIComponent(shown)}`);
     }
-    if (step) {
-      const input = step.parentNode.querySelector("input");
-      input.value = Math.min(input.max, Math.max(1, (Number.parseInt(input.value, 10) || 1) + Number(step.dataset.step)));
+    const input = step?.parentElement?.querySelector("input");
+    if (step && input) {
+      const n = (Number.parseInt(input.value, 10) || 1) + Number(step.dataset.step);
+      input.value = String(Math.min(Number(input.max), Math.max(1, n)));
     }
-    if (event.target.closest("[data-dismiss]")) hide(alertBox);
-    const phone = event.target.closest("a.phone");
+    if (around(event.target, "[data-dismiss]")) hide(alertBox);
+    const phone = /** @type {?HTMLAnchorElement} */ (around(event.target, "a.phone"));
     if (phone && !phone.href.startsWith("tel:")) {
       event.preventDefault();
-      reveal(phone);
+      void reveal(phone);
     }
   });
 
   // The whole number, to call it, for a minute. Who looked at it stands in the party's history.
   const PHONE_MS = 60_000;
+  /** @type {Map<string, string>} */
   const phones = new Map();
 
-  async function reveal(link) {
-    const id = link.closest("[data-party]").dataset.party;
+  /** @param {HTMLAnchorElement} phone */
+  async function reveal(phone) {
+    const id = around(phone, "[data-party]")?.dataset.party ?? "";
     try {
-      const answer = await fetch(link.href, { headers: { accept: "application/json" }, signal: AbortSignal.timeout(6_000) });
-      if (!answer.ok) throw Error(answer.status);
+      const answer = await fetch(phone.href, { headers: { accept: "application/json" }, signal: AbortSignal.timeout(6_000) });
+      if (!answer.ok) throw Error(String(answer.status));
       phones.set(id, (await answer.json()).phone);
-      setTimeout(() => { phones.delete(id); look(); }, PHONE_MS);
+      setTimeout(() => { phones.delete(id); void look(); }, PHONE_MS);
     } catch {
       lost = true;
-      words();
+      showLink();
     }
     showPhones();
   }
 
   function showPhones() {
-    for (const [id, phone] of phones) {
-      const link = party(id)?.querySelector("a.phone");
-      if (!link || !phone) continue;
-      link.textContent = phone;
-      link.href = `tel:${phone}`;
+    for (const [id, number] of phones) {
+      const phone = party(id)?.querySelector("a.phone");
+      if (!phone || !number) continue;
+      phone.textContent = number;
+      phone.setAttribute("href", `tel:${number}`);
     }
   }
 
-  function move(by_) {
-    const cards = [...document.querySelectorAll("[data-party]")].filter((one) => one.getClientRects().length);
-    const at = cards.findIndex((one) => one.contains(document.activeElement));
-    const next = cards[at < 0 ? 0 : Math.min(cards.length - 1, Math.max(0, at + by_))];
+  /** @param {number} steps */
+  function move(steps) {
+    const choices = cards();
+    const at = choices.findIndex((card) => card.contains(document.activeElement));
+    const next = choices[at < 0 ? 0 : Math.min(choices.length - 1, Math.max(0, at + steps))];
     next?.focus();
     next?.scrollIntoView({ block: "nearest" });
   }
 
-  const DEEDS = { c: "call", s: "seat", x: "no_show", u: "undo" };
+  /** @param {?ParentNode | undefined} root @param {string} selector */
+  function press(root, selector) {
+    /** @type {?HTMLButtonElement | undefined} */
+    const button = root?.querySelector(selector);
+    button?.click();
+  }
+
+  /** @type {Record<string, string>} */
+  const ACTIONS = { c: "call", s: "seat", x: "no_show", u: "undo" };
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !keysOn.checked || by("keys").open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !keysOn.checked || keys.open) return;
     // A dialog that has just closed keeps the focus until the next frame.
-    if (event.target.closest("input, select, textarea") && !event.target.closest("dialog:not([open])")) return;
-    if (event.key === "?") help();
+    if (around(event.target, "input, select, textarea") && !around(event.target, "dialog:not([open])")) return;
+    const action = ACTIONS[event.key];
+    if (event.key === "?") keys.showModal();
     else if (event.key === "ArrowDown") move(1);
     else if (event.key === "ArrowUp") move(-1);
-    else if (event.key === "n") document.querySelector(".call:not([hidden]) .next:enabled")?.click();
-    else if (DEEDS[event.key]) {
-      document.activeElement?.closest("[data-party]")?.querySelector(`[name=do][value=${DEEDS[event.key]}]:enabled`)?.click();
-    } else return;
+    else if (event.key === "n") press(document, ".call:not([hidden]) .next:enabled");
+    else if (action) press(around(document.activeElement, "[data-party]"), `[name=do][value=${action}]:enabled`);
+    else return;
     event.preventDefault();
   });
 
-  function help() { by("keys").showModal(); }
   by("help").hidden = false;
-  by("help").addEventListener("click", help);
-  keysOn.checked = kept(localStorage, "waitroom:keys") !== "0";
+  by("help").addEventListener("click", () => keys.showModal());
+  keysOn.checked = saved(localStorage, "waitroom:keys") !== "0";
   keysOn.addEventListener("change", () => keep(localStorage, "waitroom:keys", keysOn.checked ? "1" : "0"));
-  for (const one of document.querySelectorAll("[data-step], [data-dismiss]")) one.hidden = false;
+  for (const button of all("[data-step], [data-dismiss]")) button.hidden = false;
   // On a small screen the list comes first; what has ended is a tap away.
-  if (matchMedia("(max-width: 63.99rem)").matches) document.querySelector("[data-key=ended]").removeAttribute("open");
+  if (matchMedia("(max-width: 63.99rem)").matches) document.querySelector("[data-key=ended]")?.removeAttribute("open");
 
   // The heart ---------------------------------------------------------------------------------
 
   setInterval(() => {
     if (stream?.readyState === EventSource.CLOSED) stream = null;
     if (!stream && !document.hidden) listen();
-    if (Date.now() > lookAtMs && !document.hidden) look();
-    words();
+    if (Date.now() > lookAtMs && !document.hidden) void look();
+    showLink();
   }, 1_000);
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
-  window.addEventListener("online", () => { tries = 0; send(); look(); });
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) void look(); });
+  window.addEventListener("online", () => { tries = 0; void send(); void look(); });
   window.addEventListener("beforeunload", (event) => { if (queue.length) event.preventDefault(); });
   listen();
-  words();
+  showLink();
   mark();
-  send();
+  void send();
 })();

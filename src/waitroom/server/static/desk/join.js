@@ -1,26 +1,31 @@
 // Joining works without this script; it adds the big buttons, and sends a form only once.
 "use strict";
 (() => {
-  const size = document.getElementById("size");
-  const form = size.form;
-  const steps = [...form.querySelectorAll("[data-step]")];
+  const size = /** @type {HTMLInputElement} */ (document.getElementById("size"));
+  const form = /** @type {HTMLFormElement} */ (size.form);
+  /** @type {NodeListOf<HTMLButtonElement>} */
+  const buttons = form.querySelectorAll("[data-step]");
 
-  const most = () => Number(form.querySelector("[name=type]:checked")?.dataset.most ?? size.max);
+  const most = () => {
+    /** @type {?HTMLInputElement} */
+    const type = form.querySelector("[name=type]:checked");
+    return Number(type?.dataset.most ?? size.max);
+  };
   const show = () => {
     const n = Number(size.value);
-    for (const one of steps) one.disabled = one.dataset.step < 0 ? n <= 1 : n >= most();
+    for (const button of buttons) button.disabled = Number(button.dataset.step) < 0 ? n <= 1 : n >= most();
   };
 
-  for (const one of steps) {
-    one.hidden = false;
-    one.addEventListener("click", () => {
+  for (const button of buttons) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
       const n = Number.parseInt(size.value, 10) || 1;
-      size.value = Math.min(most(), Math.max(1, n + Number(one.dataset.step)));
+      size.value = String(Math.min(most(), Math.max(1, n + Number(button.dataset.step))));
       show();
     });
   }
   form.addEventListener("change", () => {
-    size.max = most();
+    size.max = String(most());
     show();
   });
   form.addEventListener("submit", (event) => {
@@ -29,6 +34,8 @@
     form.dataset.sent = "1";
   });
   window.addEventListener("pageshow", () => delete form.dataset.sent);
-  document.querySelector("[aria-invalid]")?.focus();
+  /** @type {?HTMLElement} */
+  const invalid = document.querySelector("[aria-invalid]");
+  invalid?.focus();
   show();
 })();

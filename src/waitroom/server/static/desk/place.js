@@ -2,35 +2,75 @@
 // Without this script the page renews itself; the server writes the same words.
 "use strict";
 (() => {
-  const page = JSON.parse(document.getElementById("page").textContent);
-  const parts = {};
-  for (const one of document.querySelectorAll("[data-x]")) parts[one.dataset.x] = one;
+  /**
+   * Where a party stands, as the API says it.
+   * @typedef {object} Place
+   * @property {string} status
+   * @property {number} position
+   * @property {number} waiting
+   * @property {?number} wait_minutes
+   * @property {?{low: number, likely: number, high: number}} observed  waits of parties before, in minutes
+   * @property {number} [poll_after_ms]
+   */
+
+  /**
+   * What the server knows: `_client` in `desk/pages/place.py` writes it.
+   * @typedef {object} Page
+   * @property {string} api
+   * @property {string} path
+   * @property {string} lang
+   * @property {string} face  which part of the page is shown
+   * @property {boolean} live  whether the party still waits or is called
+   * @property {string} title
+   * @property {string} time_zone
+   * @property {number} now_ms
+   * @property {boolean} paused
+   * @property {string} icon
+   * @property {string} turn_icon
+   * @property {Place} place  null while Waitroom is away; the first answer fills it
+   * @property {Record<string, string>} text
+   */
+
+  /** @type {Page} */
+  const page = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("page")).textContent);
+  /** @param {string} selector @returns {NodeListOf<HTMLElement>} */
+  const all = (selector) => document.querySelectorAll(selector);
+  /** @type {Record<string, HTMLElement> & {notify: HTMLButtonElement, sound: HTMLInputElement}} */
+  const parts = Object.fromEntries(Array.from(all("[data-x]"), (part) => [part.dataset.x, part]));
   const skewMs = page.now_ms - Date.now(); // a phone's clock may be minutes off
   const now = () => Date.now() + skewMs;
 
-  let face = page.face, place = page.place, paused = page.paused;
-  let freshMs = now(), askAtMs = now() + 5_000, lost = face === "away", busy = false, stream = null;
+  let { face, place, paused } = page;
+  let freshMs = now(), askAtMs = now() + 5_000, lost = face === "away", busy = false;
+  /** @type {?EventSource} */
+  let stream = null;
 
   // Words -------------------------------------------------------------------------------------
 
   const count = new Intl.NumberFormat(page.lang);
+  /** @param {string} key @param {Record<string, string | number>} [values] */
   const say = (key, values = {}) =>
     page.text[key].replace(/\{(\w+)\}/g, (_, name) => {
       const value = values[name];
       return typeof value === "number" ? count.format(value) : value;
     });
+  /** @param {string} key @param {number} n */
   const some = (key, n) => say(n === 1 && page.text[`${key}_one`] ? `${key}_one` : key, { n });
+  /** @param {number} ms */
   const time = (ms) => new Intl.DateTimeFormat("en-GB", {
     hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: page.time_zone,
   }).format(ms);
+  /** @param {number} m */
   const step = (m) => (m < 20 ? 1 : m < 120 ? 5 : 10);
 
+  /** @param {number} total */
   function span(total) {
     const h = Math.floor(total / 60), m = total % 60;
     if (!h) return say("span_m", { m });
     return m ? say("span_hm", { h, m }) : say("span_h", { h });
   }
 
+  /** @param {?number} m */
   function wait(m) {
     if (m === null) return say("wait_unknown");
     if (m < 1) return say("wait_soon");
@@ -38,33 +78,37 @@
     return say("wait_about", { span: span(Math.floor((m + Math.floor(by / 2)) / by) * by) });
   }
 
-  function within(found) {
-    const by = step(found.high);
-    const low = Math.floor(found.low / by) * by, high = Math.max(1, Math.ceil(found.high / by) * by);
+  /** @param {{low: number, high: number}} range */
+  function within(range) {
+    const by = step(range.high);
+    const low = Math.floor(range.low / by) * by, high = Math.max(1, Math.ceil(range.high / by) * by);
     if (low === high) return say("wait_about", { span: span(high) });
     if (low < 1) return say("wait_up_to", { span: span(high) });
     if (high < 120) return say("wait_range", { low, high });
     return say("wait_long_range", { low: span(low), high: span(high) });
   }
 
+  /** @param {string} name @param {string} text */
   function write(name, text) {
     const part = parts[name];
     if (part && part.textContent !== text) part.textContent = text;
-    return part;
   }
 
-  const tell = (text) => write("live", text); // said aloud, so use it rarely
+  /** @param {string} text */
+  const tell = (text) => write("live", text); // read aloud, so use it rarely
   const ahead = () => (place.position > 1 ? some("place_ahead", place.position - 1) : say("place_next"));
 
   // What is shown -----------------------------------------------------------------------------
 
+  /** @param {string} next */
   function show(next) {
     const before = face;
     face = next;
-    for (const one of document.querySelectorAll("[data-face]")) one.hidden = one.dataset.face !== face;
-    if (face === "called" && before !== "called") ready();
-    document.title = `${face === "called" ? `● ${say("called_title")}` : ahead()} · ${page.title}`;
-    document.querySelector("link[rel=icon]").href = face === "called" ? page.turn_icon : page.icon;
+    const called = face === "called", headline = called ? `● ${say("called_title")}` : ahead();
+    for (const part of all("[data-face]")) part.hidden = part.dataset.face !== face;
+    if (called && before !== "called") ready();
+    document.title = `${headline} · ${page.title}`;
+    /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]")).href = called ? page.turn_icon : page.icon;
   }
 
   function paint() {
@@ -99,10 +143,13 @@
     }
   }
 
+  /** @type {AudioContext | undefined} */
+  let audio;
+
   function beep() {
     try {
-      const audio = (beep.audio ??= new AudioContext());
-      audio.resume();
+      audio ??= new AudioContext();
+      void audio.resume();
       for (const [from, pitch] of [[0, 660], [0.25, 880], [0.5, 1100]]) {
         const tone = new OscillatorNode(audio, { frequency: pitch });
         const loud = new GainNode(audio, { gain: 0.25 });
@@ -115,20 +162,21 @@
 
   // What is heard -----------------------------------------------------------------------------
 
-  function heard(found) {
+  /** @param {Place} view */
+  function heard(view) {
     lost = false;
     freshMs = now();
-    askAtMs = now() + Math.max(2_000, found.poll_after_ms ?? 10_000);
-    const live = found.status === "WAITING" || found.status === "CALLED";
+    askAtMs = now() + Math.max(2_000, view.poll_after_ms ?? 10_000);
+    const live = view.status === "WAITING" || view.status === "CALLED";
     // The server has the words for an end, and for a host who takes it back.
-    if (live !== page.live || (!live && found.status !== place?.status)) return reload();
-    place = found;
+    if (live !== page.live || (!live && view.status !== place?.status)) return reload();
+    place = view;
     if (!live) return;
-    show(found.status === "CALLED" ? "called" : "waiting");
+    show(view.status === "CALLED" ? "called" : "waiting");
     paint();
   }
 
-  function astray() {
+  function away() {
     if (!lost) tell(say("link_lost"));
     lost = true;
     askAtMs = Math.min(askAtMs, now() + 5_000);
@@ -143,13 +191,13 @@
   }
 
   function listen() {
-    stream = new EventSource(`${page.api}/events`);
-    const on = (kind, then) => stream.addEventListener(kind, (event) => then(event.data ? JSON.parse(event.data) : null));
-    on("place", heard);
-    on("store", (found) => { paused = found.mode !== "open"; paint(); });
-    on("gone", () => (page.live ? reload() : stream.close()));
-    on("away", astray);
-    stream.onerror = () => { askAtMs = 0; }; // it comes back by itself, and until then we ask
+    const source = new EventSource(`${page.api}/events`);
+    source.addEventListener("place", (event) => heard(JSON.parse(event.data)));
+    source.addEventListener("store", (event) => { paused = JSON.parse(event.data).mode !== "open"; paint(); });
+    source.addEventListener("gone", () => (page.live ? reload() : source.close()));
+    source.addEventListener("away", away);
+    source.onerror = () => { askAtMs = 0; }; // it comes back by itself, and until then we ask
+    stream = source;
   }
 
   async function ask() {
@@ -158,9 +206,9 @@
       const answer = await fetch(page.api, { headers: { accept: "application/json" }, signal: AbortSignal.timeout(8_000) });
       if (answer.ok) heard(await answer.json());
       else if (answer.status === 404 || answer.status === 410) reload();
-      else astray();
+      else away();
     } catch {
-      astray();
+      away();
     }
   }
 
@@ -170,27 +218,29 @@
     if (stream?.readyState === EventSource.CLOSED && page.live) stream = null;
     if (!stream && !document.hidden) listen();
     // Also while the stream is open: it is silent while nothing changes, also when it is broken.
-    if (now() > askAtMs && !document.hidden && (page.live || lost)) ask();
+    if (now() > askAtMs && !document.hidden && (page.live || lost)) void ask();
     paint();
   }
 
   document.addEventListener("submit", (event) => {
-    const form = event.target;
+    const form = /** @type {HTMLFormElement} */ (event.target);
     if (form.method !== "post") return;
     event.preventDefault();
     if (busy) return;
     busy = true;
     // A lost network must not replace this page by the browser's own.
-    fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) })
+    fetch(form.action, { method: "POST", body: new URLSearchParams(/** @type {[string, string][]} */ ([...new FormData(form)])) })
       .then((answer) => {
-        if (answer.status >= 500) throw Error(answer.status);
+        if (answer.status >= 500) throw Error(String(answer.status));
         location.assign(answer.url);
       })
-      .catch(() => { busy = false; astray(); });
+      .catch(() => { busy = false; away(); });
   });
 
-  const kept = (name) => { try { return localStorage.getItem(name); } catch { return null; } };
-  const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* private mode */ } };
+  /** @param {string} name */
+  const saved = (name) => { try { return localStorage.getItem(name); } catch { return null; } };
+  /** @param {string} name @param {string} value */
+  const save = (name, value) => { try { localStorage.setItem(name, value); } catch { /* private mode */ } };
 
   function notifyWords() {
     const state = window.Notification?.permission;
@@ -201,9 +251,9 @@
 
   if (parts.choices) {
     parts.choices.hidden = false;
-    parts.sound.checked = kept("waitroom:sound") === "1";
+    parts.sound.checked = saved("waitroom:sound") === "1";
     parts.sound.addEventListener("change", () => {
-      keep("waitroom:sound", parts.sound.checked ? "1" : "0");
+      save("waitroom:sound", parts.sound.checked ? "1" : "0");
       if (parts.sound.checked) beep(); // how it will sound; a click also allows it later
     });
     parts.notify.addEventListener("click", async () => { await Notification.requestPermission(); notifyWords(); });

@@ -3,46 +3,51 @@
 "use strict";
 (() => {
   const EVERY_MS = 2000, CHARTS_EVERY = 5;
-  const main = document.getElementById("main");
+  /** @param {string} id */
+  const by = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+  const main = by("main");
   const lang = document.documentElement.lang;
-  const shapes = {
-    both: { dateStyle: "medium", timeStyle: "medium" },
-    time: { hour: "numeric", minute: "2-digit" },
+  /** @type {Record<string, Intl.DateTimeFormat>} */
+  const formats = {
+    both: new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium" }),
+    time: new Intl.DateTimeFormat(lang, { hour: "numeric", minute: "2-digit" }),
   };
-  const writers = Object.fromEntries(
-    Object.entries(shapes).map(([name, shape]) => [name, new Intl.DateTimeFormat(lang, shape)]),
-  );
 
+  /** @param {Document} root */
   const showTimes = (root) => {
-    for (const time of root.querySelectorAll("time[data-show]")) {
-      time.textContent = writers[time.dataset.show].format(new Date(time.dateTime));
+    /** @type {NodeListOf<HTMLTimeElement>} */
+    const times = root.querySelectorAll("time[data-show]");
+    for (const time of times) {
+      time.textContent = formats[time.dataset.show ?? ""].format(new Date(time.dateTime));
     }
   };
   showTimes(document);
 
   const url = main.dataset.liveUrl;
   if (!url) return;
-  const updated = document.getElementById("updated");
+  const updated = by("updated"), offline = by("offline");
   const fresh = updated.textContent;
-  const offline = document.getElementById("offline");
   let last = Date.now(), round = 0, busy = false;
 
   // Only what differs is replaced, so that focus, open details and half-filled forms stay.
+  /** @param {string} html */
   const renew = (html) => {
     const page = new DOMParser().parseFromString(html, "text/html");
     showTimes(page);
     for (const part of page.querySelectorAll("[data-live]")) {
-      const old = document.getElementById(part.id);
+      const old = document.getElementById(part.id), active = document.activeElement;
       if (!old || old.innerHTML === part.innerHTML) continue;
-      const focused = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
+      const href = old.contains(active) && active?.getAttribute("href");
       old.replaceChildren(...part.childNodes);
-      if (focused) old.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+      /** @type {?HTMLAnchorElement} */
+      const link = href ? old.querySelector(`a[href="${CSS.escape(href)}"]`) : null;
+      link?.focus();
     }
   };
 
   const say = () => {
     const age = Math.round((Date.now() - last) / 1000);
-    updated.textContent = age < 5 ? fresh : main.dataset.stale.replace("{n}", age);
+    updated.textContent = age < 5 ? fresh : (main.dataset.stale ?? "").replace("{n}", String(age));
     offline.hidden = age < 10;
   };
 

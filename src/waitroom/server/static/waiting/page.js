@@ -1,26 +1,53 @@
 // The waiting page follows one ticket: it takes a place, tells where it is, and goes in on its turn.
 // All of it works without this script too, by forms and reloads; the server writes the same words.
-import { Waitroom } from "/waitroom.js";
+import { Problem, Waitroom } from "/waitroom.js";
 
-const page = JSON.parse(document.getElementById("page").textContent);
+/** @import { Eta, Following, Room, Ticket } from "/waitroom.js" */
+
+/**
+ * What the server knows: `PageView.client` writes it.
+ * @typedef {object} Page
+ * @property {string} room
+ * @property {string} title
+ * @property {string} lang
+ * @property {string} face  which part of the page is shown
+ * @property {boolean} holds  whether there is a ticket
+ * @property {number} now_ms
+ * @property {?number} start  the position that the wait began with
+ * @property {?number} least  the position as far as the server knows
+ * @property {?number} presence_s
+ * @property {?string} go_to
+ * @property {boolean} hand_off  whether `go_to` is on another host and needs a code
+ * @property {string} note
+ * @property {string} turn_icon
+ * @property {?Ticket} ticket
+ * @property {Room} view  null while Waitroom is away, where nothing reads it
+ * @property {Record<string, string>} text
+ */
+
+/** @type {Page} */
+const page = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("page")).textContent);
 const place = new Waitroom(page.room, { base: "/" });
-const parts = {};
-for (const one of document.querySelectorAll("[data-x]")) parts[one.dataset.x] = one;
+/** @param {string} selector @returns {NodeListOf<HTMLElement>} */
+const all = (selector) => document.querySelectorAll(selector);
+/** @type {Record<string, HTMLElement> & {bar: HTMLProgressElement, notify: HTMLButtonElement, sound: HTMLInputElement}} */
+const parts = Object.fromEntries(Array.from(all("[data-x]"), (part) => [part.dataset.x, part]));
 
 // Our clock is the server's: a phone that is five minutes off must not lose its turn.
 const skewMs = page.now_ms - Date.now();
 const now = () => Date.now() + skewMs;
-const at = (text) => (text ? Date.parse(text) : null);
-const some = (ms) => Math.random() * ms;
+/** @param {?string} [text] */
+const at = (text) => (text ? Date.parse(text) : 0);
+/** @param {number} ms */
+const upTo = (ms) => Math.random() * ms; // so that not everybody comes in the same moment
 
 const GRACE_MS = 5_000; // between "it is your turn" and going in by ourselves
-let face = page.face;
-let ticket = page.ticket; // the view of the API, null without a place
-let room = page.view; // the public view of the room, as far as it matters here
-let calledMs = null; // when we learnt of our turn
+let { face, ticket, view: room } = page;
+let calledMs = 0; // when we learnt of our turn
 let enterAtMs = 0; // not before, if the server said so
 let freshMs = now();
 let tryAtMs = 0; // when to do again what the server did not take
+/** @type {?Following} */
 let following = null;
 let lost = face === "away";
 let busy = false;
@@ -29,25 +56,30 @@ let codeless = false; // no code could be had for another host
 // Words and numbers -------------------------------------------------------------------------
 
 const count = new Intl.NumberFormat(page.lang);
+/** @param {string} key @param {Record<string, string | number>} [values] */
 const say = (key, values = {}) =>
   page.text[key].replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];
     return typeof value === "number" ? count.format(value) : value;
   });
 
+/** @param {number} ms */
 function time(ms) {
   const far = Math.abs(ms - now()) > 20 * 3_600_000;
+  /** @type {Intl.DateTimeFormatOptions} */
   const day = far ? { month: "short", day: "numeric" } : {};
   return new Intl.DateTimeFormat(page.lang, { ...day, hour: "numeric", minute: "2-digit" })
     .format(ms - skewMs);
 }
 
+/** @param {number} total */
 function minutes(total) {
   const h = Math.floor(total / 60), m = total % 60;
   if (!h) return say("span_m", { m });
   return m ? say("span_hm", { h, m }) : say("span_h", { h });
 }
 
+/** @param {?Eta} eta */
 function waitWords(eta) {
   if (!eta) return say("wait_unknown");
   if (eta.high < 60) return say("wait_soon");
@@ -60,39 +92,50 @@ function waitWords(eta) {
   return low === high ? say("wait_about", { n: high }) : say("wait_range", { low, high });
 }
 
+/** @param {number} n */
+const two = (n) => String(n).padStart(2, "0");
+
+/** @param {number} ms */
 function clock(ms) {
-  const total = Math.max(0, Math.floor(ms / 1000)), two = (n) => String(n).padStart(2, "0");
+  const total = Math.max(0, Math.floor(ms / 1000));
   const d = Math.floor(total / 86_400), h = Math.floor(total / 3600) % 24;
   const m = Math.floor(total / 60) % 60, s = two(total % 60);
   const short = d || h ? `${h}:${two(m)}:${s}` : `${m}:${s}`;
   return d ? `${say("days", { n: d })} ${short}` : short;
 }
 
+/** @param {string} name @param {string} text */
 function write(name, text) {
   const part = parts[name];
   if (part && part.textContent !== text) part.textContent = text;
 }
 
+/** @param {string} name @param {string} text */
 function writeNumber(name, text) {
   write(name, text);
   parts[name].classList.toggle("long", text.length > 5);
 }
 
-const tell = (text) => write("live", text); // the only live region: said aloud, so use it rarely
+/** @param {string} text */
+const tell = (text) => write("live", text); // the only live region: it is read aloud, so use it rarely
 
-// What outlives a reload: where we started and the best that was shown. It makes the number fall
-// only; places that others get back after an interruption would make it rise for a moment.
+// What outlives a reload: where we started and the best that was shown. The number only falls:
+// places that others get back after an interruption would make it rise for a moment.
 const key = `waitroom:${page.room}`;
-let memory = { start: 0, least: Infinity, due: Infinity, since: now() };
-const keep = (store, name, value) => { try { store.setItem(name, value); } catch { /* private mode */ } };
-const kept = (store, name) => { try { return store.getItem(name); } catch { return null; } };
-function remember() { keep(sessionStorage, key, JSON.stringify(memory)); }
+/** @returns {{start: number, least: number, due: number, since: number, grown?: boolean}} */
+const blank = () => ({ start: 0, least: Infinity, due: Infinity, since: now() });
+let memory = blank();
+/** @param {Storage} storage @param {string} name @param {string} value */
+const save = (storage, name, value) => { try { storage.setItem(name, value); } catch { /* private mode */ } };
+/** @param {Storage} storage @param {string} name */
+const saved = (storage, name) => { try { return storage.getItem(name); } catch { return null; } };
+function remember() { save(sessionStorage, key, JSON.stringify(memory)); }
 function forget() {
-  memory = { start: 0, least: Infinity, due: Infinity, since: now() };
-  keep(sessionStorage, key, "");
+  memory = blank();
+  save(sessionStorage, key, "");
 }
 if (page.holds) {
-  try { Object.assign(memory, JSON.parse(kept(sessionStorage, key) || "{}")); } catch { /* ours no more */ }
+  try { Object.assign(memory, JSON.parse(saved(sessionStorage, key) || "{}")); } catch { /* not ours */ }
   memory.start = Math.max(memory.start || 0, page.start || 0);
   memory.least = Math.min(memory.least ?? Infinity, page.least || Infinity);
   memory.due = memory.due ?? Infinity; // JSON knows no Infinity
@@ -100,13 +143,12 @@ if (page.holds) {
 
 // What is shown -----------------------------------------------------------------------------
 
+/** @param {string} next */
 function show(next) {
   const before = face;
   face = next;
-  for (const one of document.querySelectorAll("[data-face]")) one.hidden = one.dataset.face !== face;
-  for (const one of document.querySelectorAll("[data-with]")) {
-    one.hidden = !one.dataset.with.split(" ").includes(face);
-  }
+  for (const part of all("[data-face]")) part.hidden = part.dataset.face !== face;
+  for (const part of all("[data-with]")) part.hidden = !part.dataset.with?.split(" ").includes(face);
   if (parts.freedom && !ticket) parts.freedom.hidden = true;
   if (face === "called" && before !== "called") turn(before);
   if (face !== "called") document.title = `${headline()} · ${page.title}`;
@@ -117,10 +159,11 @@ function headline() {
   return document.querySelector("[data-face]:not([hidden]) h2")?.textContent ?? page.title;
 }
 
+/** @param {string} before */
 function turn(before) {
   calledMs = before === "join" ? -Infinity : now(); // who did not wait goes straight on
   document.title = `● ${say("called_title")} · ${page.title}`;
-  document.querySelector("link[rel=icon]").href = page.turn_icon;
+  /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]")).href = page.turn_icon;
   tell(say("called_title"));
   if (parts.sound.checked) beep();
   if (document.hidden && window.Notification?.permission === "granted") {
@@ -140,11 +183,11 @@ function paint() {
   parts.link.classList.toggle("lost", lost);
 }
 
-const spot = () => ticket?.position && Math.min(memory.least, ticket.position);
+const position = () => ticket?.position && Math.min(memory.least, ticket.position);
 
 function paintWaiting() {
-  const n = spot();
-  if (!n) return;
+  const n = position();
+  if (!ticket || !n) return;
   const behind = Math.max(0, ticket.waiting - n);
   const where = n === 1 ? say("place_next") : say("place", { n, all: Math.max(n, ticket.waiting) });
   writeNumber("ahead", count.format(n - 1));
@@ -162,13 +205,12 @@ function paintWaiting() {
 
 function paintNote() {
   const changed = at(room.changed_at);
-  let note;
+  let note = page.note; // the answer to what was just asked, if it was no
   if (room.mode === "closed") note = say("note_closed");
   else if (room.mode === "paused") note = say("note_paused");
   else if (room.holding) note = say("note_holding");
   else if (memory.grown && changed > memory.since) note = say("note_slowed", { time: time(changed) });
   else if (memory.grown) note = say("note_slow");
-  else note = page.note; // the answer to what was just asked, if it was no
   if (note && parts.note.textContent !== note) tell(note);
   write("note", note);
   parts.note.hidden = !note;
@@ -178,7 +220,7 @@ function paintSoon() {
   const opens = at(room.opens_at);
   writeNumber("opens", clock(opens - now()));
   write("opens_at", say("soon_time", { time: time(opens) }));
-  const n = spot();
+  const n = position();
   let early = ticket ? say("soon_wait") : say("soon_refuse");
   if (room.before_open === "draw") early = say("soon_draw");
   else if (n) early = say("soon_place", { n });
@@ -187,7 +229,7 @@ function paintSoon() {
 }
 
 function paintCalled() {
-  const by = at(ticket.enter_by), left = by && by - now();
+  const by = at(ticket?.enter_by), left = by && by - now();
   parts.left.hidden = parts.limit.hidden = !by;
   parts.endless.hidden = Boolean(by);
   if (by) writeNumber("left", clock(left));
@@ -196,11 +238,11 @@ function paintCalled() {
   else write("auto", document.hidden || wait < 0 ? "" : say("called_auto", { n: Math.ceil(wait / 1000) }));
   parts.note.hidden = true;
   // Entering an empty tab would let the session run out unseen.
-  if (!document.hidden && now() > tryAtMs && (wait <= 0 || (by && left < 2_000))) enter();
+  if (!document.hidden && now() > tryAtMs && (wait <= 0 || (by && left < 2_000))) void enter();
 }
 
 function paintInside() {
-  const ends = at(ticket.session_ends_at);
+  const ends = at(ticket?.session_ends_at);
   if (!ends) return;
   writeNumber("session", clock(ends - now()));
   write("ends_at", say("inside_ends", { time: time(ends) }));
@@ -209,21 +251,23 @@ function paintInside() {
 
 // What is heard -----------------------------------------------------------------------------
 
+/** @param {Ticket} view */
 function heard(view) {
   alive();
   ticket = view;
-  if (view.state === "inside") return goOn();
-  if (view.position) learn(view);
+  if (view.state === "inside") return void goOn();
+  if (view.position) learn(view.position, view.eta_s);
   show(view.state === "called" ? "called" : early() ? "soon" : "waiting");
   paint();
 }
 
-function learn({ position, eta_s: eta }) {
-  memory.start = Math.max(memory.start, position);
-  if (position <= memory.least / 2 || (position < memory.least && position <= 3)) {
-    tell(say("live_place", { ahead: position - 1, wait: waitWords(eta) }));
+/** @param {number} n @param {?Eta} eta */
+function learn(n, eta) {
+  memory.start = Math.max(memory.start, n);
+  if (n <= memory.least / 2 || (n < memory.least && n <= 3)) {
+    tell(say("live_place", { ahead: n - 1, wait: waitWords(eta) }));
   }
-  memory.least = Math.min(memory.least, position);
+  memory.least = Math.min(memory.least, n);
   if (eta) {
     // A wait has grown when its end moved by a fifth and a minute; smaller steps are noise.
     const due = now() + eta.likely * 1000;
@@ -235,6 +279,7 @@ function learn({ position, eta_s: eta }) {
 
 const early = () => at(room.opens_at) > now() && room.before_open !== "pass" && room.mode !== "bypass";
 
+/** @param {Room} view */
 function heardRoom(view) {
   room = view;
   if (ticket?.state === "waiting") show(early() ? "soon" : "waiting");
@@ -248,10 +293,11 @@ function alive() {
   tryAtMs = 0;
 }
 
-function astray({ retryMs = 2_000 }) {
+/** @param {{retryMs?: number}} problem */
+function away({ retryMs = 2_000 }) {
   if (!lost) tell(say("link_lost"));
   lost = true;
-  tryAtMs = now() + retryMs + some(3_000); // not everybody in the same moment
+  tryAtMs = now() + retryMs + upTo(3_000);
   paint();
 }
 
@@ -259,7 +305,7 @@ function reload() {
   if (busy) return;
   busy = true;
   following?.stop();
-  setTimeout(() => location.reload(), 200 + some(1_000));
+  setTimeout(() => location.reload(), 200 + upTo(1_000));
 }
 
 function gone() {
@@ -267,56 +313,67 @@ function gone() {
   reload();
 }
 
+/** @param {() => Promise<?(() => unknown)>} work  returns what to do after it, when another may begin */
 async function once(work) {
   if (busy) return;
   busy = true;
   let then = null;
-  try { then = await work(); } catch (error) { astray(error); }
+  try { then = await work(); } catch (error) { away(/** @type {Problem} */ (error)); }
   busy = false;
   then?.();
 }
 
-function no(error) {
-  // An answer that says no; that there was none is for `once`.
-  if (!error.status || error.status >= 500 || error.code === "too_many_requests") throw error;
+/** @param {unknown} error @returns {Problem}  an answer that says no; that there was none is for `once` */
+function refusal(error) {
+  if (!(error instanceof Problem) || !error.status || error.status >= 500 || error.code === "too_many_requests") throw error;
   return error;
 }
+
+/** @type {Record<string, string>} */
+const FACES = { room_full: "full", room_closed: "closed", room_not_open: "soon" };
 
 const join = () => once(async () => {
   try {
     const view = await place.join();
     return () => { forget(); heard(view); };
   } catch (error) {
-    const next = { room_full: "full", room_closed: "closed", room_not_open: "soon" }[no(error).code];
+    const next = FACES[refusal(error).code];
     alive();
-    tryAtMs = now() + (face === "soon" ? some(3_000) : 10_000 + some(20_000));
+    tryAtMs = now() + (face === "soon" ? upTo(3_000) : 10_000 + upTo(20_000));
     return face !== next ? reload : null;
   }
 });
 
 const look = () => once(async () => {
-  await place.status().catch(no);
+  await place.status().catch(refusal);
   return reload; // gone, or back: the server has the words for it
 });
 
 const enter = () => once(async () => {
   try {
-    const { ticket } = await place.enter();
+    const entered = await place.enter();
     // So that the page can tell later that the session is over, rather than the turn.
-    document.cookie = `waitroom-inside-${page.room}=${ticket.slice(-8)}; path=/; max-age=86400; samesite=lax`;
+    document.cookie = `waitroom-inside-${page.room}=${entered.ticket.slice(-8)}; path=/; max-age=86400; samesite=lax`;
     return goOn;
   } catch (error) {
-    if (no(error).code !== "enter_later") return reload;
-    enterAtMs = at(error.body.retry_at) + some(500);
+    const { code, body } = refusal(error);
+    if (code !== "enter_later") return reload;
+    enterAtMs = at(body.retry_at) + upTo(500);
+    return null;
   }
 });
 
-const goOn = () => page.go_to ? once(async () => {
-  const url = page.hand_off ? await withCode(page.go_to) : page.go_to;
-  // In the place of this page: neither it nor the code is what "back" should lead to.
-  return () => { busy = true; following?.stop(); location.replace(url); };
-}) : reload();
+function goOn() {
+  const { go_to: target, hand_off: codeNeeded } = page;
+  if (!target) return reload();
+  return once(async () => {
+    const url = codeNeeded ? await withCode(target) : target;
+    // In the place of this page: neither it nor the code is what "back" should lead to.
+    return () => { busy = true; following?.stop(); location.replace(url); };
+  });
+}
 
+/** @param {string} url */
 async function withCode(url) {
   try {
     return Waitroom.withCode(url, (await place.handoff()).code);
@@ -329,10 +386,13 @@ async function withCode(url) {
 
 // What people do ----------------------------------------------------------------------------
 
+/** @type {AudioContext | undefined} */
+let audio;
+
 function beep() {
   try {
-    const audio = (beep.audio ??= new AudioContext());
-    audio.resume();
+    audio ??= new AudioContext();
+    void audio.resume();
     for (const [from, pitch] of [[0, 660], [0.25, 880]]) {
       const tone = new OscillatorNode(audio, { frequency: pitch });
       const loud = new GainNode(audio, { gain: 0.2 });
@@ -351,23 +411,23 @@ function notifyWords() {
 }
 
 document.addEventListener("submit", (event) => {
-  const form = event.target, act = form.action.split("/").pop();
+  const form = /** @type {HTMLFormElement} */ (event.target), act = form.action.split("/").pop();
   event.preventDefault();
-  if (act === "enter") return enter();
+  if (act === "enter") return void enter();
   if (act === "join" || act === "defer") forget();
   // The answer leads back here; a lost network must not replace this page by the browser's own.
-  once(async () => {
-    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-    if (answer.status >= 500) throw Error(answer.status);
+  void once(async () => {
+    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(/** @type {[string, string][]} */ ([...new FormData(form)])) });
+    if (answer.status >= 500) throw Error(String(answer.status));
     return () => location.assign(answer.url);
   });
 });
 
 if (parts.choices) {
   parts.choices.hidden = false;
-  parts.sound.checked = kept(localStorage, "waitroom:sound") === "1";
+  parts.sound.checked = saved(localStorage, "waitroom:sound") === "1";
   parts.sound.addEventListener("change", () => {
-    keep(localStorage, "waitroom:sound", parts.sound.checked ? "1" : "0");
+    save(localStorage, "waitroom:sound", parts.sound.checked ? "1" : "0");
     if (parts.sound.checked) beep(); // how it will sound; a click also allows it later
   });
   parts.notify.addEventListener("click", async () => { await Notification.requestPermission(); notifyWords(); });
@@ -379,15 +439,15 @@ if (parts.choices) {
 function beat() {
   const mayTry = now() > tryAtMs;
   if (ticket && (face === "waiting" || face === "soon" || face === "called")) {
-    following ??= place.follow({ ticket: heard, room: heardRoom, gone, away: astray, view: ticket, hiddenMs });
+    following ??= place.follow({ ticket: heard, room: heardRoom, gone, away, view: ticket, hiddenMs });
     if (face === "soon" && !early()) {
       show("waiting");
-      setTimeout(following.ask, some(Math.min(15_000, 2_000 + ticket.waiting / 20))); // all at once would hurt
+      setTimeout(following.ask, upTo(Math.min(15_000, 2_000 + ticket.waiting / 20))); // all at once would hurt
     }
   } else if (face === "away") {
-    if (mayTry) look();
+    if (mayTry) void look();
   } else if (face === "soon" ? !early() : face === "join" || face === "full" || face === "closed") {
-    if (mayTry) join();
+    if (mayTry) void join();
   }
   paint();
 }
@@ -398,12 +458,12 @@ const hiddenMs = Math.min(45_000, (page.presence_s || 120) * 300);
 function start() {
   if (parts.joining) {
     parts.joining.hidden = false;
-    parts.joining.parentNode.querySelector("form").hidden = true;
+    parts.joining.parentElement?.querySelector("form")?.setAttribute("hidden", "");
   }
-  if (face === "full" || face === "closed") tryAtMs = now() + 10_000 + some(10_000);
-  if (face === "soon" && !ticket) tryAtMs = at(room.opens_at) + some(2_000);
-  if (face === "away") tryAtMs = now() + 2_000 + some(2_000);
-  if (ticket && face === "waiting" && ticket.position) learn(ticket);
+  if (face === "full" || face === "closed") tryAtMs = now() + 10_000 + upTo(10_000);
+  if (face === "soon" && !ticket) tryAtMs = at(room.opens_at) + upTo(2_000);
+  if (face === "away") tryAtMs = now() + 2_000 + upTo(2_000);
+  if (ticket && face === "waiting" && ticket.position) learn(ticket.position, ticket.eta_s);
   if (face === "called") turn("waiting");
   else show(face);
   setInterval(beat, 1_000);
@@ -412,5 +472,5 @@ function start() {
 }
 
 // A page that a browser prepares ahead of a click takes no place.
-if (document.prerendering) document.addEventListener("prerenderingchange", start, { once: true });
+if (/** @type {Document & {prerendering?: boolean}} */ (document).prerendering) document.addEventListener("prerenderingchange", start, { once: true });
 else start();

@@ -1,0 +1,35 @@
+// The rules find faults; how code looks is not their business.
+import js from "@eslint/js";
+import noUnsanitized from "eslint-plugin-no-unsanitized";
+import globals from "globals";
+import tseslint from "typescript-eslint";
+
+export default [
+  js.configs.recommended,
+  noUnsanitized.configs.recommended, // names come from strangers: text is written, never HTML
+  {
+    plugins: { "@typescript-eslint": tseslint.plugin },
+    languageOptions: {
+      parser: tseslint.parser,
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    rules: {
+      "@typescript-eslint/await-thenable": "error",
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: false }],
+      "@typescript-eslint/only-throw-error": "error",
+      "no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+      "no-eval": "error",
+      "no-implied-eval": "error",
+      "no-new-func": "error",
+      "no-script-url": "error",
+      "no-shadow": "error",
+      "no-var": "error",
+      "prefer-const": "error",
+      eqeqeq: "error",
+    },
+  },
+  { files: ["src/**", "examples/concert/**"], languageOptions: { globals: globals.browser } },
+  { files: ["examples/node/**"], languageOptions: { globals: globals.node } },
+];
