@@ -20,8 +20,8 @@ from tests.browser.stage import picture, text
 from tests.server.desk import qr
 from tests.support.serving import Serving
 from waitroom.desk.models import Place, Range, Status
+from waitroom.server.desk import text as say
 from waitroom.server.desk.pages import place as page_place
-from waitroom.server.desk.pages import text as say
 from waitroom.server.pages.text import LANGUAGES
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator
 from waitroom.desk.desk import open_desk
 from waitroom.server.context import Server
 from waitroom.server.desk.api import guests, hosts, stores
-from waitroom.server.desk.console import routes
+from waitroom.server.desk.console import routes as console
 from waitroom.server.desk.hub import DeskHub
 from waitroom.server.desk.pages import poster
 from waitroom.server.desk.pages import routes as pages
 
-ROUTERS = tuple(part.router for part in (guests, hosts, stores, routes, poster, pages))
+ROUTERS = tuple(part.router for part in (guests, hosts, stores, console, poster, pages))
 
 
 @contextlib.asynccontextmanager

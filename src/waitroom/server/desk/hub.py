@@ -31,8 +31,8 @@ from waitroom.errors import (
     UnknownStore,
     WaitroomError,
 )
-from waitroom.server.desk.api import views
-from waitroom.server.desk.api.lines import line_json
+from waitroom.server.desk.bodies.guests import place_body, store_body
+from waitroom.server.desk.lines import read_line
 from waitroom.server.desk.stream import Guest, Host, Listener
 from waitroom.server.http import problems
 from waitroom.server.http.event_stream import LONGEST_PAUSE_S, SHARE_S, OpenStreams
@@ -250,14 +250,15 @@ class DeskHub:
 
     async def _tell_hosts(self, watched: Watched) -> None:
         if watched.hosts:
-            body = (await line_json(self._desk, watched.id)).model_dump_json().encode()
+            line = await read_line(self._desk, self._backend_health, watched.id)
+            body = line.model_dump_json().encode()
             for host in watched.hosts:
                 host.told = host.told if self._away else ()  # that it is away is said once
                 host.tell("line", body)
 
     async def _tell_store(self, watched: Watched, fresh: set[Listener]) -> None:
         assert watched.store is not None  # noqa: S101 - read just before
-        body = views.store_json(watched.store, await self._desk.waits(watched.id))
+        body = store_body(watched.store, await self._desk.waits(watched.id))
         news = (body.version, *((one.accepts, one.why_not) for one in body.lines))
         some = watched.guests if news != watched.news else watched.guests & fresh
         watched.news = news
@@ -319,7 +320,7 @@ def _tell_place(guest: Guest, place: Place | WaitroomError, now: float) -> None:
         news = (place.status, place.position, place.waiting, place.wait_minutes, place.observed)
         if news != guest.told:
             guest.told = news
-            guest.tell("place", views.place_json(place).model_dump_json().encode())
+            guest.tell("place", place_body(place).model_dump_json().encode())
 
 
 def _tell_away(some: Iterable[Listener], error: WaitroomError) -> None:

@@ -15,9 +15,9 @@ import waitroom.server
 from tests.server.desk.conftest import Shop, open_shop
 from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, serving
 from waitroom.desk.models import Range
+from waitroom.server.desk import text as say
 from waitroom.server.desk.pages import place as page_place
-from waitroom.server.desk.pages import text as say
-from waitroom.server.desk.pages.text import words_of
+from waitroom.server.desk.text import words_of
 from waitroom.server.pages.text import LANGUAGES
 
 HERE = Path(waitroom.server.__file__).parent

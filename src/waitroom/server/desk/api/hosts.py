@@ -16,12 +16,25 @@ from waitroom.desk.models import Action, Status
 from waitroom.engine.api_keys import Role
 from waitroom.errors import InvalidInput
 from waitroom.server.context import Here, Server
-from waitroom.server.desk import stream
-from waitroom.server.desk.api import changes, lines, views
-from waitroom.server.desk.api import host_schemas as h
-from waitroom.server.desk.api import schemas as b
-from waitroom.server.desk.api.auth import SIGNED, Host, HostWho, Reader, desk_of, who_hosts
-from waitroom.server.desk.api.guests import small_body
+from waitroom.server.desk import changes, lines, requests, stream
+from waitroom.server.desk.access import HostCaller, caller_of, desk_of
+from waitroom.server.desk.api.auth import SIGNED, Host, Reader
+from waitroom.server.desk.api.bodies import small_body, to_response, wish_of
+from waitroom.server.desk.bodies.guest_schemas import PartyId, Repeat, StoreId
+from waitroom.server.desk.bodies.host_schemas import (
+    Act,
+    Acted,
+    CallNext,
+    History,
+    HostedLine,
+    HostPlaces,
+    Phone,
+    StoreChange,
+    StoreRecord,
+    WalkedIn,
+    WalkIn,
+)
+from waitroom.server.desk.bodies.hosts import change_body, store_record
 from waitroom.server.http.openapi import problems
 
 _STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 503)
@@ -41,12 +54,12 @@ _ACTIONS = {
 }
 
 
-@router.get("/line", response_model=h.HostedLine)
+@router.get("/line", response_model=HostedLine)
 async def line(
     server: Here,
     _: Reader,
-    store: b.StoreId,
-    type: Annotated[str | None, Query(max_length=40)] = None,  # noqa: A002 - the desk's word
+    store: StoreId,
+    line_name: Annotated[str | None, Query(alias="type", max_length=40)] = None,
     day: Annotated[
         str | None,
         Query(description="Of the store, like 2027-01-31.", pattern=r"^\d{4}-\d\d-\d\d$"),
@@ -61,9 +74,16 @@ async def line(
 
     Phone numbers are masked.
     """
-    statuses = tuple(status) if status else None
-    asked = lines.Asked(type=type, day=_day(day), statuses=statuses, after=after, limit=limit)
-    return views.as_response(await lines.line_json(desk_of(server), store, asked))
+    selection = lines.Selection(
+        line_name=line_name,
+        day=_day(day),
+        statuses=tuple(status) if status else None,
+        after=after,
+        limit=limit,
+    )
+    return to_response(
+        await lines.read_line(desk_of(server), server.backend_health, store, selection)
+    )
 
 
 def _day(text: str | None) -> date | None:
@@ -79,11 +99,11 @@ def _day(text: str | None) -> date | None:
     response_class=stream.StreamResponse,
     responses=stream.described("`line`, `gone`, `away`, `reconnect`"),
 )
-async def line_events(server: Here, _: Reader, request: Request, store: b.StoreId) -> Response:
+async def line_events(server: Here, _: Reader, request: Request, store: StoreId) -> Response:
     """Follow the line live: each `line` is the whole of it, as `GET …/line` answers it."""
 
     async def check() -> None:
-        (await who_hosts(server, request, store)).need(store, Role.VIEWER)
+        (await caller_of(server, request, store)).need(store, Role.VIEWER)
 
     await desk_of(server).record.store(store)
     return stream.StreamResponse(server, stream.Host(store=store, check=check))
@@ -92,26 +112,26 @@ async def line_events(server: Here, _: Reader, request: Request, store: b.StoreI
 @router.post("/line", status_code=201)
 async def walk_in(
     server: Here,
-    who: Host,
+    caller: Host,
     request: Request,
-    store: b.StoreId,
-    body: h.WalkIn,
-    repeat: b.Repeat = None,
-) -> h.WalkedIn:
+    store: StoreId,
+    body: WalkIn,
+    repeat: Repeat = None,
+) -> WalkedIn:
     """Add a party that stands at the door or calls; by default also to a paused or full line."""
     desk = desk_of(server)
-    op = views.op_id(server, "walk-in", who.key_id, repeat)
+    op_id = requests.op_id(server, "walk-in", caller.key_id, repeat)
     party, token = await desk.join(
-        store, body.type, views.wish_of(body), by=who.name, op_id=op, force=body.force
+        store, body.type, wish_of(body), by=caller.name, op_id=op_id, force=body.force
     )
-    url = views.guest_url(server, request, store, token)
-    return h.WalkedIn(party=await lines.party_json(desk, party), token=token, url=url)
+    url = requests.guest_url(server, request, store, token)
+    return WalkedIn(party=await lines.read_party(desk, party), token=token, url=url)
 
 
 @router.post("/line/call-next")
 async def call_next(
-    server: Here, who: Host, store: b.StoreId, body: h.CallNext, repeat: b.Repeat = None
-) -> h.Acted:
+    server: Here, caller: Host, store: StoreId, body: CallNext, repeat: Repeat = None
+) -> Acted:
     """Call the first party of a line, or the first that fits the table; null if there is none.
 
     Two hosts who do it at the same moment call two parties.
@@ -122,10 +142,10 @@ async def call_next(
         body.type,
         fits=body.fits,
         expected=body.expected,
-        by=who.name,
-        op_id=views.op_id(server, "call-next", who.key_id, repeat),
+        by=caller.name,
+        op_id=requests.op_id(server, "call-next", caller.key_id, repeat),
     )
-    return h.Acted(party=None if party is None else await lines.party_json(desk, party))
+    return Acted(party=None if party is None else await lines.read_party(desk, party))
 
 
 def _add(action: Action, about: str) -> None:
@@ -134,14 +154,14 @@ def _add(action: Action, about: str) -> None:
 
     async def act(
         server: Here,
-        who: Host,
-        store: b.StoreId,
-        party: b.PartyId,
-        body: h.Act | None = None,
-        repeat: b.Repeat = None,
-    ) -> h.Acted:
-        seen = body.revision if body is not None else None
-        return await _act(server, who, store, party, action, repeat, revision=seen)
+        caller: Host,
+        store: StoreId,
+        party: PartyId,
+        body: Act | None = None,
+        repeat: Repeat = None,
+    ) -> Acted:
+        revision = body.revision if body is not None else None
+        return await _act(server, caller, store, party, action, repeat, revision=revision)
 
     act.__name__, act.__doc__ = f"{action}_party", about
     router.post(f"/line/{{party}}/{word}")(act)
@@ -149,17 +169,17 @@ def _add(action: Action, about: str) -> None:
 
 async def _act(
     server: Server,
-    who: HostWho,
+    caller: HostCaller,
     store: str,
     party_id: int,
     action: Action,
     repeat: str | None,
     **given: Any,
-) -> h.Acted:
+) -> Acted:
     desk = desk_of(server)
-    op = views.op_id(server, action, f"{who.key_id}/{party_id}", repeat)
-    party = await desk.act(store, party_id, action, by=who.name, op_id=op, **given)
-    return h.Acted(party=await lines.party_json(desk, party))
+    op_id = requests.op_id(server, action, f"{caller.key_id}/{party_id}", repeat)
+    party = await desk.act(store, party_id, action, by=caller.name, op_id=op_id, **given)
+    return Acted(party=await lines.read_party(desk, party))
 
 
 for _action, _about in _ACTIONS.items():
@@ -169,45 +189,46 @@ for _action, _about in _ACTIONS.items():
 @router.post("/line/{party}/defer")
 async def defer_party(
     server: Here,
-    who: Host,
-    store: b.StoreId,
-    party: b.PartyId,
-    body: h.HostPlaces,
-    repeat: b.Repeat = None,
-) -> h.Acted:
+    caller: Host,
+    store: StoreId,
+    party: PartyId,
+    body: HostPlaces,
+    repeat: Repeat = None,
+) -> Acted:
     """Put a waiting party behind so many others, as its guests ask."""
     given = {"places": body.places, "revision": body.revision}
-    return await _act(server, who, store, party, Action.DEFER, repeat, **given)
+    return await _act(server, caller, store, party, Action.DEFER, repeat, **given)
 
 
 @router.get("/line/{party}/history")
-async def history(server: Here, _: Reader, store: b.StoreId, party: b.PartyId) -> h.History:
+async def history(server: Here, _: Reader, store: StoreId, party: PartyId) -> History:
     """Return what happened to a party, and who did it, oldest first."""
-    found = await desk_of(server).record.history(store, party)
-    return h.History(changes=[views.change_json(one) for one in found])
+    changed = await desk_of(server).record.history(store, party)
+    return History(changes=[change_body(change) for change in changed])
 
 
 @router.get("/line/{party}/phone")
-async def phone(server: Here, who: Host, store: b.StoreId, party: b.PartyId) -> h.Phone:
+async def phone(server: Here, caller: Host, store: StoreId, party: PartyId) -> Phone:
     """Return the whole phone number; who looked at it stands in the party's history."""
-    return h.Phone(phone=(await desk_of(server).record.show_phone(store, party, by=who.name)).phone)
+    shown = await desk_of(server).record.show_phone(store, party, by=caller.name)
+    return Phone(phone=shown.phone)
 
 
 @router.post("/line/{party}/erase")
-async def erase_party(server: Here, who: Host, store: b.StoreId, party: b.PartyId) -> h.Acted:
+async def erase_party(server: Here, caller: Host, store: StoreId, party: PartyId) -> Acted:
     """Erase name, phone number and note for ever; a place in the line stays."""
     desk = desk_of(server)
-    done = await desk.erase(store, party, by=who.name)
-    return h.Acted(party=await lines.party_json(desk, done))
+    done = await desk.erase(store, party, by=caller.name)
+    return Acted(party=await lines.read_party(desk, done))
 
 
 @router.patch("")
 async def change_store(
-    server: Here, who: Host, store: b.StoreId, body: h.StoreChange
-) -> h.StoreRecord:
+    server: Here, caller: Host, store: StoreId, body: StoreChange
+) -> StoreRecord:
     """Open, pause or close the store with a reason, and set its limits.
 
     Title, time zone, how long phone numbers are kept, webhooks and new lines need an admin's key.
     """
-    changed = await changes.change(server, who, store, body)
-    return views.store_record(changed, secrets=who.role is Role.ADMIN)
+    changed = await changes.change(server, caller, store, body)
+    return store_record(changed, secrets=caller.role is Role.ADMIN)

@@ -6,14 +6,21 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Response
 
-from waitroom.desk.record.host_keys import HostKey
 from waitroom.server.context import Here
-from waitroom.server.desk.api import changes, views
-from waitroom.server.desk.api import host_schemas as h
-from waitroom.server.desk.api import schemas as b
-from waitroom.server.desk.api.auth import SIGNED, Admin, StoreAdmin, desk_of
-from waitroom.server.desk.api.guests import small_body
-from waitroom.server.http.answers import moment
+from waitroom.server.desk import changes
+from waitroom.server.desk.access import desk_of
+from waitroom.server.desk.api.auth import SIGNED, Admin, StoreAdmin
+from waitroom.server.desk.api.bodies import small_body
+from waitroom.server.desk.bodies.guest_schemas import StoreId
+from waitroom.server.desk.bodies.host_schemas import (
+    HostKeyMade,
+    HostKeysBody,
+    NewHost,
+    NewStore,
+    StoreRecord,
+    Stores,
+)
+from waitroom.server.desk.bodies.hosts import host_key_body, store_record
 from waitroom.server.http.openapi import problems
 
 router = APIRouter(
@@ -25,46 +32,42 @@ router = APIRouter(
 
 
 @router.get("")
-async def list_stores(server: Here, _: Admin) -> h.Stores:
+async def list_stores(server: Here, _: Admin) -> Stores:
     """Return all stores with their settings."""
-    found = await desk_of(server).record.stores()
-    return h.Stores(stores=[views.store_record(one, secrets=True) for one in found])
+    stores = await desk_of(server).record.stores()
+    return Stores(stores=[store_record(store, secrets=True) for store in stores])
 
 
 @router.post("", status_code=201)
 async def create_store(
-    server: Here, who: Admin, body: h.NewStore, response: Response
-) -> h.StoreRecord:
+    server: Here, caller: Admin, body: NewStore, response: Response
+) -> StoreRecord:
     """Make a store; without `types` it has one line, `dine-in`."""
-    made = await changes.create(server, who, body)
+    made = await changes.create(server, caller, body)
     response.headers["Location"] = f"/v1/stores/{made.id}"
-    return views.store_record(made, secrets=True)
+    return store_record(made, secrets=True)
 
 
 @router.get("/{store}/hosts")
-async def list_hosts(server: Here, _: StoreAdmin, store: b.StoreId) -> h.HostKeysBody:
+async def list_hosts(server: Here, _: StoreAdmin, store: StoreId) -> HostKeysBody:
     """Return the host keys of a store, without their secrets."""
     desk = desk_of(server)
     await desk.record.store(store)
-    return h.HostKeysBody(hosts=[_shown(one) for one in await desk.hosts.list(store)])
+    return HostKeysBody(hosts=[host_key_body(key) for key in await desk.hosts.list(store)])
 
 
 @router.post("/{store}/hosts", status_code=201)
 async def create_host(
-    server: Here, who: StoreAdmin, store: b.StoreId, body: h.NewHost
-) -> h.HostKeyMade:
+    server: Here, caller: StoreAdmin, store: StoreId, body: NewHost
+) -> HostKeyMade:
     """Make a host key; this answer is the only place where it is shown."""
-    text, made = await changes.create_key(server, who, store, body.name)
-    return h.HostKeyMade(key=text, **_shown(made).model_dump())
+    text, made = await changes.create_key(server, caller, store, body.name)
+    return HostKeyMade(key=text, **host_key_body(made).model_dump())
 
 
 @router.delete("/{store}/hosts/{key_id}", status_code=204)
 async def revoke_host(
-    server: Here, who: StoreAdmin, store: b.StoreId, key_id: Annotated[str, Path(max_length=64)]
+    server: Here, caller: StoreAdmin, store: StoreId, key_id: Annotated[str, Path(max_length=64)]
 ) -> None:
     """Revoke a host key; every server refuses it within two seconds, and ends its streams soon."""
-    await changes.revoke_key(server, who, store, key_id)
-
-
-def _shown(key: HostKey) -> h.HostKeyBody:
-    return h.HostKeyBody(id=key.id, name=key.name, created_at=moment(key.created_ms) or "")
+    await changes.revoke_key(server, caller, store, key_id)

@@ -12,9 +12,9 @@ from waitroom.errors import (
     WaitroomError,
     WrongStatus,
 )
-from waitroom.server.desk.pages import join
-from waitroom.server.desk.pages import text as say
-from waitroom.server.desk.pages.text import who
+from waitroom.server.desk import text as say
+from waitroom.server.desk.refusals import refusal
+from waitroom.server.desk.text import who
 from waitroom.server.pages.text import Text
 
 UNDOABLE = frozenset({Action.CALL, Action.SEAT, Action.NO_SHOW, Action.CANCEL, Action.RESTORE})
@@ -61,27 +61,29 @@ async def why_not(desk: Desk, text: Text, store: str, error: WaitroomError, part
     return text("now_is_by", who=who(text, party), status=status, by=by, time=time)
 
 
-async def why_not_next(desk: Desk, text: Text, store: str, type_: str, error: WaitroomError) -> str:
+async def why_not_next(
+    desk: Desk, text: Text, store: str, line_name: str, error: WaitroomError
+) -> str:
     """Say who is next now, where it is not who the host saw."""
     if not isinstance(error, PartyMoved):
         return text("not_done", why=str(error))
-    live = await desk.record.live(store, type_)
-    first = next((one for one in live if one.status is Status.WAITING), None)
+    live = await desk.record.live(store, line_name)
+    first = next((party for party in live if party.status is Status.WAITING), None)
     if first is None:
         return text("now_nobody")
     return text("now_next", who=who(text, first), size=say.some(text, "size", first.size))
 
 
-def wrong_walk_in(text: Text, store: Store, type_: str, error: WaitroomError) -> str:
+def wrong_walk_in(text: Text, store: Store, line_name: str, error: WaitroomError) -> str:
     """Say what is wrong with a party that a host wants to add."""
-    kind = store.type(type_)
-    if isinstance(error, InvalidInput) and kind is not None:
-        found = join.refusal(text, store, error, kind.largest_party)
-        return text("not_done", why=" ".join(found.values()))
+    waiting_type = store.type(line_name)
+    if isinstance(error, InvalidInput) and waiting_type is not None:
+        messages = refusal(text, store, error, waiting_type.largest_party)
+        return text("not_done", why=" ".join(messages.values()))
     return text("not_done", why=str(error))
 
 
 async def _last(desk: Desk, store: str, party_id: int) -> Change | None:
     """Return the last change of a party; who looked at its phone number is none."""
     history = await desk.record.history(store, party_id)
-    return next((one for one in reversed(history) if one.action in _DEEDS), None)
+    return next((change for change in reversed(history) if change.action in _DEEDS), None)

@@ -21,10 +21,9 @@ from waitroom.desk.record.host_keys import PREFIX, HostKey
 from waitroom.engine.api_keys import ApiKey, Role
 from waitroom.errors import InvalidInput, TooMany, Unauthorized, Unavailable, WaitroomError
 from waitroom.server.context import Here, Server
-from waitroom.server.desk.api import views
-from waitroom.server.desk.api.auth import HostWho, desk_of, host_by_key, who_hosts
-from waitroom.server.desk.console import feedback as tell
-from waitroom.server.desk.console import session, view
+from waitroom.server.desk import changes, requests
+from waitroom.server.desk.access import HostCaller, caller_by_key, caller_of, desk_of
+from waitroom.server.desk.console import feedback, lists, session
 from waitroom.server.desk.pages.base import Page, PageRoute, SignInFirst, see
 from waitroom.server.http.auth import address_of
 from waitroom.server.http.problems import status_of
@@ -34,6 +33,7 @@ router = APIRouter(prefix="/desk/{store}/host", route_class=PageRoute, include_i
 
 _LONGEST_KEY = 128
 Word = Annotated[str, Form(max_length=64)]
+LineName = Annotated[str, Form(alias="type", max_length=64)]
 Long = Annotated[str, Form(max_length=500)]
 
 
@@ -43,8 +43,8 @@ Long = Annotated[str, Form(max_length=500)]
 @router.get("/sign-in")
 async def sign_in_page(server: Here, request: Request, store: str) -> Response:
     """Ask for a key."""
-    found = await desk_of(server).record.store(store)
-    return Page(request, server).html("desk/sign_in.html", store=found, error=None)
+    shown = await desk_of(server).record.store(store)
+    return Page(request, server).html("desk/sign_in.html", store=shown, error=None)
 
 
 @router.post("/sign-in")
@@ -53,28 +53,28 @@ async def sign_in(
 ) -> Response:
     """Begin a session for whoever shows a good key of this store."""
     check_own_form(server, request)
-    found = await desk_of(server).record.store(store)
+    shown = await desk_of(server).record.store(store)
     try:
-        who = await host_by_key(server, key.strip(), address_of(server, request))
-        who.need(store, Role.VIEWER)
+        caller = await caller_by_key(server, key.strip(), address_of(server, request))
+        caller.need(store, Role.VIEWER)
     except WaitroomError as error:
         page = Page(request, server)
-        said = "away" if isinstance(error, Unavailable) else "bad"
-        said = "limited" if isinstance(error, TooMany) else said
-        wrong = page.text(f"sign_in_{said}")
-        return page.html("desk/sign_in.html", status_of(error), store=found, error=wrong)
+        reason = "away" if isinstance(error, Unavailable) else "bad"
+        reason = "limited" if isinstance(error, TooMany) else reason
+        message = page.text(f"sign_in_{reason}")
+        return page.html("desk/sign_in.html", status_of(error), store=shown, error=message)
     response = see(f"/desk/{store}/host")
-    session.begin(server, request, response, store, await _held(server, key.strip()))
+    session.begin(server, request, response, store, await _shown_key(server, key.strip()))
     return response
 
 
-async def _held(server: Server, text: str) -> HostKey | ApiKey:
-    """Return the key itself, which has just been found good."""
+async def _shown_key(server: Server, text: str) -> HostKey | ApiKey:
+    """Return the key itself, which was good a moment ago."""
     keys = desk_of(server).hosts if text.startswith(PREFIX) else server.keys
-    found: HostKey | ApiKey | None = await keys.find(text)
-    if found is None:
+    key: HostKey | ApiKey | None = await keys.find(text)
+    if key is None:
         raise SignInFirst
-    return found
+    return key
 
 
 @router.post("/sign-out")
@@ -91,7 +91,7 @@ class Host:
     """One request of somebody who is signed in to a store's console."""
 
     page: Page
-    who: HostWho
+    caller: HostCaller
     store: str
 
     @classmethod
@@ -100,13 +100,13 @@ class Host:
     ) -> Host:
         """Return who it is; with a token, whether they may act and the form is theirs."""
         try:
-            who = await who_hosts(server, request, store)
+            caller = await caller_of(server, request, store)
         except Unauthorized:
             raise SignInFirst from None
-        who.need(store, Role.VIEWER if token is None else Role.OPERATOR)
-        if token is not None and who.form_token:
-            session.check_form(who.form_token, token)
-        return cls(Page(request, server), who, store)
+        caller.need(store, Role.VIEWER if token is None else Role.OPERATOR)
+        if token is not None and caller.form_token:
+            session.check_form(caller.form_token, token)
+        return cls(Page(request, server), caller, store)
 
     @property
     def asks_json(self) -> bool:
@@ -116,35 +116,38 @@ class Host:
     def op_id(self, action: str, op: str) -> str | None:
         """Return the id of this deed: a repeat of the same form does nothing twice."""
         key = self.page.request.headers.get("idempotency-key", op)[:_LONGEST_KEY] or None
-        return views.op_id(self.page.server, action, f"{self.store}/{self.who.key_id}", key)
+        return requests.op_id(self.page.server, action, f"{self.store}/{self.caller.key_id}", key)
 
-    def done(self, said: str, party: Party | None = None, *, undo: bool = False) -> Response:
+    def done(self, message: str, party: Party | None = None, *, undo: bool = False) -> Response:
         """Answer what was done, and whether it can be taken back."""
         if self.asks_json:
             back = {"party": party.id, "revision": party.revision} if party and undo else None
-            return JSONResponse({"said": said, "undo": back}, headers={"cache-control": "no-store"})
+            return JSONResponse(
+                {"said": message, "undo": back}, headers={"cache-control": "no-store"}
+            )
         query = f"?type={party.type}&did={party.id}" if party else ""
         return see(f"/desk/{self.store}/host{query}")
 
-    async def refused(self, said: str, status: int) -> Response:
+    async def refused(self, message: str, status: int) -> Response:
         """Answer what was not done, and why."""
         if self.asks_json:
             headers = {"cache-control": "no-store"}
-            return JSONResponse({"said": said}, status, headers=headers)
-        return await self.show(status=status, alert=said)
+            return JSONResponse({"said": message}, status, headers=headers)
+        return await self.show(status=status, alert=message)
 
     async def show(
         self, template: str = "desk/console.html", status: int = 200, **more: Any
     ) -> Response:
         """Show the console."""
-        desk, query = desk_of(self.page.server), self.page.request.query_params
+        server, query = self.page.server, self.page.request.query_params
+        desk = desk_of(server)
         store = await desk.record.store(self.store)
         now_ms = int(time.time() * 1000)
-        board = await view.board(self.page.server, self.page.text, store, now_ms)
-        values = view.values(board, query.get("type", ""))
-        may = self.who.role is None or self.who.role.allows(Role.OPERATOR)
+        shown = await lists.read_lists(desk, server.backend_health, self.page.text, store, now_ms)
+        values = lists.values(shown, query.get("type", ""))
+        may = self.caller.role is None or self.caller.role.allows(Role.OPERATOR)
         values |= {"alert": "", "did": None, "live": False, "may": may} | more
-        values["token"] = self.who.form_token
+        values["token"] = self.caller.form_token
         values["op"] = lambda: secrets.token_urlsafe(18)
         return self.page.html(template, status, **values)
 
@@ -164,7 +167,8 @@ async def console(
     host = await Host.of(server, request, store)
     if live:
         return await host.show("desk/console_live.html", live=True)
-    return await host.show(did=await tell.last_deed(desk_of(server), host.page.text, store, did))
+    last = await feedback.last_deed(desk_of(server), host.page.text, store, did)
+    return await host.show(did=last)
 
 
 # Acting --------------------------------------------------------------------------------------
@@ -191,16 +195,16 @@ async def act(
             party,
             do,
             places=places,
-            by=host.who.name,
+            by=host.caller.name,
             op_id=host.op_id(do, op),
             revision=revision,
         )
     except WaitroomError as error:
         if isinstance(error, Unavailable):
             raise
-        said = await tell.why_not(desk, text, store, error, party)
-        return await host.refused(said, status_of(error))
-    return host.done(tell.deed(text, do, after), after, undo=do in tell.UNDOABLE)
+        message = await feedback.why_not(desk, text, store, error, party)
+        return await host.refused(message, status_of(error))
+    return host.done(feedback.deed(text, do, after), after, undo=do in feedback.UNDOABLE)
 
 
 @router.post("/call-next")
@@ -208,7 +212,7 @@ async def call_next(
     server: Here,
     request: Request,
     store: str,
-    type: Word,  # noqa: A002 - the desk's word
+    line_name: LineName,
     fits: Annotated[int | None, Form(ge=1, le=1_000)] = None,
     expected: Annotated[int | None, Form(ge=1, le=2**53)] = None,
     op: Word = "",
@@ -220,20 +224,20 @@ async def call_next(
     try:
         after = await desk.call_next(
             store,
-            type,
+            line_name,
             fits=fits,
             expected=expected,
-            by=host.who.name,
+            by=host.caller.name,
             op_id=host.op_id("call_next", op),
         )
     except WaitroomError as error:
         if isinstance(error, Unavailable):
             raise
-        said = await tell.why_not_next(desk, text, store, type, error)
-        return await host.refused(said, status_of(error))
+        message = await feedback.why_not_next(desk, text, store, line_name, error)
+        return await host.refused(message, status_of(error))
     if after is None:
         return await host.refused(text("host_next_none"), 409)
-    return host.done(tell.deed(text, Action.CALL, after), after, undo=True)
+    return host.done(feedback.deed(text, Action.CALL, after), after, undo=True)
 
 
 @router.post("/add")
@@ -241,7 +245,7 @@ async def add(
     server: Here,
     request: Request,
     store: str,
-    type: Word,  # noqa: A002 - the desk's word
+    line_name: LineName,
     size: Word = "",
     name: Long = "",
     phone: Long = "",
@@ -263,13 +267,15 @@ async def add(
             source=Source.ON_SITE,
         )
         op_id = host.op_id("join", op)
-        party, _ = await desk.join(store, type, wish, by=host.who.name, op_id=op_id, force=True)
+        party, _ = await desk.join(
+            store, line_name, wish, by=host.caller.name, op_id=op_id, force=True
+        )
     except WaitroomError as error:
         if isinstance(error, Unavailable):
             raise
-        said = tell.wrong_walk_in(text, await desk.record.store(store), type, error)
-        return await host.refused(said, status_of(error))
-    return host.done(text("did_join", who=tell.who(text, party)), party)
+        message = feedback.wrong_walk_in(text, await desk.record.store(store), line_name, error)
+        return await host.refused(message, status_of(error))
+    return host.done(text("did_join", who=feedback.who(text, party)), party)
 
 
 @router.post("/store")
@@ -285,8 +291,9 @@ async def change_store(
     host = await Host.of(server, request, store, token)
     why = None if mode is StoreMode.OPEN else reason.strip() or None
     try:
-        await desk_of(server).change_store(store, mode=mode, reason=why)
+        old = await desk_of(server).record.store(store)
+        await changes.change_fields(server, host.caller, old, {"mode": mode, "reason": why})
     except InvalidInput as error:
         return await host.refused(host.page.text("not_done", why=str(error)), status_of(error))
-    said = host.page.text("did_mode", mode=host.page.text(f"mode_{mode}"))
-    return host.done(said)
+    message = host.page.text("did_mode", mode=host.page.text(f"mode_{mode}"))
+    return host.done(message)

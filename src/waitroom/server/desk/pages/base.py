@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from waitroom.errors import InvalidInput, Unavailable, WaitroomError
 from waitroom.server.context import Server, server_of
-from waitroom.server.desk.pages import text as say
+from waitroom.server.desk import text as say
 from waitroom.server.http.auth import is_https
 from waitroom.server.http.problems import status_of
 from waitroom.server.http.statics import url_of

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from waitroom.desk.models import Party, Place, Status, Store, StoreMode
-from waitroom.server.desk.pages import text as say
+from waitroom.server.desk import text as say
 from waitroom.server.pages.text import Text
 
 REFRESH_S = 15

@@ -12,9 +12,10 @@ from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
 
 from waitroom.server.context import Here
-from waitroom.server.desk.api.auth import desk_of
+from waitroom.server.desk.access import desk_of
 from waitroom.server.desk.pages.base import Page, PageRoute
-from waitroom.server.desk.pages.text import words_of
+from waitroom.server.desk.requests import base_url
+from waitroom.server.desk.text import words_of
 from waitroom.server.pages.text import LANGUAGES
 
 router = APIRouter(prefix="/desk/{store}", route_class=PageRoute, include_in_schema=False)
@@ -24,11 +25,7 @@ _SVG_QUIET = 4  # what the standard asks for, where nobody knows what stands bes
 
 def address(page: Page, store: str) -> str:
     """Return where the code leads."""
-    base = page.server.settings.public_url
-    if base is None:
-        scheme = "https" if page.secure else "http"
-        base = f"{scheme}://{page.request.headers.get('host', 'localhost')}"
-    return f"{base.rstrip('/')}/desk/{store}?here=1"
+    return f"{base_url(page.server, page.request)}/desk/{store}?here=1"
 
 
 def code(url: str) -> segno.QRCode:
@@ -40,12 +37,12 @@ def code(url: str) -> segno.QRCode:
 async def poster(server: Here, request: Request, store: str) -> Response:
     """Show the poster, to be printed."""
     page = Page(request, server)
-    found = await desk_of(server).record.store(store)
+    shown = await desk_of(server).record.store(store)
     url = address(page, store)
     # Segno writes nothing into it but numbers, and no attribute that our policy would refuse.
     picture = Markup(code(url).svg_inline(border=_QUIET, omitsize=True))  # noqa: S704
     second = next(lang for lang in LANGUAGES if lang != page.lang)
-    return page.html("desk/poster.html", store=found, url=url, qr=picture, second=words_of(second))
+    return page.html("desk/poster.html", store=shown, url=url, qr=picture, second=words_of(second))
 
 
 @router.get("/poster.svg")

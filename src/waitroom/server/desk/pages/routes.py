@@ -22,14 +22,13 @@ from waitroom.errors import (
     WrongStatus,
 )
 from waitroom.server.context import Here, Server
-from waitroom.server.desk.api import views
-from waitroom.server.desk.api.auth import desk_of
-from waitroom.server.desk.api.guests import limit_joins
-from waitroom.server.desk.pages import join as page_join
-from waitroom.server.desk.pages import place as page_place
+from waitroom.server.desk.access import desk_of
+from waitroom.server.desk.lines import summarize
+from waitroom.server.desk.pages import join as join_form
+from waitroom.server.desk.pages import place as place_view
 from waitroom.server.desk.pages.base import Page, PageRoute, see
 from waitroom.server.desk.pages.join import Filled
-from waitroom.server.desk.pages.lines import lines_of
+from waitroom.server.desk.requests import limit_joins, op_id
 from waitroom.server.http.problems import status_of
 from waitroom.server.pages.forms import check_own_form
 
@@ -62,8 +61,9 @@ async def _form(
     status: int = 200,
     op: str = "",
 ) -> Response:
-    lines = await lines_of(page.server, store)
-    values = page_join.values(page.text, store, lines, filled, here=here)
+    desk, backend = desk_of(page.server), page.server.backend_health
+    summaries = await summarize(desk, backend, store)
+    values = join_form.values(page.text, store, summaries, filled, here=here)
     values |= {"errors": errors, "mine": mine, "op": op or secrets.token_urlsafe(18)}
     return page.html("desk/join.html", status, **values)
 
@@ -85,7 +85,7 @@ async def join(
     server: Here,
     request: Request,
     store: str,
-    type: Text = "",  # noqa: A002 - the desk's word
+    line_name: Annotated[str, Form(alias="type", max_length=500)] = "",
     size: Text = "",
     name: Text = "",
     phone: Text = "",
@@ -97,14 +97,14 @@ async def join(
     page, desk = Page(request, server), desk_of(server)
     check_own_form(server, request)
     found = await desk.record.store(store)
-    filled = Filled(type, size, name, phone, note)
+    filled = Filled(line_name, size, name, phone, note)
     try:
         limit_joins(server, request)
-        wish = page_join.wish_of(filled, here=here)
-        key = views.op_id(server, "join", store, op or None)
-        _, token = await desk.join(store, type, wish, op_id=key)
+        wish = join_form.wish_of(filled, here=here)
+        key = op_id(server, "join", store, op or None)
+        _, token = await desk.join(store, line_name, wish, op_id=key)
     except WaitroomError as error:
-        errors = page_join.refusals(page.text, found, filled, error)
+        errors = join_form.refusals(page.text, found, filled, error)
         found = await desk.record.store(store)  # it may have been paused meanwhile
         return await _form(page, found, filled, errors, here=here, status=status_of(error), op=op)
     response = see(f"/desk/{store}/p/{token}")
@@ -136,9 +136,9 @@ async def place_page(
     found, party = await desk.record.store(store), await desk.guest_party(store, token)
     place = await _place(server, store, token)
     now_ms, path = int(time.time() * 1000), f"/desk/{store}/p/{token}"
-    values = page_place.values(page.text, found, party, place, path=path, now_ms=now_ms)
+    values = place_view.values(page.text, found, party, place, path=path, now_ms=now_ms)
     values |= {
-        "said": page.text(said) if said in page_place.SAID else "",
+        "said": page.text(said) if said in place_view.SAID else "",
         "op": secrets.token_urlsafe(18),
     }
     return page.html("desk/place.html", 200 if place else _AWAY, **values)
@@ -169,7 +169,7 @@ async def act(
     check_own_form(server, request)
     desk = desk_of(server)
     party = await desk.guest_party(store, token)
-    key = views.op_id(server, act, f"{store}/{token}", op or None)
+    key = op_id(server, act, f"{store}/{token}", op or None)
     said = ""
     try:
         if act == "defer":

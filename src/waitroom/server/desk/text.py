@@ -13,6 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
+from waitroom.desk.live.waits import LineSummary
 from waitroom.desk.models import Party, Range, Store
 from waitroom.server.pages.text import LOCALES, Text
 
@@ -63,6 +64,13 @@ def within(text: Text, found: Range) -> str:
     if high < _TENS_FROM_M:
         return text("wait_range", low=low, high=high)
     return text("wait_long_range", low=span(text, low), high=span(text, high))
+
+
+def newcomer_wait(text: Text, summary: LineSummary) -> str:
+    """Say what a party that joins now would wait: as observed, if that is known."""
+    if summary.observed is not None:
+        return within(text, summary.observed)
+    return wait(text, summary.wait_minutes)
 
 
 def clock(store: Store, at_ms: int) -> str:

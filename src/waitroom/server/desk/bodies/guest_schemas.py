@@ -1,8 +1,7 @@
 """The JSON of the desk's API, as pydantic models: what all routes share, and what guests see.
 
-They check bodies and make the OpenAPI document; for hosts and admins see `host_bodies`.
-
-Ranges are checked by the desk itself, which says better what is allowed; here are only shapes.
+They check bodies and make the OpenAPI document; `host_schemas` has those of hosts and admins.
+Ranges are checked by the desk itself, which says better what is allowed: here are only shapes.
 """
 
 from __future__ import annotations

@@ -12,60 +12,72 @@ from waitroom.errors import InvalidInput
 from waitroom.operations import stores
 from waitroom.operations.trail import Actor, Trail, Way
 from waitroom.server.context import Server
-from waitroom.server.desk.api import host_schemas as h
-from waitroom.server.desk.api.auth import HostWho, desk_of
+from waitroom.server.desk.access import HostCaller, desk_of
+from waitroom.server.desk.bodies.host_schemas import NewStore, StoreChange, TypeChange
 
 _FOR_ADMINS = {"title", "time_zone", "keep_phones_days", "webhook_url", "webhook_secret"}
 _NULLABLE = {"reason", "closes_at", "webhook_url", "webhook_secret", "version"}
 
 
-async def create(server: Server, who: HostWho, body: h.NewStore) -> Store:
+async def create(server: Server, caller: HostCaller, body: NewStore) -> Store:
     """Make a store."""
     given = _given(body)
     given.pop("version", None)
-    lines = [h.TypeChange(name="dine-in", title="Dine in")] if body.types is None else body.types
+    lines = [TypeChange(name="dine-in", title="Dine in")] if body.types is None else body.types
     given["types"] = _merged((), lines)
     store = Store(id=body.id, **given)
-    return await stores.create(desk_of(server).record, _trail(server, who), store)
+    return await stores.create(desk_of(server).record, _trail(server, caller), store)
 
 
-async def change(server: Server, who: HostWho, store_id: str, body: h.StoreChange) -> Store:
+async def change(server: Server, caller: HostCaller, store_id: str, body: StoreChange) -> Store:
     """Change a store; with a version, only if nobody else did since."""
     given = _given(body)
     version = given.pop("version", None)
     if not given:
         raise InvalidInput("body", "give at least one field to change")
-    desk = desk_of(server)
-    old = await desk.record.store(store_id)
-    more = sorted(_FOR_ADMINS & given.keys())
+    old = await desk_of(server).record.store(store_id)
+    needs_admin = bool(_FOR_ADMINS & given.keys())
     if body.types is not None:
         given["types"] = _merged(old.types, body.types)
-        more += [line.name for line in given["types"] if old.type(line.name) is None]
+        needs_admin |= any(old.type(line.name) is None for line in given["types"])
         # Lines that are not named stay, so two hosts who change two lines must not cross.
         version = version or old.version
-    if more:
-        who.need(store_id, Role.ADMIN)
-    return await stores.change(desk, _trail(server, who), old, given, version)
+    if needs_admin:
+        caller.need(store_id, Role.ADMIN)
+    return await change_fields(server, caller, old, given, version)
 
 
-async def create_key(server: Server, who: HostWho, store: str, name: str) -> tuple[str, HostKey]:
+async def change_fields(
+    server: Server,
+    caller: HostCaller,
+    old: Store,
+    given: dict[str, Any],
+    version: int | None = None,
+) -> Store:
+    """Change fields of a store that the caller may change."""
+    return await stores.change(desk_of(server), _trail(server, caller), old, given, version)
+
+
+async def create_key(
+    server: Server, caller: HostCaller, store: str, name: str
+) -> tuple[str, HostKey]:
     """Make a host key."""
     keys = desk_of(server).hosts
-    return await stores.create_host_key(keys, _trail(server, who), store, name)
+    return await stores.create_host_key(keys, _trail(server, caller), store, name)
 
 
-async def revoke_key(server: Server, who: HostWho, store: str, key_id: str) -> None:
+async def revoke_key(server: Server, caller: HostCaller, store: str, key_id: str) -> None:
     """Revoke a host key."""
-    await stores.revoke_host_key(desk_of(server).hosts, _trail(server, who), store, key_id)
+    await stores.revoke_host_key(desk_of(server).hosts, _trail(server, caller), store, key_id)
 
 
-def _trail(server: Server, who: HostWho) -> Trail:
-    way = Way.PAGE if who.form_token else Way.API
-    actor = Actor(who.key_id, who.name, who.role or "host", way, who.address)
+def _trail(server: Server, caller: HostCaller) -> Trail:
+    way = Way.PAGE if caller.form_token else Way.API
+    actor = Actor(caller.key_id, caller.name, caller.role or "host", way, caller.address)
     return Trail(server.audit, actor)
 
 
-def _given(body: h.StoreChange) -> dict[str, Any]:
+def _given(body: StoreChange) -> dict[str, Any]:
     """Return the fields that were sent; null is a value only where nothing can be one."""
     given = {name: getattr(body, name) for name in body.model_fields_set if name != "id"}
     for name, value in given.items():
@@ -76,7 +88,7 @@ def _given(body: h.StoreChange) -> dict[str, Any]:
     return given
 
 
-def _merged(old: tuple[WaitingType, ...], given: list[h.TypeChange]) -> tuple[WaitingType, ...]:
+def _merged(old: tuple[WaitingType, ...], given: list[TypeChange]) -> tuple[WaitingType, ...]:
     """Return the lines of a store: those that are named changed or added, the others as before."""
     lines = {line.name: line for line in old}
     if len({change.name for change in given}) < len(given):

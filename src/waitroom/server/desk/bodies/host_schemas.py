@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from waitroom.desk.models import Source, Status, StoreMode
-from waitroom.server.desk.api.schemas import Count, Moment, Size, StoreBody, Strict, Text
+from waitroom.server.desk.bodies.guest_schemas import Count, Moment, Size, StoreBody, Strict, Text
 
 # What hosts send and see -----------------------------------------------------------------------
 

@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waitroom.desk.desk import Desk, LineSummary
+from waitroom.desk.desk import Desk
 from waitroom.desk.models import Action, Party, Status, Store
 from waitroom.desk.phones import masked
-from waitroom.server.context import Server
-from waitroom.server.desk.api.auth import desk_of
-from waitroom.server.desk.pages import text as say
-from waitroom.server.desk.pages.lines import lines_of
+from waitroom.server.desk import text as say
+from waitroom.server.desk.lines import ended_since, summarize
 from waitroom.server.pages.text import Text
+from waitroom.server.rooms.backend_health import BackendHealth
 
 MOST_SHOWN = 100
 """Parties of one line that the page lists: nobody calls the hundred and first by hand."""
@@ -76,7 +75,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class Lists:
     """All of it."""
 
     store: Store
@@ -84,43 +83,31 @@ class Board:
     ended: tuple[Row, ...]
 
 
-async def board(server: Server, text: Text, store: Store, now_ms: int) -> Board:
+async def read_lists(
+    desk: Desk, backend: BackendHealth, text: Text, store: Store, now_ms: int
+) -> Lists:
     """Return what the console shows now."""
-    desk, waits = desk_of(server), {view.name: view for view in await lines_of(server, store)}
+    summaries = {summary.name: summary for summary in await summarize(desk, backend, store)}
     columns = []
-    for kind in store.types:
-        live = await desk.record.live(store.id, kind.name)
+    for waiting_type in store.types:
+        live = await desk.record.live(store.id, waiting_type.name)
         rows = [_row(text, store, party, now_ms) for party in live]
         waiting = tuple(row for row in rows if row.party.status is Status.WAITING)
+        wait = say.newcomer_wait(text, summaries[waiting_type.name])
         columns.append(
             Column(
-                name=kind.name,
-                title=kind.title,
-                wait=_wait(text, waits[kind.name]),
+                name=waiting_type.name,
+                title=waiting_type.title,
+                wait=text("host_wait", wait=wait),
                 called=tuple(row for row in rows if row.party.status is Status.CALLED),
                 waiting=waiting[:MOST_SHOWN],
                 count=len(waiting),
-                seats=tuple(n for n in SEATS if n <= max(kind.largest_party, 2)),
+                seats=tuple(n for n in SEATS if n <= max(waiting_type.largest_party, 2)),
             )
         )
-    return Board(store, tuple(columns), await _ended(desk, text, store, now_ms))
-
-
-def _wait(text: Text, view: LineSummary) -> str:
-    """Say what a newcomer would wait."""
-    found = say.within(text, view.observed) if view.observed else say.wait(text, view.wait_minutes)
-    return text("host_wait", wait=found)
-
-
-async def _ended(desk: Desk, text: Text, store: Store, now_ms: int) -> tuple[Row, ...]:
-    since_ms = now_ms - ENDED_S * 1000
-    found = [
-        party
-        for kind in store.types
-        for party in await desk.record.ended_since(store.id, kind.name, since_ms)
-    ]
-    found.sort(key=lambda one: one.seated_ms or one.ended_ms or 0, reverse=True)
-    return tuple(_row(text, store, party, now_ms) for party in found[:MOST_ENDED])
+    ended = await ended_since(desk, store, now_ms / 1000 - ENDED_S)
+    rows = [_row(text, store, party, now_ms) for party in ended[:MOST_ENDED]]
+    return Lists(store, tuple(columns), tuple(rows))
 
 
 def _row(text: Text, store: Store, party: Party, now_ms: int) -> Row:
@@ -148,8 +135,8 @@ def _since(text: Text, store: Store, party: Party, now_ms: int) -> str:
     return text("host_waited", span=say.span(text, minutes))
 
 
-def values(board: Board, chosen: str) -> dict[str, Any]:
+def values(lists: Lists, chosen: str) -> dict[str, Any]:
     """Return what the template of the page needs; `chosen` is the line to show first."""
-    names: Sequence[str] = [one.name for one in board.columns]
+    names: Sequence[str] = [column.name for column in lists.columns]
     shown = chosen if chosen in names else (names[0] if names else "")
-    return {"board": board, "store": board.store, "shown": shown, "defers": DEFERS}
+    return {"lists": lists, "store": lists.store, "shown": shown, "defers": DEFERS}

@@ -1,0 +1,40 @@
+"""Why a store takes nobody, or refuses what a form says, in the words of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from waitroom.desk.models import Store, StoreMode
+from waitroom.errors import InvalidInput, UnknownType, WaitroomError
+from waitroom.server.pages.text import Text
+
+LONGEST = {"name": 40, "note": 200}
+REASONS: Mapping[str, str] = {
+    "store_closed": "closed",
+    "store_paused": "paused",
+    "line_full": "full",
+    "past_closing": "late",
+}
+"""The code of an error, and what the keys of its words begin with."""
+
+
+def shut_text(text: Text, store: Store, reason: str) -> str:
+    """Say why nobody can join."""
+    if reason == "late" and store.closes_at:
+        return text("late_text", time=store.closes_at)
+    return text("late_plain" if reason == "late" else f"{reason}_text")
+
+
+def refusal(text: Text, store: Store, error: WaitroomError, largest_party: int) -> dict[str, str]:
+    """Return what to say at which field; at "" what is about the whole form."""
+    if isinstance(error, UnknownType):
+        return {"type": text("wrong_type")}
+    if isinstance(error, InvalidInput) and error.field in ("size", "phone", "name", "note"):
+        limit = LONGEST.get(error.field, largest_party)
+        return {error.field: text(f"wrong_{error.field}", n=limit)}
+    if (reason := REASONS.get(error.code)) is not None:
+        only_on_site = reason == "closed" and store.mode is StoreMode.OPEN
+        return {"": shut_text(text, store, "onsite" if only_on_site else reason)}
+    if error.code == "too_many_requests":
+        return {"": text("limited_text")}
+    raise error
