@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import AsyncIterator
 
 import pytest
 
 from tests.support.clock import open_engine
 from tests.support.servers import Server
+from waitroom.credentials.api_keys import BOOTSTRAP_ID
+from waitroom.credentials.bearer_keys import FRESH_S
+from waitroom.credentials.roles import Role
 from waitroom.engine import Engine, keys
-from waitroom.engine.api_keys import BOOTSTRAP_ID, FRESH_S, ApiKeys, Role
+from waitroom.engine.api_keys import ApiKeys
 from waitroom.errors import InvalidInput, UnknownKey
 
 BOOTSTRAP = "wr_" + "b" * 40
@@ -114,26 +115,3 @@ async def test_what_somebody_else_wrote(plain: Engine) -> None:
         assert made == await api_keys.find(text)
     finally:
         await plain.runner.command("HDEL", keys.KEYS, "spoilt")
-
-
-def test_roles_include_each_other() -> None:
-    """An admin may do what an operator may, who may do what a viewer may."""
-    allowed = {(one, other) for one in Role for other in Role if one.allows(other)}
-    assert 6 == len(allowed)
-    assert (Role.ADMIN, Role.VIEWER) in allowed
-    assert (Role.VIEWER, Role.OPERATOR) not in allowed
-
-
-async def test_unknown_ids_take_as_long_as_wrong_secrets(plain: Engine) -> None:
-    """How long a refusal takes does not tell whether an id exists."""
-    api_keys = ApiKeys(plain.runner)
-    _, made = await api_keys.create("a", Role.VIEWER)
-    texts = {"known": f"wr_{made.id}_" + "a" * 43, "unknown": "wr_0123456789_" + "a" * 43}
-    took: dict[str, list[int]] = {name: [] for name in texts}
-    for _ in range(400):
-        for name, text in texts.items():
-            start = time.perf_counter_ns()
-            await api_keys.find(text)
-            took[name].append(time.perf_counter_ns() - start)
-    known, unknown = (statistics.median(took[name]) for name in ("known", "unknown"))
-    assert 0.5 < known / unknown < 2

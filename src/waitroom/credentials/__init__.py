@@ -1,4 +1,4 @@
-"""Secrets: the ticket secret and the keys of passes.
+"""Secrets: the ticket secret, the keys of passes, and the keys that operators and hosts show.
 
-They come from settings and files. This package must not talk to Redis or HTTP.
+They come from settings and files; others store them. This package must not talk to Redis or HTTP.
 """

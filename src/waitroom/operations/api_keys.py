@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from waitroom.engine.api_keys import ApiKey, ApiKeys, Role
+from waitroom.credentials.api_keys import ApiKey
+from waitroom.credentials.roles import Role
+from waitroom.engine.api_keys import ApiKeys
 from waitroom.operations.trail import Trail
 
 

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from tests.cli.conftest import Cli
+from waitroom.credentials.api_keys import ApiKey
 from waitroom.engine import Engine
-from waitroom.engine.api_keys import ApiKey, ApiKeys
+from waitroom.engine.api_keys import ApiKeys
 from waitroom.engine.audit import Audit, AuditPage
 
 

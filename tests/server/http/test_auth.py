@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, Serving, serving
-from waitroom.engine.api_keys import Role
+from waitroom.credentials.roles import Role
 
 READS = [
     "/v1/admin/rooms",

@@ -17,6 +17,7 @@ from waitroom.tickets import KeyRing, Ticket
 TICKET = KeyRing([SECRET]).sign(Ticket("concert", "A" * 16, 1, 1, 1))
 PASS = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"
 KEY = "wr_4fzQ9bq0C2example_of_a_key"
+HOST_KEY = "wrh_4fzQ9bq0C2example_of_a_key"
 Lines = Callable[[], list[dict[str, Any]]]
 
 
@@ -94,6 +95,7 @@ def test_text_for_people_is_one_line_too(stream: io.StringIO) -> None:
         "GET /v1/rooms/concert/tickets/short-SECRETVALUE?x",
         PASS,
         f"key {KEY}.",
+        f"key {HOST_KEY}.",
         f"Authorization: Bearer {PASS}",
         "{'authorization': 'Basic SECRETVALUE=='}",
         "bearer SECRETVALUE",
@@ -112,7 +114,7 @@ def test_secrets_are_masked(stream: io.StringIO, lines: Lines, text: str) -> Non
         raise ValueError(text)
     except ValueError:
         log.exception("failed")
-    for secret in (TICKET, PASS, KEY, "SECRETVALUE"):
+    for secret in (TICKET, PASS, KEY, HOST_KEY, "SECRETVALUE"):
         assert secret not in stream.getvalue()
     assert 2 == len(lines())
 

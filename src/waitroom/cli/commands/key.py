@@ -11,7 +11,8 @@ from waitroom.cli.command import Session, Yes, command
 from waitroom.cli.output import table
 from waitroom.cli.text import moment, read_age
 from waitroom.credentials import pass_keys
-from waitroom.engine.api_keys import ApiKey, Role
+from waitroom.credentials.api_keys import ApiKey
+from waitroom.credentials.roles import Role
 from waitroom.errors import InvalidInput
 from waitroom.operations import api_keys
 from waitroom.operations import pass_keys as operations

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from fastapi import Request
 
+from waitroom.credentials.roles import Role
 from waitroom.desk.desk import Desk
 from waitroom.desk.record.host_keys import PREFIX, HostKey
-from waitroom.engine.api_keys import Role
 from waitroom.errors import Forbidden, TooMany, Unauthorized
 from waitroom.server.context import Server
 from waitroom.server.desk.console import session

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from waitroom.credentials.roles import Role
 from waitroom.desk.models import Store, StoreMode, WaitingType
 from waitroom.desk.record.host_keys import HostKey
-from waitroom.engine.api_keys import Role
 from waitroom.errors import InvalidInput
 from waitroom.operations import stores
 from waitroom.operations.trail import Actor, Trail, Way

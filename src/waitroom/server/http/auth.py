@@ -15,7 +15,8 @@ from typing import Annotated, TypeAlias
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
-from waitroom.engine.api_keys import ApiKey, Role
+from waitroom.credentials.api_keys import ApiKey
+from waitroom.credentials.roles import Role
 from waitroom.errors import Forbidden, TooMany, Unauthorized
 from waitroom.server.context import Here, Server
 

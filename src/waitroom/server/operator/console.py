@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request, Response
 
-from waitroom.engine.api_keys import Role
+from waitroom.credentials.roles import Role
 from waitroom.engine.audit import Entry
 from waitroom.errors import InvalidInput, WaitroomError
 from waitroom.models import Mode, State, check_room_name

@@ -17,7 +17,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from waitroom.engine.api_keys import Role
+from waitroom.credentials.roles import Role
 from waitroom.errors import BackendUnavailable, InvalidInput, WaitroomError
 from waitroom.models import check_room_name
 from waitroom.server.context import Server, server_of

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from waitroom.engine.api_keys import ApiKey, Role
+from waitroom.credentials.api_keys import ApiKey
+from waitroom.credentials.roles import Role
 from waitroom.engine.audit import Entry
 from waitroom.estimate.methods import Wait
 from waitroom.models import (

@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from fastapi import Request, Response
 
-from waitroom.engine.api_keys import ApiKey
+from waitroom.credentials.api_keys import ApiKey
 from waitroom.errors import Forbidden
 from waitroom.server.context import Server
 from waitroom.server.http.auth import Who, address_of, is_https

@@ -19,6 +19,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from waitroom.credentials.bearer_keys import IN_TEXT
+
 LONGEST = 8_000
 """Longest text in a record; the rest is cut, for no message of ours is that long."""
 
@@ -27,7 +29,7 @@ _SECRET_NAMES = re.compile(
     r"authorization|cookie|passw|secret|^pass$|^ticket$|token|api_?key|admin_?key|pass_?keys", re.I
 )
 _SECRETS = [
-    (re.compile(r"\bwr_[\w-]{6,}"), "wr_***"),
+    (IN_TEXT, rf"\1{HIDDEN}"),
     (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"), HIDDEN),
     (re.compile(r"(/tickets/)(?!me\b)[^/\s?#\"']+"), rf"\1{HIDDEN}"),
     (re.compile(r"(waitroom-(?:ticket|pass)-[\w.-]{1,64}=)[^;\s\"']+"), rf"\1{HIDDEN}"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from waitroom.engine.api_keys import Role
+from waitroom.credentials.roles import Role
 from waitroom.errors import InvalidInput, InvalidTicket, TooMany, Unauthorized
 from waitroom.models import State, TicketView
 from waitroom.server.context import Server

@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
-from waitroom.engine.api_keys import Role
+from waitroom.credentials.roles import Role
 from waitroom.server.context import Here
 from waitroom.server.desk.access import HostCaller, caller_by_key, caller_of
 from waitroom.server.desk.bodies.guest_schemas import StoreId

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from waitroom.credentials.roles import Role
 from waitroom.desk.models import Action, Status
-from waitroom.engine.api_keys import Role
 from waitroom.errors import InvalidInput
 from waitroom.server.context import Here, Server
 from waitroom.server.desk import changes, lines, requests, stream

@@ -15,10 +15,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from waitroom.credentials.api_keys import ApiKey
+from waitroom.credentials.roles import Role
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Action, Party, Source, StoreMode
 from waitroom.desk.record.host_keys import PREFIX, HostKey
-from waitroom.engine.api_keys import ApiKey, Role
 from waitroom.errors import InvalidInput, TooMany, Unauthorized, Unavailable, WaitroomError
 from waitroom.server.context import Here, Server
 from waitroom.server.desk import changes, requests

@@ -14,8 +14,8 @@ from hashlib import blake2b
 
 from fastapi import Request, Response
 
+from waitroom.credentials.api_keys import ApiKey
 from waitroom.desk.record.host_keys import HostKey
-from waitroom.engine.api_keys import ApiKey
 from waitroom.errors import Forbidden
 from waitroom.server.context import Server
 from waitroom.server.http.auth import is_https
