@@ -22,6 +22,7 @@ from waitroom.server.site import routes as site
 from waitroom.server.site.check import check
 from waitroom.server.visitor import routes as visitor
 from waitroom.server.visitor.lane import Lane
+from waitroom.server.visitor.schemas import COMPONENTS
 from waitroom.server.waiting import routes as pages
 from waitroom.settings import Settings
 from waitroom.version import __version__
@@ -76,7 +77,7 @@ def _framework(app: App) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # they would be made of the Host header
     )
-    made.openapi = lambda: document(made)  # type: ignore[method-assign]
+    made.openapi = lambda: document(made, COMPONENTS)  # type: ignore[method-assign]
     problems.install(made)
     for part in (visitor, site, handover, api, console, pages, apidocs, health, metrics):
         made.include_router(part.router)

@@ -1,4 +1,4 @@
-"""What a visitor's call answers: status, headers and a body, and the JSON of tickets and rooms.
+"""What a visitor's request is answered with: status, headers and a body.
 
 The lane sends an `Answer` as it is; FastAPI's routes turn it into a response.
 """
@@ -28,56 +28,6 @@ class Answer(NamedTuple):
         made = Response(self.body, self.status)
         made.raw_headers = [*self.headers, (b"content-length", b"%d" % len(self.body))]
         return made
-
-
-class EtaBody(msgspec.Struct, frozen=True):
-    """A range of the wait, in seconds."""
-
-    low: int
-    likely: int
-    high: int
-
-
-class TicketBody(msgspec.Struct, frozen=True):
-    """A ticket as its holder sees it while it waits."""
-
-    room: str
-    ticket: str
-    state: str
-    position: int | None
-    waiting: int
-    eta_s: EtaBody | None
-    poll_after_ms: int
-
-
-class CalledBody(TicketBody, frozen=True):
-    """A ticket whose turn it is."""
-
-    enter_by: str | None
-
-
-class InsideBody(TicketBody, frozen=True):
-    """A ticket that is inside."""
-
-    session_ends_at: str | None
-    # The same word as in Python's grammar, so the field has another name here.
-    pass_: str | None = msgspec.field(name="pass")
-
-
-class RoomBody(msgspec.Struct, frozen=True):
-    """A room as anybody may see it."""
-
-    room: str
-    title: str
-    mode: str
-    opens_at: str | None
-    before_open: str
-    waiting: int
-    eta_s: EtaBody | None
-    holding: bool
-    changed_at: str | None
-    accepts: bool
-    now: str
 
 
 encode = msgspec.json.Encoder().encode

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Path
@@ -44,9 +45,9 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": TITLES[status], "content": content} for status in statuses}
 
 
-def document(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document of an app whose routes answer problems."""
+def document(app: FastAPI, components: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the OpenAPI document of an app whose routes answer problems and `components`."""
     if app.openapi_schema is None:
-        found = FastAPI.openapi(app)
-        found["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+        schemas = FastAPI.openapi(app)["components"]["schemas"]
+        schemas.update(components, Problem=Problem.model_json_schema())
     return app.openapi_schema or {}

@@ -12,23 +12,16 @@ from waitroom.errors import Refused, SessionOver, TurnPassed
 from waitroom.estimate.methods import Wait
 from waitroom.models import Mode, Reason, State, TicketView
 from waitroom.server.http import problems
-from waitroom.server.http.answers import (
-    Answer,
-    CalledBody,
-    EtaBody,
-    InsideBody,
-    RoomBody,
-    TicketBody,
-    moment,
-)
+from waitroom.server.http.answers import Answer, moment
 from waitroom.server.rooms.board import Board, Boards
 from waitroom.server.rooms.passes import AWAY_PASS_S, Passes
 from waitroom.server.rooms.poll_interval import poll_after_ms
+from waitroom.server.rooms.schemas import Eta, RoomView, Ticket
 
 _OVER = {Reason.FINISHED, Reason.EXPIRED}
 
 
-def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> TicketBody:
+def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> Ticket:
     """Return the body for a ticket that waits, is called or is inside."""
     board = boards.known.get(view.room)
     position, state = view.position, view.state
@@ -46,41 +39,27 @@ def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> TicketBody:
         random.random(),  # noqa: S311 - spreads polls, hides nothing
     )
     if state is State.WAITING:
-        return TicketBody(
+        return Ticket(
             view.room, view.ticket, "waiting", position, view.waiting, eta(wait), after_ms
         )
     if state is State.CALLED:
-        return CalledBody(
-            view.room,
-            view.ticket,
-            "called",
-            None,
-            view.waiting,
-            None,
-            after_ms,
-            moment(view.enter_by_ms),
+        enter_by = moment(view.enter_by_ms)
+        return Ticket(
+            view.room, view.ticket, "called", None, view.waiting, None, after_ms, enter_by=enter_by
         )
-    return InsideBody(
-        view.room,
-        view.ticket,
-        "inside",
-        None,
-        view.waiting,
-        None,
-        after_ms,
-        moment(view.session_ends_at_ms),
-        passes.of(view),
+    return _inside(
+        view.room, view.ticket, view.waiting, after_ms, view.session_ends_at_ms, passes.of(view)
     )
 
 
-def room_body(board: Board) -> RoomBody:
+def room_body(board: Board) -> RoomView:
     """Return the public body of a room."""
     policy, stats = board.policy, board.stats
     opens_at = policy.opens_at_ms
     early = opens_at is not None and time.time() * 1000 < opens_at
     refuses = policy.mode is Mode.CLOSED or (early and policy.before_open == "refuse")
     full = policy.queue_limit is not None and stats.waiting >= policy.queue_limit
-    return RoomBody(
+    return RoomView(
         room=board.room,
         title=policy.title or board.room,
         mode=str(policy.mode),
@@ -95,15 +74,32 @@ def room_body(board: Board) -> RoomBody:
     )
 
 
-def eta(wait: Wait | None) -> EtaBody | None:
+def eta(wait: Wait | None) -> Eta | None:
     """Return an estimate as JSON."""
-    return None if wait is None else EtaBody(wait.low, wait.likely, wait.high)
+    return None if wait is None else Eta(wait.low, wait.likely, wait.high)
 
 
-def let_in_while_away(room: str, ticket: str, pass_: str) -> InsideBody:
+def let_in_while_away(room: str, ticket: str, pass_: str) -> Ticket:
     """Return what a visitor of a room with `when_away = open` gets: a short pass of no session."""
-    ends_at = moment(int((time.time() + AWAY_PASS_S) * 1000))
-    return InsideBody(room, ticket, "inside", None, 0, None, AWAY_PASS_S * 500, ends_at, pass_)
+    ends_at_ms = int((time.time() + AWAY_PASS_S) * 1000)
+    return _inside(room, ticket, 0, AWAY_PASS_S * 500, ends_at_ms, pass_)
+
+
+def _inside(
+    room: str, ticket: str, waiting: int, after_ms: int, ends_at_ms: int | None, pass_: str
+) -> Ticket:
+    ends_at = moment(ends_at_ms)
+    return Ticket(
+        room,
+        ticket,
+        "inside",
+        None,
+        waiting,
+        None,
+        after_ms,
+        session_ends_at=ends_at,
+        pass_=pass_,
+    )
 
 
 def gone_answer(view: TicketView) -> Answer:

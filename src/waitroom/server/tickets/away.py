@@ -12,6 +12,7 @@ from waitroom.server.http.answers import Answer
 from waitroom.server.http.request import VisitorRequest, cookie
 from waitroom.server.rooms import ticket_json
 from waitroom.server.rooms.passes import AWAY_PASS_S
+from waitroom.server.rooms.schemas import Ticket
 from waitroom.web.names import PASS_COOKIE
 
 _LETS_IN = {Mode.OPEN, Mode.BYPASS}
@@ -38,7 +39,7 @@ def away_answer(
 
 def let_in(
     server: Server, request: VisitorRequest, ticket: str
-) -> tuple[answers.InsideBody, tuple[bytes, bytes]]:
+) -> tuple[Ticket, tuple[bytes, bytes]]:
     """Let somebody in unseen: return the body of their ticket, and the cookie of a short pass."""
     server.counters.let_in_while_away()
     pass_ = server.passes.while_away(request.room, server.ring.new_id())

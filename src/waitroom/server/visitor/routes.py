@@ -1,14 +1,11 @@
-"""Visitor calls declared for the framework: their OpenAPI, and the plain path behind the lane.
+"""Visitors' requests declared for the framework: their OpenAPI, and the plain path behind the lane.
 
 Each route hands its request to the same function that the lane calls, so both answer the same.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.types import Receive, Scope, Send
 
 from waitroom.errors import BodyTooLarge
@@ -16,96 +13,22 @@ from waitroom.server.context import Here, Server
 from waitroom.server.http.bodies import TOO_LARGE
 from waitroom.server.http.openapi import RoomName, TicketText, problems
 from waitroom.server.http.request import MOST_BODY, VisitorRequest
+from waitroom.server.rooms.schemas import RoomView, Ticket
 from waitroom.server.tickets import actions
 from waitroom.server.tickets.actions import Action
-from waitroom.server.tickets.bodies import LONGEST_VISITOR
+from waitroom.server.tickets.bodies import DeferBody, JoinBody
 from waitroom.server.visitor import events
+from waitroom.server.visitor.schemas import IDEMPOTENCY_KEY, content, request_body
 
 router = APIRouter(prefix="/v1")
-
-
-class Eta(BaseModel):
-    """An honest range of the wait, in seconds."""
-
-    low: int
-    likely: int
-    high: int
-
-
-class Ticket(BaseModel):
-    """A ticket as its holder sees it."""
-
-    room: str
-    ticket: str = Field(description="Opaque; keep it secret, it is the place.")
-    state: str = Field(pattern="^(waiting|called|inside)$")
-    position: int | None = Field(description="1 is next; null where it means nothing or is hidden.")
-    waiting: int = Field(description="How many wait in all.")
-    eta_s: Eta | None
-    poll_after_ms: int = Field(description="Ask again after so long.")
-    enter_by: str | None = Field(None, description="Of a called ticket: enter before.")
-    session_ends_at: str | None = Field(None, description="Of a ticket inside.")
-    pass_: str | None = Field(None, alias="pass", description="Of a ticket inside: the proof.")
-
-
-class RoomView(BaseModel):
-    """A room as anybody may see it."""
-
-    room: str
-    title: str
-    mode: str
-    opens_at: str | None
-    before_open: str
-    waiting: int
-    eta_s: Eta | None = Field(description="For somebody who joined now.")
-    holding: bool = Field(description="Whether admission holds after a loss of state.")
-    changed_at: str | None
-    accepts: bool = Field(description="Whether a join would be taken.")
-    now: str
-
-
-class JoinBody(BaseModel):
-    """Who joins, and how."""
-
-    model_config = ConfigDict(extra="forbid")
-    visitor: str | None = Field(
-        None,
-        min_length=1,
-        max_length=LONGEST_VISITOR,
-        description="Who it is, so that one person has one place. Needs an API key.",
-    )
-    enter: bool = Field(False, description="Go inside in the same call if there is room.")
-
-
-class DeferBody(BaseModel):
-    """How far back."""
-
-    model_config = ConfigDict(extra="forbid")
-    places: int = Field(ge=1, le=1_000_000, examples=[10])
-
-
-def _body(model: type[BaseModel], *, required: bool) -> dict[str, Any]:
-    # The handlers read the body themselves, as the lane does; this only documents it.
-    content = {"application/json": {"schema": model.model_json_schema()}}
-    return {"requestBody": {"required": required, "content": content}}
-
-
-_KEY = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": "Repeating a call with the same key answers the first one's place.",
-    "schema": {"type": "string", "minLength": 16, "maxLength": 128, "pattern": "^[ -~]+$"},
-}
-_FOUND: dict[str, Any] = {"response_model": Ticket, "tags": ["visitors"]}
 
 
 async def _plain(
     server: Server, action: Action, request: Request, room: str, ticket: str | None
 ) -> Response:
     visitor_request = VisitorRequest.of(request.scope, room, ticket, await request.body())
-    if (
-        request.method == "POST" and len(visitor_request.body) > MOST_BODY
-    ):  # where the lane stops reading
+    # The lane stops reading there.
+    if request.method == "POST" and len(visitor_request.body) > MOST_BODY:
         raise BodyTooLarge(TOO_LARGE.format(MOST_BODY))
     return (await actions.respond(server, action, visitor_request)).response()
 
@@ -114,9 +37,9 @@ async def _plain(
     "/rooms/{room}/tickets",
     status_code=201,
     responses=problems(400, 401, 403, 404, 408, 413, 422, 429, 503)
-    | {200: {"model": Ticket, "description": "A place already held"}},
-    openapi_extra={**_body(JoinBody, required=False), "parameters": [_KEY]},
-    **_FOUND,
+    | {200: {"description": "A place already held"} | content(Ticket), 201: content(Ticket)},
+    openapi_extra={**request_body(JoinBody, required=False), "parameters": [IDEMPOTENCY_KEY]},
+    tags=["visitors"],
 )
 async def join(server: Here, request: Request, room: RoomName) -> Response:
     """Take a place, or keep the one you have.
@@ -126,7 +49,11 @@ async def join(server: Here, request: Request, room: RoomName) -> Response:
     return await _plain(server, actions.join, request, room, None)
 
 
-@router.get("/rooms/{room}/tickets/{ticket}", responses=problems(404, 410, 422, 503), **_FOUND)
+@router.get(
+    "/rooms/{room}/tickets/{ticket}",
+    responses=problems(404, 410, 422, 503) | {200: content(Ticket)},
+    tags=["visitors"],
+)
 async def status(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
     """Tell where a ticket is, and that its holder is still there."""
     return await _plain(server, actions.status, request, room, ticket)
@@ -169,8 +96,8 @@ async def ticket_events(
 
 @router.post(
     "/rooms/{room}/tickets/{ticket}/enter",
-    responses=problems(400, 404, 408, 409, 410, 413, 422, 503),
-    **_FOUND,
+    responses=problems(400, 404, 408, 409, 410, 413, 422, 503) | {200: content(Ticket)},
+    tags=["visitors"],
 )
 async def enter(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
     """Go inside; the answer has the pass. Asked again, it answers the same session."""
@@ -179,8 +106,8 @@ async def enter(server: Here, request: Request, room: RoomName, ticket: TicketTe
 
 @router.post(
     "/rooms/{room}/tickets/{ticket}/renew",
-    responses=problems(400, 404, 408, 409, 410, 413, 422, 503),
-    **_FOUND,
+    responses=problems(400, 404, 408, 409, 410, 413, 422, 503) | {200: content(Ticket)},
+    tags=["visitors"],
 )
 async def renew(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
     """Extend a session, where the room's policy has `renewable`."""
@@ -189,9 +116,9 @@ async def renew(server: Here, request: Request, room: RoomName, ticket: TicketTe
 
 @router.post(
     "/rooms/{room}/tickets/{ticket}/defer",
-    responses=problems(400, 404, 408, 409, 410, 413, 422, 503),
-    openapi_extra={**_body(DeferBody, required=True), "parameters": [_KEY]},
-    **_FOUND,
+    responses=problems(400, 404, 408, 409, 410, 413, 422, 503) | {200: content(Ticket)},
+    openapi_extra={**request_body(DeferBody, required=True), "parameters": [IDEMPOTENCY_KEY]},
+    tags=["visitors"],
 )
 async def defer(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
     """Let some people go first; the answer has a new ticket."""
@@ -222,8 +149,7 @@ async def leave(server: Here, request: Request, room: RoomName, ticket: TicketTe
 
 @router.get(
     "/rooms/{room}",
-    response_model=RoomView,
-    responses=problems(404, 422, 503),
+    responses=problems(404, 422, 503) | {200: content(RoomView)},
     tags=["visitors"],
 )
 async def room_view(server: Here, request: Request, room: RoomName) -> Response:

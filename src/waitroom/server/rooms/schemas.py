@@ -1,0 +1,56 @@
+"""Tickets and rooms as anybody sees them in JSON, declared once: answers and OpenAPI follow it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+# Of some states only: the others leave them out.
+_EnterBy = Annotated[str | None, Meta(description="Of a called ticket: enter before.")]
+_EndsAt = Annotated[str | None, Meta(description="Of a ticket inside.")]
+_Pass = Annotated[str, Meta(description="Of a ticket inside: the proof.")]
+
+
+class Eta(Struct, frozen=True):
+    """An honest range of the wait, in seconds."""
+
+    low: int
+    likely: int
+    high: int
+
+
+class Ticket(Struct, frozen=True):
+    """A ticket as its holder sees it."""
+
+    room: str
+    ticket: Annotated[str, Meta(description="Opaque; keep it secret, it is the place.")]
+    state: Annotated[
+        Literal["waiting", "called", "inside"], Meta(extra_json_schema={"type": "string"})
+    ]
+    position: Annotated[
+        int | None, Meta(description="1 is next; null where it means nothing or is hidden.")
+    ]
+    waiting: Annotated[int, Meta(description="How many wait in all.")]
+    eta_s: Eta | None
+    poll_after_ms: Annotated[int, Meta(description="Ask again after so long.")]
+    enter_by: _EnterBy | UnsetType = UNSET
+    session_ends_at: _EndsAt | UnsetType = UNSET
+    # The same word as in Python's grammar, so the field has another name here.
+    pass_: _Pass | UnsetType = field(name="pass", default=UNSET)
+
+
+class RoomView(Struct, frozen=True):
+    """A room as anybody may see it."""
+
+    room: str
+    title: str
+    mode: str
+    opens_at: str | None
+    before_open: str
+    waiting: int
+    eta_s: Annotated[Eta | None, Meta(description="For somebody who joined now.")]
+    holding: Annotated[bool, Meta(description="Whether admission holds after a loss of state.")]
+    changed_at: str | None
+    accepts: Annotated[bool, Meta(description="Whether a join would be taken.")]
+    now: str

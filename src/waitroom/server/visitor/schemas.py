@@ -1,0 +1,44 @@
+"""The OpenAPI of what visitors send and get, made from the structs that are read and written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from waitroom.server.rooms.schemas import RoomView, Ticket
+from waitroom.server.tickets.bodies import DeferBody, JoinBody
+from waitroom.server.tickets.joining import LONGEST_KEY, SHORTEST_KEY
+
+_REF = "#/components/schemas/{name}"
+COMPONENTS: dict[str, Any] = msgspec.json.schema_components(
+    (Ticket, RoomView, JoinBody, DeferBody), ref_template=_REF
+)[1]
+"""The schemas by name, for the document's `components`."""
+
+# To JSON Schema `3.0` is an integer, to msgspec it is not: so it is read as a float.
+COMPONENTS["DeferBody"]["properties"]["places"]["type"] = "integer"
+
+IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Repeating a request with the same key answers the first one's place.",
+    "schema": {
+        "type": "string",
+        "minLength": SHORTEST_KEY,
+        "maxLength": LONGEST_KEY,
+        "pattern": "^[ -~]+$",
+    },
+}
+
+
+def content(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the documentation of a JSON body."""
+    schema = {"$ref": _REF.format(name=kind.__name__)}
+    return {"content": {"application/json": {"schema": schema}}}
+
+
+def request_body(kind: type[msgspec.Struct], *, required: bool) -> dict[str, Any]:
+    """Return the documentation of what is sent; the handlers read it themselves, as the lane."""
+    return {"requestBody": {"required": required, **content(kind)}}
