@@ -10,8 +10,8 @@ from typing import Any
 from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy
 from waitroom.server.http.answers import moment
-from waitroom.server.pages.text import text_of
 from waitroom.server.waiting.view import Face, PageView
+from waitroom.server.waiting.words import words_of
 
 POLICY = Policy(title="Aurora Live", ready="Have your card ready.", max_defers=2, colour="#7a2ff0")
 ETA = Wait(480, 540, 660)
@@ -57,7 +57,7 @@ def faces(lang: str = "en") -> Iterator[tuple[str, PageView]]:
         face=Face.JOIN,
         now_ms=now_ms,
         nonce="of-a-test",
-        text=text_of(lang),
+        text=words_of(lang),
         policy=POLICY,
         view=room_view(POLICY),
     )

@@ -12,8 +12,9 @@ from tests.browser.conftest import Open
 from tests.browser.faces import POLICY, faces, waiting
 from tests.browser.stage import Stage, heading, text
 from waitroom.estimate.methods import Wait
-from waitroom.server.pages.text import LANGUAGES, text_of, wait_words
+from waitroom.server.pages.text import LANGUAGES
 from waitroom.server.waiting.view import PageView, render
+from waitroom.server.waiting.words import wait_words, words_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 SERIOUS = ("serious", "critical")
@@ -83,7 +84,7 @@ async def test_the_script_words_waits_as_the_server_does(
     for wait in WAITS:
         view = waiting(base, eta=wait)
         await put(page, stage, view)
-        assert wait_words(text_of(lang), wait) == await text(page, "wait")
+        assert wait_words(words_of(lang), wait) == await text(page, "wait")
         assert view.place == await text(page, "place")
         assert view.behind == await text(page, "behind")
         assert view.ahead == await text(page, "ahead")

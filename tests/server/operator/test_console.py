@@ -22,7 +22,7 @@ from waitroom.server.operator import preview as previews
 from waitroom.server.operator import words as say
 from waitroom.server.operator.preview import Lever, Wish
 from waitroom.server.operator.room_view import calls_per_minute, signs, view
-from waitroom.server.pages.text import LANGUAGES
+from waitroom.server.pages.text import LANGUAGES, load_text
 from waitroom.server.rooms.board import Board
 
 NOW_MS = 1_800_000_000_000
@@ -64,7 +64,7 @@ def test_the_cookie(served: Serving) -> None:
     """It is for this host's operator page alone, no script reads it, no other site sends it."""
     with httpx.Client(base_url=served.base) as client:
         cookie = client.post("/admin/sign-in", data={"key": ADMIN_KEY}).headers["set-cookie"]
-    assert cookie.startswith("waitroom-admin=settings.")
+    assert cookie.startswith("waitroom-admin=api.settings.")
     for word in ("HttpOnly", "Max-Age=43200", "Path=/admin", "SameSite=strict"):
         assert word in cookie
     assert ADMIN_KEY not in cookie
@@ -251,7 +251,7 @@ def test_languages(page: httpx.Client) -> None:
 
 def test_both_languages_have_every_word() -> None:
     """Each text is there in both, with the same values to fill in."""
-    words = {lang: say.words_of(lang).words for lang in LANGUAGES}
+    words = {lang: load_text("operator", lang).words for lang in LANGUAGES}
     assert set(words["en"]) == set(words["ko"])
     for key in words["en"]:
         names = [
@@ -440,8 +440,8 @@ def test_scales(highest: int, top: int) -> None:
 )
 def test_waits_in_words(seconds: float | None, english: str, korean: str) -> None:
     """A wait is said without false precision."""
-    assert english == say.about(say.words_of("en"), seconds)
-    assert korean == say.about(say.words_of("ko"), seconds)
+    assert english == say.about(load_text("operator", "en"), seconds)
+    assert korean == say.about(load_text("operator", "ko"), seconds)
 
 
 def test_deeds_in_words() -> None:
@@ -468,16 +468,16 @@ def test_deeds_in_words() -> None:
     for action, detail in details.items():
         entry = Entry(key_id="k", key_name="n", role="admin", action=action, detail=detail)
         for lang in LANGUAGES:
-            (line,) = say.told(say.words_of(lang), entry)
+            (line,) = say.told(load_text("operator", lang), entry)
             assert line not in (action, "")
             assert "None" not in line
     aged = {"asked": 2, "kicked": 2, "state": "waiting", "older_than_s": 60.0}
     whole = {"asked": 2, "kicked": 2, "state": "inside", "older_than_s": None}
     for detail, words in ((aged, "how long"), (whole, "of the state “Inside”")):
         entry = Entry(key_id="k", key_name="n", role="admin", action="kick", detail=detail)
-        assert words in say.told(say.words_of("en"), entry)[0]
+        assert words in say.told(load_text("operator", "en"), entry)[0]
     unknown = Entry(key_id="k", key_name="n", role="admin", action="later", detail={})
-    assert ["later"] == say.told(say.words_of("en"), unknown)
+    assert ["later"] == say.told(load_text("operator", "en"), unknown)
 
 
 @pytest.mark.parametrize(
@@ -494,4 +494,4 @@ def test_deeds_in_words() -> None:
 def test_who_and_from_where(role: str, way: str, address: str, shown: str) -> None:
     """The log says which way somebody came, also of entries of other versions."""
     entry = Entry(key_id="k", key_name="n", role=role, way=way, action="admit", address=address)
-    assert shown == say.origin(say.words_of("en"), entry)
+    assert shown == say.origin(load_text("operator", "en"), entry)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import string
 from dataclasses import replace
@@ -14,15 +13,13 @@ import pytest
 from waitroom.estimate.methods import Wait
 from waitroom.models import Mode, Policy, Reason
 from waitroom.server.http import statics
-from waitroom.server.pages.text import LANGUAGES, clock, language, span, text_of, wait_words
-from waitroom.server.waiting import theme
+from waitroom.server.pages.text import LANGUAGES
 from waitroom.server.waiting import view as page_view
-from waitroom.server.waiting.progress import seen
 from waitroom.server.waiting.view import Face, PageView, client_keys, render
+from waitroom.server.waiting.words import clock, span, wait_words, words_of
 
 HERE = Path(page_view.__file__).parents[1]
-ENGLISH, KOREAN = text_of("en"), text_of("ko")
-SEEN = "abcdefgh"
+ENGLISH, KOREAN = words_of("en"), words_of("ko")
 
 
 def fields(sentence: str) -> set[str]:
@@ -48,7 +45,7 @@ def heading(answer: httpx.Response) -> str:
 def test_every_key_is_in_every_language() -> None:
     """No page can come upon a word that a language lacks, or one with other values in it."""
     for lang in LANGUAGES:
-        words = text_of(lang).words
+        words = words_of(lang).words
         assert ENGLISH.words.keys() == words.keys()
         assert {k: fields(v) for k, v in ENGLISH.words.items()} == {
             k: fields(v) for k, v in words.items()
@@ -60,7 +57,7 @@ def test_every_key_is_used() -> None:
     names = (
         "waiting/routes.py",
         "waiting/view.py",
-        "pages/text.py",
+        "waiting/words.py",
         "templates/waiting/page.html",
         "static/waiting/page.js",
     )
@@ -80,34 +77,6 @@ def test_the_script_gets_the_words_that_it_says() -> None:
     said = set(re.findall(r'say\("([a-z_]+)"', script))
     assert said <= set(client_keys())
     assert said <= set(ENGLISH.words)
-
-
-def test_files_are_sorted() -> None:
-    """A locale file is in order, so that a translation is easy to compare."""
-    for lang in LANGUAGES:
-        keys = list(json.loads((HERE / f"locales/waiting/{lang}.json").read_text("utf-8")))
-        assert sorted(keys) == keys
-
-
-@pytest.mark.parametrize(
-    ("chosen", "kept", "accept", "expected"),
-    [
-        (None, None, None, "en"),
-        (None, None, "ko-KR,ko;q=0.9,en-US;q=0.8", "ko"),
-        (None, None, "fr, en;q=0.3, ko;q=0.4", "ko"),
-        (None, None, "ko;q=0, en;q=0.1", "en"),
-        (None, None, "*", "en"),
-        (None, None, "ko;q=x,,;;=\x00" + "," * 5_000, "en"),
-        (None, "ko", "en", "ko"),
-        ("en", "ko", "ko", "en"),
-        ("xx", "../../etc", "ko", "ko"),
-    ],
-)
-def test_the_language(
-    chosen: str | None, kept: str | None, accept: str | None, expected: str
-) -> None:
-    """A click counts more than an earlier click, and that more than what the browser asks for."""
-    assert expected == language(chosen, kept, accept)
 
 
 @pytest.mark.parametrize(
@@ -134,48 +103,6 @@ def test_spans_and_countdowns() -> None:
     assert ["60 s", "2 min", "1 h 1 min"] == [span(ENGLISH, s) for s in (60, 150, 3_660)]
     found = [clock(ENGLISH, s) for s in (-5, 291, 7_491, 266_691)]
     assert ["0:00", "4:51", "2:04:51", "3 d 2:04:51"] == found
-
-
-# Colours --------------------------------------------------------------------------------------
-
-
-def test_every_colour_can_be_seen_and_read() -> None:
-    """Accents stand out from the card by 3:1, and what is written on them by 4.5:1."""
-    shades = ("00", "40", "80", "c0", "ff")
-    for colour in (f"#{r}{g}{b}" for r in shades for g in shades for b in shades):
-        for card in (theme.LIGHT_CARD, theme.DARK_CARD):
-            accent = theme.visible_on(card, colour)
-            assert 3.0 <= theme.contrast(accent, card)
-            assert 4.5 <= theme.contrast(theme.readable_on(accent), accent)
-    assert "#0b5fd0" == theme.visible_on(theme.LIGHT_CARD, "#0b5fd0"), "a good one stays"
-
-
-def test_the_cards_are_those_of_the_style_sheet() -> None:
-    """The colours that contrasts are measured against are the ones that are shown."""
-    css = (HERE / "static/waiting/page.css").read_text("utf-8")
-    cards = re.findall(r"--card: (#\w+)", css)
-    assert [theme.LIGHT_CARD, theme.DARK_CARD] == cards
-
-
-# What was seen --------------------------------------------------------------------------------
-
-
-def test_the_number_falls_only() -> None:
-    """The cookie keeps the first place and the least; another ticket begins anew."""
-    first = seen(None, SEEN, 100, 600, 1_000)
-    assert (100, 100, 1_600) == (first.start, first.least, first.due_s)
-    better = seen(first.value(SEEN), SEEN, 40, 300, 1_100)
-    assert (100, 40, 1_400) == (better.start, better.least, better.due_s)
-    worse = seen(better.value(SEEN), SEEN, 60, 700, 1_200)
-    assert (100, 40, True) == (worse.start, worse.least, worse.grown)
-    other = seen(worse.value(SEEN), "12345678", 80, None, 1_300)
-    assert (80, 80, False) == (other.start, other.least, other.grown)
-
-
-@pytest.mark.parametrize("cookie", ["", "x", "abcdefgh.1.2", "abcdefgh.a.b.c", "\x00" * 5_000])
-def test_a_spoilt_cookie_says_nothing(cookie: str) -> None:
-    """Whatever stands in it, the page shows the true place."""
-    assert 7 == seen(cookie, SEEN, 7, None, 0).least
 
 
 # Pages ----------------------------------------------------------------------------------------

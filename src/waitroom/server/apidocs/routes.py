@@ -11,17 +11,18 @@ import hashlib
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from fastapi.responses import HTMLResponse
 from markupsafe import Markup, escape
 
 from waitroom import errors
 from waitroom.server.apidocs import reference
 from waitroom.server.context import Here
 from waitroom.server.http import problems
+from waitroom.server.pages import templates
+from waitroom.server.pages.headers import document_headers
 from waitroom.version import __version__
 
 router = APIRouter(include_in_schema=False)
@@ -105,49 +106,24 @@ def _element(found: re.Match[str]) -> str:
 
 
 @cache
-def _templates() -> Environment:
-    loader = PackageLoader("waitroom.server", "templates")
-    made = Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {"prose": prose, "inline": inline, "breakable": breakable}
-    made.globals["titles"] = {str(status): text for status, text in problems.TITLES.items()}
-    made.globals["problem_type"] = problems.MEDIA_TYPE
-    made.globals["version"] = __version__
-    made.globals["style"] = Markup(_style())  # noqa: S704 - a file of ours
-    return made
-
-
-@cache
 def _style() -> str:
-    return (resources.files("waitroom.server") / "templates" / "apidocs/page.css").read_text(
-        "utf-8"
+    return (templates.FOLDER / "apidocs/page.css").read_text("utf-8")
+
+
+def _render(name: str, **values: Any) -> str:
+    return templates.render(
+        name,
+        prose=prose,
+        inline=inline,
+        breakable=breakable,
+        titles={str(status): text for status, text in problems.TITLES.items()},
+        problem_type=problems.MEDIA_TYPE,
+        version=__version__,
+        style=Markup(_style()),  # noqa: S704 - a file of ours
+        **values,
     )
-
-
-@cache
-def _policy() -> str:
-    """Return the Content-Security-Policy: our own style, known by its hash, and nothing else."""
-    digest = base64.b64encode(hashlib.sha256(_style().encode()).digest()).decode()
-    return (
-        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'"
-    )
-
-
-def _render(name: str, **context: Any) -> str:
-    return _templates().get_template(name).render(**context)
 
 
 def _answer(page: str) -> Response:
-    headers = {
-        "content-security-policy": _policy(),
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
-        "cache-control": "public, max-age=300",
-    }
-    return Response(page, headers=headers, media_type="text/html; charset=utf-8")
+    digest = base64.b64encode(hashlib.sha256(_style().encode()).digest()).decode()
+    return HTMLResponse(page, headers=document_headers(digest))

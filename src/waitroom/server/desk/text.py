@@ -6,27 +6,21 @@ together. Times are those of the store: who waits there reads its clock.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from datetime import datetime
-from functools import cache
-from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from waitroom.desk.live.waits import LineSummary
 from waitroom.desk.models import Party, Range, Store
-from waitroom.server.pages.text import LOCALES, Text
+from waitroom.server.pages.text import Text, load_text
 
 _HOUR_M = 60
 _FIVES_FROM_M, _TENS_FROM_M = 20, 120
 """From here on a wait is told to five, then to ten minutes: more would be false precision."""
 
 
-@cache
 def words_of(lang: str) -> Text:
-    """Return the words of a language that we have."""
-    words: Mapping[str, str] = json.loads((LOCALES / "desk" / f"{lang}.json").read_text("utf-8"))
-    return Text(lang, MappingProxyType(words))
+    """Return the words of the desk in a language that we have."""
+    return load_text("desk", lang)
 
 
 def some(text: Text, key: str, n: int, **values: object) -> str:

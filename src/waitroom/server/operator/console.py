@@ -24,9 +24,10 @@ from waitroom.server.operator import chart
 from waitroom.server.operator import preview as previews
 from waitroom.server.operator import room_view as views
 from waitroom.server.operator import session as sessions
-from waitroom.server.operator.page import Page, PageRoute, see
+from waitroom.server.operator.page import Page, PageRoute
 from waitroom.server.operator.preview import Lever, Wish
 from waitroom.server.pages.forms import check_own_form
+from waitroom.server.pages.route import redirect
 
 _TICKETS_PER_PAGE = 100
 _ENTRIES_PER_PAGE = 50
@@ -63,7 +64,7 @@ async def sign_in(
             response.headers["retry-after"] = str(wait_s)
         return response
     await _trail(server, who).record("sign_in")
-    response = see("/admin")
+    response = redirect("/admin")
     sessions.begin(server, request, response, who.key)
     return response
 
@@ -75,7 +76,7 @@ async def sign_out(
     """End the session."""
     page = await Page.of(server, request)
     page.check(token)
-    response = see("/admin/sign-in")
+    response = redirect("/admin/sign-in")
     sessions.end(server, request, response)
     return response
 
@@ -194,7 +195,7 @@ async def do(server: Here, request: Request, room: str) -> Response:
     page.check(form.get("token", ""))
     wish, op_id = previews.read(form), form.get("op") or None
     entry_id = await _do(page, check_room_name(room), wish, form.get("version", ""), op_id)
-    return see(f"/admin/rooms/{room}" + (f"?done={entry_id}" if entry_id else ""))
+    return redirect(f"/admin/rooms/{room}" + (f"?done={entry_id}" if entry_id else ""))
 
 
 async def _do(page: Page, room: str, wish: Wish, version: str, op_id: str | None) -> str:
@@ -233,7 +234,7 @@ async def undo(
     before = {name: pair["old"] for name, pair in last.detail["changed"].items()}
     trail = _trail(server, page.who)
     _, entry_id = await rooms.change(server.engine, trail, room, before, last.detail["version"])
-    return see(f"/admin/rooms/{room}?done={entry_id}")
+    return redirect(f"/admin/rooms/{room}?done={entry_id}")
 
 
 def _undoable(entry: Entry, version: int | None = None) -> bool:

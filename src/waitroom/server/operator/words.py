@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from functools import cache
-from types import MappingProxyType
 from typing import Any
 
 from waitroom.engine.audit import Entry
 from waitroom.estimate.methods import Wait
 from waitroom.models import Policy
-from waitroom.server.pages.text import LOCALES, Text
+from waitroom.server.pages.text import Text
 
 _COUNTS = ("called", "count", "kicked", "asked", "cleared", "lines", "settled", "removed")
 _WORDS = ("ticket", "name", "role", "id", "store")
-
-
-@cache
-def words_of(lang: str) -> Text:
-    """Return the words of a language that we have."""
-    words: Mapping[str, str] = json.loads(
-        (LOCALES / "operator" / f"{lang}.json").read_text("utf-8")
-    )
-    return Text(lang, MappingProxyType(words))
 
 
 def span(text: Text, seconds: float) -> str:

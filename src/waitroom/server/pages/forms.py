@@ -1,7 +1,8 @@
-"""Forms of our pages count only if a page of ours sends them."""
+"""Forms of our pages count only if a page of ours sends them, and for the session it was made."""
 
 from __future__ import annotations
 
+import hmac
 from urllib.parse import urlsplit
 
 from fastapi import Request
@@ -18,3 +19,9 @@ def check_own_form(server: Server, request: Request, *, origin_must_match: bool 
     site, origin = headers.get(SITE_HEADER), headers.get(ORIGIN_HEADER)
     if not is_own_form(site, origin, hosts, origin_must_match=origin_must_match):
         raise Forbidden("this form was not sent by our own page")
+
+
+def check_form_token(expected: str, token: str) -> None:
+    """Refuse a form whose CSRF token is not that of the session."""
+    if not hmac.compare_digest(expected.encode(), token.encode("utf-8", "replace")):
+        raise Forbidden("this form is of another session; go back, reload the page and try again")

@@ -26,7 +26,7 @@ from waitroom.server.tickets import actions
 from waitroom.server.tickets.away import let_in, open_while_away
 from waitroom.server.tickets.limits import check_not_desk, within
 from waitroom.server.tickets.responses import ticket_cookies
-from waitroom.server.waiting.progress import SEEN_COOKIE, seen
+from waitroom.server.waiting.progress import PROGRESS_COOKIE, progress
 from waitroom.server.waiting.view import FACE_OF, Face, PageView
 from waitroom.web.names import TICKET_COOKIE
 
@@ -195,8 +195,8 @@ def _remembered(
     """Show no higher number than this browser has seen."""
     if view.position is None:
         return Facts(page, cookies)
-    name, likely_s = SEEN_COOKIE + request.room, page.eta.likely if page.eta else None
-    found = seen(request.cookie(name), view.id, view.position, likely_s, page.now_ms // 1000)
+    name, likely_s = PROGRESS_COOKIE + request.room, page.eta.likely if page.eta else None
+    found = progress(request.cookie(name), view.id, view.position, likely_s, page.now_ms // 1000)
     page = replace(page, position=found.least, start=found.start, grown=found.grown)
     kept = cookie(
         name, found.value(view.id), secure=request.is_https(server.proxies), max_age_s=86_400

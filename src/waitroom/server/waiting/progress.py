@@ -1,4 +1,4 @@
-"""What a browser was shown of its place, kept in a cookie of the page: where it started, the least.
+"""How far a browser has come in the line, kept in a cookie: where it started, and its best place.
 
 With it the number never rises on the screen, also over reloads and without a script, and the page
 can tell that a wait has grown. Whoever forges it fools only themselves.
@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-SEEN_COOKIE = "waitroom-seen-"
+PROGRESS_COOKIE = "waitroom-seen-"
 _VALUE = re.compile(r"([\w-]{8})\.(\d{1,10})\.(\d{1,10})\.(\d{0,10})", re.ASCII)
 _TAG = 8  # enough to tell two tickets of one browser apart
 _GROWN_S = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Progress:
     """The first place, the best one so far, and the earliest end of the wait that was shown."""
 
     start: int
@@ -29,18 +29,18 @@ class Seen:
         return f"{ticket_id[:_TAG]}.{self.start}.{self.least}.{self.due_s or ''}"
 
 
-def seen(
+def progress(
     cookie: str | None, ticket_id: str, position: int, likely_s: int | None, now_s: int
-) -> Seen:
+) -> Progress:
     """Add a new position to what the cookie says; one of another ticket says nothing."""
     match = _VALUE.fullmatch(cookie or "")
     due_s = None if likely_s is None else now_s + likely_s
     if match is None or match[1] != ticket_id[:_TAG]:
-        return Seen(position, position, due_s)
+        return Progress(position, position, due_s)
     start, least = max(int(match[2]), position), min(int(match[3]), position)
     best_s = int(match[4]) if match[4] else due_s
     if due_s is None or best_s is None or likely_s is None:
-        return Seen(start, least, best_s)
+        return Progress(start, least, best_s)
     # A fifth and a minute: smaller steps are noise.
     grown = due_s > best_s + max(_GROWN_S, likely_s // 5)
-    return Seen(start, least, min(best_s, due_s), grown)
+    return Progress(start, least, min(best_s, due_s), grown)

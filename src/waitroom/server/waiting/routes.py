@@ -21,19 +21,20 @@ from waitroom.server.http import statics
 from waitroom.server.http.answers import Answer
 from waitroom.server.http.request import VisitorRequest, cookie
 from waitroom.server.pages.forms import check_own_form
-from waitroom.server.pages.text import LANGUAGES, language, text_of
+from waitroom.server.pages.headers import page_headers
+from waitroom.server.pages.page import LANGUAGE_COOKIE, LANGUAGE_LIFE_S
+from waitroom.server.pages.text import LANGUAGES, language
 from waitroom.server.tickets import actions
 from waitroom.server.waiting import onward
 from waitroom.server.waiting.facts import Asked, facts, host_of, inside
-from waitroom.server.waiting.progress import SEEN_COOKIE
+from waitroom.server.waiting.progress import PROGRESS_COOKIE
 from waitroom.server.waiting.view import PageView, render
+from waitroom.server.waiting.words import words_of
 from waitroom.web.return_urls import with_code
 
 router = APIRouter(include_in_schema=False)
 router.include_router(statics.router)
 public = statics.public
-LANG_COOKIE = "waitroom-lang"
-_YEAR_S = 365 * 86_400
 _ACTS: dict[str, actions.Action] = {
     "join": actions.join,
     "enter": actions.enter,
@@ -58,15 +59,14 @@ async def waiting_page(
 ) -> Response:
     """Show the caller where they are."""
     visitor_request = VisitorRequest.of(request.scope, room, "me")
-    word = language(
-        lang, visitor_request.cookie(LANG_COOKIE), visitor_request.header(b"accept-language")
-    )
+    kept, accept = request.cookies.get(LANGUAGE_COOKIE), request.headers.get("accept-language")
+    word = language(lang, kept, accept)
     asked = Asked(ended, no, back)
-    found = await facts(server, visitor_request, text_of(word), secrets.token_urlsafe(16), asked)
+    found = await facts(server, visitor_request, words_of(word), secrets.token_urlsafe(16), asked)
     cookies = [*found.cookies]
     if lang in LANGUAGES:
         safe = visitor_request.is_https(server.proxies)
-        cookies.append(cookie(LANG_COOKIE, word, secure=safe, max_age_s=_YEAR_S))
+        cookies.append(cookie(LANGUAGE_COOKIE, word, secure=safe, max_age_s=LANGUAGE_LIFE_S))
     response = Response(render(found.page), found.status, _headers(found.page))
     response.raw_headers += cookies
     return response
@@ -144,10 +144,8 @@ def _see(
     if good and act == "enter":
         response.raw_headers.append(inside(server, request, request.ticket))
     if good and act in ("join", "defer", "leave"):  # a new place starts anew
-        gone = cookie(
-            SEEN_COOKIE + request.room, "", secure=request.is_https(server.proxies), max_age_s=0
-        )
-        response.raw_headers.append(gone)
+        name, safe = PROGRESS_COOKIE + request.room, request.is_https(server.proxies)
+        response.raw_headers.append(cookie(name, "", secure=safe, max_age_s=0))
     return response
 
 
@@ -169,35 +167,10 @@ def _places(form: Form) -> bytes:
 
 
 def _headers(page: PageView) -> dict[str, str]:
+    target = urlsplit(page.go_to or "")
+    form_target = f"{target.scheme}://{target.netloc}" if target.netloc else ""
     return {
         "content-type": "text/html; charset=utf-8",
-        "content-language": page.text.lang,
-        "content-security-policy": _policy(page),
-        "cache-control": "no-store",
-        "vary": "Accept-Language, Cookie",
-        "referrer-policy": "same-origin",
-        "x-content-type-options": "nosniff",
-        "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin",
+        **page_headers(page.nonce, page.text.lang, form_target=form_target),
         **({"retry-after": str(page.refresh_s)} if page.away else {}),
     }
-
-
-def _policy(page: PageView) -> str:
-    """Only what this page itself brings may run, and nothing is asked of another host."""
-    # Browsers hold the redirect after a form against this too: entering may lead to another site.
-    target = urlsplit(page.go_to or "")
-    on = f" {target.scheme}://{target.netloc}" if target.netloc else ""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src 'nonce-{page.nonce}'",
-            f"style-src 'self' 'nonce-{page.nonce}'",
-            "img-src 'self' data:",
-            "connect-src 'self'",
-            f"form-action 'self'{on}",
-            "base-uri 'none'",
-            "frame-ancestors 'none'",
-            "require-trusted-types-for 'script'",
-        ]
-    )

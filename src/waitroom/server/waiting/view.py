@@ -13,19 +13,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy, Reason
 from waitroom.server.http import statics
-from waitroom.server.pages.text import LANGUAGES, Text, clock, span, text_of, wait_words
+from waitroom.server.pages import templates
+from waitroom.server.pages.text import LANGUAGES, Text
 from waitroom.server.waiting.onward import Onward, onward, returning
-from waitroom.server.waiting.theme import Look
+from waitroom.server.waiting.theme import Theme
+from waitroom.server.waiting.words import clock, span, wait_words, words_of
 
-HERE = Path(__file__).parents[1]
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
     "%3Ccircle cx='8' cy='8' r='6' fill='{fill}' stroke='%231f9d55' stroke-width='3'/%3E%3C/svg%3E"
@@ -76,7 +74,7 @@ class PageView:
     face: Face
     now_ms: int
     nonce: str
-    text: Text = field(default_factory=lambda: text_of(LANGUAGES[0]))
+    text: Text = field(default_factory=lambda: words_of(LANGUAGES[0]))
     policy: Policy | None = None
     holds: bool = False
     position: int | None = None
@@ -104,11 +102,11 @@ class PageView:
         return f"/rooms/{self.room}"
 
     @property
-    def look(self) -> Look:
+    def theme(self) -> Theme:
         """Title, texts, logo and colours."""
         if self.face is Face.UNKNOWN:
-            return Look(title=self.text("unknown_title"))
-        return Look.of(self.room, self.policy)
+            return Theme(title=self.text("unknown_title"))
+        return Theme.of(self.room, self.policy)
 
     @property
     def lives(self) -> bool:
@@ -282,7 +280,7 @@ class PageView:
     @property
     def another(self) -> str:
         """The language that one may change to."""
-        return next(lang for lang in LANGUAGES if lang != self.text.lang)
+        return self.text.other
 
     @property
     def client(self) -> dict[str, Any]:
@@ -290,7 +288,7 @@ class PageView:
         words, target = self.text.words, self.onward
         return {
             "room": self.room,
-            "title": self.look.title,
+            "title": self.theme.title,
             "lang": self.text.lang,
             "face": self.face,
             "holds": self.holds,
@@ -329,25 +327,12 @@ class PageView:
 def render(view: PageView) -> str:
     """Return the page as HTML."""
     css, js, client = map(statics.url_of, ("waiting/page.css", "waiting/page.js", statics.CLIENT))
-    return _template().render(v=view, t=view.text, css=css, js=js, client=client)
+    return templates.render("waiting/page.html", v=view, t=view.text, css=css, js=js, client=client)
 
 
 @cache
 def client_keys() -> tuple[str, ...]:
     """Return the keys of the words that the script says: every string in it that is one."""
     source = (statics.FOLDER / "waiting/page.js").read_text("utf-8")
-    words = text_of(LANGUAGES[0]).words
+    words = words_of(LANGUAGES[0]).words
     return tuple(sorted({key for key in _SAYS.findall(source) if key in words}))
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    return environment.get_template("waiting/page.html")

@@ -25,10 +25,11 @@ from waitroom.server.context import Here, Server
 from waitroom.server.desk import changes, requests
 from waitroom.server.desk.access import HostCaller, caller_by_key, caller_of, desk_of
 from waitroom.server.desk.console import feedback, lists, session
-from waitroom.server.desk.pages.base import Page, PageRoute, SignInFirst, see
+from waitroom.server.desk.pages.base import Page, PageRoute
 from waitroom.server.http.auth import address_of
 from waitroom.server.http.problems import status_of
-from waitroom.server.pages.forms import check_own_form
+from waitroom.server.pages.forms import check_form_token, check_own_form
+from waitroom.server.pages.route import NotSignedIn, redirect
 
 router = APIRouter(prefix="/desk/{store}/host", route_class=PageRoute, include_in_schema=False)
 
@@ -64,7 +65,7 @@ async def sign_in(
         reason = "limited" if isinstance(error, TooMany) else reason
         message = page.text(f"sign_in_{reason}")
         return page.html("desk/sign_in.html", status_of(error), store=shown, error=message)
-    response = see(f"/desk/{store}/host")
+    response = redirect(f"/desk/{store}/host")
     session.begin(server, request, response, store, await _shown_key(server, key.strip()))
     return response
 
@@ -74,7 +75,7 @@ async def _shown_key(server: Server, text: str) -> HostKey | ApiKey:
     keys = desk_of(server).hosts if text.startswith(PREFIX) else server.keys
     key: HostKey | ApiKey | None = await keys.find(text)
     if key is None:
-        raise SignInFirst
+        raise NotSignedIn
     return key
 
 
@@ -82,7 +83,7 @@ async def _shown_key(server: Server, text: str) -> HostKey | ApiKey:
 async def sign_out(server: Here, request: Request, store: str, token: Word = "") -> Response:
     """End the session."""
     await Host.of(server, request, store, token)
-    response = see(f"/desk/{store}/host/sign-in")
+    response = redirect(f"/desk/{store}/host/sign-in")
     session.end(server, request, response, store)
     return response
 
@@ -103,10 +104,10 @@ class Host:
         try:
             caller = await caller_of(server, request, store)
         except Unauthorized:
-            raise SignInFirst from None
+            raise NotSignedIn from None
         caller.need(store, Role.VIEWER if token is None else Role.OPERATOR)
         if token is not None and caller.form_token:
-            session.check_form(caller.form_token, token)
+            check_form_token(caller.form_token, token)
         return cls(Page(request, server), caller, store)
 
     @property
@@ -127,7 +128,7 @@ class Host:
                 {"said": message, "undo": back}, headers={"cache-control": "no-store"}
             )
         query = f"?type={party.type}&did={party.id}" if party else ""
-        return see(f"/desk/{self.store}/host{query}")
+        return redirect(f"/desk/{self.store}/host{query}")
 
     async def refused(self, message: str, status: int) -> Response:
         """Answer what was not done, and why."""

@@ -26,11 +26,12 @@ from waitroom.server.desk.access import desk_of
 from waitroom.server.desk.lines import summarize
 from waitroom.server.desk.pages import join as join_form
 from waitroom.server.desk.pages import place as place_view
-from waitroom.server.desk.pages.base import Page, PageRoute, see
+from waitroom.server.desk.pages.base import Page, PageRoute
 from waitroom.server.desk.pages.join import Filled
 from waitroom.server.desk.requests import limit_joins, op_id
 from waitroom.server.http.problems import status_of
 from waitroom.server.pages.forms import check_own_form
+from waitroom.server.pages.route import redirect
 
 router = APIRouter(prefix="/desk/{store}", route_class=PageRoute, include_in_schema=False)
 MINE = "waitroom-desk-"
@@ -107,7 +108,7 @@ async def join(
         errors = join_form.refusals(page.text, found, filled, error)
         found = await desk.record.store(store)  # it may have been paused meanwhile
         return await _form(page, found, filled, errors, here=here, status=status_of(error), op=op)
-    response = see(f"/desk/{store}/p/{token}")
+    response = redirect(f"/desk/{store}/p/{token}")
     response.set_cookie(
         MINE + store,
         token,
@@ -187,4 +188,4 @@ async def act(
         said = "defer_used"
     except WrongStatus:
         said = "problem_moved"
-    return see(f"/desk/{store}/p/{token}" + (f"?said={said}" if said else ""))
+    return redirect(f"/desk/{store}/p/{token}" + (f"?said={said}" if said else ""))

@@ -1,0 +1,53 @@
+"""Headers of our pages: what a page may run and ask for, and that nobody keeps or frames it."""
+
+from __future__ import annotations
+
+_ALL_PAGES = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+def page_headers(
+    nonce: str, lang: str, *, form_target: str = "", reads_html: bool = False
+) -> dict[str, str]:
+    """Return the headers of a page that is made for one reader.
+
+    It runs only scripts and styles that carry its nonce, and asks no other host. `form_target` is
+    another origin that a form may lead to: browsers hold the redirect after it against the policy.
+    `reads_html` is for pages whose script puts HTML of ours into the page, which trusted types
+    would refuse.
+    """
+    policy = (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
+        f"img-src 'self' data:; connect-src 'self'; form-action 'self'{form_target and ' '}"
+        f"{form_target}; base-uri 'none'; frame-ancestors 'none'"
+    )
+    return {
+        "content-security-policy": policy + ("" if reads_html else _TRUSTED_TYPES),
+        "content-language": lang,
+        "cache-control": "no-store",
+        "vary": "Accept-Language, Cookie",
+        # Some addresses are tickets, so no other site is told them. With no referrer at all
+        # browsers would send `Origin: null` with our own forms.
+        "referrer-policy": "same-origin",
+        **_ALL_PAGES,
+    }
+
+
+def document_headers(style_sha256: str) -> dict[str, str]:
+    """Return the headers of a page that is the same for all: one style, known by its hash."""
+    return {
+        "content-security-policy": (
+            f"default-src 'none'; style-src 'sha256-{style_sha256}'; base-uri 'none'; "
+            "form-action 'none'; frame-ancestors 'none'"
+        ),
+        "cache-control": "public, max-age=300",
+        "referrer-policy": "no-referrer",
+        **_ALL_PAGES,
+    }
+
+
+_TRUSTED_TYPES = "; require-trusted-types-for 'script'"

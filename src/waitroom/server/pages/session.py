@@ -1,0 +1,92 @@
+"""A session in a signed cookie: whose key it is and until when, and the CSRF token of its forms.
+
+The cookie holds no key, only its id and mark: it ends after its time, or with its key.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import NamedTuple, Protocol
+
+from fastapi import Request, Response
+
+from waitroom.tickets import KeyRing
+
+_LONGEST = 200
+
+
+class SignInKey(Protocol):
+    """A key that somebody signs in with."""
+
+    @property
+    def id(self) -> str:
+        """Its public part."""
+
+    @property
+    def mark(self) -> str:
+        """What tells it from a later key of the same id."""
+
+
+class Claim(NamedTuple):
+    """What a good cookie says; whether its key still counts is for the caller to look up."""
+
+    kind: str
+    key_id: str
+    mark: str
+    form_token: str
+
+    def is_of(self, key: SignInKey) -> bool:
+        """Tell whether the session was begun with this key."""
+        return hmac.compare_digest(key.mark, self.mark)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCookie:
+    """The cookie of one face, or of one store: another one's is not accepted under its name."""
+
+    ring: KeyRing
+    name: str
+    path: str
+    life_s: int
+    clock: Callable[[], float] = time.time
+
+    def begin(self, response: Response, kind: str, key: SignInKey, *, secure: bool) -> None:
+        """Sign somebody in who has shown a good key."""
+        ends_s = int(self.clock()) + self.life_s
+        text = f"{kind}.{key.id}.{key.mark}.{ends_s}.{secrets.token_hex(8)}"
+        self._set(response, f"{text}.{self._sign('session', text)}", self.life_s, secure=secure)
+
+    def end(self, response: Response, *, secure: bool) -> None:
+        """Sign somebody out."""
+        self._set(response, "", 0, secure=secure)
+
+    def read(self, request: Request) -> Claim | None:
+        """Return what the cookie of a request says; None if it is not ours, or too old."""
+        text, _, seal = request.cookies.get(self.name, "")[:_LONGEST].rpartition(".")
+        if not hmac.compare_digest(seal.encode(), self._sign("session", text).encode()):
+            return None
+        kind, key_id, mark, ends_s, _ = text.split(".")
+        if int(ends_s) < self.clock():
+            return None
+        return Claim(kind, key_id, mark, self._sign("form", text))
+
+    def _sign(self, purpose: str, text: str) -> str:
+        # No room has an empty name, so no visitor's id can be what signs here.
+        halves = (self.ring.visitor_id("", f"{purpose}:{half}:{self.name}") for half in (1, 2))
+        return blake2b(text.encode(), key="".join(halves).encode(), digest_size=16).hexdigest()
+
+    def _set(self, response: Response, value: str, age_s: int, *, secure: bool) -> None:
+        response.set_cookie(
+            self.name,
+            value,
+            max_age=age_s,
+            path=self.path,
+            secure=secure,
+            httponly=True,
+            samesite="strict",
+        )

@@ -1,0 +1,63 @@
+"""How the waiting page says waits, spans and countdowns.
+
+`static/waiting/page.js` says them again in the visitor's time zone, by the same rules: a browser
+test checks.
+"""
+
+from __future__ import annotations
+
+from waitroom.estimate.methods import Wait
+from waitroom.server.pages.text import Text, load_text
+
+_HOUR_M = 60
+_TENS_FROM_M = 90
+"""Waits from here on are told to ten minutes: more would be false precision."""
+
+
+def words_of(lang: str) -> Text:
+    """Return the words of the page in a language that we have."""
+    return load_text("waiting", lang)
+
+
+def wait_words(text: Text, wait: Wait | None) -> str:
+    """Say a wait as an honest range: whole minutes, tens of minutes when long."""
+    if wait is None:
+        return text("wait_unknown")
+    if wait.high < 60:
+        return text("wait_soon")
+    low, high = wait.low // 60, -(-wait.high // 60)
+    if high > _TENS_FROM_M:
+        low, high = low // 10 * 10, -(-high // 10) * 10
+    if high == 1:
+        return text("wait_minute")
+    if low < 1:
+        return text("wait_up_to", span=minutes(text, high))
+    if high > _TENS_FROM_M:
+        return text("wait_span", low=minutes(text, low), high=minutes(text, high))
+    if low == high:
+        return text("wait_about", n=high)
+    return text("wait_range", low=low, high=high)
+
+
+def minutes(text: Text, total: int) -> str:
+    """Say minutes, in hours and minutes from an hour on."""
+    h, m = divmod(total, _HOUR_M)
+    if not h:
+        return text("span_m", m=m)
+    return text("span_hm", h=h, m=m) if m else text("span_h", h=h)
+
+
+def span(text: Text, seconds: float) -> str:
+    """Say a length of time, under two minutes in seconds."""
+    if seconds < 120:
+        return text("span_s", s=int(seconds))
+    return minutes(text, int(seconds // 60))
+
+
+def clock(text: Text, seconds: float) -> str:
+    """Count down: `4:51`, `2:04:51`, `3 d 2:04:51`."""
+    m, s = divmod(max(0, int(seconds)), 60)
+    h, m = divmod(m, 60)
+    d, h = divmod(h, 24)
+    short = f"{h}:{m:02}:{s:02}" if d or h else f"{m}:{s:02}"
+    return f"{text('days', n=d)} {short}" if d else short

@@ -1,0 +1,27 @@
+"""The accent of a page stands out and can be read, whatever colour an operator chooses."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import waitroom.server
+from waitroom.server.pages import colours
+
+
+def test_every_colour_can_be_seen_and_read() -> None:
+    """Accents stand out from the card by 3:1, and what is written on them by 4.5:1."""
+    shades = ("00", "40", "80", "c0", "ff")
+    for colour in (f"#{r}{g}{b}" for r in shades for g in shades for b in shades):
+        for card in (colours.LIGHT_CARD, colours.DARK_CARD):
+            accent = colours.visible_on(card, colour)
+            assert 3.0 <= colours.contrast(accent, card)
+            assert 4.5 <= colours.contrast(colours.readable_on(accent), accent)
+    assert "#0b5fd0" == colours.visible_on(colours.LIGHT_CARD, "#0b5fd0"), "a good one stays"
+
+
+def test_the_cards_are_those_of_the_style_sheet() -> None:
+    """The colours that contrasts are measured against are the ones that are shown."""
+    css = (Path(waitroom.server.__file__).parent / "static/waiting/page.css").read_text("utf-8")
+    cards = re.findall(r"--card: (#\w+)", css)
+    assert [colours.LIGHT_CARD, colours.DARK_CARD] == cards
