@@ -9,186 +9,20 @@ the model states bounds. It knows no Lua, and the engine knows nothing of it.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from waitroom.models import BeforeOpen, Mode, Policy
+from tests.engine.state_machine.facts import FOREVER, Event, Facts, Person, Step, ms
+from tests.engine.state_machine.policy_model import PolicyModel
+from waitroom.models import Mode, Policy
 
-FOREVER = 9_000_000_000_000_000
 ADMITTING = frozenset({"advance", "enter", "finish", "leave", "kick"})
 FROM_THE_HEAD = ADMITTING | {"admit"}
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One entry of the event stream."""
-
-    kind: str
-    ids: tuple[str, ...]
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What the keys of a room hold, read with plain commands."""
-
-    policy: Policy | None
-    meta: dict[str, int]
-    waiting: dict[str, int]
-    seen: dict[str, int]
-    called: dict[str, int]
-    inside: dict[str, int]
-    sids: dict[str, int]
-    gone: dict[str, int]
-    entries: dict[int, int]
-    record: dict[str, int]
-    events: tuple[tuple[str, Event], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One call of the engine: whom it was about, and whether an operator forced it."""
-
-    verb: str
-    targets: frozenset[str] = frozenset()
-    forced: bool = False
-    nameless: frozenset[str] = frozenset()  # those of `targets` who came without a ticket
-    recorded: frozenset[str] = frozenset()  # of whom `settle` has told the room before
-
-
 @dataclass(slots=True)
-class Person:
-    """One ticket. `until` is the deadline they were told, in room time."""
-
-    id: str
-    place: int
-    state: str = "out"
-    why: str = "new"
-    until: int = FOREVER
-    seen: int = 0
-    arrived: int = 0
-    drew: bool = False  # the place was drawn: it is no time of arrival
-    moved: bool = False  # the place was changed
-    places: set[int] = field(default_factory=set)
-    lost: bool = False  # waits, but the server forgot: a poll must bring them back
-    forgiven: bool = False  # is out, but the server forgot: a poll may bring them back
-    reverted: bool = False  # was put back by a failover, perhaps behind the watermark
-    settled: bool = False  # has a place of a record elsewhere, which alone brings it back
-
-    def forget(self) -> None:
-        """Be forgotten by the server: a ticket brings back whose place it proves."""
-        self.lost = self.state == "waiting" and not self.settled
-        if not self.lost:
-            self.state, self.forgiven = "out", self.why != "cleared"
-
-
-def ms(seconds: float | None) -> int:
-    """Return seconds as ms; no limit is for ever."""
-    return FOREVER if seconds is None else round(seconds * 1000)
-
-
-@dataclass(slots=True)
-class Model:
-    """One room."""
-
-    policy: Policy
-    version: int = 1
-    people: dict[str, Person] = field(default_factory=dict)
-    wall: int = 0  # the clock, ms
-    opened: int = 0  # the opening time at which the room was seen open
-    now: int = 0  # room time of the last call, ms
-    peak: int = 0
-    hold_until: int = 0
-    resumed: int = 0
-    highest: int = 0  # place
-    drawn: int = 0  # highest place that was drawn; processes do not remember it through a loss
-    entries: list[int] = field(default_factory=list)
-    limited_since: int = 0
-    vague_until: int = 0  # a longer window was set: what it holds is estimated until then
-    slot: int = 0
-    slot_calls: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
-
-    # What the policy comes to now ------------------------------------------------------------
-
-    @property
-    def early(self) -> bool:
-        """Whether the room has not opened yet."""
-        opens = self.policy.opens_at_ms  # once open, a clock set back does not close it again
-        return opens is not None and self.wall < opens and opens != self.opened
-
-    @property
-    def draws(self) -> bool:
-        """Whether places are drawn, and positions hidden."""
-        return self.early and self.policy.before_open is BeforeOpen.DRAW
-
-    @property
-    def works(self) -> bool:
-        """Whether an operator may call people without force."""
-        open_ = not self.early or self.policy.before_open is BeforeOpen.PASS
-        return open_ and self.policy.mode in (Mode.OPEN, Mode.MANUAL)
-
-    @property
-    def bypass(self) -> bool:
-        """Whether everybody goes in, whatever the limits say."""
-        passes = self.early and self.works
-        return self.policy.mode is Mode.BYPASS or passes
-
-    @property
-    def calls(self) -> bool:
-        """Whether people are called without an operator."""
-        return self.bypass or (self.works and self.policy.mode is Mode.OPEN)
-
-    @property
-    def refuses(self) -> str:
-        """Why newcomers are refused, or nothing."""
-        if self.policy.mode is Mode.CLOSED:
-            return "room_closed"
-        shut = self.early and self.policy.before_open is BeforeOpen.REFUSE
-        return "room_not_open" if shut and not self.bypass else ""
-
-    def line(self) -> list[Person]:
-        """Return who waits and is known to the server, the first first."""
-        waiting = (p for p in self.people.values() if p.state == "waiting" and not p.lost)
-        return sorted(waiting, key=lambda p: p.place)
-
-    def live(self, state: str) -> int:
-        """Count who is called or inside and whose time is not over."""
-        return sum(p.state == state and p.until > self.now for p in self.people.values())
-
-    def entered_within(self, span_ms: int) -> int:
-        """Count the entries of the last `span_ms`, as far as there was a limit."""
-        since = max(self.now - span_ms, self.limited_since)
-        return sum(at > since for at in self.entries)
-
-    def absent(self, person: Person, slack: int = 0) -> bool:
-        """Whether a waiting person has been silent too long, or their ticket is too old."""
-        silent = self.now - max(person.seen + slack, self.resumed) > ms(self.policy.presence_s)
-        # Drawn places count from the opening and deferred ones are younger, so `slack` is for all.
-        arrived = FOREVER if slack and (person.drew or person.moved) else person.arrived
-        return silent or self.now - arrived > ms(self.policy.ticket_ttl_s) + slack
-
-    def room_left(self, *, direct: bool = False, by_hand: bool = False) -> int:
-        """Return how many must be callable now: what is left even if the engine counts late."""
-        if self.bypass:
-            return 500
-        if self.hold_until > self.now or not (self.works if by_hand else self.calls):
-            return 0
-        p, called, left = self.policy, self.live("called"), 500
-        if p.capacity is not None:
-            left = min(left, p.capacity - called - self.live("inside"))
-        if p.max_entries is not None:
-            vague = self.now <= self.vague_until
-            late = ms(p.per_s) + math.ceil(ms(p.per_s) / 60)
-            recent = sum(at >= self.now - late for at in self.entries)
-            left = min(left, 0 if vague else p.max_entries - recent - called)
-        if p.batch is not None and not by_hand and not (direct and p.max_entries):
-            fresh = self.now >= self.slot + ms(p.every_s)
-            left = min(left, p.batch - (0 if fresh else self.slot_calls))
-        return max(left, 0)
-
-    # What happens to it ----------------------------------------------------------------------
+class Model(PolicyModel):
+    """One room, followed through its history."""
 
     def person(self, ticket_id: str) -> Person:
         """Return who holds a ticket; somebody new is out until they are seen in line."""

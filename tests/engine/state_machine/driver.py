@@ -1,0 +1,236 @@
+"""One room, two engines: a call is made, the keys are read, and the model judges both."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from hypothesis.stateful import RuleBasedStateMachine
+
+from tests.engine.state_machine.facts import Event, Facts, Step
+from tests.engine.state_machine.model import Model
+from tests.support.clock import SECRET, Clock
+from waitroom import errors
+from waitroom.engine import Engine, policies
+from waitroom.engine.connection.connect import connect
+from waitroom.engine.keys import ROOM_KEYS, ROOMS, room_key
+from waitroom.engine.protocol import COUNTERS
+from waitroom.models import Policy
+from waitroom.tickets import KeyRing
+
+ROOM = "state-machine"
+READS = ("stats", "list", "check")
+T = TypeVar("T")
+
+
+class CountingRing(KeyRing):
+    """Gives ids in order instead of at random, so that a failure can be replayed."""
+
+    def __init__(self) -> None:
+        super().__init__([SECRET])
+        self.made = 0
+
+    def new_id(self) -> str:
+        """Return the next id."""
+        self.made += 1
+        return base64.urlsafe_b64encode(self.made.to_bytes(12, "big")).decode()
+
+
+class Driver(RuleBasedStateMachine):
+    """One room, two engines, a crowd that keeps its tickets."""
+
+    url: ClassVar[str]
+    facts: Facts
+    model: Model
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = Clock()
+        self.loop = asyncio.new_event_loop()
+        self.backend = self.run(connect(self.url, Path("/nowhere"), 5.0))
+        self.raw = self.backend.client
+        ring = CountingRing()
+        self.engines = [Engine(self.backend, ring, clock=self.clock) for _ in range(2)]
+        self.ring = ring
+        self.tickets: dict[str, list[str]] = {}
+        self.known: list[tuple[int, int, Policy | None]] = [(0, 0, None)] * 2
+        self.born = 0
+        self.exists = False
+        self.saved: tuple[dict[bytes, bytes], Model] | None = None
+        self.ops: dict[str, int | str] = {}
+        self.latest = 0
+        self.run(self.delete_keys())
+
+    def teardown(self) -> None:
+        """Leave nothing behind."""
+        self.run(self.delete_keys())
+        self.run(self.backend.aclose())
+        self.loop.close()
+
+    def run(self, call: Awaitable[T]) -> T:
+        """Run one call to its end, which must come."""
+        return self.loop.run_until_complete(asyncio.wait_for(_awaitable(call), 2))
+
+    # Reading and breaking the server -----------------------------------------------------------
+
+    async def names(self) -> list[bytes]:
+        """Return the keys that the room has."""
+        return [key async for key in self.raw.scan_iter(match=f"wr:{{{ROOM}}}:*", count=5000)]
+
+    async def delete_keys(self) -> None:
+        """Delete the room's keys, as FLUSHALL would."""
+        if found := await self.names():
+            await self.raw.delete(*found)
+        await self.raw.srem(ROOMS, ROOM)
+
+    async def read(self) -> Facts:
+        """Read all keys in one pipeline."""
+        pipe = self.raw.pipeline(transaction=True)
+        for name in ROOM_KEYS:
+            key = room_key(ROOM, name)
+            if name in ("config", "meta", "seen", "sids", "moved", "entries", "record"):
+                pipe.hgetall(key)
+            elif name in ("waiting", "called", "inside", "done", "gone"):
+                pipe.zrange(key, 0, -1, withscores=True)
+            elif name == "events":
+                pipe.xrange(key)
+        values = await pipe.execute()
+        config, meta, waiting, seen, called, inside, sids, _, gone, _, entries, events, record = (
+            values
+        )
+        return Facts(
+            policy=policies.read(config)[0] if config else None,
+            meta=_numbers((name, value) for name, value in meta.items() if value.isdigit()),
+            waiting=_numbers(waiting),
+            seen=_numbers(seen.items()),
+            called=_numbers(called),
+            inside=_numbers(inside),
+            sids=_numbers(sids.items()),
+            gone=_numbers(gone),
+            entries={int(start): int(n) for start, n in entries.items()},
+            record={name.decode(): int(said.split(b":")[0]) for name, said in record.items()},
+            events=tuple((key.decode(), _event(fields)) for key, fields in events),
+        )
+
+    # One call, judged --------------------------------------------------------------------------
+
+    def call(
+        self, who: int, step: Step, act: Callable[[Engine], Awaitable[T]]
+    ) -> T | errors.WaitroomError:
+        """Let one engine act, and the model judge what came of it."""
+        engine, before, model = self.engines[who], self.facts, self.model
+        memory = engine.runner.memory(ROOM)
+        lost = not before.meta
+        behind = (
+            not lost and memory.epoch == before.meta["epoch"] and memory.rev > before.meta["rev"]
+        )
+        self.look_at_the_clock()
+        answer: T | errors.WaitroomError
+        try:
+            answer = self.run(act(engine))
+        except (errors.Refused, errors.InvalidTicket, errors.VersionConflict) as error:
+            answer = error
+        after = self.facts = self.run(self.read())
+        if lost and isinstance(answer, errors.InvalidTicket):
+            return answer  # refused before the server was asked
+        if lost:
+            _, version, policy = self.known[who]
+            assert policy is not None
+            model.change(policy, version)
+            model.flushed(self.clock.now_ms)
+            before = after
+        offsets = (before.meta.get("offset", 0), after.meta.get("offset", 0))
+        now = (self.clock.now_us + max(offsets)) // 1000
+        unchanged = after == before
+        if step.verb in READS:
+            assert unchanged or lost or self.catches_up(who), f"{step.verb} changed something"
+        if (
+            after.meta["rev"] != before.meta["rev"]
+            or after.meta["alive_at"] != before.meta["alive_at"]
+        ):
+            apart = offsets[0] != 0 or now < before.meta["alive_at"] - 1000
+            if apart and _empty(before) and _empty(after) and offsets[1] == 0:
+                model.begin_again()
+                now = self.clock.now_ms
+            model.tick(now, before, behind)
+        elif step.verb not in READS and now - after.meta["alive_at"] < 1000:
+            model.now = max(now, model.now)  # nothing to write down, but people were judged
+        fresh = _fresh(before.events if not lost else (), after.events)
+        model.follow(step, after, fresh)
+        self.take_policy(who)
+        self.check_totals(step, before, after, lost)
+        return answer
+
+    def look_at_the_clock(self) -> None:
+        """Let the model know the time, and whether the room has been open."""
+        self.model.wall = self.clock.now_ms
+        self.latest = max(self.latest, self.clock.now_ms)
+        self.model.opened = self.facts.meta.get("opened", 0)
+        assert self.model.opened <= self.latest, "open before its time"
+
+    def catches_up(self, who: int) -> bool:
+        """Whether this engine knows a later policy of the same room than the server."""
+        born, version, _ = self.known[who]
+        return born == self.born and version > self.model.version
+
+    def take_policy(self, who: int) -> None:
+        """After a failover the policy that a process remembers comes back."""
+        _, version, policy = self.known[who]
+        if self.catches_up(who) and policy is not None:
+            self.model.change(policy, version)
+        self.known[who] = (self.born, self.model.version, self.model.policy)
+
+    def check_totals(self, step: Step, before: Facts, after: Facts, lost: bool) -> None:
+        """Check what must be true after every call, whatever it was."""
+        model = self.model
+        if not lost:
+            for name in ("watermark", "last", "rev"):
+                assert after.meta.get(name, 0) >= before.meta.get(name, 0), f"{name} went back"
+            for name, total in _counters(after).items():
+                grown = total - before.meta.get(name, 0)
+                assert model.counts[name] == grown, f"{name}: {model.counts[name]} != {grown}"
+        assert after.meta.get("hold_until", 0) == model.hold_until, "holds for no reason, or not"
+        for person in model.people.values():
+            if person.state == "inside":
+                assert person.id in after.inside, "a session was forgotten"
+                assert after.inside[person.id] == person.until or step.verb == "renew"
+                person.until = after.inside[person.id]
+            elif person.state == "called":
+                assert person.id in after.called, "a turn was forgotten"
+                later = after.called[person.id]
+                assert later <= person.until or step.verb == "enter", "a turn was prolonged"
+                person.until = max(person.until, later)
+
+
+async def _awaitable(call: Awaitable[T]) -> T:
+    return await call
+
+
+def _numbers(pairs: Iterable[tuple[bytes, Any]]) -> dict[str, int]:
+    return {name.decode(): int(float(value)) for name, value in pairs if name != b"history"}
+
+
+def _event(fields: dict[bytes, bytes]) -> Event:
+    ids = tuple(fields[b"ids"].decode().split())
+    return Event(fields[b"kind"].decode(), ids, fields.get(b"reason", b"").decode())
+
+
+def _fresh(
+    before: tuple[tuple[str, Event], ...], after: tuple[tuple[str, Event], ...]
+) -> list[Event]:
+    """Return the events that are new; the stream may have been begun anew."""
+    seen = after[: len(before)] == before
+    return [event for _, event in (after[len(before) :] if seen else after)]
+
+
+def _empty(facts: Facts) -> bool:
+    """Whether nothing in the room counts in its own time."""
+    held = (facts.waiting, facts.called, facts.inside, facts.gone, facts.entries, facts.record)
+    return not any(held) and not facts.events
+
+
+def _counters(facts: Facts) -> dict[str, int]:
+    return {name: facts.meta.get(name, 0) for name in COUNTERS}

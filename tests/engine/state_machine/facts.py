@@ -1,0 +1,77 @@
+"""What was read of a room, and who its people are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from waitroom.models import Policy
+
+FOREVER = 9_000_000_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of the event stream."""
+
+    kind: str
+    ids: tuple[str, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the keys of a room hold, read with plain commands."""
+
+    policy: Policy | None
+    meta: dict[str, int]
+    waiting: dict[str, int]
+    seen: dict[str, int]
+    called: dict[str, int]
+    inside: dict[str, int]
+    sids: dict[str, int]
+    gone: dict[str, int]
+    entries: dict[int, int]
+    record: dict[str, int]
+    events: tuple[tuple[str, Event], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of the engine: whom it was about, and whether an operator forced it."""
+
+    verb: str
+    targets: frozenset[str] = frozenset()
+    forced: bool = False
+    nameless: frozenset[str] = frozenset()  # those of `targets` who came without a ticket
+    recorded: frozenset[str] = frozenset()  # of whom `settle` has told the room before
+
+
+@dataclass(slots=True)
+class Person:
+    """One ticket. `until` is the deadline they were told, in room time."""
+
+    id: str
+    place: int
+    state: str = "out"
+    why: str = "new"
+    until: int = FOREVER
+    seen: int = 0
+    arrived: int = 0
+    drew: bool = False  # the place was drawn: it is no time of arrival
+    moved: bool = False  # the place was changed
+    places: set[int] = field(default_factory=set)
+    lost: bool = False  # waits, but the server forgot: a poll must bring them back
+    forgiven: bool = False  # is out, but the server forgot: a poll may bring them back
+    reverted: bool = False  # was put back by a failover, perhaps behind the watermark
+    settled: bool = False  # has a place of a record elsewhere, which alone brings it back
+
+    def forget(self) -> None:
+        """Be forgotten by the server: a ticket brings back whose place it proves."""
+        self.lost = self.state == "waiting" and not self.settled
+        if not self.lost:
+            self.state, self.forgiven = "out", self.why != "cleared"
+
+
+def ms(seconds: float | None) -> int:
+    """Return seconds as ms; no limit is for ever."""
+    return FOREVER if seconds is None else round(seconds * 1000)
