@@ -88,7 +88,7 @@ async def measure_polls(
 
 async def _record(rig: Rig, crowd: Crowd, rounds: int) -> list[tuple[Any, ...]]:
     """Poll once through the engine, and return its script calls in another order."""
-    runner = rig.engine.runner
+    runner = rig.engine._runner
     client, recorder = runner.client, Recorder(runner.client)
     await rig.engine.poll_many(crowd.room, crowd.some(1))  # the server knows the script from here
     runner.client = recorder

@@ -67,7 +67,7 @@ async def _poll_until(rig: Rig, crowd: Crowd, over: asyncio.Event) -> int:
 
 async def _longer_ms(rig: Rig, verb: Verb) -> list[float]:
     """Return how long those calls of a verb took that the log has."""
-    sha = script(verb, rig.engine.runner.flags).sha.encode()
+    sha = script(verb, rig.engine.backend.facts.scripts_take_flags).sha.encode()
     entries: list[dict[str, Any]] = await rig.admin.slowlog_get(200_000)
     return [
         entry["duration"] / 1000

@@ -17,8 +17,7 @@ from tests.acceptance.tools import everybody, load_scripts, place_of
 from tests.support.clock import Clock, open_engine
 from tests.support.figures import say
 from tests.support.servers import FaultProxy, Server, fault_proxy, start_server
-from waitroom.engine import Engine, Join
-from waitroom.engine.lines import Settled
+from waitroom.engine import Engine, Join, Settled
 from waitroom.engine.scripts import Verb, script
 from waitroom.errors import UnknownRoom
 from waitroom.models import Policy, State, TicketView
@@ -244,7 +243,7 @@ async def test_a_lost_reply_changes_nothing(apart: Server, what: str) -> None:
         for lose in (True, False):
             clock = Clock()
             async with open_engine(proxy.url, clock) as engine:
-                await load_scripts(engine.backend.client, engine.runner.flags)
+                await load_scripts(engine.backend.client, engine.backend.facts.scripts_take_flags)
                 scene = Scene(engine, f"{what.replace(' ', '-')}-{lose}", clock)
                 await scene.build()
                 results.append(await _result(scene, act, verb, proxy if lose else None))
@@ -256,7 +255,8 @@ async def _result(scene: Scene, act: Act, verb: Verb, proxy: FaultProxy | None) 
     before = 0
     if proxy is not None:
         before = proxy.dropped
-        proxy.drop_next_reply(script(verb, scene.engine.runner.flags).sha.encode())
+        source = script(verb, scene.engine.backend.facts.scripts_take_flags)
+        proxy.drop_next_reply(source.sha.encode())
     answer = await act(scene)
     if proxy is not None:
         assert 1 == proxy.dropped - before, "no reply was lost, so nothing is proven"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,20 +14,25 @@ from tests.support.clock import Clock, crowd, open_engine
 from tests.support.counts import count
 from tests.support.figures import say
 from tests.support.servers import Server
-from waitroom.engine import Engine
+from waitroom.engine import Engine, Settled
 from waitroom.engine.keys import ROOM_KEYS, room_key
-from waitroom.engine.lines import Settled
 from waitroom.errors import BackendFull, BrokenRoom
 from waitroom.models import Policy, State, TicketView
 
 POLICY = Policy(capacity=4, renewable=True, max_defers=7)
 
 
+def with_flags(engine: Engine, clock: Clock, flags: bool) -> Engine:
+    """Return an engine on the same server that takes it for one with or without script flags."""
+    facts = replace(engine.backend.facts, scripts_take_flags=flags)
+    return Engine(replace(engine.backend, facts=facts), engine.ring, clock=clock)
+
+
 @pytest.mark.parametrize("flags", [True, False], ids=["flags", "no flags"])
 async def test_a_full_server(apart: Server, room: str, clock: Clock, flags: bool) -> None:
     """Join gets `BackendFull`; poll, enter, finish, leave, advance, kick, renew, admit go on."""
-    async with open_engine(apart.url, clock) as engine:
-        engine.runner.flags = flags
+    async with open_engine(apart.url, clock) as connected:
+        engine = with_flags(connected, clock, flags)
         client: Any = engine.backend.client
         await engine.create(room, POLICY)
         people = [await engine.join(room, enter=number < 2) for number in range(40)]
@@ -155,8 +161,8 @@ async def _inject(
 async def test_keys_of_the_wrong_type(server: Server, clock: Clock, room: str, flags: bool) -> None:
     """`BrokenRoom` or a correct result, never a partial move, whichever key and whichever verb."""
     draw, refused, total = random.Random(11), 0, count("injections") // 2
-    async with open_engine(server.url, clock) as engine:
-        engine.runner.flags = flags
+    async with open_engine(server.url, clock) as connected:
+        engine = with_flags(connected, clock, flags)
         for number in range(total):
             name, verb = draw.choice(INJECTED), draw.choice(list(ACTS))
             refused += await _inject(engine, clock, f"{room}.{number}", name, verb, draw)

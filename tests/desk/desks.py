@@ -11,13 +11,13 @@ from typing import Any
 from tests.support.clock import SECRET, Clock, open_engine
 from waitroom.desk.desk import Desk
 from waitroom.desk.inputs import Wish
-from waitroom.desk.live.line import Held, LiveLines, room_of
+from waitroom.desk.live.line import room_of
 from waitroom.desk.live.turnover import turnover_text
 from waitroom.desk.models import Action, Party, Status, Store, WaitingType
 from waitroom.desk.record.database import Database, open_database
 from waitroom.desk.record.host_keys import HostKeys
 from waitroom.desk.record.record import Record
-from waitroom.engine import Engine
+from waitroom.engine import Engine, LineContents
 from waitroom.tickets import KeyRing
 
 DINE, TAKEOUT = "dine-in", "takeout"
@@ -92,9 +92,9 @@ async def positions(desk: Desk, parties: list[Party]) -> list[int]:
     return [await position(desk, one) for one in parties]
 
 
-async def held_by(desk: Desk, store: Store, type_: str = DINE) -> Held:
+async def held_by(desk: Desk, store: Store, type_: str = DINE) -> LineContents:
     """Return all that a live line holds."""
-    return await LiveLines(desk.engine).read(room_of(store.id, type_))
+    return await desk.engine.line(room_of(store.id, type_))
 
 
 async def check_agreement(desk: Desk, store: Store, type_: str = DINE) -> None:

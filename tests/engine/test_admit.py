@@ -116,7 +116,7 @@ async def test_more_than_a_script_may_move(engine: Engine, room: str) -> None:
     for _ in range(3):
         await engine.join_many(room, [Join()] * 400)
     assert 1_100 == await engine.admit(room, 1_100)
-    events = await engine.runner.client.xrange(keys.room_key(room, "events"))
+    events = await engine.backend.client.xrange(keys.room_key(room, "events"))
     assert [500, 500, 100] == [len(fields[b"ids"].split()) for _, fields in events]
 
 
@@ -167,6 +167,6 @@ async def test_rooms(engine: Engine, room: str) -> None:
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """Nobody is admitted to a room that a newer Waitroom wrote."""
     await line(engine, room, 1)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.admit(room, 1, force=True)

@@ -23,7 +23,7 @@ async def line(engine: Engine, room: str, people: int, **policy: Any) -> list[st
 
 async def events(engine: Engine, room: str) -> list[tuple[bytes, list[bytes], bytes]]:
     """Return kind, ids and reason of every event."""
-    entries = await engine.runner.client.xrange(keys.room_key(room, "events"))
+    entries = await engine.backend.client.xrange(keys.room_key(room, "events"))
     return [(e[b"kind"], e[b"ids"].split(), e.get(b"reason", b"")) for _, e in entries]
 
 
@@ -275,7 +275,7 @@ async def test_idle_room_is_tidied(engine: Engine, clock: Clock, room: str) -> N
     clock.step(3600)
     await engine.advance(room)
     names = [n for n in keys.ROOM_KEYS if n not in ("config", "meta")]
-    assert 0 == await engine.runner.client.exists(*(keys.room_key(room, n) for n in names))
+    assert 0 == await engine.backend.client.exists(*(keys.room_key(room, n) for n in names))
     assert 1 == (await engine.stats(room)).counters["finished"]
 
 
@@ -326,7 +326,7 @@ async def test_unknown_room(engine: Engine, room: str) -> None:
     """A room that is not there cannot advance, and no key is made."""
     with pytest.raises(UnknownRoom):
         await engine.advance(room)
-    assert 0 == await engine.runner.client.exists(*keys.script_keys(room))
+    assert 0 == await engine.backend.client.exists(*keys.script_keys(room))
 
 
 async def test_bad_room_name(engine: Engine) -> None:
@@ -338,6 +338,6 @@ async def test_bad_room_name(engine: Engine) -> None:
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """Nobody is moved in a room that a newer Waitroom wrote."""
     await line(engine, room, 1)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.advance(room)

@@ -27,12 +27,12 @@ async def plain(server: Server) -> AsyncIterator[Engine]:
 
 async def test_a_key_is_shown_once_and_found_again(plain: Engine) -> None:
     """The text finds its record; what is stored does not hold it."""
-    api_keys = ApiKeys(plain.runner)
+    api_keys = ApiKeys(plain._runner)
     text, made = await api_keys.create("box office", Role.OPERATOR)
     assert text.startswith(f"wr_{made.id}_")
     assert made == await api_keys.find(text)
     assert made in await api_keys.list()
-    stored = await plain.runner.command("HGET", keys.KEYS, made.id)
+    stored = await plain._runner.command("HGET", keys.KEYS, made.id)
     secret = text.split("_", 2)[2]
     assert secret not in stored.decode()
     assert secret not in repr(made)
@@ -44,12 +44,12 @@ async def test_a_key_is_shown_once_and_found_again(plain: Engine) -> None:
 )
 async def test_what_is_no_key(plain: Engine, text: str) -> None:
     """Anything else is nobody's, whatever it looks like."""
-    assert await ApiKeys(plain.runner, bootstrap=BOOTSTRAP).find(text) is None
+    assert await ApiKeys(plain._runner, bootstrap=BOOTSTRAP).find(text) is None
 
 
 async def test_one_wrong_character(plain: Engine) -> None:
     """Neither another secret under a known id, nor a longer text, is the key."""
-    api_keys = ApiKeys(plain.runner)
+    api_keys = ApiKeys(plain._runner)
     text, _ = await api_keys.create("a", Role.ADMIN)
     other = text[:-1] + ("a" if text[-1] != "a" else "b")
     assert [None, None] == [await api_keys.find(other), await api_keys.find(text + "a")]
@@ -57,20 +57,20 @@ async def test_one_wrong_character(plain: Engine) -> None:
 
 async def test_a_check_costs_no_round_trip(plain: Engine) -> None:
     """While the keys are fresh, good and bad ones are told apart without asking the server."""
-    api_keys = ApiKeys(plain.runner)
+    api_keys = ApiKeys(plain._runner)
     text, made = await api_keys.create("a", Role.VIEWER)
     assert made == await api_keys.find(text)
-    client, plain.runner.client = plain.runner.client, None
+    client, plain._runner.client = plain._runner.client, None
     try:
         assert made == await api_keys.find(text)
         assert await api_keys.find("wr_0123456789_" + "a" * 43) is None
     finally:
-        plain.runner.client = client
+        plain._runner.client = client
 
 
 async def test_revoked_elsewhere(plain: Engine) -> None:
     """Another process refuses a revoked key once its copy is older than `FRESH_S`."""
-    here, there = ApiKeys(plain.runner), ApiKeys(plain.runner)
+    here, there = ApiKeys(plain._runner), ApiKeys(plain._runner)
     text, made = await here.create("a", Role.VIEWER)
     assert made == await there.find(text)
     assert made == await here.revoke(made.id)
@@ -83,35 +83,35 @@ async def test_revoked_elsewhere(plain: Engine) -> None:
 
 async def test_the_key_of_the_settings(plain: Engine) -> None:
     """It is an admin's, is in no list, needs no server, and counts only where it is set."""
-    api_keys = ApiKeys(plain.runner, bootstrap=BOOTSTRAP)
-    client, plain.runner.client = plain.runner.client, None
+    api_keys = ApiKeys(plain._runner, bootstrap=BOOTSTRAP)
+    client, plain._runner.client = plain._runner.client, None
     found = await api_keys.find(BOOTSTRAP)
-    plain.runner.client = client
+    plain._runner.client = client
     assert found is not None
     assert (BOOTSTRAP_ID, Role.ADMIN) == (found.id, found.role)
     assert BOOTSTRAP_ID not in [one.id for one in await api_keys.list()]
-    assert await ApiKeys(plain.runner).find(BOOTSTRAP) is None
-    other = await ApiKeys(plain.runner, bootstrap=BOOTSTRAP + "c").get(BOOTSTRAP_ID)
+    assert await ApiKeys(plain._runner).find(BOOTSTRAP) is None
+    other = await ApiKeys(plain._runner, bootstrap=BOOTSTRAP + "c").get(BOOTSTRAP_ID)
     assert other is not None
     assert other.mark != found.mark
     with pytest.raises(InvalidInput, match="admin_key: takes 24 to 256"):
-        ApiKeys(plain.runner, bootstrap="short")
+        ApiKeys(plain._runner, bootstrap="short")
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 81, "a\x00", " a"])
 async def test_bad_names(plain: Engine, name: str) -> None:
     """A name is one short line, because it stands in lists and logs."""
     with pytest.raises(InvalidInput, match="name: takes 1 to 80"):
-        await ApiKeys(plain.runner).create(name, Role.VIEWER)
+        await ApiKeys(plain._runner).create(name, Role.VIEWER)
 
 
 async def test_what_somebody_else_wrote(plain: Engine) -> None:
     """A spoilt entry is no key, and spoils no other."""
-    api_keys = ApiKeys(plain.runner)
+    api_keys = ApiKeys(plain._runner)
     text, made = await api_keys.create("a", Role.VIEWER)
-    await plain.runner.command("HSET", keys.KEYS, "spoilt", "{")
+    await plain._runner.command("HSET", keys.KEYS, "spoilt", "{")
     try:
         assert "spoilt" not in [one.id for one in await api_keys.list()]
         assert made == await api_keys.find(text)
     finally:
-        await plain.runner.command("HDEL", keys.KEYS, "spoilt")
+        await plain._runner.command("HDEL", keys.KEYS, "spoilt")

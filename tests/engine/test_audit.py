@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from waitroom.engine import Engine, keys
-from waitroom.engine.audit import KEPT, Audit, Entry
+from waitroom.engine.audit import KEPT, Entry
 from waitroom.errors import InvalidInput
 
 
@@ -26,7 +26,7 @@ def entry(room: str, number: int = 0, **detail: Any) -> Entry:
 
 async def test_what_was_written_is_read(engine: Engine, room: str) -> None:
     """Every field comes back, with the server's time as its id."""
-    audit = Audit(engine.runner)
+    audit = engine.audit
     written = entry(room, changed={"capacity": {"old": 5, "new": None}})
     entry_id = await audit.append(written)
     (found,) = (await audit.page(room=room)).entries
@@ -38,7 +38,7 @@ async def test_what_was_written_is_read(engine: Engine, room: str) -> None:
 
 async def test_pages_go_back(engine: Engine, room: str) -> None:
     """Pages follow each other without a gap or a repeat, newest first, of one room only."""
-    audit = Audit(engine.runner)
+    audit = engine.audit
     for number in range(7):
         await audit.append(entry(room, number))
         await audit.append(entry(f"{room}-other", number))
@@ -56,13 +56,13 @@ async def test_pages_go_back(engine: Engine, room: str) -> None:
 
 async def test_it_is_capped(engine: Engine, room: str) -> None:
     """It stays near its limit, however much is done; an entry of ours never grows large."""
-    audit = Audit(engine.runner)
-    pipe = engine.runner.client.pipeline(transaction=False)
+    audit = engine.audit
+    pipe = engine.backend.client.pipeline(transaction=False)
     for _ in range(KEPT + 500):
         pipe.xadd(keys.AUDIT, {"other": "x"})
     await pipe.execute()
     await audit.append(entry(room, text="x" * 20_000))
-    assert KEPT + 200 >= await engine.runner.command("XLEN", keys.AUDIT)
+    assert KEPT + 200 >= await engine._runner.command("XLEN", keys.AUDIT)
     (found,) = (await audit.page(room=room)).entries
     assert ["cut"] == list(found.detail)
 
@@ -71,11 +71,11 @@ async def test_it_is_capped(engine: Engine, room: str) -> None:
 async def test_bad_cursors(engine: Engine, before: str) -> None:
     """Only what an earlier page gave is a cursor."""
     with pytest.raises(InvalidInput, match="before"):
-        await Audit(engine.runner).page(before=before)
+        await engine.audit.page(before=before)
 
 
 @pytest.mark.parametrize("limit", [0, 501, -1])
 async def test_bad_limits(engine: Engine, limit: int) -> None:
     """A page has 1 to 500 entries."""
     with pytest.raises(InvalidInput, match="limit"):
-        await Audit(engine.runner).page(limit=limit)
+        await engine.audit.page(limit=limit)

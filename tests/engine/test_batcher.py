@@ -334,10 +334,10 @@ async def test_failing_server(engine: Engine, room: str, times: int) -> None:
     """A failing call fails each poll with the same clear error, and the next one works."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
-    good, engine.runner.client = engine.runner.client, None
+    good, engine._runner.client = engine._runner.client, None
     found = await asyncio.gather(
         *(engine.poll(room, person.ticket) for _ in range(times)), return_exceptions=True
     )
     assert [True] * times == [isinstance(one, Exception) for one in found]
-    engine.runner.client = good
+    engine._runner.client = good
     assert 1 == (await engine.poll(room, person.ticket)).position

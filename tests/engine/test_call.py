@@ -150,7 +150,7 @@ async def test_event(engine: Engine, room: str) -> None:
     """A call is one event."""
     first, *_ = await line(engine, room)
     await engine.call(room, first.id)
-    ((_, fields),) = await engine.runner.client.xrange(keys.room_key(room, "events"))
+    ((_, fields),) = await engine.backend.client.xrange(keys.room_key(room, "events"))
     assert (b"called", first.id.encode()) == (fields[b"kind"], fields[b"ids"])
 
 
@@ -171,7 +171,7 @@ async def test_unknown_room(engine: Engine, room: str) -> None:
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """Nobody is called in a room that a newer Waitroom wrote."""
     first, *_ = await line(engine, room)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.call(room, first.id)
 

@@ -108,7 +108,7 @@ async def test_after_a_loss(engine: Engine, clock: Clock, room: str) -> None:
     """A lost session is unknown until a gate vouches for it."""
     await engine.create(room, Policy(renewable=True))
     one, sid = await enter(engine, room)
-    await engine.runner.client.delete(*keys.script_keys(room))
+    await engine.backend.client.delete(*keys.script_keys(room))
     assert not await engine.check(room, one.id, sid)
     await engine.renew(room, one.ticket, sid=sid, vouched_until_ms=clock.now_ms + 60_000)
     assert await engine.check(room, one.id, sid)
@@ -119,7 +119,7 @@ async def test_writes_nothing(engine: Engine, clock: Clock, room: str) -> None:
     await engine.create(room, Policy(capacity=1))
     one, sid = await enter(engine, room)
     waiting = await engine.join(room)
-    client = engine.runner.client
+    client = engine.backend.client
     names = [name for name in keys.script_keys(room) if await client.exists(name)]
     before = [await client.dump(name) for name in names]
     clock.step(100)
@@ -194,7 +194,7 @@ async def test_rooms(engine: Engine, server: Server, clock: Clock, room: str) ->
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """What a newer Waitroom wrote is not judged."""
     await engine.create(room, Policy())
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.check(room, "x" * 16, 5)
 
@@ -202,7 +202,7 @@ async def test_newer_schema(engine: Engine, room: str) -> None:
 async def test_wrong_type(engine: Engine, room: str) -> None:
     """A key that somebody else has written is an error, not an answer."""
     await engine.create(room, Policy())
-    await engine.runner.client.set(keys.room_key(room, "sids"), "x")
+    await engine.backend.client.set(keys.room_key(room, "sids"), "x")
     with pytest.raises(BrokenRoom):
         await engine.check(room, "x" * 16, 5)
 

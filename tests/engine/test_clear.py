@@ -105,7 +105,7 @@ async def test_event(engine: Engine, room: str) -> None:
     await engine.create(room, Policy())
     await engine.join(room)
     await engine.clear(room)
-    entries = await engine.runner.client.xrange(keys.room_key(room, "events"))
+    entries = await engine.backend.client.xrange(keys.room_key(room, "events"))
     assert [b"called", b"cleared"] == [fields[b"kind"] for _, fields in entries]
 
 
@@ -120,6 +120,6 @@ async def test_rooms(engine: Engine, room: str) -> None:
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """What a newer Waitroom wrote is not cleared."""
     await engine.create(room, Policy())
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.clear(room)

@@ -27,7 +27,7 @@ BAD_NAMES = ["", "a b", "{a}", "a}", ".a", "-a", "é", "a\n", "a\x00", "a/b", "x
 
 async def meta(engine: Engine, room: str) -> dict[bytes, bytes]:
     """Read the room's meta, past the engine."""
-    found: dict[bytes, bytes] = await engine.runner.client.hgetall(keys.room_key(room, "meta"))
+    found: dict[bytes, bytes] = await engine.backend.client.hgetall(keys.room_key(room, "meta"))
     return found
 
 
@@ -161,18 +161,18 @@ async def test_unknown_room(engine: Engine, room: str) -> None:
 @pytest.mark.parametrize("name", BAD_NAMES, ids=repr)
 async def test_bad_names(engine: Engine, name: Any) -> None:
     """A name outside the rule is refused, and no key is made of it."""
-    before = await engine.runner.client.dbsize()
+    before = await engine.backend.client.dbsize()
     with pytest.raises(InvalidRoomName):
         await engine.create(name, Policy())
     with pytest.raises(InvalidRoomName):
         await engine.configure(name, capacity=1)
-    assert before == await engine.runner.client.dbsize()
+    assert before == await engine.backend.client.dbsize()
 
 
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """Data of a newer Waitroom is neither used nor changed."""
     await engine.create(room, Policy())
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     before = await meta(engine, room)
     with pytest.raises(UpgradeNeeded, match="schema 2"):
         await engine.configure(room, capacity=5)
@@ -182,7 +182,7 @@ async def test_newer_schema(engine: Engine, room: str) -> None:
 async def test_wrong_type(engine: Engine, room: str) -> None:
     """A key of another type is named, and nothing is written."""
     await engine.create(room, Policy())
-    await engine.runner.client.set(keys.room_key(room, "gone"), "mine")
+    await engine.backend.client.set(keys.room_key(room, "gone"), "mine")
     with pytest.raises(BrokenRoom, match="`gone`"):
         await engine.configure(room, capacity=5)
 
@@ -313,13 +313,13 @@ async def test_a_spoilt_config(engine: Engine, server: Server, clock: Clock, roo
     good = f"{room}.good"
     for name in (room, good):
         await engine.create(name, Policy())
-    await engine.runner.client.hset(keys.room_key(room, "config"), "capacity", "many")
+    await engine.backend.client.hset(keys.room_key(room, "config"), "capacity", "many")
     async with open_engine(server.url, clock) as other:
         with pytest.raises(BrokenRoom, match="config"):
             await other.join(room)
         await other.meet([room, good])
         assert {good} == other.remembered()
-    await engine.runner.client.set(keys.room_key(room, "config"), "not a hash")
+    await engine.backend.client.set(keys.room_key(room, "config"), "not a hash")
     async with open_engine(server.url, clock) as other:
         await other.meet([room, good])
         assert {good} == other.remembered()

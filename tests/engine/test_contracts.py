@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tests.support.clock import Clock, crowd
-from waitroom.engine import Engine, keys, policies, protocol, scripts
-from waitroom.engine.lines import Settled
+from waitroom.engine import Engine, Settled, keys, policies, scripts
+from waitroom.engine.protocol import refusals, replies
 from waitroom.engine.scripts import READS, SHARED, WANTS_MEMORY, Verb, lua, script
 from waitroom.models import POLICY_FIELDS, Mode, Policy, State, TicketView
 
@@ -208,7 +208,7 @@ def test_policy_fields_are_used() -> None:
 
 def test_counters() -> None:
     """The lifetime counters have the same names in both languages."""
-    assert list(protocol.COUNTERS) == table("COUNTERS")
+    assert list(replies.COUNTERS) == table("COUNTERS")
 
 
 @pytest.mark.parametrize("name", [*SHARED, *Verb])
@@ -244,14 +244,14 @@ def test_words_are_documented(verb: Verb) -> None:
 @EVERY_VERB
 def test_words_are_understood(verb: Verb) -> None:
     """Python has an error, a reason or a state for each word."""
-    known = HANDLED | STATES | set(protocol.GONE) | set(protocol._REFUSALS)
+    known = HANDLED | STATES | set(refusals.GONE) | set(refusals._REFUSALS)
     assert set() == words(verb) - known
 
 
 def test_refusals_are_answered() -> None:
     """No refusal is left in Python that no script answers."""
     text = "".join(code(name) for name in (*SHARED, *Verb))
-    assert set() == {word for word in protocol._REFUSALS if f"'{word}'" not in text}
+    assert set() == {word for word in refusals._REFUSALS if f"'{word}'" not in text}
 
 
 # Arguments ------------------------------------------------------------------------------------
@@ -286,16 +286,16 @@ class Scene:
 @pytest.fixture
 async def scene(engine: Engine, room: str) -> Scene:
     """Set the scene."""
-    client = engine.runner.client
-    recorder = Recorder(client, {script(v, engine.runner.flags).sha: v for v in Verb})
+    client = engine.backend.client
+    recorder = Recorder(client, {script(v, engine._runner.flags).sha: v for v in Verb})
     for verb in Verb:
-        await client.script_load(script(verb, engine.runner.flags).source)
+        await client.script_load(script(verb, engine._runner.flags).source)
     policy = Policy(mode=Mode.MANUAL, renewable=True, max_defers=1)
     await engine.create(room, policy)
     people = await crowd(engine, room, 4)
     await engine.admit(room, 2)
     inside = await engine.enter(room, people[0].ticket)
-    engine.runner.client = recorder
+    engine._runner.client = recorder
     return Scene(engine, recorder, room, inside, *people[1:])
 
 
@@ -404,7 +404,7 @@ async def test_head_of_arguments(scene: Scene, clock: Clock, verb: Verb) -> None
     assert told
     order = [told[0].index(f"{n} {name}") for n, name in enumerate(HEAD, 1)]
     assert sorted(order) == order
-    memory = scene.engine.runner.memory(scene.room)
+    memory = scene.engine._runner.memory(scene.room)
     expected = [clock.now_us, memory.epoch, memory.rev, memory.watermark, memory.last]
     _, argv = await scene.sent(verb)
     if verb is not Verb.JOIN and verb is not Verb.CONFIGURE:  # these may ask for the policy first

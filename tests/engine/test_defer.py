@@ -201,6 +201,6 @@ async def test_bad_ticket(engine: Engine, room: str) -> None:
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """Nobody moves in a room that a newer Waitroom wrote."""
     a, *_ = await line(engine, room)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.defer(room, a.ticket, 1)

@@ -28,7 +28,7 @@ async def test_keys(engine: Engine, room: str) -> None:
     await engine.join(room, enter=True)
     await crowd(engine, room, 2)
     await engine.drop(room)
-    client = engine.runner.client
+    client = engine.backend.client
     names = [keys.room_key(room, name) for name in keys.ROOM_KEYS]
     assert [keys.room_key(room, "meta")] == [n for n in names if await client.exists(n)]
     assert 0 < await client.ttl(keys.room_key(room, "meta")) <= 86_400
@@ -43,7 +43,7 @@ async def test_twice(engine: Engine, room: str) -> None:
 async def test_never_there(engine: Engine, room: str) -> None:
     """Dropping what was never there leaves nothing behind."""
     assert not await engine.drop(room)
-    assert 0 == await engine.runner.client.exists(*keys.script_keys(room))
+    assert 0 == await engine.backend.client.exists(*keys.script_keys(room))
 
 
 async def test_other_process_does_not_bring_it_back(
@@ -109,7 +109,7 @@ async def test_bad_name(engine: Engine) -> None:
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """What a newer Waitroom wrote is not dropped, and stays in the index."""
     await engine.create(room, Policy())
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.drop(room)
     assert room in await engine.rooms()

@@ -179,7 +179,7 @@ async def test_event(engine: Engine, room: str) -> None:
     await engine.create(room, Policy())
     person = await engine.join(room)
     inside = await engine.enter(room, person.ticket)
-    (_, last), *_ = await engine.runner.client.xrevrange(keys.room_key(room, "events"), count=1)
+    (_, last), *_ = await engine.backend.client.xrevrange(keys.room_key(room, "events"), count=1)
     assert (b"entered", person.id.encode(), str(inside.sid).encode()) == (
         last[b"kind"],
         last[b"ids"],
@@ -202,7 +202,7 @@ async def test_newer_schema(engine: Engine, room: str) -> None:
     """Nobody enters a room that a newer Waitroom wrote."""
     await engine.create(room, Policy())
     person = await engine.join(room)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.enter(room, person.ticket)
 
@@ -301,6 +301,6 @@ async def test_buckets_are_pruned(engine: Engine, clock: Clock, room: str) -> No
     for _ in range(200):
         clock.step(0.7)
         await engine.join(room, enter=True)
-        most = max(most, await engine.runner.client.hlen(keys.room_key(room, "entries")))
+        most = max(most, await engine.backend.client.hlen(keys.room_key(room, "entries")))
     assert 59 <= most <= 61
     assert (await engine.stats(room)).entries_in_window in (85, 86, 87)

@@ -98,10 +98,10 @@ async def test_session_is_noted_until_its_pass_ends(
     await engine.finish(room, person.ticket)
     done = keys.room_key(room, "done")
     ends = person.session_ends_at_ms
-    assert ends == await engine.runner.client.zscore(done, str(person.sid))
+    assert ends == await engine.backend.client.zscore(done, str(person.sid))
     clock.step(61)
     await engine.advance(room)
-    assert 0 == await engine.runner.client.zcard(done)
+    assert 0 == await engine.backend.client.zcard(done)
 
 
 async def test_events(engine: Engine, room: str) -> None:
@@ -110,7 +110,7 @@ async def test_events(engine: Engine, room: str) -> None:
     inside = await engine.join(room, enter=True)
     second = await engine.join(room)
     await engine.finish(room, inside.ticket)
-    entries = await engine.runner.client.xrange(keys.room_key(room, "events"))
+    entries = await engine.backend.client.xrange(keys.room_key(room, "events"))
     assert [(b"ended", inside.id.encode(), b"finished"), (b"called", second.id.encode(), None)] == [
         (fields[b"kind"], fields[b"ids"], fields.get(b"reason")) for _, fields in entries[2:]
     ]
@@ -127,6 +127,6 @@ async def test_newer_schema(engine: Engine, room: str) -> None:
     """Nothing is finished in a room that a newer Waitroom wrote."""
     await engine.create(room, Policy())
     person = await engine.join(room, enter=True)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.finish(room, person.ticket)

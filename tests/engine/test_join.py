@@ -312,7 +312,7 @@ async def test_too_old_ticket(engine: Engine, clock: Clock, room: str) -> None:
 async def test_bad_tickets_never_reach_the_server(engine: Engine, room: str, ticket: Any) -> None:
     """Empty, huge, binary and unicode tickets are refused before the server is asked."""
     await paused(engine, room)
-    engine.runner.client = Nobody()
+    engine._runner.client = Nobody()
     with pytest.raises(InvalidTicket):
         await engine.join(room, ticket)
 
@@ -346,12 +346,12 @@ async def test_unknown_room(engine: Engine, room: str) -> None:
     """Nobody can join a room that was not made, and it is not made by the attempt."""
     with pytest.raises(UnknownRoom):
         await engine.join(room)
-    assert 0 == await engine.runner.client.exists(*keys.script_keys(room))
+    assert 0 == await engine.backend.client.exists(*keys.script_keys(room))
 
 
 async def test_bad_room_name(engine: Engine) -> None:
     """A room name outside the rule is refused before the server is asked."""
-    engine.runner.client = Nobody()
+    engine._runner.client = Nobody()
     with pytest.raises(InvalidRoomName):
         await engine.join("{a}")
 
@@ -359,17 +359,17 @@ async def test_bad_room_name(engine: Engine) -> None:
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """Nobody joins a room that a newer Waitroom wrote."""
     await paused(engine, room)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.join(room)
-    assert 0 == await engine.runner.client.exists(keys.room_key(room, "waiting"))
+    assert 0 == await engine.backend.client.exists(keys.room_key(room, "waiting"))
 
 
 async def test_events(engine: Engine, clock: Clock, room: str) -> None:
     """A direct entry writes one event for the call and one for the entry, with its session."""
     await engine.create(room, Policy())
     view = await engine.join(room, enter=True)
-    entries = await engine.runner.client.xrange(keys.room_key(room, "events"))
+    entries = await engine.backend.client.xrange(keys.room_key(room, "events"))
     at, id_, sid = str(clock.now_us).encode(), view.id.encode(), str(view.sid).encode()
     assert [
         {b"kind": b"called", b"at": at, b"ids": id_},

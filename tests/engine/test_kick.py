@@ -38,7 +38,7 @@ async def test_session_is_revoked(engine: Engine, room: str) -> None:
     await engine.kick(room, [person.id])
     with pytest.raises(SessionOver):
         await engine.renew(room, person.ticket)
-    sids = await engine.runner.client.zrange(keys.room_key(room, "done"), 0, -1)
+    sids = await engine.backend.client.zrange(keys.room_key(room, "done"), 0, -1)
     assert [str(person.sid).encode()] == sids
 
 
@@ -104,14 +104,14 @@ async def test_event(engine: Engine, room: str) -> None:
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.kick(room, [person.id])
-    ((_, fields),) = await engine.runner.client.xrange(keys.room_key(room, "events"))
+    ((_, fields),) = await engine.backend.client.xrange(keys.room_key(room, "events"))
     assert (b"ended", b"kicked") == (fields[b"kind"], fields[b"reason"])
 
 
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """Nobody is kicked out of a room that a newer Waitroom wrote."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.kick(room, ["A" * 16])
 

@@ -43,7 +43,7 @@ async def test_inside(engine: Engine, room: str) -> None:
     second = await engine.join(room)
     await engine.leave(room, first.ticket)
     assert State.CALLED is (await engine.poll(room, second.ticket)).state
-    assert 1 == await engine.runner.client.zcard(keys.room_key(room, "done"))
+    assert 1 == await engine.backend.client.zcard(keys.room_key(room, "done"))
 
 
 async def test_dropped_for_silence(engine: Engine, clock: Clock, room: str) -> None:
@@ -92,10 +92,10 @@ async def test_note_is_pruned(engine: Engine, room: str) -> None:
     first, _ = await crowd(engine, room, 2)
     await engine.leave(room, first.ticket)
     gone = keys.room_key(room, "gone")
-    assert 1 == await engine.runner.client.zcard(gone)
+    assert 1 == await engine.backend.client.zcard(gone)
     await engine.admit(room, 1, force=True)
     await engine.advance(room)
-    assert 0 == await engine.runner.client.zcard(gone)
+    assert 0 == await engine.backend.client.zcard(gone)
 
 
 async def test_event(engine: Engine, room: str) -> None:
@@ -103,7 +103,7 @@ async def test_event(engine: Engine, room: str) -> None:
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.leave(room, person.ticket)
-    ((_, fields),) = await engine.runner.client.xrange(keys.room_key(room, "events"))
+    ((_, fields),) = await engine.backend.client.xrange(keys.room_key(room, "events"))
     assert (b"ended", person.id.encode(), b"left") == (
         fields[b"kind"],
         fields[b"ids"],
@@ -124,6 +124,6 @@ async def test_newer_schema(engine: Engine, room: str) -> None:
     """Nobody leaves a room that a newer Waitroom wrote."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.leave(room, person.ticket)

@@ -11,8 +11,7 @@ from redis.asyncio import RedisCluster
 
 from tests.support.clock import open_engine
 from tests.support.servers import Server, start_cluster, start_server
-from waitroom.engine import Engine, keys, lines
-from waitroom.engine.lines import Settled, Spot
+from waitroom.engine import Engine, Settled, Spot, keys, lines
 from waitroom.errors import BackendUnavailable, BrokenRoom, InvalidRoomName
 from waitroom.models import State, preset
 
@@ -60,7 +59,7 @@ async def line(engine: Engine, room: str, people: int = 3, pace: str = "1:2.0") 
 async def test_waiting(engine: Engine, room: str) -> None:
     """Who waits learns their position, how many wait, and the pace."""
     ids = await line(engine, room)
-    found = [await engine.lines.spot(room, one) for one in ids]
+    found = [await engine.spot(room, one) for one in ids]
     assert [Spot(State.WAITING, n, 3, "1:2.0") for n in (1, 2, 3)] == found
 
 
@@ -68,8 +67,8 @@ async def test_called(engine: Engine, room: str) -> None:
     """Who is called has no position any more."""
     first, second, _ = await line(engine, room)
     await engine.settle(room, [Settled(first, "called", PLACE, 2)])
-    assert Spot(State.CALLED, None, 2, "1:2.0") == await engine.lines.spot(room, first)
-    assert Spot(State.WAITING, 1, 2, "1:2.0") == await engine.lines.spot(room, second)
+    assert Spot(State.CALLED, None, 2, "1:2.0") == await engine.spot(room, first)
+    assert Spot(State.WAITING, 1, 2, "1:2.0") == await engine.spot(room, second)
 
 
 async def test_nowhere(engine: Engine, room: str) -> None:
@@ -77,20 +76,20 @@ async def test_nowhere(engine: Engine, room: str) -> None:
     first, *_ = await line(engine, room)
     await engine.settle(room, [Settled(first, "finished", PLACE, 2)])
     for one in (first, "stranger"):
-        assert Spot(None, None, 2, "1:2.0") == await engine.lines.spot(room, one)
+        assert Spot(None, None, 2, "1:2.0") == await engine.spot(room, one)
 
 
 async def test_no_room(engine: Engine, room: str) -> None:
     """A room that is not there has an empty line."""
-    assert Spot(None, None, 0, "") == await engine.lines.spot(room, "t000")
-    assert [0] == await engine.lines.revisions([room])
+    assert Spot(None, None, 0, "") == await engine.spot(room, "t000")
+    assert [0] == await engine.revisions([room])
 
 
 @pytest.mark.parametrize("name", ["", "a}b", "x" * 65, None], ids=repr)
 async def test_bad_names(engine: Engine, name: Any) -> None:
     """What cannot be a room is refused."""
     with pytest.raises(InvalidRoomName):
-        await engine.lines.spot(name, "t000")
+        await engine.spot(name, "t000")
 
 
 # What is asked for ----------------------------------------------------------------------------
@@ -101,10 +100,10 @@ async def test_one_pipeline_for_many(engine: Engine, room: str) -> None:
     rooms = [f"{room}-{n}" for n in range(5)]
     for n, one in enumerate(rooms):
         await line(engine, one, people=n + 1, pace=f"{n}:1.5")
-        engine.lines.forget(one)
-    engine.runner.client = counting = Counting(engine.runner.client)
+        engine.forget_line(one)
+    engine._runner.client = counting = Counting(engine.backend.client)
     asks = [(one, f"t{n:03}") for k, one in enumerate(rooms) for n in range(k + 1)]
-    found = await asyncio.gather(*(engine.lines.spot(*ask) for ask in asks))
+    found = await asyncio.gather(*(engine.spot(*ask) for ask in asks))
     expected = [
         Spot(State.WAITING, n + 1, k + 1, f"{k}:1.5") for k in range(5) for n in range(k + 1)
     ]
@@ -115,10 +114,10 @@ async def test_one_pipeline_for_many(engine: Engine, room: str) -> None:
 async def test_facts_are_kept_for_a_moment(engine: Engine, room: str) -> None:
     """Length and pace are not asked for again at once, and positions always are."""
     first, second, _ = await line(engine, room)
-    await engine.lines.spot(room, first)
-    engine.runner.client = counting = Counting(engine.runner.client)
-    await engine.lines.spot(room, second)
-    await engine.lines.spot(room, "stranger")
+    await engine.spot(room, first)
+    engine._runner.client = counting = Counting(engine.backend.client)
+    await engine.spot(room, second)
+    await engine.spot(room, "stranger")
     assert [["ZRANK"], ["ZRANK"], ["ZSCORE"]] == counting.sent
 
 
@@ -126,39 +125,39 @@ async def test_facts_grow_old(engine: Engine, room: str, monkeypatch: pytest.Mon
     """What another process changed is seen when the moment is over."""
     first, *_ = await line(engine, room)
     monkeypatch.setattr(lines, "FACTS_S", 0.0)
-    await engine.lines.spot(room, first)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "pace", "9:9.0")
-    assert "9:9.0" == (await engine.lines.spot(room, first)).pace
+    await engine.spot(room, first)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "pace", "9:9.0")
+    assert "9:9.0" == (await engine.spot(room, first)).pace
 
 
 async def test_own_changes_are_seen_at_once(engine: Engine, room: str) -> None:
     """What this process settled is in its next answer."""
     first, *_ = await line(engine, room)
-    await engine.lines.spot(room, first)
+    await engine.spot(room, first)
     await engine.settle(room, [Settled("t003", "waiting", PLACE + 80, 1)], pace="2:3.0")
-    assert Spot(State.WAITING, 1, 4, "2:3.0") == await engine.lines.spot(room, first)
+    assert Spot(State.WAITING, 1, 4, "2:3.0") == await engine.spot(room, first)
 
 
 async def test_a_newcomer_of_another_process(server: Server, engine: Engine, room: str) -> None:
     """Who stands behind the length that was counted a moment ago makes the line that long."""
     first, *_ = await line(engine, room)
-    await engine.lines.spot(room, first)
+    await engine.spot(room, first)
     async with open_engine(server.url) as other:
         await other.settle(room, [Settled("t003", "waiting", PLACE + 80, 1)])
-    spot = await engine.lines.spot(room, "t003")
+    spot = await engine.spot(room, "t003")
     assert (4, 4) == (spot.position, spot.waiting)
 
 
 async def test_settled_while_being_read(engine: Engine, room: str) -> None:
     """Facts that were read while this process changed them are not kept."""
     first, *_ = await line(engine, room)
-    await engine.lines.spot(room, first)
+    await engine.spot(room, first)
     for n in range(3, 40):
-        asked = asyncio.ensure_future(engine.lines.spot(room, first))
+        asked = asyncio.ensure_future(engine.spot(room, first))
         await asyncio.sleep(0)
         said = [Settled(f"t{n:03}", "waiting", PLACE + 8 * n, 1)]
         await asyncio.gather(engine.settle(room, said, pace=f"{n}:1.0"), asked)
-        spot = await engine.lines.spot(room, first)
+        spot = await engine.spot(room, first)
         assert (n + 1, f"{n}:1.0") == (spot.waiting, spot.pace)
 
 
@@ -169,8 +168,8 @@ async def test_facts_are_bounded(
     monkeypatch.setattr(lines, "_MOST_FACTS", 3)
     monkeypatch.setattr(lines, "FACTS_S", 0.0)
     for n in range(9):
-        await engine.lines.spot(f"{room}-{n}", "t000")
-    assert 4 >= len(engine.lines._facts)
+        await engine.spot(f"{room}-{n}", "t000")
+    assert 4 >= len(engine._lines._facts)
 
 
 # Changes --------------------------------------------------------------------------------------
@@ -181,21 +180,21 @@ async def test_revisions(engine: Engine, room: str) -> None:
     rooms = [f"{room}-{n}" for n in range(3)]
     for one in rooms[:2]:
         await line(engine, one)
-    before = await engine.lines.revisions(rooms)
-    await engine.lines.spot(rooms[0], "t000")
-    assert before == await engine.lines.revisions(rooms)
+    before = await engine.revisions(rooms)
+    await engine.spot(rooms[0], "t000")
+    assert before == await engine.revisions(rooms)
     await engine.settle(rooms[1], [Settled("t001", "called", PLACE, 2)])
-    after = await engine.lines.revisions(rooms)
+    after = await engine.revisions(rooms)
     assert [True, False, True] == [a == b for a, b in zip(before, after, strict=True)]
     assert 0 == after[2]
-    assert [] == await engine.lines.revisions([])
+    assert [] == await engine.revisions([])
 
 
 async def test_a_large_revision(engine: Engine, room: str) -> None:
     """A number that a script writes as 1e+8 is read as what it is."""
     await line(engine, room)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "rev", "1e+8")
-    assert [10**8] == await engine.lines.revisions([room])
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "rev", "1e+8")
+    assert [10**8] == await engine.revisions([room])
 
 
 # Faults ---------------------------------------------------------------------------------------
@@ -207,16 +206,16 @@ async def test_a_spoilt_room_harms_no_other(engine: Engine, room: str, name: str
     ids = await line(engine, room)
     spoilt = f"{room}-spoilt"
     await line(engine, spoilt)
-    engine.lines.forget(spoilt)
-    await engine.runner.client.delete(keys.room_key(spoilt, name))
-    await engine.runner.client.set(keys.room_key(spoilt, name), "somebody else's")
+    engine.forget_line(spoilt)
+    await engine.backend.client.delete(keys.room_key(spoilt, name))
+    await engine.backend.client.set(keys.room_key(spoilt, name), "somebody else's")
     asks = [(room, ids[0]), (spoilt, "stranger"), (room, ids[1])]
     good, bad, second = await asyncio.gather(
-        *(engine.lines.spot(*ask) for ask in asks), return_exceptions=True
+        *(engine.spot(*ask) for ask in asks), return_exceptions=True
     )
     assert isinstance(bad, BrokenRoom)
     assert [1, 2] == [one.position for one in (good, second) if isinstance(one, Spot)]
-    numbers = await engine.lines.revisions([spoilt, room])
+    numbers = await engine.revisions([spoilt, room])
     assert numbers[1] > 0
 
 
@@ -225,16 +224,16 @@ async def test_after_flushall(tmp_path: Path) -> None:
     with start_server("valkey", tmp_path) as own:
         async with open_engine(own.url) as engine:
             ids = await line(engine, "desk")
-            before = await engine.lines.revisions(["desk"])
+            before = await engine.revisions(["desk"])
             own.command("FLUSHALL")
-            engine.lines.forget("desk")
-            assert Spot(None, None, 0, "") == await engine.lines.spot("desk", ids[0])
-            assert [0] == await engine.lines.revisions(["desk"])
+            engine.forget_line("desk")
+            assert Spot(None, None, 0, "") == await engine.spot("desk", ids[0])
+            assert [0] == await engine.revisions(["desk"])
             said = [Settled(one, "waiting", PLACE + 8 * n, 1) for n, one in enumerate(ids)]
             assert 3 == await engine.settle("desk", said, pace="1:2.0")
-            found = [await engine.lines.spot("desk", one) for one in ids]
+            found = [await engine.spot("desk", one) for one in ids]
             assert [Spot(State.WAITING, n, 3, "1:2.0") for n in (1, 2, 3)] == found
-            assert await engine.lines.revisions(["desk"]) > before
+            assert await engine.revisions(["desk"]) > before
 
 
 async def test_the_server_is_away(tmp_path: Path) -> None:
@@ -244,9 +243,9 @@ async def test_the_server_is_away(tmp_path: Path) -> None:
             ids = await line(engine, "desk")
             own.stop()
             with pytest.raises(BackendUnavailable):
-                await engine.lines.spot("desk", ids[0])
+                await engine.spot("desk", ids[0])
             own.start()
-            assert None is (await engine.lines.spot("desk", ids[0])).state
+            assert None is (await engine.spot("desk", ids[0])).state
 
 
 async def test_a_cluster(tmp_path: Path) -> None:
@@ -256,16 +255,16 @@ async def test_a_cluster(tmp_path: Path) -> None:
             rooms = [f"desk-{n}" for n in range(12)]
             for room in rooms:
                 await line(engine, room, pace=f"1:{room}")
-                engine.lines.forget(room)
+                engine.forget_line(room)
             assert isinstance(engine.backend.client, RedisCluster)
             slots = {engine.backend.client.keyslot(keys.room_key(room, "meta")) for room in rooms}
             assert {0, 1, 2} == {slot // 5462 for slot in slots}
             asks = [(room, one) for room in rooms for one in ("t000", "t002", "stranger")]
-            found = await asyncio.gather(*(engine.lines.spot(*ask) for ask in asks))
+            found = await asyncio.gather(*(engine.spot(*ask) for ask in asks))
             expected = [
                 Spot(state, position, 3, f"1:{room}")
                 for room in rooms
                 for state, position in ((State.WAITING, 1), (State.WAITING, 3), (None, None))
             ]
             assert expected == found
-            assert all(await engine.lines.revisions(rooms))
+            assert all(await engine.revisions(rooms))

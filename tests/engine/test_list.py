@@ -91,9 +91,9 @@ async def test_changes_nothing(engine: Engine, room: str) -> None:
     await engine.create(room, Policy(mode=Mode.PAUSED))
     await crowd(engine, room, 2)
     meta = keys.room_key(room, "meta")
-    before = await engine.runner.client.hgetall(meta)
+    before = await engine.backend.client.hgetall(meta)
     await engine.list(room)
-    assert before == await engine.runner.client.hgetall(meta)
+    assert before == await engine.backend.client.hgetall(meta)
 
 
 @pytest.mark.parametrize("limit", [0, -1, 501, True, 1.5, "9", None])
@@ -134,6 +134,6 @@ async def test_rooms(engine: Engine, room: str) -> None:
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """What a newer Waitroom wrote is not listed."""
     await engine.create(room, Policy())
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.list(room)

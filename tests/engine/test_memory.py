@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from waitroom.engine.memory import RoomMemory
-from waitroom.engine.protocol import Reply
+from waitroom.engine.protocol.replies import Head
 
 
-def reply(**fields: int) -> Reply:
-    """Return a reply with a head."""
-    head = {"epoch": 10, "rev": 5, "watermark": 100, "last": 200}
-    return Reply("ok", {**head, **fields})
+def head(**fields: int) -> Head:
+    """Return the head of a reply."""
+    return Head(epoch=10, rev=5, watermark=100, last=200, version=1)._replace(**fields)
 
 
 def test_args() -> None:
@@ -21,24 +20,24 @@ def test_args() -> None:
 def test_only_grows() -> None:
     """A reply that was overtaken by another takes nothing back."""
     memory = RoomMemory()
-    memory.saw(reply(rev=9, watermark=50))
-    memory.saw(reply(rev=8, watermark=70, last=150))
+    memory.saw(head(rev=9, watermark=50))
+    memory.saw(head(rev=8, watermark=70, last=150))
     assert [10, 9, 70, 200] == memory.args(0)[1:]
 
 
 def test_newer_epoch() -> None:
     """In a newer epoch `rev` starts anew; places go on."""
     memory = RoomMemory()
-    memory.saw(reply(rev=9))
-    memory.saw(reply(epoch=11, rev=1, watermark=0, last=0))
+    memory.saw(head(rev=9))
+    memory.saw(head(epoch=11, rev=1, watermark=0, last=0))
     assert [11, 1, 100, 200] == memory.args(0)[1:]
 
 
 def test_older_epoch() -> None:
     """A reply that was under way while the room was cleared is passed over."""
     memory = RoomMemory()
-    memory.saw(reply(epoch=11, rev=1))
-    memory.saw(reply(epoch=10, rev=99, watermark=999))
+    memory.saw(head(epoch=11, rev=1))
+    memory.saw(head(epoch=10, rev=99, watermark=999))
     assert [11, 1, 100, 200] == memory.args(0)[1:]
 
 
@@ -48,10 +47,3 @@ def test_epoch_of_a_ticket() -> None:
     memory.saw_epoch(12)
     memory.saw_epoch(11)
     assert (12, 0) == (memory.epoch, memory.rev)
-
-
-def test_reply_without_head() -> None:
-    """A refusal that has no head teaches nothing."""
-    memory = RoomMemory()
-    memory.saw(Reply("lost", {}))
-    assert RoomMemory() == memory

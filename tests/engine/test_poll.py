@@ -185,14 +185,14 @@ async def test_too_many(engine: Engine, room: str, number: int) -> None:
 async def test_bad_tickets_never_reach_the_server(engine: Engine, room: str, ticket: Any) -> None:
     """Empty, huge, binary and unicode tickets are refused before the server is asked."""
     await engine.create(room, Policy())
-    engine.runner.client = Nobody()
+    engine._runner.client = Nobody()
     with pytest.raises(InvalidTicket):
         await engine.poll(room, ticket)
 
 
 async def test_forged_ticket_never_reaches_the_server(engine: Engine, room: str) -> None:
     """A process that has just started asks the server nothing for a forged ticket."""
-    engine.runner.client = Nobody()
+    engine._runner.client = Nobody()
     with pytest.raises(InvalidTicket):
         await engine.poll(room, "x" * 90)
 
@@ -234,12 +234,12 @@ async def test_unknown_room(engine: Engine, room: str) -> None:
     await engine.drop(room)
     with pytest.raises(UnknownRoom):
         await engine.poll(room, person.ticket)
-    assert 0 == await engine.runner.client.exists(keys.room_key(room, "waiting"))
+    assert 0 == await engine.backend.client.exists(keys.room_key(room, "waiting"))
 
 
 async def test_bad_room_name(engine: Engine) -> None:
     """A room name outside the rule is refused before the server is asked."""
-    engine.runner.client = Nobody()
+    engine._runner.client = Nobody()
     with pytest.raises(InvalidRoomName):
         await engine.poll_many("{a}", ["x"])
 
@@ -248,7 +248,7 @@ async def test_newer_schema(engine: Engine, room: str) -> None:
     """A poll does not read what a newer Waitroom wrote."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.poll(room, person.ticket)
 
@@ -258,4 +258,4 @@ async def test_writes_no_event(engine: Engine, room: str) -> None:
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.poll(room, person.ticket)
-    assert 0 == await engine.runner.client.xlen(keys.room_key(room, "events"))
+    assert 0 == await engine.backend.client.xlen(keys.room_key(room, "events"))

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from waitroom import errors
-from waitroom.engine import protocol
-from waitroom.engine.protocol import COUNTERS, GONE, Reply, parse, refusal
+from waitroom.engine.protocol import refusals, replies
+from waitroom.engine.protocol.refusals import GONE, refusal
+from waitroom.engine.protocol.replies import COUNTERS, Reply, parse
 from waitroom.models import Mode, Reason, State
 
 HEAD = [b"waitroom/1", b"ok", b"epoch", 7, b"rev", 3, b"version", 2, b"now", 99]
@@ -47,30 +48,40 @@ def test_broken_room() -> None:
         parse([b"waitroom/1", b"broken_room", b"key", b"gone"])
 
 
+def test_head() -> None:
+    """The head of a reply says how far the room is; one that ends a call early has none."""
+    reply = parse([*HEAD, b"watermark", 4, b"last", 5])
+    assert (7, 3, 4, 5, 2) == replies.head(reply)
+    assert None is replies.head(parse([b"waitroom/1", b"lost"]))
+
+
 def test_joined() -> None:
     """Each ticket of a join is five values."""
-    reply = Reply("ok", {"tickets": [b"inside", 5, 60, 8, 1, b"room_full", 0, 0, 0, 0]})
-    spots = [dataclasses.astuple(spot) for spot in protocol.joined(reply)]
-    assert [("inside", 5, 60, 8, True), ("room_full", 0, 0, 0, False)] == spots
+    flat = [b"inside", 5, 60, 8, 1, b"room_full", 0, 0, 0, 0]
+    reply = Reply("ok", {"waiting": 3, "epoch": 7, "tickets": flat})
+    tickets = [("inside", 5, 60, 8, True), ("room_full", 0, 0, 0, False)]
+    assert (3, 7, tickets) == replies.joined(reply)
 
 
-def test_others() -> None:
+def test_polled() -> None:
     """Each ticket of a poll that does not wait is three values."""
-    reply = Reply("ok", {"others": [b"called", 4, 0, b"inside", 60, 8]})
-    assert [("called", 4, 0), ("inside", 60, 8)] == list(protocol.others(reply))
+    others = [b"called", 4, 0, b"inside", 60, 8]
+    polled = replies.polled(Reply("ok", {"waiting": 9, "positions": [-1, 2, -1], "others": others}))
+    assert (9, [-1, 2, -1]) == (polled.waiting, polled.positions)
+    assert [("called", 4, 0), ("inside", 60, 8)] == list(polled.elsewhere)
 
 
 def test_advanced() -> None:
     """The answer of a step has numbers, whether there is more, and when something is due."""
     names = ("called", "expired", "no_shows", "abandoned", "waiting", "more", "due", "now")
-    done = protocol.advanced(Reply("ok", dict(zip(names, (1, 2, 3, 4, 5, 1, 0, 9), strict=True))))
+    done = replies.advanced(Reply("ok", dict(zip(names, (1, 2, 3, 4, 5, 1, 0, 9), strict=True))))
     assert (1, 2, 3, 4, 5, True, None, 9) == dataclasses.astuple(done)
 
 
 def test_listed() -> None:
     """Values that mean nothing in a state are None, and so is the cursor of the last page."""
     fields = {"tickets": [b"a", 0, 0, 60, 8], "after": b""}
-    page = protocol.listed(Reply("ok", fields), State.INSIDE)
+    page = replies.listed(Reply("ok", fields), State.INSIDE)
     assert (("a", State.INSIDE, None, None, 60, 8),) == tuple(
         map(dataclasses.astuple, page.tickets)
     )
@@ -82,12 +93,12 @@ def test_stats() -> None:
     fields: dict[str, Any] = dict.fromkeys(COUNTERS, 1)
     names = ("version", "epoch", "waiting", "called", "inside", "entries", "hold_until", "oldest")
     fields |= dict.fromkeys(names, 2) | {"mode": b"open", "now": 9}
-    stats = protocol.stats(Reply("ok", fields), "concert")
+    stats = replies.stats(Reply("ok", fields), "concert")
     assert ("concert", Mode.OPEN, 2) == (stats.room, stats.mode, stats.hold_until_ms)
     assert dict.fromkeys(COUNTERS, 1) == stats.counters
 
 
-@pytest.mark.parametrize("word", protocol._REFUSALS)
+@pytest.mark.parametrize("word", refusals._REFUSALS)
 def test_refusals(word: str) -> None:
     """Each word that says no is an error of its own code, in one sentence."""
     error = refusal(word)
@@ -98,7 +109,7 @@ def test_refusals(word: str) -> None:
 
 def test_refusals_differ() -> None:
     """No two words are the same error."""
-    assert len(protocol._REFUSALS) == len({type(refusal(word)) for word in protocol._REFUSALS})
+    assert len(refusals._REFUSALS) == len({type(refusal(word)) for word in refusals._REFUSALS})
 
 
 @pytest.mark.parametrize("word", GONE)

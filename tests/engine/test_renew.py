@@ -20,7 +20,7 @@ async def inside(engine: Engine, room: str) -> TicketView:
 
 async def lose(engine: Engine, room: str) -> None:
     """Take the room's data away, as a flush would."""
-    await engine.runner.client.delete(*keys.script_keys(room))
+    await engine.backend.client.delete(*keys.script_keys(room))
 
 
 async def test_extends(engine: Engine, clock: Clock, room: str, inside: TicketView) -> None:
@@ -147,6 +147,6 @@ async def test_bad_input(engine: Engine, room: str, inside: TicketView) -> None:
 
 async def test_newer_schema(engine: Engine, room: str, inside: TicketView) -> None:
     """Nothing is renewed in a room that a newer Waitroom wrote."""
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.renew(room, inside.ticket)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.clock import crowd
-from waitroom.engine import Engine, keys
-from waitroom.engine.lines import Settled
+from waitroom.engine import Engine, Settled, keys
 from waitroom.errors import Refused, VersionConflict
 from waitroom.models import Mode, Policy, State, TicketView
 
@@ -33,7 +32,7 @@ class Scene:
     async def rev(self) -> int:
         """Read `rev` with a plain command."""
         meta = keys.room_key(self.room, "meta")
-        return int(await self.engine.runner.client.hget(meta, "rev"))
+        return int(await self.engine.backend.client.hget(meta, "rev"))
 
     async def grown(self, act: Callable[[Scene], Awaitable[Any]]) -> int:
         """Return by how much one call raised `rev`, whether or not it was refused."""
@@ -46,7 +45,7 @@ class Scene:
         """Lose a place, as a failover would."""
         for name, command in (("waiting", "ZREM"), ("seen", "HDEL")):
             key = keys.room_key(self.room, name)
-            await self.engine.runner.client.execute_command(command, key, view.id)
+            await self.engine.backend.client.execute_command(command, key, view.id)
 
 
 @pytest.fixture

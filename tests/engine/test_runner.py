@@ -116,7 +116,7 @@ async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
     async with connected(own.url) as engine:
         await engine.create(room, Policy(mode=Mode.PAUSED))
         one, *_ = await crowd(engine, room, 3)
-        visitors = engine.visitors
+        visitors = engine._crowd
         assert 0.0 == visitors.oldest_s
         with hung(own):
             waiting = [

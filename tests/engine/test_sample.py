@@ -19,7 +19,7 @@ PAUSED = Policy(mode=Mode.PAUSED, presence_s=None)
 
 async def meta(engine: Engine, room: str) -> Any:
     """Return the fields of `meta` that a change of the room would change."""
-    return await engine.runner.client.hmget(keys.room_key(room, "meta"), "rev", "active_at")
+    return await engine.backend.client.hmget(keys.room_key(room, "meta"), "rev", "active_at")
 
 
 async def test_numbers(engine: Engine, clock: Clock, room: str) -> None:
@@ -78,7 +78,7 @@ async def test_it_is_capped(engine: Engine, clock: Clock, room: str) -> None:
     for _ in range(1_700):
         assert await engine.sample(room)
         clock.step(5)
-    assert 1_440 <= await engine.runner.client.xlen(keys.room_key(room, "series")) < 1_600
+    assert 1_440 <= await engine.backend.client.xlen(keys.room_key(room, "series")) < 1_600
     assert 1_440 == len(await engine.series(room, limit=1_440))
 
 
@@ -132,7 +132,7 @@ async def test_after_a_loss(engine: Engine, room: str) -> None:
     one = await engine.join(room)
     assert await engine.sample(room)
     lost = [key for key in keys.script_keys(room) if not key.endswith(":series")]
-    await engine.runner.client.delete(*lost)
+    await engine.backend.client.delete(*lost)
     await engine.poll(room, one.ticket)
     again = await engine.sample(room)
     assert again
@@ -144,7 +144,7 @@ async def test_wrong_type(engine: Engine, room: str) -> None:
     """A key that somebody else has written is named, before anything is written."""
     await engine.create(room, PAUSED)
     await engine.join(room)
-    await engine.runner.client.set(keys.room_key(room, "series"), "x")
+    await engine.backend.client.set(keys.room_key(room, "series"), "x")
     with pytest.raises(BrokenRoom, match="`series`"):
         await engine.sample(room)
     with pytest.raises(BrokenRoom):
@@ -170,7 +170,7 @@ async def test_rooms(engine: Engine, server: Server, clock: Clock, room: str) ->
 async def test_a_lost_room_is_still_one(engine: Engine, room: str) -> None:
     """Who can bring a room back reads nothing from it, which is no error."""
     await engine.create(room, PAUSED)
-    await engine.runner.client.delete(*keys.script_keys(room))
+    await engine.backend.client.delete(*keys.script_keys(room))
     assert () == await engine.series(room)
     assert ("0-0", ()) == dataclasses.astuple(await engine.events(room))
     assert "7-1" == (await engine.events(room, "7-1")).cursor
@@ -263,6 +263,6 @@ async def test_reasons_of_a_newer_version(engine: Engine, room: str) -> None:
     """An event of a kind or with a reason that we do not know is passed on without it."""
     await engine.create(room, Policy())
     fields = {"kind": "promoted", "at": 5, "ids": "", "reason": "merit"}
-    await engine.runner.client.xadd(keys.room_key(room, "events"), fields)
+    await engine.backend.client.xadd(keys.room_key(room, "events"), fields)
     (event,) = (await engine.events(room, "0-0")).events
     assert ("promoted", 5, (), None) == dataclasses.astuple(event)

@@ -11,9 +11,8 @@ import pytest
 
 from tests.support.clock import Clock, Nobody, crowd, open_engine
 from tests.support.servers import Server
-from waitroom.engine import Engine, keys
+from waitroom.engine import Engine, Settled, keys
 from waitroom.engine.inputs import MOST_PLACE
-from waitroom.engine.lines import Settled
 from waitroom.errors import BrokenRoom, InvalidInput, UnknownRoom, UpgradeNeeded
 from waitroom.models import BeforeOpen, Mode, Policy, State, preset
 
@@ -35,7 +34,7 @@ async def line(engine: Engine, room: str, ids: Iterable[str] = "abc", **policy: 
 
 async def waiting(engine: Engine, room: str) -> dict[str, int]:
     """Return who waits, in order, and their places."""
-    found = await engine.runner.client.zrange(
+    found = await engine.backend.client.zrange(
         keys.room_key(room, "waiting"), 0, -1, withscores=True
     )
     return {name.decode(): int(place) for name, place in found}
@@ -46,7 +45,7 @@ async def where(engine: Engine, room: str, ticket_id: str) -> str | None:
     found = [
         name
         for name in ("waiting", "called", "inside")
-        if await engine.runner.client.zscore(keys.room_key(room, name), ticket_id) is not None
+        if await engine.backend.client.zscore(keys.room_key(room, name), ticket_id) is not None
     ]
     assert len(found) <= 1
     return found[0] if found else None
@@ -54,7 +53,7 @@ async def where(engine: Engine, room: str, ticket_id: str) -> str | None:
 
 async def news(engine: Engine, room: str) -> list[tuple[str, str, str]]:
     """Return kind, ids and reason of every event."""
-    found = await engine.runner.client.xrange(keys.room_key(room, "events"))
+    found = await engine.backend.client.xrange(keys.room_key(room, "events"))
     return [
         (f[b"kind"].decode(), f[b"ids"].decode(), f.get(b"reason", b"").decode()) for _, f in found
     ]
@@ -62,7 +61,7 @@ async def news(engine: Engine, room: str) -> list[tuple[str, str, str]]:
 
 async def rev(engine: Engine, room: str) -> int:
     """Return the number that grows with every change."""
-    return (await engine.lines.revisions([room]))[0]
+    return (await engine.revisions([room]))[0]
 
 
 # States ---------------------------------------------------------------------------------------
@@ -120,9 +119,9 @@ async def test_who_is_inside(engine: Engine, room: str, want: str) -> None:
     expected = want if want in ("waiting", "called") else None
     assert expected == await where(engine, room, person.id)
     assert not await engine.check(room, person.id, person.sid)
-    done = await engine.runner.client.zrange(keys.room_key(room, "done"), 0, -1)
+    done = await engine.backend.client.zrange(keys.room_key(room, "done"), 0, -1)
     assert [str(person.sid).encode()] == done
-    assert 0 == await engine.runner.client.exists(keys.room_key(room, "sids"))
+    assert 0 == await engine.backend.client.exists(keys.room_key(room, "sids"))
 
 
 @pytest.mark.parametrize("want", ["waiting", "called", *GONE])
@@ -237,7 +236,7 @@ async def test_revisions_are_forgotten_after_a_day(engine: Engine, clock: Clock,
     for revision in range(2, 202):
         await engine.settle(room, [at("a", revision=revision)])
     record = keys.room_key(room, "record")
-    assert {b"a": b"201"} == await engine.runner.client.hgetall(record)
+    assert {b"a": b"201"} == await engine.backend.client.hgetall(record)
 
 
 async def test_any_order_ends_in_the_newest(server: Server, clock: Clock, room: str) -> None:
@@ -326,7 +325,7 @@ async def test_gone_before_it_was_here(engine: Engine, room: str) -> None:
     first, second = await crowd(engine, room, 2)
     place = engine.ring.read(room, first.ticket).place
     live = [keys.room_key(room, name) for name in keys.ROOM_KEYS]
-    await engine.runner.client.delete(*live)
+    await engine.backend.client.delete(*live)
     assert 0 == await engine.settle(room, [Settled(first.id, "finished", place, 2)])
     assert State.GONE is (await engine.poll(room, first.ticket)).state
     assert 1 == (await engine.poll(room, second.ticket)).position
@@ -338,7 +337,7 @@ async def test_who_left_stands_again(engine: Engine, room: str) -> None:
     person = await engine.join(room)
     await engine.leave(room, person.ticket)
     await engine.settle(room, [Settled(person.id, "waiting", FIRST, 1)])
-    assert 0 == await engine.runner.client.exists(keys.room_key(room, "gone"))
+    assert 0 == await engine.backend.client.exists(keys.room_key(room, "gone"))
     assert 1 == (await engine.stats(room)).waiting
 
 
@@ -348,10 +347,10 @@ async def test_deferred_elsewhere(engine: Engine, room: str) -> None:
     first, *_ = await crowd(engine, room, 3)
     await engine.defer(room, first.ticket, 1)
     await engine.settle(room, [Settled(first.id, "waiting", FIRST, 1)])
-    moved = await engine.runner.client.hget(keys.room_key(room, "moved"), first.id)
+    moved = await engine.backend.client.hget(keys.room_key(room, "moved"), first.id)
     assert f"1:{FIRST}".encode() == moved
     await engine.settle(room, [Settled(first.id, "left", FIRST, 2)])
-    assert 0 == await engine.runner.client.exists(keys.room_key(room, "moved"))
+    assert 0 == await engine.backend.client.exists(keys.room_key(room, "moved"))
 
 
 async def test_admit_after_a_loss(engine: Engine, room: str) -> None:
@@ -359,7 +358,7 @@ async def test_admit_after_a_loss(engine: Engine, room: str) -> None:
     await line(engine, room, "b", recover_s=0)
     await engine.admit(room, 1)
     live = [keys.room_key(room, name) for name in keys.ROOM_KEYS]
-    await engine.runner.client.delete(*live)
+    await engine.backend.client.delete(*live)
     await engine.settle(room, [at("a"), at("b", revision=2)])
     assert 2 == await engine.admit(room, 2)
     assert 0 == (await engine.stats(room)).counters["abandoned"]
@@ -410,8 +409,8 @@ async def test_idle(engine: Engine, clock: Clock, room: str) -> None:
     clock.step(21_601)
     await engine.advance(room)
     names = [n for n in keys.ROOM_KEYS if n not in ("config", "meta")]
-    assert 0 == await engine.runner.client.exists(*(keys.room_key(room, n) for n in names))
-    assert "12:4.5" == (await engine.lines.spot(room, "a")).pace
+    assert 0 == await engine.backend.client.exists(*(keys.room_key(room, n) for n in names))
+    assert "12:4.5" == (await engine.spot(room, "a")).pace
 
 
 async def test_clear(engine: Engine, room: str) -> None:
@@ -465,12 +464,12 @@ async def test_pace(engine: Engine, room: str) -> None:
     await line(engine, room, "a")
     await engine.settle(room, pace="3:4.25")
     await engine.settle(room, [at("a", revision=2)])
-    assert "3:4.25" == (await engine.lines.spot(room, "a")).pace
-    assert b"3:4.25" == await engine.runner.client.hget(keys.room_key(room, "meta"), "pace")
+    assert "3:4.25" == (await engine.spot(room, "a")).pace
+    assert b"3:4.25" == await engine.backend.client.hget(keys.room_key(room, "meta"), "pace")
     before = await rev(engine, room)
     await engine.settle(room, [at("a", revision=2)], pace="4:4.5")
     assert ("4:4.5", before + 1) == (
-        (await engine.lines.spot(room, "a")).pace,
+        (await engine.spot(room, "a")).pace,
         await rev(engine, room),
     )
 
@@ -497,7 +496,7 @@ async def test_a_long_line(engine: Engine, room: str) -> None:
 async def test_after_a_loss(engine: Engine, room: str) -> None:
     """A line that was lost is there again when the record has said it."""
     await line(engine, room)
-    await engine.runner.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
+    await engine.backend.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
     assert 3 == await engine.settle(room, [at("a"), at("b"), at("c", "called")], pace="2:1.0")
     assert ["a", "b"] == list(await waiting(engine, room))
     counters = (await engine.stats(room)).counters
@@ -533,7 +532,7 @@ WRONG: list[tuple[Any, ...]] = [
 @pytest.mark.parametrize("said", WRONG, ids=repr)
 async def test_wrong_tickets(engine: Engine, room: str, said: tuple[Any, ...]) -> None:
     """What a record cannot say is refused before the server is asked, with all the rest."""
-    engine.runner.client = Nobody()
+    engine._runner.client = Nobody()
     with pytest.raises(InvalidInput):
         await engine.settle(room, [at("b"), Settled(*said)])
 
@@ -541,7 +540,7 @@ async def test_wrong_tickets(engine: Engine, room: str, said: tuple[Any, ...]) -
 @pytest.mark.parametrize("pace", ["x" * 65, "대기", None, 7], ids=repr)
 async def test_wrong_pace(engine: Engine, room: str, pace: Any) -> None:
     """A pace is a short text."""
-    engine.runner.client = Nobody()
+    engine._runner.client = Nobody()
     with pytest.raises(InvalidInput):
         await engine.settle(room, pace=pace)
 
@@ -551,7 +550,7 @@ async def test_a_ticket_named_pace(engine: Engine, room: str) -> None:
     await line(engine, room, "")
     await engine.settle(room, [at("pace"), at("rev"), at("schema")], pace="1:1.0")
     assert {"pace", "rev", "schema"} == set(await waiting(engine, room))
-    assert "1:1.0" == (await engine.lines.spot(room, "pace")).pace
+    assert "1:1.0" == (await engine.spot(room, "pace")).pace
 
 
 async def test_unknown_room(engine: Engine, room: str) -> None:
@@ -563,7 +562,7 @@ async def test_unknown_room(engine: Engine, room: str) -> None:
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """Nothing is settled in a room that a newer Waitroom wrote."""
     await line(engine, room)
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.settle(room, [at("a", "called", 0, 2)])
 
@@ -571,7 +570,7 @@ async def test_newer_schema(engine: Engine, room: str) -> None:
 async def test_wrong_type(engine: Engine, room: str) -> None:
     """A spoilt key is named, and nothing is written."""
     await line(engine, room)
-    await engine.runner.client.set(keys.room_key(room, "record"), "somebody else's")
+    await engine.backend.client.set(keys.room_key(room, "record"), "somebody else's")
     with pytest.raises(BrokenRoom, match="record"):
         await engine.settle(room, [at("a", "called", 0, 2)])
     assert ["a", "b", "c"] == list(await waiting(engine, room))

@@ -7,7 +7,7 @@ import pytest
 from tests.support.clock import Clock, crowd, open_engine
 from tests.support.servers import Server
 from waitroom.engine import Engine, keys
-from waitroom.engine.protocol import COUNTERS
+from waitroom.engine.protocol.replies import COUNTERS
 from waitroom.errors import InvalidRoomName, UnknownRoom, UpgradeNeeded
 from waitroom.models import Mode, Policy
 
@@ -94,7 +94,7 @@ async def test_counters(engine: Engine, clock: Clock, room: str) -> None:
 async def test_hold(engine: Engine, clock: Clock, room: str) -> None:
     """A hold after a loss is shown until it is over."""
     await engine.create(room, Policy(recover_s=30))
-    await engine.runner.client.delete(*keys.script_keys(room))
+    await engine.backend.client.delete(*keys.script_keys(room))
     await engine.advance(room)
     assert clock.now_ms + 30_000 == (await engine.stats(room)).hold_until_ms
     clock.step(30)
@@ -106,10 +106,10 @@ async def test_changes_nothing(engine: Engine, clock: Clock, room: str) -> None:
     await engine.create(room, Policy(mode=Mode.PAUSED))
     await engine.join(room)
     meta = keys.room_key(room, "meta")
-    before = await engine.runner.client.hgetall(meta)
+    before = await engine.backend.client.hgetall(meta)
     clock.step(600)
     await engine.stats(room)
-    assert before == await engine.runner.client.hgetall(meta)
+    assert before == await engine.backend.client.hgetall(meta)
 
 
 async def test_other_process(engine: Engine, server: Server, clock: Clock, room: str) -> None:
@@ -131,6 +131,6 @@ async def test_rooms(engine: Engine, room: str) -> None:
 async def test_newer_schema(engine: Engine, room: str) -> None:
     """What a newer Waitroom wrote is not counted."""
     await engine.create(room, Policy())
-    await engine.runner.client.hset(keys.room_key(room, "meta"), "schema", 2)
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):
         await engine.stats(room)

@@ -79,12 +79,12 @@ async def test_samples_that_fail_do_no_harm(engine: Engine, room: str) -> None:
     """A room whose samples cannot be written goes on: people are called."""
     await engine.create(room, Policy(capacity=1))
     first, second = await crowd(engine, room, 2)
-    await engine.runner.client.set(keys.room_key(room, "series"), "x")
+    await engine.backend.client.set(keys.room_key(room, "series"), "x")
     async with Ticker(engine) as ticking:
         calls = counted(engine)
         ticking.touch(room)
         await until(lambda: _advanced(calls, 1))
-        await engine.runner.client.zrem(keys.room_key(room, "called"), first.id)
+        await engine.backend.client.zrem(keys.room_key(room, "called"), first.id)
         ticking.touch(room)
         await until(lambda: _called(engine, room, second.ticket))
         assert {} == ticking._failures
@@ -96,7 +96,7 @@ async def test_new_rooms_are_not_sampled(engine: Engine, room: str) -> None:
     async with Ticker(engine):
         await engine.create(room, PAUSED)
         await until(lambda: _asked(calls, 1))
-        assert not await engine.runner.client.exists(keys.room_key(room, "series"))
+        assert not await engine.backend.client.exists(keys.room_key(room, "series"))
 
 
 async def _sampled(engine: Engine, room: str, times: int) -> bool:

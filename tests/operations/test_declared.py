@@ -100,7 +100,7 @@ async def test_a_spoilt_memory_is_no_memory(engine: Engine, room: str, spoilt: s
     """If what the file said last time cannot be read, the file wins, as the first time."""
     await apply(engine, {room: FILE})
     await engine.configure(room, capacity=800)
-    await engine.runner.command("HSET", keys.DECLARED, room, spoilt)
+    await engine.backend.client.execute_command("HSET", keys.DECLARED, room, spoilt)
     assert {room: {"capacity": 500}} == await apply(engine, {room: FILE})
 
 

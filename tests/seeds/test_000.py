@@ -42,7 +42,7 @@ async def test_shape(engine: Engine, clock: Clock, room: str) -> None:
     active = await engine.join(room, enter=True)
     clock.step(1)
     waiting = await engine.join(room)
-    client = engine.runner.client
+    client = engine.backend.client
     line = await client.zrange(keys.room_key(room, "waiting"), 0, -1, withscores=True)
     inside = await client.zrange(keys.room_key(room, "inside"), 0, -1, withscores=True)
     assert [(waiting.id.encode(), clock.now_us)] == line
@@ -92,10 +92,10 @@ async def test_move_is_atomic(engine: Engine, room: str) -> None:
     await engine.create(room, preset("batch", mode=Mode.MANUAL))
     await join(engine, room, 10)
     called = keys.room_key(room, "called")
-    await engine.runner.client.set(called, "not ours")
+    await engine.backend.client.set(called, "not ours")
     with pytest.raises(Exception, match="`called`"):
         await engine.admit(room, 5)
-    await engine.runner.client.delete(called)
+    await engine.backend.client.delete(called)
     assert (10, 0) == ((await engine.stats(room)).waiting, (await engine.stats(room)).called)
     assert 5 == await engine.admit(room, 5)
 
@@ -133,7 +133,7 @@ async def test_expiry_needs_no_notifications(engine: Engine, room: str) -> None:
     """000-06: no keyspace event is involved, for none is switched on and no key has a life."""
     await engine.create(room, preset("batch"))
     await engine.join(room, enter=True)
-    client = engine.runner.client
+    client = engine.backend.client
     found = await client.config_get("notify-keyspace-events")
     assert {"": ""} == {value: value for value in found.values()}
     assert -1 == await client.ttl(keys.room_key(room, "inside"))

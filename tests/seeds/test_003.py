@@ -88,10 +88,10 @@ async def test_queue_disappears(desk: Desk, engine: Engine, clock: Clock) -> Non
     live = [keys.room_key(room, n) for n in keys.ROOM_KEYS if n not in ("config", "meta")]
     clock.step(SIX_HOURS - 1)
     await engine.advance(room)
-    assert 0 < await engine.runner.client.exists(*live)
+    assert 0 < await engine.backend.client.exists(*live)
     clock.step(1)
     await engine.advance(room)
-    assert 0 == await engine.runner.client.exists(*live)
+    assert 0 == await engine.backend.client.exists(*live)
 
 
 @pytest.mark.seed("003-03")
@@ -201,7 +201,7 @@ async def test_rebuilt_from_the_record(desk: Desk, engine: Engine, clock: Clock)
     await do(desk, parties[1], Action.CALL)
     await do(desk, parties[2], Action.DEFER, places=2)
     room = room_of(store.id, DINE)
-    await engine.runner.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
+    await engine.backend.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
     assert [0, 0, 3, 1, 2, 4] == await positions(desk, parties)
     await check_agreement(desk, store)
     kept = await desk.record.party(store.id, parties[0].id)

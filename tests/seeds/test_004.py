@@ -161,7 +161,7 @@ async def test_never_twice(engine: Engine, room: str) -> None:
     for _ in range(3):
         last = await engine.join(room, visitor="kim")
     assert (4, 4) == (last.position, last.waiting)
-    client = engine.runner.client
+    client = engine.backend.client
     assert b"zset" == await client.type(keys.room_key(room, "waiting"))
     assert 3 == await client.zrank(keys.room_key(room, "waiting"), last.id)
 
@@ -227,5 +227,5 @@ async def test_cluster(cluster: Cluster, clock: Clock, room: str) -> None:
             second = await engine.join(name, enter=True)
             assert (State.INSIDE, State.WAITING) == (first.state, second.state)
             names = keys.script_keys(name)
-            slots = {await engine.runner.client.cluster_keyslot(key) for key in names}
+            slots = {await engine.backend.client.cluster_keyslot(key) for key in names}
             assert 1 == len(slots)

@@ -15,7 +15,7 @@ from typing import Any
 
 from waitroom.desk.inputs import Wish
 from waitroom.desk.live.follow import Follower
-from waitroom.desk.live.line import Counts, LiveLines, room_of
+from waitroom.desk.live.line import LiveLines, room_of
 from waitroom.desk.live.repair import Repaired, Repairs, end_tasks
 from waitroom.desk.live.tokens import Tokens
 from waitroom.desk.live.turnover import read_turnover, turnover_text
@@ -25,7 +25,7 @@ from waitroom.desk.notify.loops import Notifier
 from waitroom.desk.record.database import open_database
 from waitroom.desk.record.host_keys import HostKeys
 from waitroom.desk.record.record import Action, Record
-from waitroom.engine import Engine, Spot
+from waitroom.engine import Engine, LineCounts, Spot
 from waitroom.errors import BackendUnavailable, InvalidInput, Unavailable
 from waitroom.settings import Settings
 from waitroom.tickets import KeyRing
@@ -193,7 +193,7 @@ class Desk:
         """Return each line of a store, as somebody sees it who may join."""
         store = await self.record.store(store_id)
         rooms = [room_of(store_id, one.name) for one in store.types]
-        counts = await self._lines.counts(rooms)
+        counts = await self._lines.engine.line_counts(rooms)
         now_ms = self._now_us() // 1000
         views = []
         for one, room, count in zip(store.types, rooms, counts, strict=True):
@@ -239,10 +239,10 @@ class Desk:
             observed=self.observed.range(room, position),
         )
 
-    async def _found_again(self, store: str, type_: str) -> Counts:
+    async def _found_again(self, store: str, type_: str) -> LineCounts:
         """Return the length of a line that was lost, or that nobody has used yet."""
         await self.repairs.line(store, type_)
-        (found,) = await self._lines.counts([room_of(store, type_)])
+        (found,) = await self._lines.engine.line_counts([room_of(store, type_)])
         return found._replace(pace=turnover_text(await self.record.turnover(store, type_)))
 
     async def _names(self, store_id: str) -> tuple[str, ...]:

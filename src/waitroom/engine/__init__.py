@@ -1,8 +1,28 @@
-"""The engine: everything that touches Redis or Valkey. It knows nothing of HTTP."""
+"""The engine: everything that touches Redis or Valkey. It knows nothing of HTTP.
 
-from waitroom.engine.crowd import Join
+What others may use is here, and in the few modules that `tests/test_layers.py` lists.
+"""
+
+from waitroom.engine.crowd import ENTERS_PER_SCRIPT, Join
 from waitroom.engine.engine import Engine
-from waitroom.engine.lines import Settled, Spot
+from waitroom.engine.lines import LineContents, LineCounts, LineMark, Settled, Spot
+from waitroom.engine.pipeline import Pipeline
+from waitroom.engine.protocol.replies import COUNTERS, EnteredTicket, JoinedTicket, Polled
 from waitroom.engine.ticket_views import PresentedTicket
 
-__all__ = ["Engine", "Join", "PresentedTicket", "Settled", "Spot"]
+__all__ = [
+    "COUNTERS",
+    "ENTERS_PER_SCRIPT",
+    "Engine",
+    "EnteredTicket",
+    "Join",
+    "JoinedTicket",
+    "LineContents",
+    "LineCounts",
+    "LineMark",
+    "Pipeline",
+    "Polled",
+    "PresentedTicket",
+    "Settled",
+    "Spot",
+]

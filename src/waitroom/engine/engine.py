@@ -11,17 +11,22 @@ server is asked.
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from waitroom.engine import event_log, inputs, keys, policies, protocol, ticket_views
+from waitroom.engine import event_log, inputs, keys, ticket_views
 from waitroom.engine.api_keys import ApiKeys
 from waitroom.engine.audit import Audit
 from waitroom.engine.connection.connect import Backend, connect
-from waitroom.engine.crowd import Answers, Join, Session, Visitors
+from waitroom.engine.crowd import Answers, Crowd, Join
+from waitroom.engine.declared import Declared
 from waitroom.engine.handoffs import Handoffs
-from waitroom.engine.lines import Lines, Settled, Spot
+from waitroom.engine.lines import LineContents, LineCounts, LineMark, Lines, Settled, Spot
+from waitroom.engine.pipeline import Pipeline
+from waitroom.engine.protocol import calls, replies
+from waitroom.engine.protocol.calls import ScriptCall, Session
 from waitroom.engine.runner import Clock, OnChange, OnScript, Runner
 from waitroom.engine.scripts import Verb
 from waitroom.engine.ticket_views import PresentedTicket
@@ -62,12 +67,13 @@ class Engine:
         self.backend = backend
         self.ring = ring
         flags = backend.facts.scripts_take_flags
-        self.runner = Runner(backend.client, flags=flags, clock=clock, patience_s=patience_s)
-        self.visitors = Visitors(self.runner, ring)
-        self.lines = Lines(self.runner)
-        self.api_keys = ApiKeys(self.runner, bootstrap=admin_key)
-        self.audit = Audit(self.runner)
-        self.handoffs = Handoffs(self.runner)
+        self._runner = Runner(backend.client, flags=flags, clock=clock, patience_s=patience_s)
+        self._crowd = Crowd(self._runner, ring)
+        self._lines = Lines(self._runner)
+        self.api_keys = ApiKeys(self._runner, bootstrap=admin_key)
+        self.audit = Audit(self._runner)
+        self.declared = Declared(self._runner)
+        self.handoffs = Handoffs(self._runner)
 
     @classmethod
     async def connect(
@@ -98,8 +104,8 @@ class Engine:
 
     async def aclose(self) -> None:
         """Let calls under way end, then close the connection and an own server."""
-        await self.visitors.drain()
-        await self.lines.drain()
+        await self._crowd.drain()
+        await self._lines.drain()
         await self.backend.aclose()
 
     async def __aenter__(self) -> Self:
@@ -113,7 +119,7 @@ class Engine:
     async def create(self, room: str, policy: Policy, *, op_id: str | None = None) -> Room:
         """Make a room."""
         check_room_name(room)
-        await self.runner.command("SADD", keys.ROOMS, room)
+        await self._runner.command("SADD", keys.ROOMS, room)
         reply = await self._configure(room, "create", "", policy, op_id)
         if reply.word == "room_exists":
             raise RoomExists(room)
@@ -137,38 +143,37 @@ class Engine:
             if reply.word == "lost":
                 raise UnknownRoom(room)
             if version is not None:
-                raise VersionConflict(room, version, reply.number("version"))
+                raise VersionConflict(room, version, replies.version(reply))
 
     async def _configure(
         self, room: str, action: str, version: int | str, policy: Policy, op_id: str | None
-    ) -> protocol.Reply:
-        args = [action, version, *policies.write(policy)]
-        reply = await self.runner.run(Verb.CONFIGURE, room, args, op_id=inputs.op_id_of(op_id))
+    ) -> replies.Reply:
+        call = calls.configure(action, version, policy)
+        reply = await self._runner.run(room, call, op_id=inputs.op_id_of(op_id))
         if reply.word == "ok":
-            memory = self.runner.memory(room)
-            memory.policy, memory.version = policy, reply.number("version")
+            memory = self._runner.memory(room)
+            memory.policy, memory.version = policy, replies.version(reply)
         return reply
 
     async def room(self, room: str) -> Room:
         """Return a room with its policy as it is now."""
-        check_room_name(room)
-        reply = await self.runner.run(Verb.STATS, room, [])
-        memory = self.runner.memory(room)
+        reply = await self._run(room, ScriptCall(Verb.STATS))
+        memory = self._runner.memory(room)
         if memory.policy is None:
             raise UnknownRoom(room)
-        return Room(room, memory.policy, memory.version, reply.number("epoch"))
+        return Room(room, memory.policy, memory.version, replies.epoch(reply))
 
     async def rooms(self) -> tuple[str, ...]:
         """Return the names of all rooms."""
         return tuple(
-            sorted(name.decode() for name in await self.runner.command("SMEMBERS", keys.ROOMS))
+            sorted(name.decode() for name in await self._runner.command("SMEMBERS", keys.ROOMS))
         )
 
     async def occupied(self, rooms: Sequence[str]) -> builtins.list[str]:
         """Return those rooms that hold anybody; a cheap question, asked of many at once."""
         found: builtins.list[str] = []
         for some in _some(rooms, _ROOMS_PER_PIPELINE):
-            counts = await self.runner.exists([(r, ("waiting", "called", "inside")) for r in some])
+            counts = await self._runner.exists([(r, ("waiting", "called", "inside")) for r in some])
             found += (room for room, count in zip(some, counts, strict=True) if count)
         return found
 
@@ -177,58 +182,56 @@ class Engine:
         return [
             room
             for some in _some(rooms, _ROOMS_PER_PIPELINE)
-            for room in await self.runner.meet(some)
+            for room in await self._runner.meet(some)
         ]
 
     def remembered(self) -> set[str]:
         """Return the rooms that this process could bring back after a loss."""
-        return {room for room in self.runner.memories if self.runner.knows(room)}
+        return {room for room in self._runner.memories if self._runner.knows(room)}
 
     def policy_of(self, room: str) -> Policy | None:
         """Return the policy that this process knows of a room, without asking the server."""
-        memory = self.runner.memories.get(room)
+        memory = self._runner.memories.get(room)
         return memory.policy if memory is not None else None
 
     async def ping(self) -> None:
         """Ask the server for a sign of life; no retries, so that the caller learns the truth."""
-        await self.runner.client.ping()
+        await self._runner.client.ping()
 
     def on_change(self, tell: OnChange) -> Callable[[], None]:
         """Tell of every room that this process changes; call what is returned to end that."""
-        return _subscribed(self.runner.on_change, tell)
+        return _subscribed(self._runner.on_change, tell)
 
     def on_script(self, tell: OnScript) -> Callable[[], None]:
         """Tell of every script call; call what is returned to end that."""
-        return _subscribed(self.runner.on_script, tell)
+        return _subscribed(self._runner.on_script, tell)
 
     @property
     def oldest_call_s(self) -> float:
         """The age of the oldest call of visitors under way; 0.0 if there is none."""
-        return self.visitors.oldest_s
+        return self._crowd.oldest_s
 
     def fail_waiting(self, error: Exception) -> None:
         """Give the error to all visitors who wait for an answer, now."""
-        self.visitors.fail(error)
+        self._crowd.fail(error)
 
     def declare(self, room: str, policy: Policy) -> None:
         """Remember a room from a configuration file: it comes back after a loss and our restart."""
-        self.runner.declare(check_room_name(room), policy)
+        self._runner.declare(check_room_name(room), policy)
 
     async def clear(self, room: str, *, op_id: str | None = None) -> int:
         """Empty a room and refuse all its tickets from now on; return how many it held."""
-        reply = await self._run(Verb.CLEAR, room, [], inputs.op_id_of(op_id))
-        return reply.number("cleared")
+        return replies.cleared(await self._once(room, ScriptCall(Verb.CLEAR), op_id))
 
     async def drop(self, room: str, *, op_id: str | None = None) -> bool:
         """Remove a room with all that it holds; return whether it was there."""
-        check_room_name(room)
         try:
-            await self.runner.run(Verb.DROP, room, [], op_id=inputs.op_id_of(op_id))
+            await self._once(room, ScriptCall(Verb.DROP), op_id)
             found = True
         except UnknownRoom:
             found = False
-        await self.runner.command("SREM", keys.ROOMS, room)
-        self.runner.memories.pop(room, None)
+        await self._runner.command("SREM", keys.ROOMS, room)
+        self._runner.memories.pop(room, None)
         return found
 
     # Visitors -------------------------------------------------------------------------------
@@ -242,8 +245,7 @@ class Engine:
         enter: bool = False,
     ) -> TicketView:
         """Take a place, or keep the one that `ticket` or `visitor` has."""
-        check_room_name(room)
-        return await self.visitors.joins(room).submit(Join(ticket, visitor, enter))
+        return await self._crowd.join(check_room_name(room), Join(ticket, visitor, enter))
 
     def poll(self, room: str, ticket: str | PresentedTicket) -> Awaitable[TicketView]:
         """Tell where a ticket is, and that its holder is still there.
@@ -251,124 +253,107 @@ class Engine:
         Nearly every call to a busy server ends here. So it is no coroutine: where the room is
         known, the future of the batch is all that is made and awaited.
         """
-        return self.visitors.poll_one(room, ticket)
+        return self._crowd.poll(room, ticket)
 
     async def read_ticket(self, room: str, text: str) -> PresentedTicket:
         """Read a ticket string, or raise why it cannot be used; nothing of the ticket is asked."""
-        return await self.visitors.read(room, text)
+        return await self._crowd.read(room, text)
 
     async def join_many(self, room: str, joins: Sequence[Join]) -> Answers:
         """Join up to 500 visitors in one call; each gets a view or their own error."""
         inputs.check_many("joins", joins)
-        return await self.visitors.join(room, joins)
+        return await self._crowd.join_many(room, joins)
 
     async def poll_many(self, room: str, tickets: Sequence[str | PresentedTicket]) -> Answers:
         """Poll up to 500 tickets in one call; each gets a view or its own error."""
         inputs.check_many("tickets", tickets)
-        return await self.visitors.poll_many(room, tickets)
+        return await self._crowd.poll_many(room, tickets)
 
     async def enter(self, room: str, ticket: str) -> TicketView:
         """Go inside; asked again, answer the same session."""
-        held = await self.visitors.read(room, ticket)
-        return await self.visitors.enters(room).submit(held)
+        return await self._crowd.enter(room, await self._crowd.read(room, ticket))
 
     async def renew(
         self, room: str, ticket: str, *, sid: int | None = None, vouched_until_ms: int | None = None
     ) -> TicketView:
         """Extend a session from now. A gate may vouch for one whose record was lost."""
-        held = await self.visitors.read(room, ticket)
-        args = [held.ticket.id, inputs.or_empty(sid), inputs.or_empty(vouched_until_ms), held.claim]
-        return _inside(room, held, await self._run(Verb.RENEW, room, args))
-
-    async def finish(
-        self, room: str, ticket: str, *, sid: int | None = None, op_id: str | None = None
-    ) -> TicketView:
-        """End a session; its place goes to the next one in the same call."""
-        held = await self.visitors.read(room, ticket)
-        args = [held.ticket.id, inputs.or_empty(sid)]
-        reply = await self._run(Verb.FINISH, room, args, inputs.op_id_of(op_id))
-        if reply.word != "finished":
-            raise protocol.refusal(reply.word)
-        reason = protocol.GONE["finished"]
-        return TicketView(room, held.ticket.id, State.GONE, ticket, reason=reason)
+        presented = await self._crowd.read(room, ticket)
+        return await self._renew(room, presented, sid, vouched_until_ms)
 
     async def renew_session(
         self, room: str, ticket_id: str, sid: int, *, vouched_until_ms: int | None = None
     ) -> TicketView:
         """Extend a session for a gate, which knows it by a pass that it has verified."""
-        held = PresentedTicket(
-            Ticket(check_room_name(room), inputs.check_ticket_id(ticket_id), 0, 0, 0)
-        )
-        args = [ticket_id, sid, inputs.or_empty(vouched_until_ms), held.claim]
-        return _inside(room, held, await self._run(Verb.RENEW, room, args))
+        ticket = Ticket(check_room_name(room), inputs.check_ticket_id(ticket_id), 0, 0, 0)
+        return await self._renew(room, PresentedTicket(ticket), sid, vouched_until_ms)
+
+    async def _renew(
+        self, room: str, presented: PresentedTicket, sid: int | None, vouched_until_ms: int | None
+    ) -> TicketView:
+        call = calls.renew(presented.ticket.id, presented.claim, sid, vouched_until_ms)
+        return ticket_views.inside(presented, replies.renewed(await self._run(room, call)))
+
+    async def finish(
+        self, room: str, ticket: str, *, sid: int | None = None, op_id: str | None = None
+    ) -> TicketView:
+        """End a session; its place goes to the next one in the same call."""
+        ticket_id = (await self._crowd.read(room, ticket)).ticket.id
+        (await self._once(room, calls.finish(ticket_id, sid), op_id)).expect("finished")
+        return ticket_views.gone(room, ticket_id, ticket, "finished")
 
     async def finish_session(self, room: str, ticket_id: str, sid: int) -> None:
         """End a session for a gate; one that has ended already is no error of theirs."""
-        args = [inputs.check_ticket_id(ticket_id), sid]
-        reply = await self._run(Verb.FINISH, room, args, inputs.op_id_of(None))
-        if reply.word != "finished":
-            raise protocol.refusal(reply.word)
+        call = calls.finish(inputs.check_ticket_id(ticket_id), sid)
+        (await self._once(room, call, None)).expect("finished")
 
     async def leave(self, room: str, ticket: str, *, op_id: str | None = None) -> TicketView:
         """Give up a place, a turn or a session."""
-        held = await self.visitors.read(room, ticket)
-        await self._run(Verb.LEAVE, room, [held.ticket.id, held.claim], inputs.op_id_of(op_id))
-        return TicketView(room, held.ticket.id, State.GONE, ticket, reason=protocol.GONE["left"])
+        presented = await self._crowd.read(room, ticket)
+        await self._once(room, calls.leave(presented.ticket.id, presented.claim), op_id)
+        return ticket_views.gone(room, presented.ticket.id, ticket, "left")
 
     async def defer(
         self, room: str, ticket: str, places: int, *, op_id: str | None = None
     ) -> TicketView:
         """Let `places` people go first; the view has the new ticket string."""
-        held = await self.visitors.read(room, ticket)
+        presented = await self._crowd.read(room, ticket)
         inputs.check_count("places", places, 1_000_000)
-        reply = await self._run(Verb.DEFER, room, [held.ticket.id, places], inputs.op_id_of(op_id))
-        if reply.word != "waiting":
-            raise protocol.refusal(reply.word)
-        moved = held.ticket._replace(
-            place=reply.number("place"),
-            epoch=reply.number("epoch"),
-            generation=reply.number("defers"),
-        )
-        position = reply.number("position")
-        return TicketView(room, moved.id, State.WAITING, self.ring.sign(moved), position)
+        reply = await self._once(room, calls.defer(presented.ticket.id, places), op_id)
+        return ticket_views.deferred(self.ring, presented, replies.deferred(reply))
 
     async def check(self, room: str, ticket_id: str, sid: int) -> bool:
         """Tell whether a session is inside now. It is no sign of life, and cheaper than a poll."""
-        check_room_name(room)
         inputs.check_session((ticket_id, sid))
-        return await self.visitors.checks(room).submit((ticket_id, sid))
+        return await self._crowd.check(check_room_name(room), (ticket_id, sid))
 
     async def check_many(self, room: str, sessions: Sequence[Session]) -> builtins.list[bool]:
         """Check up to 500 sessions, each the id of a ticket and a `sid`, in one call."""
-        check_room_name(room)
         inputs.check_many("sessions", sessions)
         for session in sessions:
             inputs.check_session(session)
-        return await self.visitors.check(room, sessions)
+        return await self._crowd.check_many(check_room_name(room), sessions)
 
     # Operators and the ticker ---------------------------------------------------------------
 
     async def advance(self, room: str, most: int = MEMBERS_PER_SCRIPT) -> Advanced:
         """Do one bounded step of housekeeping and admission."""
         inputs.check_count("most", most, MEMBERS_PER_SCRIPT)
-        return protocol.advanced(await self._run(Verb.ADVANCE, room, [most]))
+        return replies.advanced(await self._run(room, calls.advance(most)))
 
     async def admit(
         self, room: str, count: int, *, force: bool = False, op_id: str | None = None
     ) -> int:
         """Call the first `count` people by hand; return how many there were room for."""
         inputs.check_count("count", count, 1_000_000)
-        op_id, total, step = inputs.op_id_of(op_id), 0, 0
-        while total < count:
+        op_id, total = inputs.op_id_of(op_id), 0
+        for step in itertools.count():
             want = min(count - total, MEMBERS_PER_SCRIPT)
-            args = [want, int(force)]
-            reply = await self._run(Verb.ADMIT, room, args, f"{op_id}.{step}")
-            if reply.word != "ok":
-                if total:
-                    break
-                raise protocol.refusal(reply.word)
-            total, step = total + reply.number("called"), step + 1
-            if reply.number("called") < want and not reply.number("more"):
+            reply = await self._once(room, calls.admit(want, force=force), f"{op_id}.{step}")
+            if total and reply.word != "ok":
+                break
+            done = replies.admitted(reply)
+            total += done.called
+            if total >= count or (done.called < want and not done.more):
                 break
         return total
 
@@ -376,11 +361,8 @@ class Engine:
         self, room: str, ticket_id: str, *, force: bool = False, op_id: str | None = None
     ) -> int | None:
         """Call one ticket by hand; return until when it may enter, None for no limit."""
-        args = [inputs.check_ticket_id(ticket_id), int(force)]
-        reply = await self._run(Verb.CALL, room, args, inputs.op_id_of(op_id))
-        if reply.word != "called":
-            raise protocol.refusal(reply.word)
-        return reply.moment("until")
+        call = calls.call(inputs.check_ticket_id(ticket_id), force=force)
+        return replies.called(await self._once(room, call, op_id))
 
     async def kick(self, room: str, ticket_ids: Iterable[str], *, op_id: str | None = None) -> int:
         """Remove tickets wherever they are; return how many were there."""
@@ -389,9 +371,8 @@ class Engine:
         ids = [inputs.check_ticket_id(ticket_id) for ticket_id in ticket_ids]
         op_id, total = inputs.op_id_of(op_id), 0
         for start in range(0, len(ids), MEMBERS_PER_SCRIPT):
-            some = ids[start : start + MEMBERS_PER_SCRIPT]
-            reply = await self._run(Verb.KICK, room, some, f"{op_id}.{start}")
-            total += reply.number("kicked")
+            call = calls.kick(ids[start : start + MEMBERS_PER_SCRIPT])
+            total += replies.kicked(await self._once(room, call, f"{op_id}.{start}"))
         return total
 
     async def settle(
@@ -405,28 +386,43 @@ class Engine:
         """
         check_room_name(room)
         inputs.check_settled(tickets, pace)
-        newest = _newest(tickets)
+        newest = inputs.newest(tickets)
         total = 0
         try:
             for some in _some(newest, MEMBERS_PER_SCRIPT) if newest else ((),):
-                args = [int(forced), pace, *(value for one in some for value in one)]
-                reply = await self.runner.run(Verb.SETTLE, room, args, items=max(1, len(some)))
-                total += reply.number("settled")
+                call = calls.settle(some, pace, forced=forced)
+                total += replies.settled(await self._run(room, call))
         finally:
-            self.lines.forget(room)
+            self._lines.forget(room)
         return total
+
+    async def line(self, room: str) -> LineContents:
+        """Return all that a settled line holds.
+
+        Commands of others may come in between. Whoever moves meanwhile is seen twice or not at all,
+        which costs a needless settling of what the record says: nothing more.
+        """
+        return await self._lines.contents(room)
+
+    async def line_counts(self, rooms: Sequence[str]) -> builtins.list[LineCounts]:
+        """Return how long settled lines are."""
+        return await self._lines.counts(rooms)
+
+    def line_mark(self, room: str) -> LineMark:
+        """Return the epoch and revision of a room that this process saw last."""
+        return self._lines.mark(room)
 
     async def spot(self, room: str, ticket_id: str) -> Spot:
         """Return where a ticket of a settled line stands."""
-        return await self.lines.spot(room, ticket_id)
+        return await self._lines.spot(room, ticket_id)
 
     async def revisions(self, rooms: Sequence[str]) -> builtins.list[int]:
         """Return a number per room that is another one after every change; 0 if it is not there."""
-        return await self.lines.revisions(rooms)
+        return await self._lines.revisions(rooms)
 
     def forget_line(self, room: str) -> None:
         """Ask for the length and pace of a line again, for they have changed."""
-        self.lines.forget(room)
+        self._lines.forget(room)
 
     async def list(
         self,
@@ -442,53 +438,41 @@ class Engine:
         inputs.check_count("limit", limit, MEMBERS_PER_SCRIPT)
         if state is State.GONE:
             raise InvalidInput("state", "must be waiting, called or inside")
-        if after is not None and not (after.isascii() and after.isdecimal() and len(after) <= 16):
-            raise InvalidInput("after", "must be the cursor of an earlier page")
-        low, high = (inputs.or_empty(t and t * 1000) for t in (since_ms, until_ms))
-        args = [state, after or "", limit, low, high]
-        return protocol.listed(await self._run(Verb.LIST, room, args), state)
+        inputs.check_cursor("after", after)
+        call = calls.page(state, after, limit, since_ms, until_ms)
+        return replies.listed(await self._run(room, call), state)
 
     async def stats(self, room: str) -> Stats:
         """Return a room at a glance."""
-        return protocol.stats(await self._run(Verb.STATS, room, []), room)
+        return replies.stats(await self._run(room, ScriptCall(Verb.STATS)), room)
 
     async def sample(self, room: str) -> Sample | None:
         """Note the room's numbers, and return them; None if that was done a moment ago."""
-        return protocol.sample(await self._run(Verb.SAMPLE, room, []))
+        return replies.sample(await self._run(room, ScriptCall(Verb.SAMPLE)))
 
     async def series(
         self, room: str, *, since_ms: int | None = None, limit: int = 720
     ) -> tuple[Sample, ...]:
         """Return the newest samples, oldest first: `limit` at most, since a moment."""
-        return await event_log.series(self.runner, check_room_name(room), since_ms, limit)
+        return await event_log.series(self._runner, check_room_name(room), since_ms, limit)
 
     async def events(self, room: str, after: str | None = None, limit: int = 500) -> EventPage:
         """Return what happened after a cursor; without one, nothing but the newest cursor."""
-        return await event_log.events(self.runner, check_room_name(room), after, limit)
+        return await event_log.events(self._runner, check_room_name(room), after, limit)
+
+    def pipeline(self, room: str, socket: Path) -> Pipeline:
+        """Return a pipelined connection to the server behind `socket`, for millions of calls."""
+        return Pipeline(self._runner, self.ring, room, socket)
 
     # Inside ---------------------------------------------------------------------------------
 
-    async def _run(
-        self, verb: Verb, room: str, args: Sequence[Any], op_id: str | None = None
-    ) -> protocol.Reply:
-        return await self.runner.run(verb, check_room_name(room), [*args], op_id=op_id)
+    async def _run(self, room: str, call: ScriptCall) -> replies.Reply:
+        return await self._runner.run(check_room_name(room), call)
 
-
-def _inside(room: str, held: PresentedTicket, reply: protocol.Reply) -> TicketView:
-    if reply.word != "inside":
-        raise protocol.refusal(reply.word)
-    sid, ends, new = reply.number("sid"), reply.number("ends"), reply.fields.get("new") == 1
-    return ticket_views.view(room, held.ticket.id, held.text, "inside", ends, sid, 0, new)
-
-
-def _newest(tickets: Sequence[Settled]) -> builtins.list[Settled]:
-    """Return the newest that is said of each ticket; of two with one revision, the last."""
-    found: dict[str, Settled] = {}
-    for one in tickets:
-        known = found.get(one[0])
-        if known is None or one[3] >= known[3]:
-            found[one[0]] = one
-    return [*found.values()]
+    async def _once(self, room: str, call: ScriptCall, op_id: str | None) -> replies.Reply:
+        """Run a call that counts something: a repeat with the same `op_id` changes nothing."""
+        op_id = inputs.op_id_of(op_id)
+        return await self._runner.run(check_room_name(room), call, op_id=op_id)
 
 
 def _some(items: Sequence[_Item], most: int) -> Iterator[Sequence[_Item]]:

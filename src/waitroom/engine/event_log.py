@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from waitroom.engine import inputs, protocol
+from waitroom.engine import inputs
+from waitroom.engine.protocol import replies
 from waitroom.engine.runner import Runner
 from waitroom.models import EventPage, Sample
 
@@ -17,7 +18,7 @@ async def series(runner: Runner, room: str, since_ms: int | None, limit: int) ->
     # An id is the time of its sample, or a little later where the clock went back.
     since = max(since_ms or 0, 0)
     (found,) = await runner.streams(room, ("series", True, f"{min(since, 2**63)}-0", limit))
-    samples = [protocol.sampled(entry) for _, entry in reversed(found)]
+    samples = [replies.sampled(entry) for _, entry in reversed(found)]
     return tuple(one for one in samples if one.at_ms >= since)
 
 
@@ -34,7 +35,7 @@ async def events(runner: Runner, room: str, after: str | None, limit: int) -> Ev
         # The stream began anew, by a clock that had gone back: all of it is news.
         (found,) = await runner.streams(room, ("events", False, "-", limit))
     cursor = found[-1][0].decode() if found else after
-    return EventPage(cursor, tuple(protocol.event(entry) for _, entry in found))
+    return EventPage(cursor, tuple(replies.event(entry) for _, entry in found))
 
 
 def _id(text: str) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from waitroom.errors import InvalidInput
 from waitroom.models import MEMBERS_PER_SCRIPT
@@ -29,15 +29,16 @@ def op_id_of(given: str | None) -> str:
     return given
 
 
-def or_empty(value: int | None) -> int | str:
-    """Return a number, or what scripts take for none."""
-    return "" if value is None else value
-
-
 def check_count(field: str, value: int, most: int) -> None:
     """Refuse what is not a whole number from 1 to `most`."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
         raise InvalidInput(field, f"{value!r:.40} is not allowed; it takes 1 to {most}")
+
+
+def check_cursor(field: str, given: str | None) -> None:
+    """Refuse what cannot be the cursor of a page of `list`."""
+    if given is not None and not (given.isascii() and given.isdecimal() and len(given) <= 16):
+        raise InvalidInput(field, "must be the cursor of an earlier page")
 
 
 def stream_id(field: str, given: str) -> tuple[int, int]:
@@ -79,6 +80,19 @@ def check_settled(tickets: Sequence[tuple[str, str, int, int]], pace: str) -> No
             raise InvalidInput("revision", f"{revision!r:.40} is no whole number")
         if not 0 <= revision < MOST_PLACE:
             raise InvalidInput("revision", f"{revision!r:.40} is out of range")
+
+
+_Settled = TypeVar("_Settled", bound=tuple[str, str, int, int])
+
+
+def newest(tickets: Sequence[_Settled]) -> list[_Settled]:
+    """Return the newest that is said of each ticket; of two with one revision, the last."""
+    by_id: dict[str, _Settled] = {}
+    for ticket in tickets:
+        known = by_id.get(ticket[0])
+        if known is None or ticket[3] >= known[3]:
+            by_id[ticket[0]] = ticket
+    return [*by_id.values()]
 
 
 def check_ticket_id(ticket_id: str) -> str:

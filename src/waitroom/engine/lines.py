@@ -8,12 +8,13 @@ look far more often than a line moves.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from waitroom.engine import keys
 from waitroom.engine.batcher import Batcher
-from waitroom.engine.protocol import WRONG_TYPE
+from waitroom.engine.protocol.replies import WRONG_TYPE
 from waitroom.engine.runner import Runner
 from waitroom.errors import BrokenRoom
 from waitroom.models import State, check_room_name
@@ -22,6 +23,7 @@ FACTS_S = 1.0
 """For so long the length and the pace of a line are not asked for again."""
 
 _MOST_FACTS = 20_000
+_ROOMS_PER_PIPELINE = 200
 
 
 class Settled(NamedTuple):
@@ -40,6 +42,41 @@ class Spot(NamedTuple):
     position: int | None
     waiting: int
     pace: str
+
+
+LineMark = tuple[int, int]
+"""The epoch and revision of a room: it grows with every change, and jumps after a loss."""
+
+
+class LineCounts(NamedTuple):
+    """How long a line is, without who stands in it; `pace` is "" if the line was lost."""
+
+    waiting: int
+    called: int
+    pace: str
+
+
+SPOILT = LineCounts(-1, -1, "")
+"""Said of a line of which a key holds something else: like no line in the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineContents:
+    """All that a line holds at a moment."""
+
+    there: bool
+    waiting: Mapping[str, int]
+    """Ticket → place."""
+
+    called: frozenset[str]
+    revisions: Mapping[str, int]
+    pace: str
+    mark: LineMark
+
+    @property
+    def tickets(self) -> set[str]:
+        """Everybody in it."""
+        return {*self.waiting, *self.called}
 
 
 class _Facts(NamedTuple):
@@ -73,11 +110,53 @@ class Lines:
 
     async def revisions(self, rooms: Sequence[str]) -> list[int]:
         """Return a number per room that is another one after every change; 0 if it is not there."""
-        found = await self._pipeline(
+        revisions = await self._runner.reads(
             [("HGET", keys.room_key(room, "meta"), "rev") for room in rooms]
         )
         # A spoilt room has no revision, and must not keep the others from theirs.
-        return [0 if isinstance(one, Exception) else int(float(one or 0)) for one in found]
+        return [0 if isinstance(rev, Exception) else int(float(rev or 0)) for rev in revisions]
+
+    async def contents(self, room: str) -> LineContents:
+        """Return all that a line holds; see `Engine.line`."""
+        names = ("waiting", "called", "record", "meta")
+        waiting, called, record, meta = (keys.room_key(room, name) for name in names)
+        answers = await self._runner.reads(
+            [
+                ("HMGET", meta, "epoch", "rev", "dropped", "pace"),
+                ("HGETALL", record),
+                ("ZRANGE", waiting, "0", "-1", "WITHSCORES"),
+                ("ZRANGE", called, "0", "-1"),
+            ]
+        )
+        if any(isinstance(answer, Exception) for answer in answers):
+            raise BrokenRoom(WRONG_TYPE.format("a key"))
+        (epoch, rev, dropped, pace), revisions, places, turns = answers
+        return LineContents(
+            there=epoch is not None and dropped is None,
+            waiting={_text(name): int(float(score)) for name, score in _pairs(places)},
+            called=frozenset(map(_text, turns)),
+            # Of who is gone it also says since when.
+            revisions={_text(name): int(_text(at).split(":")[0]) for name, at in _pairs(revisions)},
+            pace=_text(pace or b""),
+            mark=(int(float(epoch or 0)), int(float(rev or 0))),  # Lua may write 1e+15
+        )
+
+    async def counts(self, rooms: Sequence[str]) -> list[LineCounts]:
+        """Return how long lines are, by pipelines for many of them."""
+        answers: list[Any] = []
+        for start in range(0, len(rooms), _ROOMS_PER_PIPELINE):
+            commands: list[tuple[str, ...]] = []
+            for room in rooms[start : start + _ROOMS_PER_PIPELINE]:
+                commands.append(("ZCARD", keys.room_key(room, "waiting")))
+                commands.append(("ZCARD", keys.room_key(room, "called")))
+                commands.append(("HGET", keys.room_key(room, "meta"), "pace"))
+            answers += await self._runner.reads(commands)
+        return [_counts(*three) for three in zip(*[iter(answers)] * 3, strict=True)]
+
+    def mark(self, room: str) -> LineMark:
+        """Return the mark of a room that this process saw last."""
+        memory = self._runner.memory(room)
+        return memory.epoch, memory.rev
 
     async def drain(self) -> None:
         """Wait until every question has its answer."""
@@ -92,7 +171,7 @@ class Lines:
             # By identity: two sets with the same rooms are equal.
             self._changed = [one for one in self._changed if one is not changed]
         nowhere = [ask for ask, rank in zip(asked, ranks, strict=True) if rank is None]
-        turns = await self._pipeline(
+        turns = await self._runner.reads(
             [("ZSCORE", keys.room_key(room, "called"), one) for room, one in nowhere]
         )
         called = dict(zip(nowhere, turns, strict=True))
@@ -118,7 +197,7 @@ class Lines:
         for room in stale:
             commands.append(("ZCARD", keys.room_key(room, "waiting")))
             commands.append(("HGET", keys.room_key(room, "meta"), "pace"))
-        found = await self._pipeline(commands)
+        found = await self._runner.reads(commands)
         ranks, rest = found[: len(asked)], found[len(asked) :]
         for room, waiting, pace in zip(stale, rest[::2], rest[1::2], strict=True):
             known[room] = _read_facts(now + FACTS_S, waiting, pace)
@@ -129,23 +208,6 @@ class Lines:
         if len(self._facts) > _MOST_FACTS:
             self._facts = {room: one for room, one in self._facts.items() if one.until >= now}
         self._facts |= {room: one for room, one in found.items() if isinstance(one, _Facts)}
-
-    async def _pipeline(self, commands: Sequence[tuple[str, ...]]) -> list[Any]:
-        """Run reads in one pipeline; what one room has spoilt is the answer to that one alone."""
-        if not commands:
-            return []
-
-        async def ask() -> list[Any]:
-            pipe = self._runner.client.pipeline(transaction=False)
-            for command in commands:
-                pipe.execute_command(*command)
-            found = list(await pipe.execute(raise_on_error=False))
-            for one in found:
-                if isinstance(one, Exception) and "WRONGTYPE" not in str(one):
-                    raise one
-            return found
-
-        return list(await self._runner.repeat(ask))
 
 
 def _read_facts(until: float, waiting: Any, pace: Any) -> _Facts | Exception:
@@ -163,3 +225,22 @@ def _spot(facts: _Facts | Exception, rank: Any, turn: Any) -> Spot | Exception:
         return Spot(State.WAITING, rank + 1, max(facts.waiting, rank + 1), facts.pace)
     state = State.CALLED if turn is not None else None
     return Spot(state, None, facts.waiting, facts.pace)
+
+
+def _counts(waiting: Any, called: Any, pace: Any) -> LineCounts:
+    if any(isinstance(answer, Exception) for answer in (waiting, called, pace)):
+        return SPOILT
+    return LineCounts(int(waiting), int(called), _text(pace or b""))
+
+
+def _pairs(answer: Any) -> Iterable[tuple[bytes, Any]]:
+    """Return pairs of an answer, however this protocol and client give them."""
+    if isinstance(answer, Mapping):
+        return answer.items()
+    if answer and not isinstance(answer[0], (list, tuple)):
+        return zip(answer[::2], answer[1::2], strict=True)
+    return [(name, value) for name, value in answer]
+
+
+def _text(raw: bytes | str) -> str:
+    return raw.decode() if isinstance(raw, bytes) else raw

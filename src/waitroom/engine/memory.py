@@ -5,10 +5,13 @@ It is sent with every script call, and from it a lost room is published again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from waitroom.engine.protocol import Reply
-from waitroom.models import Policy
+from waitroom.engine.protocol.replies import Head
+from waitroom.models import BeforeOpen, Policy
+from waitroom.tickets import KeyRing
 
 MEMORY_FIELDS = ("epoch", "rev", "watermark", "last")
 """Fields of `meta` that a process remembers."""
@@ -37,14 +40,17 @@ class RoomMemory:
             # the policy is read again: this may be another room of the same name.
             self.epoch, self.rev, self.version = epoch, 0, 0
 
-    def saw(self, reply: Reply) -> None:
+    def saw(self, head: Head) -> None:
         """Learn from the head of a reply."""
-        fields = reply.fields
-        if "epoch" not in fields:
-            return
-        self.saw_epoch(fields["epoch"])
-        if fields["epoch"] < self.epoch:
+        self.saw_epoch(head.epoch)
+        if head.epoch < self.epoch:
             return  # a reply that was under way while the room was cleared
-        self.rev = max(self.rev, fields["rev"])
-        self.watermark = max(self.watermark, fields["watermark"])
-        self.last = max(self.last, fields["last"])
+        self.rev = max(self.rev, head.rev)
+        self.watermark = max(self.watermark, head.watermark)
+        self.last = max(self.last, head.last)
+
+    def draw(self, ring: KeyRing, room: str) -> Callable[[str], int] | None:
+        """Return what draws the place of a ticket, if places of this room are drawn."""
+        if self.policy is None or self.policy.before_open is not BeforeOpen.DRAW:
+            return None
+        return partial(ring.draw, room, self.epoch)

@@ -14,10 +14,12 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from waitroom.engine import keys, policies, protocol
+from waitroom.engine import keys, policies
 from waitroom.engine.connection.connect import backend_error
 from waitroom.engine.memory import MEMORY_FIELDS, RoomMemory
-from waitroom.engine.protocol import Reply, parse
+from waitroom.engine.protocol import calls, replies
+from waitroom.engine.protocol.calls import ScriptCall
+from waitroom.engine.protocol.replies import Head, Reply
 from waitroom.engine.scripts import READS, Verb, run, script
 from waitroom.errors import BackendUnavailable, BrokenRoom, UnknownRoom
 from waitroom.models import Policy
@@ -64,20 +66,20 @@ class Runner:
             found = self.memories[room] = RoomMemory()
         return found
 
-    async def run(
-        self, verb: Verb, room: str, args: list[Any], *, op_id: str | None = None, items: int = 1
-    ) -> Reply:
-        """Run a verb, for so many items; bring the room back first if its data was lost."""
-        memory = self.memory(room)
+    async def run(self, room: str, call: ScriptCall, *, op_id: str | None = None) -> Reply:
+        """Run a call; bring the room back first if its data was lost."""
+        memory, verb = self.memory(room), call.verb
         for _ in range(_LOSSES_PER_CALL):
-            reply = await self._send(verb, room, args, op_id, items)
+            reply = await self._send(room, call, op_id)
             if reply.word == "unknown_room":
                 self.memories.pop(room, None)
                 raise UnknownRoom(room)
             if reply.word != "lost":
-                memory.saw(reply)
-                if verb is not Verb.DROP:
-                    await self._follow_policy(room, memory, reply)
+                head = replies.head(reply)
+                if head is not None:
+                    memory.saw(head)
+                    if verb is not Verb.DROP:
+                        await self._follow_policy(room, memory, head)
                 if verb not in _QUIET:
                     for tell in self.on_change:
                         tell(room)
@@ -174,19 +176,35 @@ class Runner:
         if raw:
             memory.policy, memory.version = policies.read(raw)
 
-    async def _send(
-        self, verb: Verb, room: str, args: list[Any], op_id: str | None, items: int = 1
-    ) -> Reply:
+    async def _send(self, room: str, call: ScriptCall, op_id: str | None) -> Reply:
         # By verb: one id for an `admit` and a `kick` means two operations, not a repeat.
-        names = keys.script_keys(room, op_id and f"{verb}.{op_id}")
-        found = script(verb, self.flags)
-        head = self.memory(room).args(self.clock() if self.clock else None)
+        names = keys.script_keys(room, op_id and f"{call.verb}.{op_id}")
+        source = script(call.verb, self.flags)
+        args = [*self.memory(room).args(self.clock() if self.clock else None), *call.args]
         began = time.perf_counter()
         try:
-            return parse(await self.repeat(lambda: run(self.client, found, names, head + args)))
+            raw = await self.repeat(lambda: run(self.client, source, names, args))
+            return replies.parse(raw)
         finally:
             for tell in self.on_script:
-                tell(verb, time.perf_counter() - began, items)
+                tell(call.verb, time.perf_counter() - began, call.items)
+
+    async def reads(self, commands: Sequence[tuple[str, ...]]) -> list[Any]:
+        """Run reads in one pipeline; a key that somebody spoilt has an error for an answer."""
+        if not commands:
+            return []
+
+        async def ask() -> list[Any]:
+            pipe = self.client.pipeline(transaction=False)
+            for command in commands:
+                pipe.execute_command(*command)
+            answers = list(await pipe.execute(raise_on_error=False))
+            for answer in answers:
+                if isinstance(answer, Exception) and "WRONGTYPE" not in str(answer):
+                    raise answer
+            return answers
+
+        return list(await self.repeat(ask))
 
     async def repeat(self, call: Callable[[], Any]) -> Any:
         """Make a call that may be made again; say in our words why it fails."""
@@ -197,7 +215,7 @@ class Runner:
             except (TimeoutError, RedisError, OSError) as error:
                 known = backend_error(error)
                 if known is None and "WRONGTYPE" in str(error):
-                    raise BrokenRoom(protocol.WRONG_TYPE.format("a key")) from error
+                    raise BrokenRoom(replies.WRONG_TYPE.format("a key")) from error
                 if known is None:
                     raise
                 late = time.monotonic() + delay >= give_up
@@ -206,11 +224,10 @@ class Runner:
                 await asyncio.sleep(delay)
         raise AssertionError  # the last round of the loop returns or raises
 
-    async def _follow_policy(self, room: str, memory: RoomMemory, reply: Reply) -> None:
-        version = reply.fields.get("version", 0)
-        if version > memory.version:
+    async def _follow_policy(self, room: str, memory: RoomMemory, head: Head) -> None:
+        if head.version > memory.version:
             await self.load_policy(room, memory)
-        elif version < memory.version and memory.epoch == reply.fields["epoch"]:
+        elif head.version < memory.version and memory.epoch == head.epoch:
             await self._restore(room, memory)  # a failover lost the last change of the policy
 
     async def _restore(self, room: str, memory: RoomMemory) -> None:
@@ -218,13 +235,15 @@ class Runner:
         if memory.policy is None:
             self.memories.pop(room, None)
             raise UnknownRoom(room)
-        args = ["restore", memory.version, *policies.write(memory.policy)]
+        call = calls.configure("restore", memory.version, memory.policy)
         await self.command("SADD", keys.ROOMS, room)
-        reply = await self._send(Verb.CONFIGURE, room, args, None)
+        reply = await self._send(room, call, None)
         if reply.word == "unknown_room":
             self.memories.pop(room, None)
             raise UnknownRoom(room)
-        memory.saw(reply)
+        head = replies.head(reply)
+        if head is not None:
+            memory.saw(head)
 
     def declare(self, room: str, policy: Policy) -> None:
         """Remember the policy of a room that a configuration file declares."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from waitroom.engine import protocol
+from waitroom.engine.protocol import calls
+from waitroom.engine.protocol.refusals import GONE, refusal
+from waitroom.engine.protocol.replies import Deferred, EnteredTicket, Joined, JoinedTicket
 from waitroom.errors import EnterLater, WaitroomError
 from waitroom.models import State, TicketView
 from waitroom.tickets import KeyRing, Ticket
@@ -19,7 +21,7 @@ class PresentedTicket(NamedTuple):
     @property
     def claim(self) -> str:
         """What the ticket says of its own place; a new one says nothing."""
-        return f"{self.ticket.place}:{self.ticket.epoch}" if self.ticket.epoch else ""
+        return calls.claim(self.ticket.place, self.ticket.epoch)
 
 
 def view(
@@ -36,40 +38,51 @@ def view(
         return TicketView(
             room, ticket_id, State.INSIDE, text, None, waiting, None, ends, sid, new=new
         )
-    reason = protocol.GONE[word]
-    return TicketView(room, ticket_id, State.GONE, text, None, waiting, reason=reason)
+    return gone(room, ticket_id, text, word, waiting)
 
 
-def entered(
-    presented: PresentedTicket, word: str, number: int, sid: int, new: bool
-) -> TicketView | WaitroomError:
+def gone(room: str, ticket_id: str, text: str, word: str, waiting: int = 0) -> TicketView:
+    """Return the view of a ticket that is in no state any more."""
+    return TicketView(room, ticket_id, State.GONE, text, None, waiting, reason=GONE[word])
+
+
+def entered(presented: PresentedTicket, found: EnteredTicket) -> TicketView | WaitroomError:
     """Return the view of a ticket after an `enter`, or why it is not inside."""
-    if word == "enter_later":
+    if found.word == "enter_later":
         said = "called, but the rolling limit is used up for a moment; the turn is kept"
-        return EnterLater(said, number)
-    if word != "inside":
-        return protocol.refusal("passed" if word == "absent" else word)
-    return view(
-        presented.ticket.room, presented.ticket.id, presented.text, word, number, sid, 0, new
-    )
+        return EnterLater(said, found.number)
+    if found.word != "inside":
+        return refusal("passed" if found.word == "absent" else found.word)
+    return inside(presented, found)
+
+
+def inside(presented: PresentedTicket, found: EnteredTicket) -> TicketView:
+    """Return the view of a ticket that is inside."""
+    ticket, text = presented
+    return view(ticket.room, ticket.id, text, "inside", found.number, found.sid, 0, found.new)
 
 
 def joined(
-    ring: KeyRing,
-    presented: PresentedTicket,
-    spot: protocol.Spot,
-    waiting: int,
-    epoch: int,
-    now_s: int,
+    ring: KeyRing, presented: PresentedTicket, found: JoinedTicket, reply: Joined, now_s: int
 ) -> TicketView | WaitroomError:
     """Return the view of a ticket after a `join`, signed anew if its place is new."""
-    ticket, text, word = presented.ticket, presented.text, spot.word
-    if word not in protocol.GONE and word not in ("waiting", "called", "inside"):
-        return protocol.refusal(word)
-    place = spot.place or ticket.place
-    if word not in protocol.GONE and (place != ticket.place or epoch != ticket.epoch):
-        issued_s = now_s if spot.new else ticket.issued_s
+    (ticket, text), word, epoch = presented, found.word, reply.epoch
+    if word not in GONE and word not in ("waiting", "called", "inside"):
+        return refusal(word)
+    place = found.place or ticket.place
+    if word not in GONE and (place != ticket.place or epoch != ticket.epoch):
+        issued_s = now_s if found.new else ticket.issued_s
         ticket = Ticket(ticket.room, ticket.id, place, epoch, issued_s, lane=ticket.lane)
         text = ""
     text = text or ring.sign(ticket)
-    return view(ticket.room, ticket.id, text, word, spot.number, spot.sid, waiting, spot.new)
+    return view(
+        ticket.room, ticket.id, text, word, found.number, found.sid, reply.waiting, found.new
+    )
+
+
+def deferred(ring: KeyRing, presented: PresentedTicket, found: Deferred) -> TicketView:
+    """Return the view of a ticket that let others go first, signed anew."""
+    moved = presented.ticket._replace(
+        place=found.place, epoch=found.epoch, generation=found.generation
+    )
+    return TicketView(moved.room, moved.id, State.WAITING, ring.sign(moved), found.position)

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from waitroom.engine import Engine
-from waitroom.engine.declared import keep_declared, last_declared
 from waitroom.errors import InvalidPolicy, RoomExists, UnknownRoom
 from waitroom.models import POLICY_FIELDS, Policy
 from waitroom.operations import rooms
@@ -23,10 +22,10 @@ async def apply_declared(
     """Create and change rooms; return what was changed, by room (all fields of a new one)."""
     applied: dict[str, dict[str, Any]] = {}
     for name, policy in declared.items():
-        changes = await _apply(engine, trail, name, policy, await last_declared(engine, name))
+        changes = await _apply(engine, trail, name, policy, await engine.declared.last(name))
         if changes:
             applied[name] = changes
-        await keep_declared(engine, name, policy)
+        await engine.declared.keep(name, policy)
     return applied
 
 

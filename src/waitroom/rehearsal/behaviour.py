@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from math import ceil
-from typing import Any
 
-from waitroom.engine import Engine
-from waitroom.engine.crowd import ENTERS_PER_SCRIPT
-from waitroom.engine.protocol import parse
-from waitroom.engine.scripts import Verb
-from waitroom.models import MEMBERS_PER_SCRIPT, BeforeOpen, Policy
+from waitroom.engine import ENTERS_PER_SCRIPT, EnteredTicket, JoinedTicket, Pipeline, Polled
+from waitroom.models import MEMBERS_PER_SCRIPT, Policy
 from waitroom.rehearsal.crowd import AWAY, NO_SHOW, SILENT, Act, Agenda, Crowd, Where
 from waitroom.rehearsal.promises import Promises
 from waitroom.rehearsal.scenario import Scenario
-from waitroom.rehearsal.wire import Wire
 
 ROOM = "rehearsal"
 LONGEST_POLL_S = 60.0
@@ -24,7 +20,7 @@ LONGEST_POLL_S = 60.0
 NOTICE_S = 3.0
 """People in front poll this often, so that is how long a call may go unnoticed."""
 
-_EVENTS = {Verb.JOIN: MEMBERS_PER_SCRIPT, Verb.ENTER: 2, Verb.FINISH: 2, Verb.LEAVE: 2}
+_EVENTS_PER_CALL = 2  # of an enter, a finish or a leave; a join has one per ticket at most
 _MANY_EVENTS = 3_000  # the room keeps ten thousand
 _CALLS = 1_000
 
@@ -45,8 +41,7 @@ class Acts:
     def __init__(
         self,
         scenario: Scenario,
-        engine: Engine,
-        wire: Wire,
+        pipeline: Pipeline,
         crowd: Crowd,
         promises: Promises,
         rng: random.Random,
@@ -59,7 +54,7 @@ class Acts:
         self.suspects: list[tuple[int, str]] = []
         self.unread = 0
         self.read_events: Callable[[], Awaitable[None]] = _nothing
-        self._scenario, self._engine, self._wire = scenario, engine, wire
+        self._scenario, self._pipeline = scenario, pipeline
         self._crowd, self._promises, self._rng = crowd, promises, rng
         self._absent: list[int] = []
         self._enters_after = scenario.people.enters_after.drawn_by(rng)
@@ -91,7 +86,7 @@ class Acts:
         await self.poll(back + self._crowd.those_who_wait(take(Act.POLL, step)))
         await self._vouch(take(Act.VOUCH, step))
         await self._enter(take(Act.ENTER, step))
-        await self._wire.settle()
+        await self._pipeline.settle()
 
     def react(self, people: Sequence[int]) -> None:
         """Let those who were called go in after a while, if they see it and want to."""
@@ -111,39 +106,26 @@ class Acts:
         coming = [*again, *range(first, self.came)]
         for start in range(0, len(coming), MEMBERS_PER_SCRIPT):
             some = coming[start : start + MEMBERS_PER_SCRIPT]
-            await self._send(Verb.JOIN, [self._join_args(some)], self._joined_by(some))
+            await self._pipeline.join(self._tickets(some), partial(self._joined, some))
+            await self._sent(MEMBERS_PER_SCRIPT)
 
-    def _join_args(self, people: Sequence[int], *, restore: bool = False) -> list[Any]:
-        args: list[Any] = [int(restore)]
-        draws = self.policy.before_open is BeforeOpen.DRAW and not restore
-        epoch = self._engine.runner.memory(ROOM).epoch
-        for person in people:
-            id_ = self._crowd.id_of(person)
-            draw = self._engine.ring.draw(ROOM, epoch, id_) if draws else ""
-            args += (id_, self._claim(person), draw, 0)
-        return args
+    def _tickets(self, people: Sequence[int]) -> list[tuple[str, int]]:
+        crowd = self._crowd
+        return [(crowd.id_of(person), crowd.place[person]) for person in people]
 
-    def _claim(self, person: int) -> str:
-        place = self._crowd.place[person]
-        return f"{place}:{self._engine.runner.memory(ROOM).epoch}" if place else ""
-
-    def _joined_by(self, people: list[int]) -> Callable[[list[Any]], None]:
-        def took(answers: list[Any]) -> None:
-            flat, crowd, now_ms = _fields(answers[0])["tickets"], self._crowd, self.now_ms
-            for n, person in enumerate(people):
-                word, place = flat[5 * n], flat[5 * n + 1]
-                crowd.place[person] = place
-                crowd.joined_ms[person] = crowd.seen_ms[person] = now_ms
-                if word == b"waiting":
-                    crowd.move(person, Where.WAITING)
-                    self._poll_within(person, self._poll_s)
-                elif word == b"called":
-                    crowd.move(person, Where.WAITING)  # until its event is read
-                    self.direct.add(person)
-                else:
-                    crowd.move(person, Where.REFUSED)
-
-        return took
+    def _joined(self, people: list[int], tickets: Sequence[JoinedTicket]) -> None:
+        crowd, now_ms = self._crowd, self.now_ms
+        for person, ticket in zip(people, tickets, strict=True):
+            crowd.place[person] = ticket.place
+            crowd.joined_ms[person] = crowd.seen_ms[person] = now_ms
+            if ticket.word == "waiting":
+                crowd.move(person, Where.WAITING)
+                self._poll_within(person, self._poll_s)
+            elif ticket.word == "called":
+                crowd.move(person, Where.WAITING)  # until its event is read
+                self.direct.add(person)
+            else:
+                crowd.move(person, Where.REFUSED)
 
     @property
     def _poll_s(self) -> float:
@@ -164,45 +146,37 @@ class Acts:
         jitter = self._rng.uniform
         for start in range(0, len(people), MEMBERS_PER_SCRIPT):
             some = people[start : start + MEMBERS_PER_SCRIPT]
-            await self._send(Verb.POLL, [self._poll_args(some)], self._polled_by(some))
+            await self._poll(some, partial(self._polled, some))
             self.agenda.extend(Act.POLL, self.step_in(self._poll_s * jitter(0.9, 1.0)), some)
 
     async def positions(self, people: list[int]) -> list[tuple[int, int]]:
         """Let some people poll, and return who is at which position."""
-        found: list[tuple[int, int]] = []
+        positions: list[tuple[int, int]] = []
 
-        def noted(some: list[int]) -> Callable[[list[Any]], None]:
-            def took(answers: list[Any]) -> None:
-                positions = _fields(answers[0])["positions"]
-                found.extend(pair for pair in zip(some, positions, strict=True) if pair[1] > 0)
-                self._polled_by(some)(answers)
-
-            return took
+        def noted(some: list[int], reply: Polled) -> None:
+            pairs = zip(some, reply.positions, strict=True)
+            positions.extend(pair for pair in pairs if pair[1] > 0)
+            self._polled(some, reply)
 
         for start in range(0, len(people), MEMBERS_PER_SCRIPT):
             some = people[start : start + MEMBERS_PER_SCRIPT]
-            await self._send(Verb.POLL, [self._poll_args(some)], noted(some))
-        await self._wire.settle()
-        return found
+            await self._poll(some, partial(noted, some))
+        await self._pipeline.settle()
+        return positions
 
-    def _poll_args(self, people: list[int]) -> tuple[str, str]:
-        # Millions of polls go through here, so it does without the functions that say the same.
-        place, epoch = self._crowd.place, self._engine.runner.memory(ROOM).epoch
-        ids = "".join([f"{person:016d}" for person in people])
-        return ids, " ".join([f"{place[person]}:{epoch}" for person in people])
+    async def _poll(self, people: list[int], on_reply: Callable[[Polled], None]) -> None:
+        # Millions of polls go through here, so it does without `id_of`.
+        ids, place = [f"{person:016d}" for person in people], self._crowd.place
+        await self._pipeline.poll(ids, [place[person] for person in people], on_reply)
+        await self._sent(0)
 
-    def _polled_by(self, people: list[int]) -> Callable[[list[Any]], None]:
-        def took(answers: list[Any]) -> None:
-            fields, crowd, now_ms = _fields(answers[0]), self._crowd, self.now_ms
-            others, seen_ms, n = fields["others"], crowd.seen_ms, 0
-            for person, position in zip(people, fields["positions"], strict=True):
-                if position < 0:
-                    self._elsewhere(person, others[n].decode())
-                    n += 3
-                else:
-                    seen_ms[person] = now_ms
-
-        return took
+    def _polled(self, people: list[int], reply: Polled) -> None:
+        seen_ms, now_ms = self._crowd.seen_ms, self.now_ms
+        for person, position in zip(people, reply.positions, strict=True):
+            if position < 0:
+                self._elsewhere(person, next(reply.elsewhere).word)
+            else:
+                seen_ms[person] = now_ms
 
     def _elsewhere(self, person: int, word: str) -> None:
         """Somebody who believes to wait does not: back to their place, or let events explain."""
@@ -217,22 +191,17 @@ class Acts:
                 self._absent[:MEMBERS_PER_SCRIPT],
                 self._absent[MEMBERS_PER_SCRIPT:],
             )
-            args = self._join_args(some, restore=True)
-            await self._wire.send(Verb.JOIN, [args], self._restored_by(some))
-            await self._wire.settle()
+            restored = partial(self._restored, some)
+            await self._pipeline.join(self._tickets(some), restored, restore=True)
+            await self._pipeline.settle()
 
-    def _restored_by(self, people: list[int]) -> Callable[[list[Any]], None]:
-        def took(answers: list[Any]) -> None:
-            flat = _fields(answers[0])["tickets"]
-            for n, person in enumerate(people):
-                word = flat[5 * n].decode()
-                if word == "waiting":
-                    self._crowd.move(person, Where.WAITING)
-                    self._crowd.seen_ms[person] = self.now_ms
-                elif word != "called":
-                    self.suspects.append((person, word))
-
-        return took
+    def _restored(self, people: list[int], tickets: Sequence[JoinedTicket]) -> None:
+        for person, ticket in zip(people, tickets, strict=True):
+            if ticket.word == "waiting":
+                self._crowd.move(person, Where.WAITING)
+                self._crowd.seen_ms[person] = self.now_ms
+            elif ticket.word != "called":
+                self.suspects.append((person, ticket.word))
 
     def _close_tabs(self, people: list[int]) -> None:
         for person in filter(self._crowd.waits, people):
@@ -250,19 +219,21 @@ class Acts:
         return found
 
     async def _give_up(self, people: list[int]) -> None:
-        crowd, says, calls = self._crowd, self._scenario.people.leaves, []
+        crowd, says, leaving = self._crowd, self._scenario.people.leaves, list[int]()
         for person in people:
             if crowd.where[person] not in (Where.WAITING, Where.DROPPED):
                 continue
             if crowd.where[person] == Where.WAITING and crowd.waits(person):
                 if self._rng.random() < says:
-                    calls.append((crowd.id_of(person), self._claim(person)))
+                    leaving.append(person)
                     crowd.move(person, Where.GAVE_UP)
                     continue
             elif crowd.where[person] == Where.DROPPED:
                 crowd.move(person, Where.GAVE_UP)
             crowd.habits[person] |= SILENT
-        await self._send(Verb.LEAVE, calls, _no_matter)
+        for some in _chunks(leaving):
+            await self._pipeline.leave(self._tickets(some))
+            await self._sent(len(some) * _EVENTS_PER_CALL)
 
     async def _enter(self, people: list[int]) -> None:
         crowd = self._crowd
@@ -273,30 +244,23 @@ class Acts:
         ]
         for start in range(0, len(some), ENTERS_PER_SCRIPT):
             these = some[start : start + ENTERS_PER_SCRIPT]
-            args = [word for person in these for word in (crowd.id_of(person), self._claim(person))]
-            await self._send(Verb.ENTER, [args], self._entered_by(these))
+            await self._pipeline.enter(self._tickets(these), partial(self._entered, these))
+            await self._sent(_EVENTS_PER_CALL)
 
-    def _entered_by(self, people: list[int]) -> Callable[[list[Any]], None]:
-        def took(answers: list[Any]) -> None:
-            flat = _fields(answers[0])["tickets"]
-            for n, person in enumerate(people):
-                self._entered(person, flat[4 * n], flat[4 * n + 1], flat[4 * n + 2])
-
-        return took
-
-    def _entered(self, person: int, word: bytes, number: int, sid: int) -> None:
-        if word == b"inside":
-            self._crowd.sids[person] = sid
-            self._stay(person)
-        elif word == b"enter_later":
-            at_s = (number - self.now_ms) / 1000
-            self.agenda.add(Act.ENTER, self.step_in(at_s), person)
-        elif person in self.sent_back:
-            self.sent_back.discard(person)
-            self._crowd.move(person, Where.TO_COME)
-            self.agenda.add(Act.JOIN, self.step + 1, person)
-        else:
-            self.suspects.append((person, word.decode()))
+    def _entered(self, people: list[int], tickets: Sequence[EnteredTicket]) -> None:
+        for person, ticket in zip(people, tickets, strict=True):
+            if ticket.word == "inside":
+                self._crowd.sids[person] = ticket.sid
+                self._stay(person)
+            elif ticket.word == "enter_later":
+                at_s = (ticket.number - self.now_ms) / 1000
+                self.agenda.add(Act.ENTER, self.step_in(at_s), person)
+            elif person in self.sent_back:
+                self.sent_back.discard(person)
+                self._crowd.move(person, Where.TO_COME)
+                self.agenda.add(Act.JOIN, self.step + 1, person)
+            else:
+                self.suspects.append((person, ticket.word))
 
     def _stay(self, person: int) -> None:
         """Plan the end of a visit; who does not say so, or stays too long, is ended by the room."""
@@ -314,60 +278,53 @@ class Acts:
 
     async def _finish(self, people: list[int]) -> None:
         crowd = self._crowd
-        some = [person for person in people if crowd.where[person] == Where.INSIDE]
-        calls = [(crowd.id_of(person), "") for person in some]
-        waiting = iter(some)
+        leaving = [person for person in people if crowd.where[person] == Where.INSIDE]
+        waiting = iter(leaving)
 
-        def took(answers: list[Any]) -> None:
-            for raw in answers:
-                person = next(waiting)
-                if raw[1] != b"finished":  # the room has lost it, and no gate has vouched yet
+        def heard(words: list[str]) -> None:
+            for word, person in zip(words, waiting, strict=False):
+                if word != "finished":  # the room has lost it, and no gate has vouched yet
                     self._promises.inside.pop(person, None)
                     crowd.move(person, Where.FINISHED)
 
-        await self._send(Verb.FINISH, calls, took)
+        for some in _chunks(leaving):
+            await self._pipeline.finish([crowd.id_of(person) for person in some], heard)
+            await self._sent(len(some) * _EVENTS_PER_CALL)
 
     async def _vouch(self, people: list[int]) -> None:
         """Gates announce the sessions that they see, so that no place is given away twice."""
         crowd, inside = self._crowd, self._promises.inside
-        some = [one for one in people if crowd.where[one] == Where.INSIDE and one in inside]
-        calls = [
-            (crowd.id_of(one), crowd.sids.get(one, ""), inside[one], self._claim(one))
-            for one in some
-        ]
-        waiting = iter(some)
+        seen = [one for one in people if crowd.where[one] == Where.INSIDE and one in inside]
+        waiting = iter(seen)
 
-        def took(answers: list[Any]) -> None:
-            for raw in answers:
-                person = next(waiting)
-                if raw[1] != b"inside":
+        def heard(words: list[str]) -> None:
+            for word, person in zip(words, waiting, strict=False):
+                if word != "inside":
                     inside.pop(person, None)
                     crowd.move(person, Where.EXPIRED)
 
-        await self._send(Verb.RENEW, calls, took)
+        for some in _chunks(seen):
+            sessions = [
+                (ticket_id, place, crowd.sids.get(person), inside[person])
+                for person, (ticket_id, place) in zip(some, self._tickets(some), strict=True)
+            ]
+            await self._pipeline.vouch(sessions, heard)
+            await self._sent(0)
 
-    async def _send(
-        self, verb: Verb, calls: Sequence[Sequence[Any]], took: Callable[[list[Any]], None]
-    ) -> None:
-        """Send calls; read the room's events before they could be more than it keeps."""
-        for start in range(0, len(calls), _CALLS):
-            some = calls[start : start + _CALLS]
-            await self._wire.send(verb, some, took)
-            self.unread += len(some) * _EVENTS.get(verb, 0)
-            if self.unread > _MANY_EVENTS:
-                await self._wire.settle()
-                await self.read_events()
+    async def _sent(self, events: int) -> None:
+        """Read the room's events before they could be more than it keeps."""
+        self.unread += events
+        if self.unread > _MANY_EVENTS:
+            await self._pipeline.settle()
+            await self.read_events()
         if self._absent:
-            await self._wire.settle()
+            await self._pipeline.settle()
             await self._put_back()
 
 
-def _fields(raw: list[Any]) -> dict[str, Any]:
-    return parse(raw).fields
-
-
-def _no_matter(_: list[Any]) -> None:
-    """Take answers that nothing hangs on."""
+def _chunks(people: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(people), _CALLS):
+        yield people[start : start + _CALLS]
 
 
 async def _nothing() -> None:

@@ -17,8 +17,7 @@ from waitroom.rehearsal.behaviour import ROOM, Clock
 from waitroom.rehearsal.crowd import OVER, Crowd, Where
 from waitroom.rehearsal.outcome import Outcome, waits_of
 from waitroom.rehearsal.scenario import Scenario
-from waitroom.rehearsal.simulation import VERBS, Stage
-from waitroom.rehearsal.wire import Wire
+from waitroom.rehearsal.simulation import Stage
 from waitroom.tickets import KeyRing
 
 _SECRET = b"rehearsals sign nothing of worth"
@@ -46,7 +45,7 @@ async def rehearse(
         scenario = scenario.scaled(people)
     seed = scenario.seed if seed is None else seed
     with tempfile.TemporaryDirectory(prefix="waitroom-rehearsal-") as folder:
-        async with EmbeddedServer(Path(folder)) as server:
+        async with EmbeddedServer(Path(folder), durable=False) as server:
             stage = await _played(scenario, seed, server, etas, progress)
     return dataclasses.replace(_outcome(stage, seed), took_s=time.perf_counter() - began)
 
@@ -65,18 +64,11 @@ async def _played(
     engine = await Engine.connect(
         server.url, server.data_dir, ring, timeout_s=_TIMEOUT_S, clock=clock
     )
-    async with engine:
-        # Nothing of it is to be kept, so nothing is written to the disk.
-        await engine.runner.client.config_set("appendonly", "no")
-        wire = Wire(engine, ROOM)
-        await wire.open(server.socket, VERBS)
-        try:
-            there = 1 - scenario.people.ghosts  # others look at nothing
-            watch = Watch(round(len(crowd) * there), etas)
-            stage = Stage(scenario, engine, wire, clock, crowd, watch, rng)
-            await stage.play(lambda done: progress(done, len(crowd)) if progress else None)
-        finally:
-            await wire.close()
+    async with engine, engine.pipeline(ROOM, server.socket) as pipeline:
+        there = 1 - scenario.people.ghosts  # others look at nothing
+        watch = Watch(round(len(crowd) * there), etas)
+        stage = Stage(scenario, engine, pipeline, clock, crowd, watch, rng)
+        await stage.play(lambda done: progress(done, len(crowd)) if progress else None)
     return stage
 
 

@@ -11,8 +11,7 @@ import random
 from collections import deque
 from collections.abc import Callable
 
-from waitroom.engine import Engine
-from waitroom.engine.scripts import Verb
+from waitroom.engine import Engine, Pipeline
 from waitroom.errors import Refused
 from waitroom.models import Event, Policy, Reason, Sample, Stats
 from waitroom.rehearsal.accuracy import EVERY_S, Watch
@@ -21,9 +20,7 @@ from waitroom.rehearsal.crowd import AWAY, NO_SHOW, SILENT, Act, Crowd, Where
 from waitroom.rehearsal.outcome import Moment
 from waitroom.rehearsal.promises import Called, Promises, calls_now
 from waitroom.rehearsal.scenario import Change, Fault, Origin, Scenario
-from waitroom.rehearsal.wire import Wire
 
-VERBS = (Verb.JOIN, Verb.POLL, Verb.ENTER, Verb.FINISH, Verb.LEAVE, Verb.RENEW)
 SAMPLE_S = 5.0
 KEPT_SAMPLES = 720
 _MOST_EVENTS = 10_000
@@ -47,7 +44,7 @@ class Stage:
         self,
         scenario: Scenario,
         engine: Engine,
-        wire: Wire,
+        pipeline: Pipeline,
         clock: Clock,
         crowd: Crowd,
         watch: Watch,
@@ -57,9 +54,10 @@ class Stage:
         self.promises = Promises(scenario.policy)
         self.timeline: list[Moment] = []
         self.origin_over_s = 0.0
-        self._acts = Acts(scenario, engine, wire, crowd, self.promises, rng)
+        self._acts = Acts(scenario, pipeline, crowd, self.promises, rng)
         self._acts.read_events = self._read_events
-        self._engine, self._clock, self._rng = engine, clock, rng
+        self._engine, self._pipeline = engine, pipeline
+        self._clock, self._rng = clock, rng
         self._samples: deque[Sample] = deque(maxlen=KEPT_SAMPLES)
         self._waiting = self._alive_ms = self._hold_ms = 0
         self._sample_at = self._ask_at = self._host_at = 0.0
@@ -151,9 +149,8 @@ class Stage:
 
     async def _change(self, one: Change) -> None:
         if one.fields:
-            await self._engine.configure(ROOM, **one.fields)
-            policy = self._engine.policy_of(ROOM) or self.policy
-            self._acts.policy = self.promises.policy = policy
+            change = await self._engine.configure(ROOM, **one.fields)
+            self._acts.policy = self.promises.policy = change.new.policy
         if one.admit:
             await self._admit(one.admit)
 
@@ -182,7 +179,7 @@ class Stage:
     async def _flush(self) -> None:
         """Lose everything: what people hold in their hands is all that is left."""
         await self._read_events()
-        await self._engine.runner.client.flushall()
+        await self._pipeline.flush()
         acts, crowd, policy = self._acts, self.crowd, self.policy
         self.promises.on_loss(vouched=policy.recover_s > 0)
         self._hold_ms = self._clock.now_ms + round(policy.recover_s * 1000)

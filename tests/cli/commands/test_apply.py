@@ -8,7 +8,6 @@ import pytest
 
 from tests.cli.conftest import Cli
 from waitroom.engine import Engine
-from waitroom.engine.audit import Audit
 
 
 @pytest.fixture
@@ -88,7 +87,7 @@ def test_other_rooms_are_left_alone(cli: Cli, room: str, file: str) -> None:
 def test_it_is_in_the_audit_log(cli: Cli, room: str, file: str) -> None:
     """Each room that was made or changed has its line."""
     cli.json("apply", file, "--yes")
-    page = cli.engine(lambda engine: Audit(engine.runner).page(room=f"{room}-a"))
+    page = cli.engine(lambda engine: engine.audit.page(room=f"{room}-a"))
     assert ["room.create"] == [entry.action for entry in page.entries]
 
 

@@ -9,17 +9,16 @@ import pytest
 from tests.cli.conftest import Cli
 from waitroom.credentials.api_keys import ApiKey
 from waitroom.engine import Engine
-from waitroom.engine.api_keys import ApiKeys
-from waitroom.engine.audit import Audit, AuditPage
+from waitroom.engine.audit import AuditPage
 
 
 def found(cli: Cli, text: str) -> ApiKey | None:
     """Return what a server would make of a key."""
-    return cli.engine(lambda engine: ApiKeys(engine.runner).find(text))
+    return cli.engine(lambda engine: engine.api_keys.find(text))
 
 
 async def _log(engine: Engine) -> AuditPage:
-    return await Audit(engine.runner).page(limit=1)
+    return await engine.audit.page(limit=1)
 
 
 def test_create(cli: Cli, room: str) -> None:
@@ -89,7 +88,7 @@ def test_no_keys_yet(cli: Cli) -> None:
     """An empty list says how to make the first one."""
 
     async def revoke_all(engine: Engine) -> None:
-        keys = ApiKeys(engine.runner)
+        keys = engine.api_keys
         await asyncio.gather(*[keys.revoke(one.id) for one in await keys.list()])
 
     cli.engine(revoke_all)

@@ -218,7 +218,7 @@ def test_a_broken_room_hides_no_other(cli: Cli, room: str) -> None:
     cli.text("room", "create", f"{room}-good")
     cli.text("room", "create", f"{room}-bad")
     key = keys.room_key(f"{room}-bad", "waiting")
-    cli.engine(lambda engine: engine.runner.command("SET", key, "x"))
+    cli.engine(lambda engine: engine.backend.client.execute_command("SET", key, "x"))
     try:
         result = cli.run("rooms")
         assert (0, True) == (result.exit_code, f"{room}-good" in result.stdout)
@@ -226,7 +226,7 @@ def test_a_broken_room_hides_no_other(cli: Cli, room: str) -> None:
         (problem,) = cli.json("rooms")["problems"]
         assert (f"{room}-bad", "broken_room") == (problem["room"], problem["code"])
     finally:
-        cli.engine(lambda engine: engine.runner.command("DEL", key))
+        cli.engine(lambda engine: engine.backend.client.execute_command("DEL", key))
 
 
 def test_clear(cli: Cli, room: str) -> None:
@@ -262,7 +262,7 @@ def test_json_never_asks(cli: Cli, room: str) -> None:
 
 def test_drop_a_leftover_name(cli: Cli, room: str) -> None:
     """A name in the index without a room goes without a question, and `rooms` leaves it out."""
-    cli.engine(lambda engine: engine.runner.command("SADD", keys.ROOMS, room))
+    cli.engine(lambda engine: engine.backend.client.execute_command("SADD", keys.ROOMS, room))
     assert room not in cli.text("rooms")
     assert "there was no such room" in cli.text("room", "drop", room)
     assert room not in cli.engine(Engine.rooms)

@@ -13,7 +13,7 @@ from tests.cli.conftest import SECRET, Cli
 from tests.support.clock import open_engine
 from tests.support.servers import Server
 from waitroom.desk.inputs import Wish
-from waitroom.desk.live.line import LiveLines, room_of
+from waitroom.desk.live.line import room_of
 from waitroom.desk.models import Store
 from waitroom.desk.record.database import open_database
 from waitroom.desk.record.host_keys import HostKey, HostKeys
@@ -216,7 +216,7 @@ def test_rebuild(cli: Cli, store: str, tmp_path: Path) -> None:
 
     async def held() -> Any:
         async with open_engine(cli.url) as engine:
-            return await LiveLines(engine).read(room_of(store, "dine-in"))
+            return await engine.line(room_of(store, "dine-in"))
 
     line = asyncio.run(held())
     assert (3, 1) == (len(line.waiting), len(line.called))

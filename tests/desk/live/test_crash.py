@@ -34,8 +34,7 @@ from waitroom.desk.live.line import LiveLines, Outcome, room_of
 from waitroom.desk.live.repair import Repaired, Repairs
 from waitroom.desk.models import Action, Status, Store
 from waitroom.desk.record.database import Database
-from waitroom.engine import Engine, keys
-from waitroom.engine.lines import Settled
+from waitroom.engine import Engine, Settled, keys
 from waitroom.errors import BackendUnavailable, WaitroomError
 
 ACTIONS = (*Action, "join", "join", "join", "next", "next")
@@ -134,7 +133,7 @@ async def test_killed_between_record_and_line(
 
 async def spoil(desk: Desk, store: Store, rng: random.Random) -> None:
     """Give the line something that the record does not have, or take something from it."""
-    room, client = room_of(store.id, DINE), desk.engine.runner.client
+    room, client = room_of(store.id, DINE), desk.engine.backend.client
     held = await held_by(desk, store)
     ticket = rng.choice(sorted(held.tickets) or [secrets.token_urlsafe(12)])
     revision = held.revisions.get(ticket, 0)

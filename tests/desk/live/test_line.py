@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.clock import Clock, open_engine
 from tests.support.servers import Server, start_cluster
-from waitroom.desk.live.line import POLICY, STATES, LiveLines, room_of, settled
+from waitroom.desk.live.line import POLICY, STATES, LiveLines, agrees, room_of, settled
 from waitroom.desk.models import Party, Source, Status
 from waitroom.engine import Engine, keys
 from waitroom.errors import RoomClosed
@@ -60,7 +60,7 @@ def lines(engine: Engine) -> LiveLines:
 
 async def positions(lines: LiveLines, line: str, parties: list[Party]) -> list[int | None]:
     """Return where parties stand."""
-    spots = [await lines.engine.lines.spot(line, one.ticket) for one in parties]
+    spots = [await lines.engine.spot(line, one.ticket) for one in parties]
     return [spot.position for spot in spots]
 
 
@@ -80,10 +80,10 @@ async def test_order_is_the_records(lines: LiveLines, line: str) -> None:
     shuffled = random.Random(7).sample(parties, len(parties))
     for one in shuffled:
         await lines.settle(line, [settled(one)])
-    held = await lines.read(line)
+    held = await lines.engine.line(line)
     assert {one.ticket: one.place for one in parties} == held.waiting
     assert [*range(1, 41)] == await positions(lines, line, parties)
-    assert all(held.agrees(one) for one in parties)
+    assert all(agrees(held, one) for one in parties)
 
 
 async def test_late_revisions_change_nothing(lines: LiveLines, line: str) -> None:
@@ -98,7 +98,7 @@ async def test_late_revisions_change_nothing(lines: LiveLines, line: str) -> Non
         room = f"{line}{number}"
         for one in (*order, *order[:3]):
             await lines.settle(room, [settled(one)])
-        held = await lines.read(room)
+        held = await lines.engine.line(room)
         assert {story[-1].ticket: NOW_US + 99} == held.waiting
         assert frozenset() == held.called
         assert {story[-1].ticket: 4} == held.revisions
@@ -115,11 +115,9 @@ async def test_undo_gives_the_place_back(
     changes = [Status.CALLED] * called + [ends]
     for revision, status in enumerate(changes, 2):
         await lines.settle(line, [settled(party(2, status, revision))])
-    assert [1, None, 2] == [
-        (await lines.engine.lines.spot(line, p.ticket)).position for p in parties
-    ]
+    assert [1, None, 2] == [(await lines.engine.spot(line, p.ticket)).position for p in parties]
     await lines.settle(line, [settled(party(2, Status.WAITING, 4))])
-    assert [1, 2, 3] == [(await lines.engine.lines.spot(line, p.ticket)).position for p in parties]
+    assert [1, 2, 3] == [(await lines.engine.spot(line, p.ticket)).position for p in parties]
 
 
 async def test_whole_and_lost(lines: LiveLines, line: str, server: Server, clock: Clock) -> None:
@@ -131,7 +129,7 @@ async def test_whole_and_lost(lines: LiveLines, line: str, server: Server, clock
         assert not (await other.settle(line, [settled(party(3))])).whole  # new to them
         assert (await other.settle(line, [settled(party(4))])).whole
         names = [keys.room_key(line, name) for name in keys.ROOM_KEYS]
-        await engine.runner.client.delete(*names)
+        await engine.backend.client.delete(*names)
         assert not (await lines.settle(line, [settled(party(5))])).whole
         assert not (await other.settle(line, [settled(party(6))])).whole
         assert (await lines.settle(line, [settled(party(7))])).whole
@@ -142,9 +140,9 @@ async def test_dropped_by_an_operator(lines: LiveLines, line: str) -> None:
     """A room that an operator dropped is made again, and the line says that it is not whole."""
     await lines.settle(line, [settled(party(1))])
     await lines.engine.drop(line)
-    assert not (await lines.read(line)).there
+    assert not (await lines.engine.line(line)).there
     assert not (await lines.settle(line, [settled(party(2))])).whole
-    assert {party(2).ticket} == (await lines.read(line)).tickets
+    assert {party(2).ticket} == (await lines.engine.line(line)).tickets
 
 
 async def test_nobody_joins_past_the_desk(lines: LiveLines, line: str, engine: Engine) -> None:
@@ -161,8 +159,8 @@ async def test_called_for_ever(lines: LiveLines, line: str, clock: Clock, engine
     for _ in range(48):
         clock.step(3_600)
         await engine.advance(line)
-    assert State.WAITING is (await engine.lines.spot(line, party(1).ticket)).state
-    assert State.CALLED is (await engine.lines.spot(line, party(2).ticket)).state
+    assert State.WAITING is (await engine.spot(line, party(1).ticket)).state
+    assert State.CALLED is (await engine.spot(line, party(2).ticket)).state
 
 
 async def test_idle(lines: LiveLines, line: str, clock: Clock, engine: Engine) -> None:
@@ -170,26 +168,27 @@ async def test_idle(lines: LiveLines, line: str, clock: Clock, engine: Engine) -
     await lines.settle(line, [settled(party(1))], pace="12:3.5")
     clock.step(2 * SIX_HOURS)
     await engine.advance(line)
-    assert {party(1).ticket} == (await lines.read(line)).tickets
+    assert {party(1).ticket} == (await lines.engine.line(line)).tickets
     await lines.settle(line, [settled(party(1, Status.SEATED, 2))])
     live = [keys.room_key(line, name) for name in keys.ROOM_KEYS if name not in ("config", "meta")]
     clock.step(SIX_HOURS - 1)
     await engine.advance(line)
-    assert 0 < await engine.runner.client.exists(*live)
+    assert 0 < await engine.backend.client.exists(*live)
     clock.step(1)
     await engine.advance(line)
-    assert 0 == await engine.runner.client.exists(*live)
-    assert "12:3.5" == (await lines.read(line)).pace
+    assert 0 == await engine.backend.client.exists(*live)
+    assert "12:3.5" == (await lines.engine.line(line)).pace
     await lines.settle(line, [settled(party(3))])
-    assert {party(3).ticket: party(3).place} == (await lines.read(line)).waiting
+    assert {party(3).ticket: party(3).place} == (await lines.engine.line(line)).waiting
 
 
 async def test_counts(lines: LiveLines, line: str) -> None:
     """Lengths of many lines are one question; a line that is not there has none."""
     await lines.settle(line, [settled(party(n)) for n in range(3)], pace="1:2")
     await lines.settle(line, [settled(party(0, Status.CALLED, 2))])
-    assert [(2, 1, "1:2"), (0, 0, "")] == await lines.counts([line, room_of("nowhere", "dine-in")])
-    assert [] == await lines.counts([])
+    rooms = [line, room_of("nowhere", "dine-in")]
+    assert [(2, 1, "1:2"), (0, 0, "")] == await lines.engine.line_counts(rooms)
+    assert [] == await lines.engine.line_counts([])
 
 
 async def test_on_a_cluster(tmp_path: Path, clock: Clock) -> None:
@@ -201,9 +200,9 @@ async def test_on_a_cluster(tmp_path: Path, clock: Clock) -> None:
             for room in rooms:
                 await lines.settle(room, [settled(party(n)) for n in (1, 2)], pace="1:2")
                 await lines.settle(room, [settled(party(1, Status.CALLED, 2))])
-            assert [(1, 1, "1:2")] * 12 == await lines.counts(rooms)
+            assert [(1, 1, "1:2")] * 12 == await lines.engine.line_counts(rooms)
             for room in rooms:
-                held = await lines.read(room)
+                held = await lines.engine.line(room)
                 assert {party(2).ticket: party(2).place} == held.waiting
                 assert {party(1).ticket} == held.called
                 assert {party(1).ticket: 2, party(2).ticket: 1} == held.revisions

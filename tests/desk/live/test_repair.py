@@ -31,8 +31,7 @@ from waitroom.desk.live.line import room_of
 from waitroom.desk.live.repair import Repaired, end_tasks
 from waitroom.desk.models import Action, Party, Store
 from waitroom.desk.record.database import Database
-from waitroom.engine import keys
-from waitroom.engine.lines import Settled
+from waitroom.engine import Settled, keys
 from waitroom.errors import UnknownStore
 
 MINUTES = [4] * 12
@@ -228,7 +227,7 @@ async def test_a_spoilt_line_is_apart(
     spoilt, others = await new_store(desk), [await new_store(desk) for _ in range(2)]
     parties = [(await crowd(desk, one, clock, 2))[0] for one in (*others, spoilt)]
     key = keys.room_key(room_of(spoilt.id, DINE), "called")
-    await desk.engine.runner.client.set(key, "spoilt")
+    await desk.engine.backend.client.set(key, "spoilt")
     gone = [Settled(one.ticket, "left", one.place, 9) for one in parties[:2]]
     for store, one in zip(others, gone, strict=True):
         await desk.engine.settle(room_of(store.id, DINE), [one])
@@ -245,7 +244,7 @@ async def test_a_spoilt_line_is_apart(
 
     await until(all_back)
     await end_tasks(loop)
-    await desk.engine.runner.client.delete(key)
+    await desk.engine.backend.client.delete(key)
     await desk.repair()
     await check_agreement(desk, spoilt)
 

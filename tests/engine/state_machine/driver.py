@@ -17,7 +17,7 @@ from waitroom import errors
 from waitroom.engine import Engine, policies
 from waitroom.engine.connection.connect import connect
 from waitroom.engine.keys import ROOM_KEYS, ROOMS, room_key
-from waitroom.engine.protocol import COUNTERS
+from waitroom.engine.protocol.replies import COUNTERS
 from waitroom.models import Policy
 from waitroom.tickets import KeyRing
 
@@ -122,7 +122,7 @@ class Driver(RuleBasedStateMachine):
     ) -> T | errors.WaitroomError:
         """Let one engine act, and the model judge what came of it."""
         engine, before, model = self.engines[who], self.facts, self.model
-        memory = engine.runner.memory(ROOM)
+        memory = engine._runner.memory(ROOM)
         lost = not before.meta
         behind = (
             not lost and memory.epoch == before.meta["epoch"] and memory.rev > before.meta["rev"]

@@ -11,7 +11,7 @@ from tests.engine.state_machine.driver import ROOM
 from tests.engine.state_machine.facts import Step
 from tests.engine.state_machine.people import People
 from tests.engine.state_machine.strategies import TOLD
-from waitroom.engine.lines import Settled
+from waitroom.engine import Settled
 
 
 class RecordRules(People):

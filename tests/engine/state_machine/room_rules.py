@@ -72,7 +72,7 @@ class RoomRules(Driver):
         self.run(act(engine))
         self.facts = self.run(self.read())
         offset = max(before.meta.get("offset", 0), self.facts.meta.get("offset", 0))
-        behind = engine.runner.memory(ROOM).rev > before.meta["rev"] + 1
+        behind = engine._runner.memory(ROOM).rev > before.meta["rev"] + 1
         self.look_at_the_clock()
         model.tick((self.clock.now_us + offset) // 1000, before, behind)
         model.change(policy, model.version + 1)
@@ -96,7 +96,7 @@ class RoomRules(Driver):
         self.facts = self.run(self.read())
         offset = max(before.meta.get("offset", 0), self.facts.meta.get("offset", 0))
         self.look_at_the_clock()
-        memory = self.engines[who].runner.memory(ROOM)
+        memory = self.engines[who]._runner.memory(ROOM)
         model.tick((self.clock.now_us + offset) // 1000, before, False)
         live = [p for p in people if p.state == "waiting" or p.until > model.now]
         assert len(live) == cleared

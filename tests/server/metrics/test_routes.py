@@ -22,7 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from tests.support.clock import Clock, crowd, open_engine
 from tests.support.servers import Server as Backend
 from tests.support.serving import ADMIN_KEY, Serving, serving
-from waitroom.engine import protocol
+from waitroom.engine import COUNTERS
 from waitroom.models import preset
 from waitroom.server.counters.shared import WRITE_EVERY_S, SharedCounters, Sum, folder_of
 from waitroom.server.counters.worker import ITEMS, LATENCY_S, MOST_LABELS, Counters
@@ -262,7 +262,7 @@ async def test_rooms_are_shown(valkey: Backend, clock: Clock, tmp_path: Path) ->
 
 def test_every_counter_of_a_room_is_shown() -> None:
     """A counter that the engine gains must be given a metric."""
-    assert set(protocol.COUNTERS) == set(families._COUNTERS)
+    assert set(COUNTERS) == set(families._COUNTERS)
 
 
 async def test_both_formats_are_well_formed(valkey: Backend, clock: Clock, tmp_path: Path) -> None:

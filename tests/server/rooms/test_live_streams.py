@@ -195,7 +195,7 @@ async def test_no_stream_stays_silent(
     async with open_server(settings) as server:
         await server.engine.create("quiet-" + room[:8], Policy(mode="paused"))  # type: ignore[arg-type]
         view = await server.engine.join("quiet-" + room[:8])
-        held = await server.engine.visitors.read("quiet-" + room[:8], view.ticket)
+        held = await server.engine.read_ticket("quiet-" + room[:8], view.ticket)
         stream = server.live_streams.open("quiet-" + room[:8], held, "192.0.2.1")
         heard: list[bytes] = []
         async with asyncio.timeout(5):

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waitroom.desk.live.line import Held, LiveLines, room_of, settled
+from waitroom.desk.live.line import LiveLines, agrees, is_ahead, room_of, settled
 from waitroom.desk.live.turnover import turnover_text
 from waitroom.desk.models import Party
 from waitroom.desk.record.record import Record
-from waitroom.engine.lines import Settled
+from waitroom.engine import LineContents, Settled
 from waitroom.errors import BrokenRoom, UnknownParty, UpgradeNeeded
 
 log = logging.getLogger("waitroom.desk")
@@ -95,7 +95,7 @@ class Repairs:
 
     async def lines(self, some: Sequence[Line], *, forced: bool = False) -> Repaired:
         """Repair lines, but those that are empty here and there; `forced`: whatever they knew."""
-        counts = await self._lines.counts([room_of(*key) for key in some])
+        counts = await self._lines.engine.line_counts([room_of(*key) for key in some])
         lengths = await self._record.lengths()
         total = Repaired(len(some))
         for key, count in zip(some, counts, strict=True):
@@ -163,7 +163,7 @@ class Repairs:
         """Compare all lines by their length, and some of them person by person."""
         self._laps += 1
         rooms = await self._record.open_lines()
-        counts = await self._lines.counts([room_of(*key) for key in rooms])
+        counts = await self._lines.engine.line_counts([room_of(*key) for key in rooms])
         lengths = await self._record.lengths()
         for number, (key, count) in enumerate(zip(rooms, counts, strict=True)):
             live = lengths.get(key, (0, 0))
@@ -183,11 +183,11 @@ class Repairs:
     async def _repair(self, store: str, type_: str, *, forced: bool) -> Repaired:
         room, total = room_of(store, type_), Repaired()
         for _ in range(_ROUNDS):
-            held = await self._lines.read(room)
+            line = await self._lines.engine.line(room)
             live = await self._record.live(store, type_)
-            if not held.there and not live:
+            if not line.there and not live:
                 break
-            done, sure = await self._compare(store, type_, held, live, forced=forced)
+            done, sure = await self._compare(store, type_, line, live, forced=forced)
             total += done
             # What was forced may have undone a change that was made meanwhile: look again.
             if sure:
@@ -200,39 +200,39 @@ class Repairs:
         return total
 
     async def _compare(
-        self, store: str, type_: str, held: Held, live: Sequence[Party], *, forced: bool
+        self, store: str, type_: str, line: LineContents, live: Sequence[Party], *, forced: bool
     ) -> tuple[Repaired, bool]:
         """Settle what differs; return what that was, and whether it needs no second look."""
         room = room_of(store, type_)
-        strangers = sorted(held.tickets - {one.ticket for one in live})
-        gone = [await self._stranger(store, type_, ticket, held) for ticket in strangers]
-        wrong = [settled(one) for one in live if forced or not held.agrees(one)]
-        removed = await self._settle(room, gone, held, forced=forced)
-        changed = await self._settle(room, wrong, held, forced=forced)
+        strangers = sorted(line.tickets - {one.ticket for one in live})
+        gone = [await self._stranger(store, type_, ticket, line) for ticket in strangers]
+        wrong = [settled(one) for one in live if forced or not agrees(line, one)]
+        removed = await self._settle(room, gone, line, forced=forced)
+        changed = await self._settle(room, wrong, line, forced=forced)
         turnover = turnover_text(await self._record.turnover(store, type_))
         # Last, for a line that says its turnover is whole.
-        if turnover != held.pace or forced:
+        if turnover != line.pace or forced:
             await self._lines.settle(room, pace=turnover)
         elif not wrong and not gone:
-            self._lines.is_whole_at(room, held.mark)
-        insisted = forced or any(held.ahead_of(one.id, one.revision) for one in (*gone, *wrong))
+            self._lines.is_whole_at(room, line.mark)
+        insisted = forced or any(is_ahead(line, one.id, one.revision) for one in (*gone, *wrong))
         return Repaired(0, changed, removed), not insisted
 
     async def _settle(
-        self, room: str, tickets: Sequence[Settled], held: Held, *, forced: bool
+        self, room: str, tickets: Sequence[Settled], line: LineContents, *, forced: bool
     ) -> int:
         """Settle tickets, insisting where the line saw a later revision than the record has."""
         changed = 0
         for ahead in (False, True):
-            some = [one for one in tickets if held.ahead_of(one.id, one.revision) is ahead]
+            some = [one for one in tickets if is_ahead(line, one.id, one.revision) is ahead]
             if some:
                 done = await self._lines.settle(room, some, forced=forced or ahead)
                 changed += done.changed
         return changed
 
-    async def _stranger(self, store: str, type_: str, ticket: str, held: Held) -> Settled:
+    async def _stranger(self, store: str, type_: str, ticket: str, line: LineContents) -> Settled:
         """Return where a ticket belongs that does not live in the record."""
         try:
             return settled(await self._record.by_ticket(store, type_, ticket))
         except UnknownParty:
-            return Settled(ticket, "left", 1, held.revisions.get(ticket, 0))
+            return Settled(ticket, "left", 1, line.revisions.get(ticket, 0))

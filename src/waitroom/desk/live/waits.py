@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waitroom.desk.live.line import POLICY, Counts
+from waitroom.desk.live.line import POLICY
 from waitroom.desk.live.turnover import read_turnover
 from waitroom.desk.models import SAMPLES_NEEDED, Range, Source, Store, WaitingType
 from waitroom.desk.record.join import check_closing, check_mode
-from waitroom.engine import Engine
+from waitroom.engine import Engine, LineCounts
 from waitroom.errors import DeskError, LineFull, WaitroomError
 from waitroom.estimate.methods import Wait, estimator
 from waitroom.models import Eta, Mode, Sample, Stats
@@ -55,7 +55,7 @@ class LineSummary:
 def summarize_line(
     store: Store,
     waiting_type: WaitingType,
-    counts: Counts,
+    counts: LineCounts,
     observed: Range | None,
     now_ms: int,
 ) -> LineSummary:

@@ -48,7 +48,9 @@ class ServerFacts:
 class Backend:
     """A connected server: close it with `aclose()`, which ends an embedded server we started."""
 
-    client: Client
+    client: Any
+    """A `Client`: for the engine alone. redis-py's types say of no command that it is awaited."""
+
     where: str
     facts: ServerFacts
     embedded: EmbeddedServer | None = None

@@ -105,11 +105,13 @@ def running(data_dir: Path) -> str | None:
 class EmbeddedServer:
     """One server of our own in `data_dir`: `async with EmbeddedServer(folder) as server`.
 
-    It is started again, with its data, whenever it dies before `stop()`.
+    It is started again, with its data, whenever it dies before `stop()`. One that is not `durable`
+    writes nothing to the disk.
     """
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, *, durable: bool = True) -> None:
         self.data_dir = data_dir.absolute()
+        self._durable = durable
         self.pid = 0
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
@@ -225,7 +227,7 @@ class EmbeddedServer:
             "unixsocket": str(self.socket),
             "unixsocketperm": "700",
             "dir": str(self.data_dir),
-            "appendonly": "yes",
+            "appendonly": "yes" if self._durable else "no",
             "appendfsync": "everysec",
             "save": "",
             "maxmemory-policy": "noeviction",

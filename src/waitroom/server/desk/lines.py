@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from waitroom.desk.desk import Desk
-from waitroom.desk.live.line import Counts
 from waitroom.desk.live.turnover import turnover_text
 from waitroom.desk.live.waits import LineSummary, summarize_line
 from waitroom.desk.models import Party, Status, Store, Turnover, WaitingType
+from waitroom.engine import LineCounts
 from waitroom.errors import BackendUnavailable, UnknownType
 from waitroom.server.desk.bodies.guest_schemas import StoreBody
 from waitroom.server.desk.bodies.guests import store_body
@@ -76,7 +76,7 @@ def _by_record(store: Store, waiting_type: WaitingType, live: LiveParties) -> Li
     parties = live.by_line[waiting_type.name]
     called = sum(party.status is Status.CALLED for party in parties)
     turnover = turnover_text(live.turnovers[waiting_type.name])
-    counts = Counts(len(parties) - called, called, turnover)
+    counts = LineCounts(len(parties) - called, called, turnover)
     return summarize_line(store, waiting_type, counts, None, int(time.time() * 1000))
 
 

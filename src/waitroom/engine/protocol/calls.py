@@ -1,0 +1,127 @@
+"""The calls: a verb with its own arguments, in the order that the head of its Lua file says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from waitroom.engine import policies
+from waitroom.engine.scripts import Verb
+from waitroom.models import Policy, State
+
+_NOBODY = "-" * 16
+
+Session = tuple[str, int]
+"""The id of a ticket, and the session that it is said to have."""
+
+
+class ScriptCall(NamedTuple):
+    """A verb, its own arguments, and for how many tickets it is."""
+
+    verb: Verb
+    args: Sequence[Any] = ()
+    items: int = 1
+
+
+def configure(action: str, version: int | str, policy: Policy) -> ScriptCall:
+    """`create`, `update` or `restore` a room."""
+    return ScriptCall(Verb.CONFIGURE, [action, version, *policies.write(policy)])
+
+
+def join(
+    tickets: Sequence[tuple[str, str, bool]],
+    draw: Callable[[str], int] | None,
+    *,
+    restore: bool = False,
+) -> ScriptCall:
+    """Join tickets, each an id, its claim, and whether to enter at once."""
+    args: list[Any] = [int(restore)]
+    for ticket_id, claim, enter in tickets:
+        args += (ticket_id, claim, draw(ticket_id) if draw else "", int(enter))
+    return ScriptCall(Verb.JOIN, args, len(tickets))
+
+
+def poll(ids: Sequence[str], claims: Iterable[str]) -> ScriptCall:
+    """Poll tickets, whose ids are all of one length."""
+    claimed = " ".join([claim or "-" for claim in claims])
+    return ScriptCall(Verb.POLL, ["".join(ids), claimed], len(ids))
+
+
+def enter(ids: Sequence[str], claims: Iterable[str]) -> ScriptCall:
+    """Let called tickets go inside."""
+    pairs = zip(ids, claims, strict=True)
+    return ScriptCall(Verb.ENTER, [word for pair in pairs for word in pair], len(ids))
+
+
+def check(sessions: Sequence[Session]) -> ScriptCall:
+    """Ask which sessions are inside."""
+    # What cannot be an id is nobody's; it must not shift the others.
+    ids = "".join([ticket_id if _is_id(ticket_id) else _NOBODY for ticket_id, _ in sessions])
+    return ScriptCall(Verb.CHECK, [ids, " ".join([str(sid) for _, sid in sessions])], len(sessions))
+
+
+def renew(ticket_id: str, claim: str, sid: int | None, vouched_until_ms: int | None) -> ScriptCall:
+    """Extend a session."""
+    return ScriptCall(Verb.RENEW, [ticket_id, _or_empty(sid), _or_empty(vouched_until_ms), claim])
+
+
+def finish(ticket_id: str, sid: int | None) -> ScriptCall:
+    """End a session."""
+    return ScriptCall(Verb.FINISH, [ticket_id, _or_empty(sid)])
+
+
+def leave(ticket_id: str, claim: str) -> ScriptCall:
+    """Give up a place, a turn or a session."""
+    return ScriptCall(Verb.LEAVE, [ticket_id, claim])
+
+
+def defer(ticket_id: str, places: int) -> ScriptCall:
+    """Let so many people go first."""
+    return ScriptCall(Verb.DEFER, [ticket_id, places])
+
+
+def advance(most: int) -> ScriptCall:
+    """Do a step of housekeeping and admission."""
+    return ScriptCall(Verb.ADVANCE, [most])
+
+
+def admit(count: int, *, force: bool) -> ScriptCall:
+    """Call the first so many by hand."""
+    return ScriptCall(Verb.ADMIT, [count, int(force)])
+
+
+def call(ticket_id: str, *, force: bool) -> ScriptCall:
+    """Call one ticket by hand."""
+    return ScriptCall(Verb.CALL, [ticket_id, int(force)])
+
+
+def kick(ids: Sequence[str]) -> ScriptCall:
+    """Remove tickets."""
+    return ScriptCall(Verb.KICK, ids)
+
+
+def settle(tickets: Sequence[tuple[str, str, int, int]], pace: str, *, forced: bool) -> ScriptCall:
+    """Bring tickets to where a record elsewhere says they are."""
+    values = (value for ticket in tickets for value in ticket)
+    return ScriptCall(Verb.SETTLE, [int(forced), pace, *values], max(1, len(tickets)))
+
+
+def page(
+    state: State, after: str | None, limit: int, since_ms: int | None, until_ms: int | None
+) -> ScriptCall:
+    """`list` tickets of a state."""
+    low, high = (_or_empty(ms and ms * 1000) for ms in (since_ms, until_ms))
+    return ScriptCall(Verb.LIST, [state, after or "", limit, low, high])
+
+
+def claim(place: int, epoch: int) -> str:
+    """Return what a ticket says of its own place; a new one, without an epoch, says nothing."""
+    return f"{place}:{epoch}" if epoch else ""
+
+
+def _or_empty(value: int | None) -> int | str:
+    return "" if value is None else value
+
+
+def _is_id(ticket_id: str) -> bool:
+    return len(ticket_id) == len(_NOBODY) and ticket_id.isascii()

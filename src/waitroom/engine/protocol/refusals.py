@@ -1,0 +1,49 @@
+"""Words of scripts that say no, and the error that each of them means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from waitroom import errors
+from waitroom.models import Reason
+
+GONE = {
+    "passed": Reason.PASSED,
+    "left": Reason.LEFT,
+    "cleared": Reason.CLEARED,
+    "unknown": Reason.PASSED,
+    "no_show": Reason.NO_SHOW,
+    "expired": Reason.EXPIRED,
+    "finished": Reason.FINISHED,
+}
+"""Words for a ticket that is in no state any more."""
+
+_REFUSALS: dict[str, Callable[[], errors.Refused]] = {
+    "room_closed": lambda: errors.RoomClosed("the room is closed and takes nobody new"),
+    "room_not_open": lambda: errors.RoomNotOpen("the room has not opened yet; come back then"),
+    "room_full": lambda: errors.RoomFull("as many people wait as this room allows; try later"),
+    "waiting": lambda: errors.NotYourTurn("it is not your turn yet"),
+    "session_over": lambda: errors.SessionOver("the session has ended; join again"),
+    "not_renewable": lambda: errors.NotRenewable("sessions of this room are not extended"),
+    "defers_used_up": lambda: errors.DefersUsedUp("the place was given up as often as allowed"),
+    "not_waiting": lambda: errors.NotWaiting("the ticket does not wait in this room"),
+    "holding": lambda: errors.Holding(
+        "admission holds until the line is complete again after a loss or an outage; "
+        "wait for `recover_s`, or force it"
+    ),
+    "room_paused": lambda: errors.RoomPaused(
+        "nobody is called while the room is paused, closed or not yet open; resume it, or force it"
+    ),
+    "no_capacity": lambda: errors.NoCapacity(
+        "`capacity` or `max_entries` leaves no room now; raise it, wait, or force it"
+    ),
+}
+
+
+def refusal(word: str) -> errors.WaitroomError:
+    """Return the error for a word that says no."""
+    if word in _REFUSALS:
+        return _REFUSALS[word]()
+    if word in GONE:
+        return errors.TurnPassed(f"the ticket is gone ({GONE[word]}); join again for a new place")
+    return errors.UpgradeNeeded(f"the server answered {word!r}, which this version does not know")

@@ -1,0 +1,317 @@
+"""The replies: a word with fields, turned into tuples, frozen dataclasses or errors."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from waitroom import errors
+from waitroom.engine.protocol.refusals import refusal
+from waitroom.models import Advanced, Event, Listed, Mode, Page, Reason, Sample, State, Stats
+
+PROTOCOL = b"waitroom/1"
+WRONG_TYPE = (
+    "{} of this room holds another type than ours, so somebody else writes to it; delete that key, "
+    "or give Waitroom a database of its own"
+)
+COUNTERS = (
+    "joined",
+    "restored",
+    "called_total",
+    "entered",
+    "finished",
+    "left",
+    "kicked",
+    "expired",
+    "no_show",
+    "abandoned",
+    "deferred",
+)
+_INSIDE = ord("1")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A parsed reply: the word, and its fields by name."""
+
+    word: str
+    fields: dict[str, Any]
+
+    def number(self, name: str) -> int:
+        """Return a field that must be there."""
+        return int(self.fields[name])
+
+    def moment(self, name: str) -> int | None:
+        """Return a time in ms; scripts say 0 for none."""
+        return int(self.fields.get(name, 0)) or None
+
+    def expect(self, word: str) -> Reply:
+        """Return the reply itself if this is its word; raise what another one means."""
+        if self.word != word:
+            raise refusal(self.word)
+        return self
+
+
+class Head(NamedTuple):
+    """What every reply of a room says first: how far the room is."""
+
+    epoch: int
+    rev: int
+    watermark: int
+    last: int
+    version: int
+
+
+class JoinedTicket(NamedTuple):
+    """One ticket of a `join`. `word` is a state, a reason or a refusal."""
+
+    word: str
+    place: int
+    number: int
+    sid: int
+    new: bool
+
+
+class Joined(NamedTuple):
+    """The answer of a `join`."""
+
+    waiting: int
+    epoch: int
+    tickets: Sequence[JoinedTicket]
+
+
+class EnteredTicket(NamedTuple):
+    """One ticket of an `enter`. `word` is `inside`, or why it is not."""
+
+    word: str
+    number: int
+    sid: int
+    new: bool
+
+
+class Elsewhere(NamedTuple):
+    """One ticket of a `poll` that does not wait. `word` is where it is."""
+
+    word: str
+    number: int
+    sid: int
+
+
+class Polled(NamedTuple):
+    """The answer of a `poll`: a position per ticket, -1 for each of those elsewhere."""
+
+    waiting: int
+    positions: Sequence[int]
+    elsewhere: Iterator[Elsewhere]
+
+
+class Deferred(NamedTuple):
+    """The new place of a ticket after a `defer`."""
+
+    place: int
+    epoch: int
+    generation: int
+    position: int
+
+
+class Admitted(NamedTuple):
+    """How many an `admit` has called, and whether a further call could call more."""
+
+    called: int
+    more: bool
+
+
+def parse(raw: Any) -> Reply:
+    """Read a raw reply; raise for what no verb can go on with."""
+    word = word_of(raw)
+    fields = {raw[i].decode(): raw[i + 1] for i in range(2, len(raw), 2)}
+    if word == "broken_room":
+        raise errors.BrokenRoom(WRONG_TYPE.format(f"the key `{fields['key'].decode()}`"))
+    if word == "upgrade_needed":
+        raise errors.UpgradeNeeded(
+            f"the room has schema {fields['schema']}, newer than this Waitroom; upgrade it"
+        )
+    return Reply(word, fields)
+
+
+def word_of(raw: Any) -> str:
+    """Read only the word of a raw reply, which is much quicker."""
+    if not isinstance(raw, list) or raw[0] != PROTOCOL:
+        raise errors.UpgradeNeeded(f"the server answered {raw!r:.60}, not a reply of this version")
+    word: str = raw[1].decode()
+    return word
+
+
+def head(reply: Reply) -> Head | None:
+    """Read the head; a reply that ends a call early has none."""
+    fields = reply.fields
+    if "epoch" not in fields:
+        return None
+    return Head(*(fields[name] for name in Head._fields))
+
+
+def epoch(reply: Reply) -> int:
+    """Read the epoch of the room."""
+    return reply.number("epoch")
+
+
+def version(reply: Reply) -> int:
+    """Read the version of the policy."""
+    return reply.number("version")
+
+
+def joined(reply: Reply) -> Joined:
+    """Read the reply of `join`."""
+    flat = reply.fields["tickets"]
+    tickets = [
+        JoinedTicket(flat[i].decode(), flat[i + 1], flat[i + 2], flat[i + 3], flat[i + 4] == 1)
+        for i in range(0, len(flat), 5)
+    ]
+    return Joined(reply.number("waiting"), reply.number("epoch"), tickets)
+
+
+def entered(reply: Reply) -> list[EnteredTicket]:
+    """Read the reply of `enter`."""
+    flat = reply.fields["tickets"]
+    return [
+        EnteredTicket(flat[i].decode(), flat[i + 1], flat[i + 2], flat[i + 3] == 1)
+        for i in range(0, len(flat), 4)
+    ]
+
+
+def polled(reply: Reply) -> Polled:
+    """Read the reply of `poll`."""
+    fields = reply.fields
+    return Polled(fields["waiting"], fields["positions"], _elsewhere(fields["others"]))
+
+
+def _elsewhere(flat: Sequence[Any]) -> Iterator[Elsewhere]:
+    for i in range(0, len(flat), 3):
+        yield Elsewhere(flat[i].decode(), flat[i + 1], flat[i + 2])
+
+
+def checked(reply: Reply) -> list[bool]:
+    """Tell of each session of a `check` whether it is inside."""
+    return [letter == _INSIDE for letter in reply.fields["inside"]]
+
+
+def renewed(reply: Reply) -> EnteredTicket:
+    """Read the reply of `renew`, or raise why the session was not extended."""
+    number = reply.expect("inside").number
+    return EnteredTicket("inside", number("ends"), number("sid"), reply.fields.get("new") == 1)
+
+
+def deferred(reply: Reply) -> Deferred:
+    """Read the reply of `defer`, or raise why the place is kept."""
+    number = reply.expect("waiting").number
+    return Deferred(number("place"), number("epoch"), number("defers"), number("position"))
+
+
+def admitted(reply: Reply) -> Admitted:
+    """Read the reply of `admit`, or raise why nobody may be called."""
+    number = reply.expect("ok").number
+    return Admitted(number("called"), number("more") == 1)
+
+
+def called(reply: Reply) -> int | None:
+    """Read the reply of `call`: until when the ticket may enter; or raise why it may not."""
+    return reply.expect("called").moment("until")
+
+
+def cleared(reply: Reply) -> int:
+    """Read how many a room held before its `clear`."""
+    return reply.number("cleared")
+
+
+def kicked(reply: Reply) -> int:
+    """Read how many tickets a `kick` has removed."""
+    return reply.number("kicked")
+
+
+def settled(reply: Reply) -> int:
+    """Read how many tickets a `settle` has changed."""
+    return reply.number("settled")
+
+
+def advanced(reply: Reply) -> Advanced:
+    """Read the reply of `advance`."""
+    number = reply.number
+    return Advanced(
+        called=number("called"),
+        expired=number("expired"),
+        no_shows=number("no_shows"),
+        abandoned=number("abandoned"),
+        waiting=number("waiting"),
+        more=number("more") == 1,
+        due_ms=reply.moment("due"),
+        now_ms=number("now"),
+    )
+
+
+def listed(reply: Reply, state: State) -> Page:
+    """Read the reply of `list`."""
+    flat = reply.fields["tickets"]
+    lines = []
+    for i in range(0, len(flat), 5):
+        ticket_id, place, seen, until, sid = flat[i : i + 5]
+        lines.append(
+            Listed(
+                id=ticket_id.decode(),
+                state=state,
+                place=place or None,
+                seen_ms=seen or None,
+                until_ms=until or None,
+                sid=sid or None,
+            )
+        )
+    return Page(tuple(lines), reply.fields["after"].decode() or None)
+
+
+def stats(reply: Reply, room: str) -> Stats:
+    """Read the reply of `stats`."""
+    number = reply.number
+    return Stats(
+        room=room,
+        mode=Mode(reply.fields["mode"].decode()),
+        version=number("version"),
+        epoch=number("epoch"),
+        waiting=number("waiting"),
+        called=number("called"),
+        inside=number("inside"),
+        entries_in_window=number("entries"),
+        hold_until_ms=reply.moment("hold_until"),
+        oldest_wait_ms=number("oldest"),
+        counters={name: number(name) for name in COUNTERS},
+        now_ms=number("now"),
+    )
+
+
+_SAMPLED = tuple(spec.name for spec in dataclasses.fields(Sample) if spec.name != "at_ms")
+
+
+def sample(reply: Reply) -> Sample | None:
+    """Read the reply of `sample`; None if it was not due."""
+    if reply.word == "not_due":
+        return None
+    return Sample(reply.number("at"), **{name: reply.number(name) for name in _SAMPLED})
+
+
+def sampled(entry: Mapping[bytes, bytes]) -> Sample:
+    """Read an entry of the stream of samples."""
+    numbers = {name: int(entry.get(name.encode(), 0)) for name in _SAMPLED}
+    return Sample(int(entry[b"at"]), **numbers)
+
+
+_REASONS = {str(reason): reason for reason in Reason}
+
+
+def event(entry: Mapping[bytes, bytes]) -> Event:
+    """Read an entry of the stream of events; a reason of a newer Waitroom is none to us."""
+    return Event(
+        kind=entry[b"kind"].decode(),
+        at_us=int(entry[b"at"]),
+        ids=tuple(entry[b"ids"].decode().split()),
+        reason=_REASONS.get(entry.get(b"reason", b"").decode()),
+    )
