@@ -10,8 +10,9 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import ceil, floor, log10
+from math import ceil
 
+from waitroom.charts import Pixel, Scale, path, round_marks
 from waitroom.rehearsal.accuracy import Told
 from waitroom.rehearsal.outcome import Moment
 
@@ -25,16 +26,16 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Numbers to pixels: from `low` to `high`, with a mark at every `marks`."""
+    """From `low` to `high`, with `marks` that are written beside it."""
 
     low: float
     high: float
-    marks: tuple[float, ...]
+    marks: Sequence[float]
     write: Callable[[float], str]
 
-    def along(self, value: float, start: float, length: float) -> float:
-        """Return where a value lies."""
-        return start + length * (value - self.low) / (self.high - self.low)
+    def scale(self, start: float, end: float) -> Scale:
+        """Return it in pixels."""
+        return Scale(self.low, self.high, start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,32 +50,24 @@ class Mark:
 
 def counts(timeline: Sequence[Moment], starts_ms: int) -> str:
     """Draw who waits, is called and is inside, against the limits."""
-    some = _thinned(timeline)
-    lines: list[Mark] = []
-    for name in ("capacity", "takes"):
-        limit = [(one.at_ms, getattr(one, name)) for one in some if getattr(one, name)]
-        lines.append(Mark("limit", name, limit))
-    for name in ("waiting", "inside", "called"):
-        lines.append(Mark("line", name, [(one.at_ms, getattr(one, name)) for one in some]))
-    return _plot(lines, starts_ms, _number)
+    moments = _thinned(timeline)
+    names = ("waiting", "inside", "called")
+    lines = [Mark("line", name, [(m.at_ms, getattr(m, name)) for m in moments]) for name in names]
+    return _plot([*_limits(moments), *lines], starts_ms, _number)
 
 
 def served(timeline: Sequence[Moment], starts_ms: int) -> str:
     """Draw who is called and inside alone: beside a long line they would be a flat one."""
-    some = _thinned(timeline)
-    lines = [
-        Mark("limit", name, [(one.at_ms, getattr(one, name)) for one in some if getattr(one, name)])
-        for name in ("capacity", "takes")
-    ]
-    both = [(one.at_ms, one.called + one.inside) for one in some]
-    lines.append(Mark("line", "called", both))
-    lines.append(Mark("line", "inside", [(one.at_ms, one.inside) for one in some]))
-    return _plot(lines, starts_ms, _number)
+    moments = _thinned(timeline)
+    both = [(moment.at_ms, moment.called + moment.inside) for moment in moments]
+    inside = [(moment.at_ms, moment.inside) for moment in moments]
+    lines = (Mark("line", "called", both), Mark("line", "inside", inside))
+    return _plot([*_limits(moments), *lines], starts_ms, _number)
 
 
 def no_shows(timeline: Sequence[Moment], starts_ms: int) -> str:
     """Draw how many were called and did not come."""
-    points = [(one.at_ms, one.no_shows) for one in _thinned(timeline)]
+    points = [(moment.at_ms, moment.no_shows) for moment in _thinned(timeline)]
     return _plot([Mark("line", "no-shows", points)], starts_ms, _number)
 
 
@@ -98,20 +91,28 @@ def waits(joined_ms: array[int], called_ms: array[int], starts_ms: int) -> str:
 def estimates(told: Sequence[Told], called_ms: Sequence[int]) -> str:
     """Draw the estimate that was shown against the wait that came true."""
     pairs = [
-        ((called_ms[one.person] - one.at_ms) / 60_000, one.likely / 60)
-        for one in told
-        if called_ms[one.person] > one.at_ms
+        ((called_ms[estimate.person] - estimate.at_ms) / 60_000, estimate.likely / 60)
+        for estimate in told
+        if called_ms[estimate.person] > estimate.at_ms
     ]
     if not pairs:
         return ""
     some = pairs[:: max(1, len(pairs) // 1_500)]
     most = max(max(pair) for pair in some) * 1.02 or 1.0
-    axis = _axis(0, most, _minutes)
+    axis = _axis(most, _minutes)
     marks = [
         Mark("limit", "capacity", [(0, 0), (axis.high, axis.high)]),
         Mark("dots", "told", some),
     ]
     return _svg(marks, axis, axis)
+
+
+def _limits(moments: Sequence[Moment]) -> list[Mark]:
+    """Return the limits, where there are any."""
+    return [
+        Mark("limit", name, [(m.at_ms, getattr(m, name)) for m in moments if getattr(m, name)])
+        for name in ("capacity", "takes")
+    ]
 
 
 def _plot(marks: Sequence[Mark], starts_ms: int, write: Callable[[float], str]) -> str:
@@ -120,49 +121,44 @@ def _plot(marks: Sequence[Mark], starts_ms: int, write: Callable[[float], str]) 
     if not moments or max(moments) <= min(moments):
         return ""
     return _svg(
-        marks, _clock(min(min(moments), starts_ms), max(moments)), _axis(0, max(values), write)
+        marks, _clock(min(min(moments), starts_ms), max(moments)), _axis(max(values), write)
     )
 
 
 def _svg(marks: Sequence[Mark], x: Axis, y: Axis) -> str:
-    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    across, down = x.scale(LEFT, right), y.scale(bottom, TOP)
 
-    def at(point: tuple[float, float]) -> tuple[float, float]:
-        return x.along(point[0], LEFT, width), y.along(point[1], TOP + height, -height)
+    def pixels(points: Points) -> list[Pixel]:
+        return [(across.at(value), down.at(other)) for value, other in points]
 
     parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">']
     for value in y.marks:
-        up = at((x.low, value))[1]
-        parts.append(f'<path class="grid" d="M{LEFT} {up:.1f}H{WIDTH - RIGHT}"/>')
+        up = down.at(value)
+        parts.append(f'<path class="grid" d="M{LEFT} {up:.1f}H{right}"/>')
         text = escape(y.write(value))
         parts.append(f'<text x="{LEFT - 6}" y="{up + 4:.1f}" text-anchor="end">{text}</text>')
     for value in x.marks:
-        over = at((value, y.low))[0]
-        parts.append(f'<path class="grid" d="M{over:.1f} {TOP}V{TOP + height}"/>')
+        over = across.at(value)
+        parts.append(f'<path class="grid" d="M{over:.1f} {TOP}V{bottom}"/>')
         text = escape(x.write(value))
         parts.append(f'<text x="{over:.1f}" y="{HEIGHT - 12}" text-anchor="middle">{text}</text>')
-    parts += [_drawn(mark, at) for mark in marks if mark.points]
+    parts += [_drawn(mark, pixels) for mark in marks if mark.points]
     return "".join([*parts, "</svg>"])
 
 
-def _drawn(mark: Mark, at: Callable[[tuple[float, float]], tuple[float, float]]) -> str:
+def _drawn(mark: Mark, pixels: Callable[[Points], list[Pixel]]) -> str:
     if mark.kind == "dots":
-        dots = "".join(f"M{px:.1f} {py:.1f}h0" for px, py in map(at, mark.points))
+        dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in pixels(mark.points))
         return f'<path class="dots {mark.style}" d="{dots}"/>'
-    points = [*mark.points, *reversed(mark.other)]
-    path = "L".join(f"{px:.1f} {py:.1f}" for px, py in map(at, points))
-    return f'<path class="{mark.kind} {mark.style}" d="M{path}"/>'
+    outline = pixels([*mark.points, *reversed(mark.other)])
+    return f'<path class="{mark.kind} {mark.style}" d="{path(outline)}"/>'
 
 
-def _axis(low: float, high: float, write: Callable[[float], str]) -> Axis:
-    """Return an axis with four to eight round marks."""
-    high = high if high > low else low + 1
-    size = 10 ** floor(log10(high - low))
-    step = next(size * part for part in (0.1, 0.2, 0.5, 1, 2) if (high - low) / (size * part) <= 6)
-    top = ceil(high / step) * step
-    return Axis(
-        low, top, tuple(low + step * n for n in range(round((top - low) / step) + 1)), write
-    )
+def _axis(high: float, write: Callable[[float], str]) -> Axis:
+    """Return an axis from zero with round marks."""
+    marks = round_marks(0, high)
+    return Axis(0, marks[-1], marks, write)
 
 
 def _clock(low: float, high: float) -> Axis:
@@ -179,7 +175,7 @@ def _thinned(timeline: Sequence[Moment]) -> list[Moment]:
     """Return few enough moments for a picture, always with the last, and with every peak."""
     every = ceil(len(timeline) / MOST_POINTS) or 1
     groups = [timeline[start : start + every] for start in range(0, len(timeline), every)]
-    return [max(group, key=lambda one: one.called + one.inside) for group in groups]
+    return [max(group, key=lambda moment: moment.called + moment.inside) for group in groups]
 
 
 def _grouped(known: list[tuple[int, float]]) -> list[tuple[float, list[float]]]:

@@ -6,9 +6,11 @@ The drawing holds no text, so that it may be stretched to any width; labels stan
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 
+from waitroom.charts import Pixel, Scale, path, round_top
 from waitroom.models import Sample
 
 SPAN_MS = 3_600_000
@@ -53,14 +55,18 @@ class Chart:
 
 def points(samples: Sequence[Sample]) -> list[Point]:
     """Return points for drawing: the last sample of each bucket, with the calls of its minute."""
-    times = [one.at_ms for one in samples]
-    found: dict[int, Point] = {}
-    for one in samples:
-        before = samples[max(0, bisect_right(times, one.at_ms - _MINUTE_MS) - 1)]
-        found[one.at_ms // _BUCKET_MS] = Point(
-            one.at_ms, one.waiting, one.called, one.inside, per_minute(before, one)
+    times = [sample.at_ms for sample in samples]
+    last: dict[int, Point] = {}
+    for sample in samples:
+        before = samples[max(0, bisect_right(times, sample.at_ms - _MINUTE_MS) - 1)]
+        last[sample.at_ms // _BUCKET_MS] = Point(
+            sample.at_ms,
+            sample.waiting,
+            sample.called,
+            sample.inside,
+            per_minute(before, sample),
         )
-    return list(found.values())
+    return list(last.values())
 
 
 def per_minute(before: Sample, after: Sample) -> float:
@@ -70,70 +76,60 @@ def per_minute(before: Sample, after: Sample) -> float:
     return max(0, after.called_total - before.called_total) * _MINUTE_MS / passed_ms
 
 
-def charts(found: Sequence[Point], now_ms: int) -> tuple[Chart, ...]:
+def charts(points: Sequence[Point], now_ms: int) -> tuple[Chart, ...]:
     """Return the panels: a long line would flatten all others, so each has its own scale."""
-    kinds: dict[str, dict[str, Callable[[Point], float]]] = {
+    panels: dict[str, dict[str, Callable[[Point], float]]] = {
         "waiting": {"waiting": lambda p: p.waiting},
         "places": {"inside": lambda p: p.inside, "called": lambda p: p.called},
         "pace": {"per_minute": lambda p: p.per_minute},
     }
-    return tuple(_chart(name, of, found, now_ms) for name, of in kinds.items())
+    return tuple(_chart(name, of, points, now_ms) for name, of in panels.items())
 
 
 def _chart(
-    name: str, of: dict[str, Callable[[Point], float]], found: Sequence[Point], now_ms: int
+    name: str, of: dict[str, Callable[[Point], float]], points: Sequence[Point], now_ms: int
 ) -> Chart:
-    top = nice(max((get(point) for get in of.values() for point in found), default=0))
+    top = round_top(max((get(point) for get in of.values() for point in points), default=0))
     lines = tuple(
         Line(
             line,
-            path([(point.at_ms, get(point)) for point in found], now_ms, top),
-            get(found[-1]) if found else 0,
-            max((get(point) for point in found), default=0),
+            _path([(point.at_ms, get(point)) for point in points], now_ms, SPAN_MS, top, _GAP_MS),
+            get(points[-1]) if points else 0,
+            max((get(point) for point in points), default=0),
         )
         for line, get in of.items()
     )
     return Chart(name, top, lines)
 
 
-def path(values: Sequence[tuple[int, float]], now_ms: int, top: int) -> str:
-    """Return the `d` of a path; where nothing was measured the line is broken."""
-    words: list[str] = []
+def _path(
+    values: Iterable[tuple[int, float]], now_ms: int, span_ms: int, top: int, gap_ms: float
+) -> str:
+    """Return the path of values over time; where nothing was measured the line is broken."""
+    x, y = Scale(now_ms - span_ms, now_ms, 0, WIDTH), Scale(0, top, HEIGHT, 0)
+    lines: list[list[Pixel]] = []
     last_ms = 0
-    for at_ms, amount in values:
-        x = WIDTH * (1 - (now_ms - at_ms) / SPAN_MS)
-        if not -0.5 <= x <= WIDTH + 0.5:
+    for at_ms, value in values:
+        if not -0.5 <= x.at(at_ms) <= WIDTH + 0.5:
             continue
-        y = HEIGHT * (1 - amount / top)
-        words.append(f"{'L' if words and at_ms - last_ms <= _GAP_MS else 'M'}{x:.1f} {y:.1f}")
+        if not lines or at_ms - last_ms > gap_ms:
+            lines.append([])
+        lines[-1].append((x.at(at_ms), y.at(value)))
         last_ms = at_ms
-    return "".join(words)
+    return path(*lines)
 
 
-def nice(highest: float) -> int:
-    """Return a round number at or above the highest value, for the top of the scale."""
-    if highest <= 4:
-        return 4
-    size: int = 10 ** (len(str(int(highest))) - 1)
-    for step in (1, 2, 4, 5, 6, 8, 10):
-        if step * size >= highest:
-            return step * size
-    return 20 * size
-
-
-def rows(found: Sequence[Point]) -> list[Point]:
+def rows(points: Sequence[Point]) -> list[Point]:
     """Return one point in five minutes, the newest first: the chart as a table."""
-    kept: dict[int, Point] = {point.at_ms // _ROW_MS: point for point in found}
-    return list(reversed(kept.values()))
+    last = {point.at_ms // _ROW_MS: point for point in points}
+    return list(reversed(last.values()))
 
 
 def spark(samples: Sequence[Sample], now_ms: int, span_ms: int) -> str:
     """Return a small line of how many waited lately, for the list of rooms."""
-    thin = list({one.at_ms // _BUCKET_MS: one for one in samples}.values())
+    thin = list({sample.at_ms // _BUCKET_MS: sample for sample in samples}.values())
     if len(thin) < 4:
         return ""
-    top = max(max(one.waiting for one in thin), 4)
-    scale = SPAN_MS / span_ms
-    values = [(round(now_ms - (now_ms - one.at_ms) * scale), float(one.waiting)) for one in thin]
-    words = path(values, now_ms, top)
-    return words.replace("M", "L").replace("L", "M", 1)
+    top = max(max(sample.waiting for sample in thin), 4)
+    values = [(sample.at_ms, float(sample.waiting)) for sample in thin]
+    return _path(values, now_ms, span_ms, top, gap_ms=inf)

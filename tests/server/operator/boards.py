@@ -1,0 +1,40 @@
+"""Rooms as the operator page sees them, made up."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from waitroom.models import Mode, Policy, Sample, Stats, preset
+from waitroom.server.rooms.board import Board
+
+NOW_MS = 1_800_000_000_000
+SLOTS = preset("slots", session_s=300)
+
+
+def stats(waiting: int = 600, called: int = 5, inside: int = 45) -> Stats:
+    """Return a room at a glance."""
+    names = (
+        *("joined", "restored", "called_total", "entered", "finished", "left", "kicked"),
+        *("expired", "no_show", "abandoned", "deferred"),
+    )
+    counters = dict.fromkeys(names, 0) | {"called_total": 500}
+    return Stats("r", Mode.OPEN, 1, 1, waiting, called, inside, 0, None, 0, counters, NOW_MS)
+
+
+def sample(ago_s: float, **numbers: int) -> Sample:
+    """Return a sample of some seconds ago."""
+    zero = dict.fromkeys(
+        (
+            *("waiting", "called", "inside", "joined", "called_total", "entered", "finished"),
+            *("left", "kicked", "expired", "no_show", "abandoned"),
+        ),
+        0,
+    )
+    return Sample(at_ms=NOW_MS - round(ago_s * 1000), **(zero | numbers))
+
+
+def board(policy: Policy, now: Stats | None = None, samples: tuple[Sample, ...] = ()) -> Board:
+    """Return a board of a room."""
+    made = Board("r", policy, now or stats(), deque(samples))
+    made.renew(policy, now or stats())
+    return made

@@ -1,0 +1,51 @@
+"""How each operator page is made: headers, language, and what is shown as text."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+
+
+def test_headers(page: httpx.Client, room: str) -> None:
+    """Every page has a policy that allows our own script and style only, by a fresh nonce."""
+    nonces = set()
+    for path in ("", f"/rooms/{room}", "/audit", "/rooms/none", f"/rooms/{room}/tickets"):
+        answer = page.get(f"/admin{path}")
+        policy = answer.headers["content-security-policy"]
+        (nonce,) = set(re.findall(r"'nonce-([\w-]+)'", policy))
+        assert f'nonce="{nonce}"' in answer.text
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert " style=" not in answer.text
+        assert not re.search(r"<[^>]+ on\w+=", answer.text)
+        assert "no-store" == answer.headers["cache-control"]
+        nonces.add(nonce)
+    assert 5 == len(nonces)
+
+
+@pytest.mark.parametrize("name", ["no-such-room", "a b", "%3Cscript%3E", "..%2f.."])
+def test_rooms_that_are_not_there(page: httpx.Client, name: str) -> None:
+    """An unknown room is a page with its status, and its name runs no script."""
+    answer = page.get(f"/admin/rooms/{name}")
+    assert 404 == answer.status_code
+    assert "<script>" not in answer.text
+
+
+def test_hostile_titles(page: httpx.Client, operator: httpx.Client, room: str) -> None:
+    """Texts of a room are shown as text."""
+    title = '"><script>alert(1)</script>'
+    operator.patch(f"/v1/admin/rooms/{room}", json={"policy": {"title": title}}).raise_for_status()
+    for path in ("", f"/rooms/{room}", f"/rooms/{room}/tickets", "/audit"):
+        text = page.get(f"/admin{path}").text
+        assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)" in text
+
+
+def test_languages(page: httpx.Client) -> None:
+    """The browser's language decides, until another one is chosen; the choice is kept."""
+    assert '<html lang="ko">' in page.get("/admin", headers={"accept-language": "ko-KR"}).text
+    chosen = page.get("/admin?lang=ko")
+    assert "waitroom-admin-language=ko" in chosen.headers["set-cookie"]
+    assert '<html lang="ko">' in page.get("/admin", headers={"accept-language": "en"}).text

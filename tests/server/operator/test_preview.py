@@ -1,0 +1,90 @@
+"""What a lever will do, told before it is pulled."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.operator.boards import SLOTS, board, stats
+from waitroom.errors import InvalidInput, InvalidPolicy
+from waitroom.models import Eta, Mode, preset
+from waitroom.server.operator import preview as previews
+from waitroom.server.operator.preview import Lever, Wish
+
+
+@pytest.mark.parametrize("eta", [Eta.SERVICE, Eta.OBSERVED])
+def test_twice_the_capacity_halves_the_wait(eta: Eta) -> None:
+    """The preview follows the limits, not the pace of the past."""
+    found = previews.preview(board(SLOTS.change(eta=eta)), Wish(Lever.CAPACITY, {"capacity": 100}))
+    assert {"capacity": (50, 100)} == found.changed
+    assert found.before_s is not None
+    assert found.after_s is not None
+    assert 0.35 <= found.after_s / found.before_s <= 0.6
+
+
+def test_half_the_pace_doubles_the_wait() -> None:
+    """So does the pace, in both directions."""
+    paced = board(preset("batch", batch=100, every_s=10), stats(10_000, 0, 0))
+    found = previews.preview(paced, Wish(Lever.PACE, {"batch": 50, "every_s": 10}))
+    assert (1000, 2000) == (found.before_s, found.after_s)
+    found = previews.preview(paced, Wish(Lever.PACE, {"batch": 400, "every_s": 10}))
+    assert (1000, 250) == (found.before_s, found.after_s)
+
+
+def test_a_limit_that_is_not_the_tightest() -> None:
+    """Raising what does not limit changes nothing, and the preview says so."""
+    policy = preset("per-minute", max_entries=60, per_s=60, batch=10, every_s=10)
+    found = previews.preview(
+        board(policy, stats(600, 0, 0)), Wish(Lever.PACE, {"batch": 100, "every_s": 10})
+    )
+    assert found.same
+
+
+def test_lowering_below_those_inside() -> None:
+    """It says how many are above, and that nobody is sent away."""
+    found = previews.preview(board(SLOTS), Wish(Lever.CAPACITY, {"capacity": 20}))
+    assert (("note_over", 30),) == found.notes
+    assert found.before_s is not None
+    assert found.after_s is not None
+    assert found.after_s > 1.5 * found.before_s
+
+
+def test_pausing_has_no_estimate() -> None:
+    """Nobody can say how long a pause takes; what it means is told in words."""
+    found = previews.preview(board(SLOTS), Wish(Lever.MODE, {"mode": "paused"}))
+    assert (None, (("note_paused", 0),)) == (found.after_s, found.notes)
+    paused = board(SLOTS.change(mode=Mode.PAUSED))
+    found = previews.preview(paused, Wish(Lever.MODE, {"mode": "open"}))
+    assert found.before_s is None
+    assert found.after_s is not None
+
+
+def test_admitting_moves_the_last_one_up() -> None:
+    """The last in line waits as long as somebody so many places further in front."""
+    room = board(SLOTS, stats(600, 0, 20))
+    found = previews.preview(room, Wish(Lever.ADMIT, {}, count=30))
+    assert found.after_s == float(room.wait(570).likely)  # type: ignore[union-attr]
+    assert () == found.notes
+    found = previews.preview(room, Wish(Lever.ADMIT, {}, count=1000))
+    assert (("note_fewer", 600), ("note_room", 30)) == found.notes
+    paused = board(SLOTS.change(mode=Mode.PAUSED))
+    assert "note_refused" == previews.preview(paused, Wish(Lever.ADMIT, {}, 5)).notes[0][0]
+
+
+@pytest.mark.parametrize("text", ["-5", "1e3", "0x10", "٣", "1.2.3", "5;", "9" * 13])
+def test_numbers_that_are_none(text: str) -> None:
+    """What a form holds is read strictly."""
+    with pytest.raises(InvalidPolicy):
+        previews.read({"do": "capacity", "capacity": text})
+    with pytest.raises(InvalidInput):
+        previews.read({"do": "admit", "count": text})
+
+
+def test_numbers_as_people_type_them() -> None:
+    """Separators are fine, and nothing means no limit."""
+    assert {"capacity": 1200} == previews.read({"do": "capacity", "capacity": " 1,200 "}).changes
+    assert {"batch": None, "every_s": None} == previews.read({"do": "pace"}).changes
+    assert {"every_s": 2.5} == {
+        name: value
+        for name, value in previews.read({"do": "pace", "every_s": "2.5"}).changes.items()
+        if value
+    }

@@ -1,0 +1,32 @@
+"""A room at a glance: what an operator is told, and the pace of now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.server.operator.boards import NOW_MS, SLOTS, board, sample, stats
+from waitroom.models import Mode
+from waitroom.server.operator.room_view import calls_per_minute, signs, view
+
+
+def test_signs() -> None:
+    """An operator is told what limits are passed, why nobody is called, and if numbers are old."""
+    over = board(SLOTS.change(mode=Mode.PAUSED), stats(called=10))
+    assert ["sign_over", "sign_paused"] == [sign.key for sign in signs(over, False)]
+    assert (5, "warn") == (signs(over, False)[0].number, view(over, False).level)
+    assert ("sign_away", "bad") == (signs(over, True)[0].key, view(over, True).level)
+    fine = board(SLOTS)
+    assert ([], "ok") == (signs(fine, False), view(fine, False).level)
+    fine.fresh_at -= 60
+    assert ["sign_stale"] == [sign.key for sign in signs(fine, False)]
+    held = board(SLOTS, replace(stats(), hold_until_ms=NOW_MS + 1000))
+    assert ["sign_hold"] == [sign.key for sign in signs(held, False)]
+
+
+def test_calls_per_minute() -> None:
+    """The pace of now is that of the last minute, also when samples are younger."""
+    samples = [sample(90, called_total=100), sample(61, called_total=380), sample(5)]
+    assert 118 == calls_per_minute(samples, stats())
+    assert 120 == calls_per_minute([sample(30, called_total=440)], stats())
+    assert 0 == calls_per_minute([], stats())
+    assert 0 == calls_per_minute([sample(60, called_total=900)], stats())  # counters began anew
