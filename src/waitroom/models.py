@@ -36,7 +36,7 @@ class Mode(StrEnum):
 
 
 class BeforeOpen(StrEnum):
-    """What happens before `opens_at`."""
+    """What happens before `opens_at_ms`."""
 
     PASS = "pass"  # noqa: S105 - a word of the policy
     WAIT = "wait"

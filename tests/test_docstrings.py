@@ -1,0 +1,49 @@
+"""Docstrings of what callers are given name only fields that are there."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from enum import Enum
+
+import pytest
+
+from waitroom import estimate, models
+from waitroom.engine.scripts import Verb, lua
+from waitroom.models import POLICY_FIELDS
+
+# Beside its own fields, a class may name a field of a policy, a verb, or a kind of event.
+EVENTS = {kind for verb in ("_moves", *Verb) for kind in re.findall(r"event\('(\w+)'", lua(verb))}
+SHARED = {*POLICY_FIELDS, *Verb, *EVENTS, "None"}
+
+
+def modules() -> Iterator[str]:
+    """Return the modules whose classes are looked at."""
+    yield models.__name__
+    for info in pkgutil.iter_modules(estimate.__path__):
+        yield f"{estimate.__name__}.{info.name}"
+
+
+def classes() -> Iterator[type]:
+    """Return the classes that these modules define."""
+    for name in modules():
+        for _, value in inspect.getmembers(importlib.import_module(name), inspect.isclass):
+            if value.__module__ == name:
+                yield value
+
+
+def named(text: str) -> set[str]:
+    """Return the names between backticks; of a call, what is called."""
+    return set(re.findall(r"`([a-zA-Z_]\w*)[`(]", text))
+
+
+@pytest.mark.parametrize("kind", [*classes()], ids=lambda kind: kind.__qualname__)
+def test_fields_in_a_docstring_exist(kind: type) -> None:
+    """Each name between backticks is a field of the class, of a policy, a verb or an event."""
+    own = set(dir(kind)) | set(inspect.get_annotations(kind))
+    if issubclass(kind, Enum):
+        own |= {str(member.value) for member in kind}
+    assert set() == named(kind.__doc__ or "") - own - SHARED
