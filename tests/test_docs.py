@@ -60,6 +60,15 @@ def test_keys_of_a_room() -> None:
     assert dict(mapped) == table
 
 
+def test_every_package_is_named() -> None:
+    """ARCHITECTURE.md names each package by its path, and none that does not exist."""
+    source = ROOT / "src" / "waitroom"
+    packages = {path.parent.relative_to(source).as_posix() for path in source.rglob("__init__.py")}
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    named = {name for name in re.findall(r"`([a-z_/]+)/`", text) if name != "lua"}
+    assert packages - {"."} == named
+
+
 def test_every_setting_has_its_heading() -> None:
     """docs/settings.md explains each setting, and none that does not exist."""
     assert {setting.name for setting in SETTINGS} == headings("settings.md")
