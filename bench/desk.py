@@ -125,7 +125,7 @@ def _party(store: str, n: int, place: int) -> Party:
     return Party(
         id=0,
         store=store,
-        type=TYPE,
+        line_name=TYPE,
         ticket=secrets.token_urlsafe(12),
         day=date.today(),
         number=n + 1,

@@ -209,7 +209,7 @@ async def test_the_script_words_waits_as_the_server_does(
     for n, (minutes, observed) in enumerate(WAITS, 5):
         place = Place(
             store=diner.id,
-            type="dine-in",
+            line_name="dine-in",
             status=Status.WAITING,
             position=n,
             waiting=n + 3,

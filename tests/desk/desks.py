@@ -52,9 +52,9 @@ async def new_store(desk: Desk, **changes: Any) -> Store:
     return await desk.add_store(Store(id=f"s-{secrets.token_hex(6)}", **values))
 
 
-async def join(desk: Desk, store: Store, size: int = 2, type_: str = DINE) -> Party:
+async def join(desk: Desk, store: Store, size: int = 2, line_name: str = DINE) -> Party:
     """Let a party join."""
-    party, _ = await desk.join(store.id, type_, Wish(size=size))
+    party, _ = await desk.join(store.id, line_name, Wish(size=size))
     return party
 
 
@@ -92,15 +92,15 @@ async def positions(desk: Desk, parties: list[Party]) -> list[int]:
     return [await position(desk, one) for one in parties]
 
 
-async def held_by(desk: Desk, store: Store, type_: str = DINE) -> LineContents:
+async def held_by(desk: Desk, store: Store, line_name: str = DINE) -> LineContents:
     """Return all that a live line holds."""
-    return await desk.engine.line(room_of(store.id, type_))
+    return await desk.engine.line(room_of(store.id, line_name))
 
 
-async def check_agreement(desk: Desk, store: Store, type_: str = DINE) -> None:
+async def check_agreement(desk: Desk, store: Store, line_name: str = DINE) -> None:
     """Fail unless live line and record have the same parties, order, states and pace."""
-    held = await held_by(desk, store, type_)
-    live = await desk.record.live(store.id, type_)
+    held = await held_by(desk, store, line_name)
+    live = await desk.record.live(store.id, line_name)
     waiting = [one for one in live if one.status is Status.WAITING]
     assert [one.ticket for one in waiting] == sorted(held.waiting, key=held.waiting.__getitem__)
     assert {one.ticket: one.place for one in waiting} == held.waiting
@@ -108,4 +108,4 @@ async def check_agreement(desk: Desk, store: Store, type_: str = DINE) -> None:
     known = {ticket: held.revisions.get(ticket) for ticket in held.tickets}
     assert {one.ticket: one.revision for one in live} == known
     if live:
-        assert turnover_text(await desk.record.turnover(store.id, type_)) == held.pace
+        assert turnover_text(await desk.record.turnover(store.id, line_name)) == held.pace

@@ -19,11 +19,11 @@ def new_ticket() -> str:
     return secrets.token_hex(8)
 
 
-async def arrive(record: Record, type_: str = DINE_IN, size: int = 2, **more: Any) -> Party:
+async def arrive(record: Record, line_name: str = DINE_IN, size: int = 2, **more: Any) -> Party:
     """Let one party register."""
     by_call = {name: more.pop(name) for name in ("by", "op_id", "force") if name in more}
     wish = Wish(size=size, **more)
-    return await record.register(STORE, type_, wish, new_ticket(), **by_call)
+    return await record.register(STORE, line_name, wish, new_ticket(), **by_call)
 
 
 async def evening(record: Record, clock: Clock, parties: int) -> list[Party]:
@@ -40,6 +40,6 @@ async def do(record: Record, party: Party, action: Action, **more: Any) -> Party
     return await record.act(STORE, party.id, action, by=HOST, **more)
 
 
-async def order(record: Record, type_: str = DINE_IN) -> list[int]:
+async def order(record: Record, line_name: str = DINE_IN) -> list[int]:
     """Return the numbers of those who are live, in order."""
-    return [one.number for one in await record.live(STORE, type_)]
+    return [one.number for one in await record.live(STORE, line_name)]

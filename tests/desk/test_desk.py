@@ -86,7 +86,7 @@ async def test_a_guest_joins(desk: Desk, clock: Clock) -> None:
     place = await desk.place(store.id, token)
     assert (store.id, DINE, Status.WAITING, 3, 3) == (
         place.store,
-        place.type,
+        place.line_name,
         place.status,
         place.position,
         place.waiting,
@@ -254,9 +254,9 @@ async def test_refused_writes_nothing(desk: Desk, clock: Clock) -> None:
         (InvalidInput, store.id, DINE, 0),
         (InvalidInput, store.id, DINE, 500),
     ]
-    for error, store_id, type_, size in refusals:
+    for error, store_id, line_name, size in refusals:
         with pytest.raises(error):
-            await desk.join(store_id, type_, Wish(size=size))
+            await desk.join(store_id, line_name, Wish(size=size))
     assert 1 == len(await desk.record.live(store.id, DINE))
     assert revision == await desk.store_revision(store.id)
 
@@ -282,9 +282,9 @@ async def test_waits(desk: Desk, clock: Clock) -> None:
     await seatings(desk, store, clock, MINUTES)
     parties = await crowd(desk, store, clock, 4)
     await do(desk, parties[0], Action.CALL)
-    await join(desk, store, type_=TAKEOUT)
+    await join(desk, store, line_name=TAKEOUT)
     with pytest.raises(LineFull):
-        await join(desk, store, type_=TAKEOUT)
+        await join(desk, store, line_name=TAKEOUT)
     dine, takeout = await desk.waits(store.id)
     assert (DINE, "Dine in", 3, 1, 12) == (
         dine.name,

@@ -58,7 +58,7 @@ async def test_one_queue_per_store_and_type(desk: Desk) -> None:
     """003-01: each waiting type of each store is a queue of its own."""
     one, two = await new_store(desk), await new_store(desk)
     lines = [(one, DINE), (one, TAKEOUT), (two, DINE)]
-    parties = [await join(desk, store, type_=type_) for store, type_ in lines * 2]
+    parties = [await join(desk, store, line_name=line_name) for store, line_name in lines * 2]
     assert [1, 1, 1, 2, 2, 2] == await positions(desk, parties)
     await desk.call_next(one.id, DINE, by="host")
     assert [0, 1, 1, 1, 2, 2] == await positions(desk, parties)
@@ -230,12 +230,12 @@ async def test_what_hosts_do(desk: Desk, clock: Clock) -> None:
     """003-11: a host lists by store, type and day, calls, seats, marks a no-show, and undoes it."""
     store = await new_store(desk)
     first, second = await crowd(desk, store, clock, 2)
-    takeout = await join(desk, store, type_=TAKEOUT)
+    takeout = await join(desk, store, line_name=TAKEOUT)
     day = first.day
-    listed = await desk.record.parties(store.id, type=DINE, day=day)
+    listed = await desk.record.parties(store.id, line_name=DINE, day=day)
     assert [first.id, second.id] == [one.id for one in listed]
     assert 3 == len(await desk.record.parties(store.id))
-    assert [] == [*await desk.record.parties(store.id, type=TAKEOUT, day=date(2027, 6, 1))]
+    assert [] == [*await desk.record.parties(store.id, line_name=TAKEOUT, day=date(2027, 6, 1))]
     called = await desk.call_next(store.id, DINE, by="host")
     assert called is not None
     assert (first.id, Status.CALLED) == (called.id, called.status)

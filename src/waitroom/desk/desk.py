@@ -77,7 +77,7 @@ class Desk:
     async def join(
         self,
         store_id: str,
-        type: str,  # noqa: A002 - the word of the desk
+        line_name: str,
         wish: Wish,
         *,
         by: str = "guest",
@@ -87,7 +87,7 @@ class Desk:
         """Register a party; return it with the token that its guests hold."""
         ticket = self._new_ticket()
         party = await self.record.register(
-            store_id, type, wish, ticket, by=by, op_id=op_id, force=force
+            store_id, line_name, wish, ticket, by=by, op_id=op_id, force=force
         )
         await self._follow.party(party)
         return party, self.token(party)
@@ -102,17 +102,17 @@ class Desk:
 
     async def place(self, store_id: str, token: str) -> Place:
         """Tell a guest where they stand: without the database while they wait or are called."""
-        type_, ticket = self._tokens.read(store_id, token)
-        room = room_of(store_id, type_)
+        line_name, ticket = self._tokens.read(store_id, token)
+        room = room_of(store_id, line_name)
         spot = await self._spot(room, ticket)
         if spot.pace and spot.state is not None:
-            return self._told(store_id, type_, room, spot)
-        return await self._place_by_record(store_id, type_, ticket, spot)
+            return self._told(store_id, line_name, room, spot)
+        return await self._place_by_record(store_id, line_name, ticket, spot)
 
     async def guest_party(self, store_id: str, token: str) -> Party:
         """Return the party of a token, from the record."""
-        type_, ticket = self._tokens.read(store_id, token)
-        return await self.record.by_ticket(store_id, type_, ticket)
+        line_name, ticket = self._tokens.read(store_id, token)
+        return await self.record.by_ticket(store_id, line_name, ticket)
 
     async def guest_act(
         self,
@@ -134,7 +134,7 @@ class Desk:
     async def call_next(
         self,
         store_id: str,
-        type: str,  # noqa: A002 - the word of the desk
+        line_name: str,
         *,
         fits: int | None = None,
         expected: int | None = None,
@@ -143,7 +143,7 @@ class Desk:
     ) -> Party | None:
         """Call the first party that fits; None if nobody does."""
         party = await self.record.call_next(
-            store_id, type, fits=fits, expected=expected, by=by, op_id=op_id
+            store_id, line_name, fits=fits, expected=expected, by=by, op_id=op_id
         )
         if party is not None:
             await self._follow.party(party)
@@ -223,15 +223,19 @@ class Desk:
 
     # Inside ---------------------------------------------------------------------------------
 
-    def _told(self, store: str, type_: str, room: str, spot: Spot) -> Place:
+    def _told(self, store: str, line_name: str, room: str, spot: Spot) -> Place:
         position = spot.position
         if position is None:
             return Place(
-                store=store, type=type_, status=Status.CALLED, position=0, waiting=spot.waiting
+                store=store,
+                line_name=line_name,
+                status=Status.CALLED,
+                position=0,
+                waiting=spot.waiting,
             )
         return Place(
             store=store,
-            type=type_,
+            line_name=line_name,
             status=Status.WAITING,
             position=position,
             waiting=spot.waiting,
@@ -239,11 +243,11 @@ class Desk:
             observed=self.observed.range(room, position),
         )
 
-    async def _found_again(self, store: str, type_: str) -> LineCounts:
+    async def _found_again(self, store: str, line_name: str) -> LineCounts:
         """Return the length of a line that was lost, or that nobody has used yet."""
-        await self.repairs.line(store, type_)
-        (found,) = await self._lines.engine.line_counts([room_of(store, type_)])
-        return found._replace(pace=turnover_text(await self.record.turnover(store, type_)))
+        await self.repairs.line(store, line_name)
+        (found,) = await self._lines.engine.line_counts([room_of(store, line_name)])
+        return found._replace(pace=turnover_text(await self.record.turnover(store, line_name)))
 
     async def _names(self, store_id: str) -> tuple[str, ...]:
         """Return the lines of a store, which hardly ever change: read now and then."""
@@ -253,22 +257,26 @@ class Desk:
             self._types[store_id] = (names, time.monotonic() + NAMES_S)
         return names
 
-    async def _place_by_record(self, store: str, type_: str, ticket: str, spot: Spot) -> Place:
+    async def _place_by_record(self, store: str, line_name: str, ticket: str, spot: Spot) -> Place:
         """Tell where a party is that the live line does not hold; if it should, repair the line."""
-        room = room_of(store, type_)
+        room = room_of(store, line_name)
         if not spot.pace:  # all of it is lost: one repair serves the whole crowd
-            await self.repairs.line(store, type_)
+            await self.repairs.line(store, line_name)
             spot = await self._spot(room, ticket)
         for _ in range(_HEALS):
             if spot.pace and spot.state is not None:
-                return self._told(store, type_, room, spot)
-            party = await self.record.by_ticket(store, type_, ticket)
+                return self._told(store, line_name, room, spot)
+            party = await self.record.by_ticket(store, line_name, ticket)
             if not party.status.live:
                 return Place(
-                    store=store, type=type_, status=party.status, position=0, waiting=spot.waiting
+                    store=store,
+                    line_name=line_name,
+                    status=party.status,
+                    position=0,
+                    waiting=spot.waiting,
                 )
             # One that we share may have read the record before this party came: then once more.
-            await self.repairs.line(store, type_)
+            await self.repairs.line(store, line_name)
             spot = await self._spot(room, ticket)
         raise BackendUnavailable(f"line {room!r} is lost again and again; is it being flushed?")
 

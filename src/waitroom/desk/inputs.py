@@ -23,11 +23,11 @@ MOST_TYPES = 20
 MOST_WAITING = 10_000
 LARGEST_PARTY = 100
 MOST_PLACES = 10
-"""So many parties may be let go first by one defer."""
+"""How many parties one defer may let go first."""
 
 _LONGEST_URL = 500
 _Word = TypeVar("_Word", Source, StoreMode)
-# Marks that turn the direction of what stands after them, also in the lines of other parties.
+# Marks that change the direction of text: they would also turn the lines of other parties.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 
 
@@ -42,11 +42,11 @@ class Wish:
     source: Source = Source.ON_SITE
 
 
-def checked_wish(store: Store, type: str, wish: Wish) -> Wish:  # noqa: A002 - the desk's word
+def checked_wish(store: Store, line_name: str, wish: Wish) -> Wish:
     """Return a wish as it is kept: trimmed, its phone in one form."""
-    line = store.type(type)
+    line = store.waiting_type(line_name)
     if line is None:
-        raise UnknownType(store.id, type)
+        raise UnknownType(store.id, line_name)
     check_number("size", wish.size, 1, line.largest_party)
     note = " ".join(wish.note.split()) if isinstance(wish.note, str) else wish.note
     return Wish(
@@ -83,14 +83,14 @@ def checked_store(store: Store) -> Store:
     return kept
 
 
-def checked_type(type: WaitingType) -> WaitingType:  # noqa: A002 - the desk's word
+def checked_type(waiting_type: WaitingType) -> WaitingType:
     """Return a line as it is kept."""
-    if not isinstance(type.name, str) or not TYPE_NAME.fullmatch(type.name):
+    if not isinstance(waiting_type.name, str) or not TYPE_NAME.fullmatch(waiting_type.name):
         raise InvalidInput("type", "takes 1 to 20 small letters, digits and dashes, like 'dine-in'")
-    check_number("largest_party", type.largest_party, 1, LARGEST_PARTY)
-    if type.queue_limit is not None:
-        check_number("queue_limit", type.queue_limit, 0, MOST_WAITING)
-    return replace(type, title=needed_text("title", type.title, 80))
+    check_number("largest_party", waiting_type.largest_party, 1, LARGEST_PARTY)
+    if waiting_type.queue_limit is not None:
+        check_number("queue_limit", waiting_type.queue_limit, 0, MOST_WAITING)
+    return replace(waiting_type, title=needed_text("title", waiting_type.title, 80))
 
 
 def check_number(name: str, value: Any, least: int, most: int) -> None:
@@ -100,17 +100,17 @@ def check_number(name: str, value: Any, least: int, most: int) -> None:
 
 
 def check_op_id(op_id: str | None) -> None:
-    """Refuse what cannot tell one call from another."""
+    """Refuse an id of a request that has the wrong form."""
     if op_id is not None and (not isinstance(op_id, str) or not OP_ID.fullmatch(op_id)):
         raise InvalidInput("op_id", "takes 1 to 64 letters, digits, '-', '_', '.' or ':'")
 
 
 def needed_text(name: str, value: Any, most: int) -> str:
     """Return a text without the blanks around it; it must not be empty."""
-    found = optional_text(name, value, most)
-    if found is None:
+    text = optional_text(name, value, most)
+    if text is None:
         raise InvalidInput(name, f"takes 1 to {most} printable characters")
-    return found
+    return text
 
 
 def optional_text(name: str, value: Any, most: int) -> str | None:
@@ -119,10 +119,10 @@ def optional_text(name: str, value: Any, most: int) -> str | None:
         return None
     if not isinstance(value, str):
         raise InvalidInput(name, "must be text")
-    found = unicodedata.normalize("NFC", value).strip()
-    if len(found) > most or any(_unprintable(one) for one in found):
+    text = unicodedata.normalize("NFC", value).strip()
+    if len(text) > most or any(_unprintable(char) for char in text):
         raise InvalidInput(name, f"takes up to {most} printable characters")
-    return found or None
+    return text or None
 
 
 def _unprintable(char: str) -> bool:
@@ -130,21 +130,21 @@ def _unprintable(char: str) -> bool:
     return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _TURNING
 
 
-def _member(name: str, kind: type[_Word], value: Any) -> _Word:
+def _member(name: str, words: type[_Word], value: Any) -> _Word:
     try:
-        return kind(value)
+        return words(value)
     except ValueError:
-        allowed = ", ".join(kind)
+        allowed = ", ".join(words)
         raise InvalidInput(name, f"{value!r:.40} is not one of {allowed}") from None
 
 
 def _types(types: Any) -> tuple[WaitingType, ...]:
-    found = tuple(checked_type(one) for one in types)
-    if not 1 <= len(found) <= MOST_TYPES:
+    checked = tuple(checked_type(waiting_type) for waiting_type in types)
+    if not 1 <= len(checked) <= MOST_TYPES:
         raise InvalidInput("types", f"a store has 1 to {MOST_TYPES} lines")
-    if len({one.name for one in found}) < len(found):
+    if len({waiting_type.name for waiting_type in checked}) < len(checked):
         raise InvalidInput("types", "two lines have the same name")
-    return found
+    return checked
 
 
 def _check_flag(name: str, value: Any) -> None:

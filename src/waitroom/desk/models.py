@@ -1,6 +1,7 @@
 """The words of the desk as types: stores, waiting types, parties, and what they are told. Pure.
 
-A party is whoever waits together for one table. Times are Unix time in ms, or µs for a place.
+A party is whoever waits together for one table. A store has one line per waiting type, and
+`line_name` is the name of that type. Times are Unix time in ms, places in µs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 MINUTES_PER_TEAM = 15.0
-"""Said of a line that has too few seatings to learn from."""
+"""Assumed of a line that has too few seatings to learn from."""
 
 SAMPLES_KEPT = 150
 SAMPLES_NEEDED = 10
@@ -45,7 +46,7 @@ class Action(StrEnum):
     """Takes the last change of its status back, times and all."""
 
     RESTORE = "restore"
-    """Brings one that was cancelled or did not show up back to its old place."""
+    """Brings a party that was cancelled or did not show up back to its old place."""
 
     DEFER = "defer"
     """Lets some parties go first (미루기)."""
@@ -103,9 +104,9 @@ class Store:
     version: int = 1
     created_ms: int = 0
 
-    def type(self, name: str) -> WaitingType | None:
+    def waiting_type(self, name: str) -> WaitingType | None:
         """Return one of its lines."""
-        return next((one for one in self.types if one.name == name), None)
+        return next((line for line in self.types if line.name == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,7 @@ class Party:
 
     id: int
     store: str
-    type: str
+    line_name: str
     ticket: str
     """Its id in the live line, 16 characters."""
 
@@ -136,7 +137,7 @@ class Party:
 
     defers: int
     revision: int
-    """Counts its changes; the live line takes no older one."""
+    """Counts its changes; the live line ignores older ones."""
 
     registered_ms: int
     called_ms: int | None = None
@@ -190,10 +191,10 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """What a guest is told, from the live line alone while they wait."""
+    """What a guest is told of their place: from the live line alone while they wait."""
 
     store: str
-    type: str
+    line_name: str
     status: Status
     position: int
     """1 is next; 0 if they do not wait (called, seated or gone)."""

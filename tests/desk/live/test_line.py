@@ -28,7 +28,7 @@ def party(number: int = 1, status: Status = Status.WAITING, revision: int = 1) -
     return Party(
         id=number,
         store="store",
-        type="dine-in",
+        line_name="dine-in",
         ticket=f"{number:016}",
         day=date(2027, 1, 15),
         number=number,

@@ -58,8 +58,9 @@ async def test_joins_at_once_get_a_number_each(records: list[Record]) -> None:
         for n in range(PEOPLE)
     ]
     parties = await asyncio.gather(*joins)
-    for type_ in (DINE_IN, TAKEOUT):
-        mine = sorted((one for one in parties if one.type == type_), key=lambda one: one.place)
+    for line_name in (DINE_IN, TAKEOUT):
+        mine = [party for party in parties if party.line_name == line_name]
+        mine.sort(key=lambda party: party.place)
         assert list(range(1, len(mine) + 1)) == [one.number for one in mine]
         assert list(range(len(mine))) == [one.teams_ahead for one in mine]
 

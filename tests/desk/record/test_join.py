@@ -35,7 +35,7 @@ async def test_a_party_is_kept(record: Record, store: Store, clock: Clock) -> No
     expected = Party(
         id=party.id,
         store=store.id,
-        type=DINE_IN,
+        line_name=DINE_IN,
         ticket="a-ticket",
         day=date(2026, 5, 8),
         number=1,
@@ -215,9 +215,9 @@ async def test_a_wrong_ticket_is_refused(record: Record) -> None:
 async def test_no_such_line(record: Record) -> None:
     """A line that the store does not have."""
     wrong: list[Any] = ["bar", "", "DINE-IN", "\x00", "a" * 99, None]
-    for type_ in wrong:
+    for line_name in wrong:
         with pytest.raises(UnknownType):
-            await record.register(STORE, type_, Wish(size=2), new_ticket())
+            await record.register(STORE, line_name, Wish(size=2), new_ticket())
 
 
 @pytest.mark.usefixtures("store")
@@ -240,7 +240,7 @@ async def test_another_guest_with_the_same_id(record: Record) -> None:
     others: list[dict[str, Any]] = [
         {"phone": "010-9999-9999"},
         {"size": 4},
-        {"type_": TAKEOUT},
+        {"line_name": TAKEOUT},
         {"by": HOST},
     ]
     for other in others:
@@ -252,11 +252,11 @@ async def test_another_guest_with_the_same_id(record: Record) -> None:
 async def test_a_forged_ticket_finds_nobody(record: Record) -> None:
     """A ticket is of one store and one line."""
     party = await arrive(record)
-    for store, type_, ticket in (
+    for store, line_name, ticket in (
         (STORE, TAKEOUT, party.ticket),
         ("other", DINE_IN, party.ticket),
         (STORE, DINE_IN, "x" * 16),
         (STORE, DINE_IN, "\x00"),
     ):
         with pytest.raises(WaitroomError, match="no such party"):
-            await record.by_ticket(store, type_, ticket)
+            await record.by_ticket(store, line_name, ticket)

@@ -88,7 +88,7 @@ async def test_each_line_counts_for_itself(database: Database, valkey: Server) -
         seoul = await new_store(desk)
         honolulu = await new_store(desk, time_zone="Pacific/Honolulu")
         before = [await join(desk, one) for one in (seoul, seoul, honolulu)]
-        takeout = await join(desk, seoul, type_=TAKEOUT)
+        takeout = await join(desk, seoul, line_name=TAKEOUT)
         clock.step(120)
         after = [await join(desk, one) for one in (seoul, honolulu)]
         assert [1, 2, 1] == [one.number for one in before]

@@ -29,7 +29,7 @@ async def test_parties_are_listed(record: Record, clock: Clock) -> None:
 
     every = [one.id for one in (*parties, takeout)]
     assert every[1:] == await ids()
-    assert every[1:4] == await ids(type=DINE_IN)
+    assert every[1:4] == await ids(line_name=DINE_IN)
     assert every == await ids(day=date(2026, 5, 8))
     assert [] == await ids(day=date(2026, 5, 9))
     assert every[:1] == await ids(statuses=[Status.SEATED])

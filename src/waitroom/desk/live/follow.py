@@ -36,11 +36,11 @@ class Follower:
 
     async def party(self, party: Party, *, turnover: bool = False) -> None:
         """Settle a party, and with `turnover` what its line's last seatings say."""
-        await self._reach(party.store, party.type, self._bring(party, turnover=turnover))
+        await self._reach(party.store, party.line_name, self._bring(party, turnover=turnover))
 
-    async def touch(self, store: str, type: str) -> None:  # noqa: A002 - the desk's word
+    async def touch(self, store: str, line_name: str) -> None:
         """Tell all who watch a line that the record has changed."""
-        await self._reach(store, type, self._lines.settle(room_of(store, type)))
+        await self._reach(store, line_name, self._lines.settle(room_of(store, line_name)))
 
     async def aclose(self) -> None:
         """Let what is under way end; what takes too long is cancelled, and repaired later."""
@@ -49,26 +49,26 @@ class Follower:
         await end_tasks(*self._under_way)
 
     async def _bring(self, party: Party, *, turnover: bool) -> Outcome:
-        room = room_of(party.store, party.type)
+        room = room_of(party.store, party.line_name)
         if not turnover:
             return await self._lines.settle(room, [settled(party)])
         # One at a time, or an older mean may come last.
         async with self._turnover_locks.setdefault(room, asyncio.Lock()):
-            last = await self._record.turnover(party.store, party.type)
+            last = await self._record.turnover(party.store, party.line_name)
             return await self._lines.settle(room, [settled(party)], pace=turnover_text(last))
 
-    async def _reach(self, store: str, type_: str, work: Coroutine[Any, Any, Outcome]) -> None:
+    async def _reach(self, store: str, line_name: str, work: Coroutine[Any, Any, Outcome]) -> None:
         """Wait for a live line, but not for long. It goes on if the caller is gone."""
-        task = asyncio.get_running_loop().create_task(self._try(store, type_, work))
+        task = asyncio.get_running_loop().create_task(self._try(store, line_name, work))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         await asyncio.wait((task,), timeout=SETTLE_S)
 
-    async def _try(self, store: str, type_: str, work: Coroutine[Any, Any, Outcome]) -> None:
+    async def _try(self, store: str, line_name: str, work: Coroutine[Any, Any, Outcome]) -> None:
         try:
             if not (await work).whole:
-                await self._repairs.line(store, type_)
+                await self._repairs.line(store, line_name)
         except Exception as error:
-            self._repairs.soon(store, type_)
+            self._repairs.soon(store, line_name)
             level = logging.WARNING if isinstance(error, WaitroomError) else logging.ERROR
-            log.log(level, "line %s of %s is behind the record: %s", type_, store, error)
+            log.log(level, "line %s of %s is behind the record: %s", line_name, store, error)

@@ -30,9 +30,9 @@ _JUMP = 500_000
 """The engine's revision grows by one per change, and by far more than this after a loss."""
 
 
-def room_of(store: str, type: str) -> str:  # noqa: A002 - the word of the desk
+def room_of(store: str, line_name: str) -> str:
     """Return the name of the engine's room that holds a line."""
-    return f"desk.{store}.{type}"
+    return f"desk.{store}.{line_name}"
 
 
 def settled(party: Party) -> Settled:

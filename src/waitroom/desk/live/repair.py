@@ -83,12 +83,14 @@ class Repairs:
         self._wake = asyncio.Event()
         self._laps = 0
 
-    async def line(self, store: str, type: str) -> Repaired:  # noqa: A002 - the word of the desk
+    async def line(self, store: str, line_name: str) -> Repaired:
         """Repair one line; callers that come together share it."""
-        key = (store, type)
+        key = (store, line_name)
         task = self._under_way.get(key)
         if task is None:
-            task = asyncio.get_running_loop().create_task(self._repair(store, type, forced=False))
+            task = asyncio.get_running_loop().create_task(
+                self._repair(store, line_name, forced=False)
+            )
             self._under_way[key] = task
             task.add_done_callback(lambda done: self._ended(key, done))
         return await asyncio.shield(task)
@@ -104,9 +106,9 @@ class Repairs:
                     total += await self._repair(*key, forced=forced)
         return total
 
-    def soon(self, store: str, type: str) -> None:  # noqa: A002 - the word of the desk
+    def soon(self, store: str, line_name: str) -> None:
         """Have a line repaired in the background: what the record has did not reach it."""
-        self._dirty.add((store, type))
+        self._dirty.add((store, line_name))
         self._wake.set()
 
     async def aclose(self) -> None:
@@ -180,14 +182,14 @@ class Repairs:
         if not task.cancelled() and task.exception() is not None:
             log.debug("the line %s of %s was not repaired: %s", key[1], key[0], task.exception())
 
-    async def _repair(self, store: str, type_: str, *, forced: bool) -> Repaired:
-        room, total = room_of(store, type_), Repaired()
+    async def _repair(self, store: str, line_name: str, *, forced: bool) -> Repaired:
+        room, total = room_of(store, line_name), Repaired()
         for _ in range(_ROUNDS):
             line = await self._lines.engine.line(room)
-            live = await self._record.live(store, type_)
+            live = await self._record.live(store, line_name)
             if not line.there and not live:
                 break
-            done, sure = await self._compare(store, type_, line, live, forced=forced)
+            done, sure = await self._compare(store, line_name, line, live, forced=forced)
             total += done
             # What was forced may have undone a change that was made meanwhile: look again.
             if sure:
@@ -200,16 +202,16 @@ class Repairs:
         return total
 
     async def _compare(
-        self, store: str, type_: str, line: LineContents, live: Sequence[Party], *, forced: bool
+        self, store: str, line_name: str, line: LineContents, live: Sequence[Party], *, forced: bool
     ) -> tuple[Repaired, bool]:
         """Settle what differs; return what that was, and whether it needs no second look."""
-        room = room_of(store, type_)
+        room = room_of(store, line_name)
         strangers = sorted(line.tickets - {one.ticket for one in live})
-        gone = [await self._stranger(store, type_, ticket, line) for ticket in strangers]
+        gone = [await self._stranger(store, line_name, ticket, line) for ticket in strangers]
         wrong = [settled(one) for one in live if forced or not agrees(line, one)]
         removed = await self._settle(room, gone, line, forced=forced)
         changed = await self._settle(room, wrong, line, forced=forced)
-        turnover = turnover_text(await self._record.turnover(store, type_))
+        turnover = turnover_text(await self._record.turnover(store, line_name))
         # Last, for a line that says its turnover is whole.
         if turnover != line.pace or forced:
             await self._lines.settle(room, pace=turnover)
@@ -230,9 +232,11 @@ class Repairs:
                 changed += done.changed
         return changed
 
-    async def _stranger(self, store: str, type_: str, ticket: str, line: LineContents) -> Settled:
+    async def _stranger(
+        self, store: str, line_name: str, ticket: str, line: LineContents
+    ) -> Settled:
         """Return where a ticket belongs that does not live in the record."""
         try:
-            return settled(await self._record.by_ticket(store, type_, ticket))
+            return settled(await self._record.by_ticket(store, line_name, ticket))
         except UnknownParty:
             return Settled(ticket, "left", 1, line.revisions.get(ticket, 0))

@@ -22,9 +22,9 @@ class Tokens:
 
     def sign(self, party: Party) -> str:
         """Return the token of a party, the same one each time."""
-        room = _guest_room(party.store, party.type)
+        room = _guest_room(party.store, party.line_name)
         ticket = Ticket(room, party.ticket, 0, 0, party.registered_ms // 1000)
-        return f"{party.type}.{self._ring.sign(ticket)}"
+        return f"{party.line_name}.{self._ring.sign(ticket)}"
 
     def read(self, store: str, token: str) -> tuple[str, str]:
         """Return the waiting type and the ticket of a token that was signed for this store."""
@@ -33,12 +33,12 @@ class Tokens:
         return self._verified(store, token)
 
     def _verify(self, store: str, token: str) -> tuple[str, str]:
-        type_, dot, text = token.partition(".")
+        line_name, dot, text = token.partition(".")
         if not dot:
             raise InvalidTicket("is not written as a guest's is; send it as it was given")
-        return type_, self._ring.read(_guest_room(store, type_), text).id
+        return line_name, self._ring.read(_guest_room(store, line_name), text).id
 
 
-def _guest_room(store: str, type_: str) -> str:
+def _guest_room(store: str, line_name: str) -> str:
     # No room has a '/' in its name, so no guest's token is a ticket of the visitor API.
-    return f"{room_of(store, type_)}/g"
+    return f"{room_of(store, line_name)}/g"

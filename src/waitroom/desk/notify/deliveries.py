@@ -119,7 +119,7 @@ class Deliveries:
             "kind": notice.kind,
             "store": store.id,
             "title": store.title,
-            "type": party.type,
+            "type": party.line_name,
             "number": party.number,
             "size": party.size,
             "name": party.name,

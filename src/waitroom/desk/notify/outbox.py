@@ -1,8 +1,8 @@
 """What guests are to be told, kept in the record until it is delivered: an outbox.
 
-Nothing is told because of an event. The record says who is called and who waits near the front;
-whoever should have been told and has no notice gets one. So a crash, a lost event or a lost line
-delays a notice and never loses it, and one that was made twice exists once.
+No notice depends on an event. The record says who is called and who waits near the front; whoever
+should have been told and has no notice gets one. So a crash, a lost event or a lost line delays a
+notice and never loses it, and a notice that is made twice exists once.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from waitroom.desk.record.tables import changes, cursors, is_live, notices, part
 
 DAY_MS = 86_400_000
 GIVE_UP_MS = DAY_MS
-"""For so long a notice is tried, and a call that is older is not told any more."""
+"""How long a notice is tried. A call that is older is not told any more."""
 
 KEEP_MS = 30 * DAY_MS
-"""For so long what was told is kept, for those who ask why a guest was not."""
+"""How long notices are kept, for those who ask why a guest was not told."""
 
 _LONGEST_ERROR = 200
 _FIELDS = ("id", "store", "type", "status", "called_ms", "teams_ahead", "defers")
 _FEW = 20
-"""So many lines are asked for by name; of more, the live parties of all are read at once."""
+"""Up to so many lines are named in the query; for more, all live parties are read at once."""
 
 _WAITING, _SENT, _DROPPED = "waiting", "sent", "dropped"
 
@@ -126,27 +126,29 @@ class Outbox:
         self, connection: AsyncConnection, lines: Collection[Line]
     ) -> list[tuple[int, Kind, int, str]]:
         """Return party, kind, round and store of each notice that there is not, but should be."""
-        known, found = set(lines), []
+        wanted, missing = set(lines), []
         oldest = self.now_ms() - GIVE_UP_MS
-        for one in (await connection.execute(_untold(known, oldest))).all():
-            if (one.store, one.type) not in known:
+        for party in (await connection.execute(_untold(wanted, oldest))).all():
+            if (party.store, party.type) not in wanted:
                 continue
-            if one.status == Status.CALLED:
-                found.append((one.id, Kind.CALLED, one.called_ms, one.store))
+            if party.status == Status.CALLED:
+                missing.append((party.id, Kind.CALLED, party.called_ms, party.store))
                 continue
-            was = one.teams_ahead if one.defers == 0 else await _went_back(connection, one.id)
-            if was > TEAMS_BEFORE_NOTICE:  # else they have only just come, and know
-                found.append((one.id, Kind.NEAR, one.defers, one.store))
+            teams_before = (
+                party.teams_ahead if party.defers == 0 else await _went_back(connection, party.id)
+            )
+            if teams_before > TEAMS_BEFORE_NOTICE:  # else they have just come, and know it
+                missing.append((party.id, Kind.NEAR, party.defers, party.store))
         # In one order, so that two who insert the same rows do not wait for each other for ever.
-        return sorted(found)
+        return sorted(missing)
 
     # Cursors of the event streams -----------------------------------------------------------
 
     async def cursors(self) -> dict[str, str]:
         """Return up to where the events of each room were read."""
         async with self._database.look() as connection:
-            found = await connection.execute(select(cursors.c.name, cursors.c.position))
-            return {one.name: one.position for one in found}
+            rows = await connection.execute(select(cursors.c.name, cursors.c.position))
+            return {row.name: row.position for row in rows}
 
     async def move(self, read: Mapping[str, str]) -> None:
         """Write down up to where events were read. Late is harmless: reading them only wakes."""
@@ -159,7 +161,10 @@ class Outbox:
         values = {"position": add.excluded.position, "changed_ms": add.excluded.changed_ms}
         await connection.execute(
             add.on_conflict_do_update(index_elements=[cursors.c.name], set_=values),
-            [{"name": room, "position": one, "changed_ms": now} for room, one in read.items()],
+            [
+                {"name": room, "position": cursor, "changed_ms": now}
+                for room, cursor in read.items()
+            ],
         )
 
     # Delivery -------------------------------------------------------------------------------
@@ -184,18 +189,18 @@ class Outbox:
             .with_for_update(skip_locked=True)
         )
         async with self._database.change() as connection:
-            found = (await connection.execute(due)).all()
-            if found:
-                taken = notices.c.id.in_([one.id for one in found])
+            rows = (await connection.execute(due)).all()
+            if rows:
+                taken = notices.c.id.in_([row.id for row in rows])
                 values = {"due_ms": now + lease_ms, "tries": notices.c.tries + 1}
                 await connection.execute(update(notices).where(taken).values(values))
-        return tuple(_notice(row) for row in found)
+        return tuple(_notice(row) for row in rows)
 
     async def teams_ahead(self, party: Party) -> int:
         """Return how many wait before a party, by the record: the line may be away."""
         before = select(func.count()).where(
             parties.c.store == party.store,
-            parties.c.type == party.type,
+            parties.c.type == party.line_name,
             parties.c.status == Status.WAITING,
             parties.c.place < party.place,
         )
@@ -225,8 +230,8 @@ class Outbox:
         count = func.count().label("late")
         tried = select(notices.c.store, count).where(_pending(), notices.c.tries > 0)
         async with self._database.look() as connection:
-            found = await connection.execute(tried.group_by(notices.c.store))
-            return {one.store: one.late for one in found}
+            rows = await connection.execute(tried.group_by(notices.c.store))
+            return {row.store: row.late for row in rows}
 
     async def forget(self) -> int:
         """Remove what was told or given up long ago."""
@@ -252,17 +257,17 @@ def _untold(lines: Collection[Line], oldest_ms: int) -> Select[Any]:
         live = live.where(
             or_(false(), *(and_(parties.c.store == s, parties.c.type == t) for s, t in lines))
         )
-    one = live.subquery()
-    called = and_(one.c.status == Status.CALLED, one.c.called_ms > oldest_ms)
-    was_far = or_(one.c.teams_ahead > TEAMS_BEFORE_NOTICE, one.c.defers > 0)
+    party = live.subquery()
+    called = and_(party.c.status == Status.CALLED, party.c.called_ms > oldest_ms)
+    was_far = or_(party.c.teams_ahead > TEAMS_BEFORE_NOTICE, party.c.defers > 0)
     # Whoever has at most three teams ahead is one of the first four.
-    near = and_(one.c.status == Status.WAITING, one.c.rank <= TEAMS_BEFORE_NOTICE + 1, was_far)
-    kind = case((one.c.status == Status.CALLED, str(Kind.CALLED)), else_=str(Kind.NEAR))
-    turn = case((one.c.status == Status.CALLED, one.c.called_ms), else_=one.c.defers)
+    near = and_(party.c.status == Status.WAITING, party.c.rank <= TEAMS_BEFORE_NOTICE + 1, was_far)
+    kind = case((party.c.status == Status.CALLED, str(Kind.CALLED)), else_=str(Kind.NEAR))
+    turn = case((party.c.status == Status.CALLED, party.c.called_ms), else_=party.c.defers)
     told = exists().where(
-        notices.c.party == one.c.id, notices.c.kind == kind, notices.c.round == turn
+        notices.c.party == party.c.id, notices.c.kind == kind, notices.c.round == turn
     )
-    return select(one).where(or_(called, near), ~told)
+    return select(party).where(or_(called, near), ~told)
 
 
 async def _went_back(connection: AsyncConnection, party: int) -> int:

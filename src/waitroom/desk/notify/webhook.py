@@ -2,7 +2,7 @@
 
 The address was set by whoever administers the desk, so it may be on the private network. What no
 vendor lives at is refused all the same: link-local addresses and the metadata services of clouds,
-by the address that is really connected to, so that no name can stand for one later.
+by the address that is really connected to, so that a name cannot lead to one later.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
 
 def allowed(address: str) -> bool:
     """Tell whether an IP address may be connected to."""
-    one = ip_address(address.partition("%")[0])
-    if isinstance(one, IPv6Address) and one.ipv4_mapped is not None:
-        one = one.ipv4_mapped
-    odd = one.is_link_local or one.is_multicast or one.is_unspecified or one in _METADATA
-    return not odd
+    ip = ip_address(address.partition("%")[0])
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+        ip = ip.ipv4_mapped
+    refused = ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip in _METADATA
+    return not refused
 
 
 class Poster:
@@ -115,11 +115,11 @@ async def _addresses(url: httpx.URL) -> list[str]:
     port = url.port or (443 if url.scheme == "https" else 80)
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
+        answers = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise Undelivered("the name of the receiver is not known") from None
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-    if not all(allowed(one) for one in addresses):
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in answers))
+    if not all(allowed(address) for address in addresses):
         raise Undelivered("the address is link-local or a metadata service, which is not allowed")
     return addresses
 

@@ -1,4 +1,4 @@
-"""What may be done to a party, and how it is written: the party and its history, together."""
+"""What may be done to a party, and how it is written: the party and its history together."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ FROM: Mapping[Action, frozenset[Status]] = MappingProxyType(
         Action.RESTORE: _ENDED,
     }
 )
-"""From where each action may begin; an undo asks the history."""
+"""The statuses in which each action is possible; an undo asks the history."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Who does something, when, and under which id; the same id never does it twice."""
+    """Who does something, when, and under which id: the same id does nothing twice."""
 
     action: str
     by: str
@@ -45,10 +45,10 @@ class Deed:
 async def repeated(
     connection: AsyncConnection, line: Line, deed: Deed, party_id: int | None = None
 ) -> Party | None:
-    """Return the party of an earlier call with this id, if there was one.
+    """Return the party of an earlier request with this id, if there was one.
 
-    Only of the very same call: ids are made by callers, and one must not learn by chance of a
-    party that is another's.
+    It must be the same request: callers make these ids, and nobody may learn of another's party
+    by chance.
     """
     if deed.op_id is None:
         return None
@@ -57,14 +57,14 @@ async def repeated(
     row = (await connection.execute(query.where(here))).first()
     if row is None:
         return None
-    same = (row.action, row.by, row.type) == (deed.action, deed.by, line.type)
+    same = (row.action, row.by, row.type) == (deed.action, deed.by, line.name)
     if not same or party_id not in (None, row.id):
         raise used_otherwise()
     return party_of(row)
 
 
 def used_otherwise() -> InvalidInput:
-    """Return the error for an id that another call had."""
+    """Return the error for an id that another request had."""
     return InvalidInput("op_id", "was used for another call; take a new one for each")
 
 
@@ -170,7 +170,7 @@ async def _undo(connection: AsyncConnection, party: Party, deed: Deed) -> Party:
 
 
 async def _last_change(connection: AsyncConnection, party: Party) -> Row[Any] | None:
-    actions = [str(one) for one in FROM]
+    actions = [str(action) for action in FROM]
     query = (
         select(changes)
         .where(changes.c.party == party.id, changes.c.action.in_(actions), ~changes.c.undone)

@@ -61,7 +61,7 @@ class Database:
             yield connection
 
     async def tidy(self) -> None:
-        """Let what was erased go from SQLite's log too, as far as nobody reads it just now."""
+        """Remove what was erased from SQLite's log too, as far as nobody reads it just now."""
         if not self.sqlite:
             return
         with _as_unavailable():
@@ -100,7 +100,7 @@ async def _upgrade(database: Database) -> None:
         async with database.change() as connection:
             await connection.run_sync(migrate.upgrade)
     except (RecordUnavailable, exc.DBAPIError) as error:
-        # Whoever starts it must know why, like a wrong password; it is not said there.
+        # Whoever starts the server must know why, like a wrong password.
         why = getattr(error.__cause__ or error, "orig", None) or error.__cause__
         raise RecordUnavailable(f"the desk's database cannot be opened: {why}") from error
 
@@ -118,7 +118,7 @@ def _url(text: str | None, data_dir: Path) -> URL:
         return url.set(drivername="sqlite+aiosqlite")
     if url.drivername not in _SYNC or not url.database:
         raise InvalidInput("desk_database", remedy)
-    # What libpq calls `sslmode`, asyncpg calls `ssl`; the words are the same.
+    # asyncpg calls libpq's `sslmode` `ssl`; the values are the same.
     query = {("ssl" if name == "sslmode" else name): value for name, value in url.query.items()}
     return url.set(drivername="postgresql+asyncpg", query=query)
 
@@ -174,20 +174,20 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
             connection.execute("PRAGMA journal_mode=WAL")
             return
         except sqlite3.OperationalError:
-            # Two processes that switch at once may find it locked without having waited.
+            # For two processes that switch at once, SQLite may fail without waiting.
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
 
 
 def _prepare(connection: Any, _: Any) -> None:
-    # The driver must not begin transactions by itself: it would, at the first write, and too late.
+    # The driver must not begin transactions: it would do so at the first write, which is too late.
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (
         _BUSY,
         "foreign_keys=ON",
-        # The record is what is left after a loss of power.
+        # What was committed survives a loss of power.
         "synchronous=FULL",
         # What is erased is gone from the file too.
         "secure_delete=ON",

@@ -24,7 +24,7 @@ async def join(
     """Put a party at the end of a locked line, or say why not."""
     if not isinstance(ticket, str) or not TICKET.fullmatch(ticket):
         raise InvalidInput("ticket", "must be the id of a ticket")
-    wish = checked_wish(line.store, line.type, wish)
+    wish = checked_wish(line.store, line.name, wish)
     if (done := await repeated(connection, line, deed)) is not None:
         return _same(done, wish)
     waiting = await lines.waiting_count(connection, line)
@@ -33,7 +33,7 @@ async def join(
         await _check_room(connection, line, waiting, deed.at_ms)
     values = _party(line, wish, ticket, deed.at_ms) | {"teams_ahead": waiting}
     values |= await _next(connection, line, now_us)
-    # Everything is checked: the first write may come.
+    # First write: everything is checked.
     await lines.keep_counts(
         connection,
         line,
@@ -67,11 +67,12 @@ def check_closing(store: Store, turnover: Turnover, waiting: int, now_ms: int) -
 
 
 async def _check_room(connection: AsyncConnection, line: Line, waiting: int, now_ms: int) -> None:
-    (kind,) = line.store.types
-    if kind.queue_limit is not None and waiting >= kind.queue_limit:
-        raise LineFull(f"{waiting} parties wait, and no more than {kind.queue_limit} may")
+    (waiting_type,) = line.store.types
+    limit = waiting_type.queue_limit
+    if limit is not None and waiting >= limit:
+        raise LineFull(f"{waiting} parties wait, and no more than {limit} may")
     if line.store.closes_at is not None:
-        turnover = await lines.read_turnover(connection, line.store.id, line.type)
+        turnover = await lines.read_turnover(connection, line.store.id, line.name)
         check_closing(line.store, turnover, waiting, now_ms)
 
 
@@ -79,8 +80,8 @@ async def _next(connection: AsyncConnection, line: Line, now_us: int) -> dict[st
     """Return the next place and number: a place only ever grows, a number begins with the day."""
     day, number = day_of(now_us // 1000, line.store.time_zone), line.last_number
     if line.day != day:
-        # A new day has no number yet; one that comes again, by a clock set back or another time
-        # zone of the store, goes on where it was.
+        # A new day has no number yet. A day that comes again, by a clock that was set back or by
+        # another time zone of the store, goes on where it was.
         number = await lines.last_number(connection, line, day)
     place = max(now_us, line.last_place + lines.STEP)
     return {"place": place, "day": day, "number": number + 1}
@@ -89,7 +90,7 @@ async def _next(connection: AsyncConnection, line: Line, now_us: int) -> dict[st
 def _party(line: Line, wish: Wish, ticket: str, now_ms: int) -> dict[str, Any]:
     return {
         "store": line.store.id,
-        "type": line.type,
+        "type": line.name,
         "ticket": ticket,
         "size": wish.size,
         "name": wish.name,
@@ -105,7 +106,7 @@ def _party(line: Line, wish: Wish, ticket: str, now_ms: int) -> dict[str, Any]:
 
 
 def _same(party: Party, wish: Wish) -> Party:
-    """Return the party of a repeated call, unless another guest happened to take the same id."""
+    """Return the party of a repeated request, unless another guest took the same id by chance."""
     kept = Wish(
         size=party.size, name=party.name, phone=party.phone, note=party.note, source=party.source
     )

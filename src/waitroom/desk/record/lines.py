@@ -22,7 +22,7 @@ from waitroom.desk.record.tables import is_live, parties, stores, waiting_types
 from waitroom.errors import UnknownParty, UnknownStore, UnknownType
 
 STEP = 8
-"""Between two places of a line: seven who defer fit behind one party."""
+"""The distance between two places of a line: seven who defer fit behind one party."""
 
 _MOST_ID = 2**63
 _PER_LOOK = 50
@@ -33,68 +33,72 @@ class Line:
     """A line that is locked, with its store as far as it matters here (no other lines)."""
 
     store: Store
-    type: str
+    name: str
     last_place: int
     day: date | None
     last_number: int
 
 
-def of_line(store_id: str, type: str) -> ColumnElement[bool]:  # noqa: A002 - the desk's word
+def of_line(store_id: str, line_name: str) -> ColumnElement[bool]:
     """Return the condition for the parties of a line."""
-    return and_(parties.c.store == store_id, parties.c.type == type)
+    return and_(parties.c.store == store_id, parties.c.type == line_name)
 
 
 async def lock_line(
     connection: AsyncConnection,
     store_id: str,
-    type: str,  # noqa: A002 - the desk's word
+    line_name: str,
 ) -> Line:
     """Lock a line until the transaction ends, and return it. On SQLite the file is locked."""
     if not isinstance(store_id, str) or not STORE_ID.fullmatch(store_id):
         raise UnknownStore(str(store_id))
-    if not isinstance(type, str) or not TYPE_NAME.fullmatch(type):
-        raise UnknownType(store_id, str(type))
-    found = await connection.execute(
+    if not isinstance(line_name, str) or not TYPE_NAME.fullmatch(line_name):
+        raise UnknownType(store_id, str(line_name))
+    rows = await connection.execute(
         select(waiting_types)
         .where(
-            waiting_types.c.store == store_id, waiting_types.c.name == type, waiting_types.c.listed
+            waiting_types.c.store == store_id,
+            waiting_types.c.name == line_name,
+            waiting_types.c.listed,
         )
         .with_for_update()
     )
-    row = found.first()
-    # Read after the lock: what stood in a store while others had it may be old.
+    row = rows.first()
+    # Read after the lock: others may have changed the store until then.
     store = (await connection.execute(select(stores).where(stores.c.id == store_id))).first()
     if store is None:
         raise UnknownStore(store_id)
     if row is None:
-        raise UnknownType(store_id, type)
-    return Line(store_of(store, [type_of(row)]), type, row.last_place, row.day, row.last_number)
+        raise UnknownType(store_id, line_name)
+    return Line(
+        store_of(store, [type_of(row)]), line_name, row.last_place, row.day, row.last_number
+    )
 
 
 async def keep_counts(connection: AsyncConnection, line: Line, **values: Any) -> None:
     """Write what a line counts."""
-    here = (waiting_types.c.store == line.store.id) & (waiting_types.c.name == line.type)
+    here = (waiting_types.c.store == line.store.id) & (waiting_types.c.name == line.name)
     await connection.execute(update(waiting_types).where(here).values(values))
 
 
 async def last_number(connection: AsyncConnection, line: Line, day: date) -> int:
     """Return the last number that was given on a day, 0 if none was."""
-    here = (of_line(line.store.id, line.type), parties.c.day == day)
-    found = await connection.execute(select(func.max(parties.c.number)).where(*here))
-    return found.scalar() or 0
+    here = (of_line(line.store.id, line.name), parties.c.day == day)
+    last = await connection.execute(select(func.max(parties.c.number)).where(*here))
+    return last.scalar() or 0
 
 
 async def waiting_count(connection: AsyncConnection, line: Line) -> int:
     """Return how many parties wait."""
-    waiting = (of_line(line.store.id, line.type), parties.c.status == Status.WAITING)
-    found = await connection.execute(select(func.count()).select_from(parties).where(*waiting))
-    return found.scalar_one()
+    waiting = (of_line(line.store.id, line.name), parties.c.status == Status.WAITING)
+    count = await connection.execute(select(func.count()).select_from(parties).where(*waiting))
+    return count.scalar_one()
 
 
 async def next_waiting(connection: AsyncConnection, line: Line, fits: int | None) -> Party | None:
     """Return the first party that waits, or the first of those that fit."""
     query = select(parties).where(
-        of_line(line.store.id, line.type), parties.c.status == Status.WAITING
+        of_line(line.store.id, line.name), parties.c.status == Status.WAITING
     )
     query = query if fits is None else query.where(parties.c.size <= fits)
     row = (await connection.execute(query.order_by(parties.c.place).limit(1))).first()
@@ -113,47 +117,47 @@ async def read_party(connection: AsyncConnection, store_id: str, party_id: int) 
     return party_of(row)
 
 
-async def place_behind(connection: AsyncConnection, party: Party, places: int) -> int | None:
-    """Return the place behind the n-th party that waits after this one; None if none does."""
+async def place_behind(connection: AsyncConnection, party: Party, count: int) -> int | None:
+    """Return the place behind the n-th party that waits after this one; None if nobody does."""
     behind = and_(
-        of_line(party.store, party.type),
+        of_line(party.store, party.line_name),
         parties.c.status == Status.WAITING,
         parties.c.place > party.place,
     )
-    query = select(parties.c.place).where(behind).order_by(parties.c.place).limit(places)
-    found = (await connection.execute(query)).scalars().all()
-    return await _free_place(connection, party, found[-1] + 1) if found else None
+    query = select(parties.c.place).where(behind).order_by(parties.c.place).limit(count)
+    places = (await connection.execute(query)).scalars().all()
+    return await _free_place(connection, party, places[-1] + 1) if places else None
 
 
 async def _free_place(connection: AsyncConnection, party: Party, place: int) -> int:
     """Return the first place from here on that nobody has or, being gone, may come back to."""
     while True:
         query = select(parties.c.place).where(
-            of_line(party.store, party.type), parties.c.place >= place
+            of_line(party.store, party.line_name), parties.c.place >= place
         )
         taken = await connection.execute(query.order_by(parties.c.place).limit(_PER_LOOK))
-        stepped = place
-        for one in taken.scalars():
-            if one > stepped:
-                return stepped
-            stepped = one + 1
-        if stepped < place + _PER_LOOK:
-            return stepped
-        place = stepped
+        free = place
+        for taken_place in taken.scalars():
+            if taken_place > free:
+                return free
+            free = taken_place + 1
+        if free < place + _PER_LOOK:
+            return free
+        place = free
 
 
 def listed(
     store_id: str,
-    type: str | None,  # noqa: A002 - the desk's word
+    line_name: str | None,
     day: date | None,
     statuses: Collection[Status] | None,
 ) -> Select[Any]:
-    """Return the query for parties in order: the live ones, or all of a day, unless said."""
+    """Return the query for parties in order: all live ones, unless a day or statuses are given."""
     query = select(parties).where(parties.c.store == store_id)
-    query = query if type is None else query.where(parties.c.type == type)
+    query = query if line_name is None else query.where(parties.c.type == line_name)
     query = query if day is None else query.where(parties.c.day == day)
     if statuses is not None:
-        query = query.where(parties.c.status.in_([str(one) for one in statuses]))
+        query = query.where(parties.c.status.in_([str(status) for status in statuses]))
     elif day is None:
         query = query.where(is_live)
     return query.order_by(parties.c.place, parties.c.id)
@@ -162,14 +166,14 @@ def listed(
 async def read_turnover(
     connection: AsyncConnection,
     store_id: str,
-    type: str,  # noqa: A002 - the desk's word
+    line_name: str,
 ) -> Turnover:
-    """Return what the last seatings say. Whoever registered at the front still was one team."""
+    """Return what the last seatings say; a party that registered at the front counts as one."""
     waited = parties.c.seated_ms - parties.c.registered_ms
     minutes = cast(case((waited > 0, waited), else_=0), Float) / 60_000.0
     last = (
         select((minutes / (parties.c.teams_ahead + 1)).label("minutes"))
-        .where(of_line(store_id, type), parties.c.seated_ms.is_not(None))
+        .where(of_line(store_id, line_name), parties.c.seated_ms.is_not(None))
         .order_by(parties.c.seated_ms.desc(), parties.c.id.desc())
         .limit(SAMPLES_KEPT)
         .subquery()

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, text
 from waitroom.errors import UpgradeNeeded
 
 _LOCK = 0x77_61_69_74
-"""Any number, the same in every process."""
+"""Any number that is the same in every process."""
 
 
 def upgrade(connection: Connection) -> None:
@@ -22,7 +22,7 @@ def upgrade(connection: Connection) -> None:
     config = configured(connection)
     script = ScriptDirectory.from_config(config)
     current = MigrationContext.configure(connection).get_current_revision()
-    known = {one.revision for one in script.walk_revisions()}
+    known = {migration.revision for migration in script.walk_revisions()}
     if current is not None and current not in known:
         raise UpgradeNeeded(
             f"the desk's database is at {current!r}, written by a newer Waitroom; upgrade this one"

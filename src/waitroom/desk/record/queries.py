@@ -21,7 +21,7 @@ _LIVE = (str(Status.WAITING), str(Status.CALLED))
 
 
 class Queries:
-    """The half of `Record` that changes nothing."""
+    """The half of `Record` that only reads."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -51,7 +51,7 @@ class Queries:
     async def by_ticket(
         self,
         store_id: str,
-        type: str,  # noqa: A002 - the desk's word
+        line_name: str,
         ticket: str,
     ) -> Party:
         """Return the party that has this ticket in the live line."""
@@ -60,7 +60,7 @@ class Queries:
         query = select(parties).where(parties.c.ticket == ticket)
         async with self.database.look() as connection:
             row = (await connection.execute(query)).first()
-        if row is None or (row.store, row.type) != (store_id, type):
+        if row is None or (row.store, row.type) != (store_id, line_name):
             raise UnknownParty
         return party_of(row)
 
@@ -68,7 +68,7 @@ class Queries:
         self,
         store_id: str,
         *,
-        type: str | None = None,  # noqa: A002 - the desk's word
+        line_name: str | None = None,
         day: date | None = None,
         statuses: Collection[Status] | None = None,
         after: int | None = None,
@@ -79,7 +79,7 @@ class Queries:
         `after` is the id of the last one of the page before.
         """
         check_number("limit", limit, 1, MOST_LISTED)
-        query = lines.listed(store_id, type, day, statuses).limit(limit)
+        query = lines.listed(store_id, line_name, day, statuses).limit(limit)
         async with self.database.look() as connection:
             await read_store(connection, store_id)
             if after is not None:
@@ -87,13 +87,13 @@ class Queries:
                 query = query.where(tuple_(parties.c.place, parties.c.id) > (last.place, last.id))
             return tuple(map(party_of, await connection.execute(query)))
 
-    async def live(self, store_id: str, type: str) -> tuple[Party, ...]:  # noqa: A002
+    async def live(self, store_id: str, line_name: str) -> tuple[Party, ...]:
         """Return all who wait or are called in a line, in order."""
-        here = lines.of_line(store_id, type)
+        here = lines.of_line(store_id, line_name)
         query = select(parties).where(here, is_live)
         async with self.database.look() as connection:
-            found = await connection.execute(query.order_by(parties.c.place))
-            return tuple(map(party_of, found))
+            rows = await connection.execute(query.order_by(parties.c.place))
+            return tuple(map(party_of, rows))
 
     async def lengths(self) -> dict[tuple[str, str], tuple[int, int]]:
         """Return how many wait and how many are called in each line that has any."""
@@ -101,23 +101,23 @@ class Queries:
         query = select(parties.c.store, parties.c.type, func.count().label("all"), called)
         grouped = query.where(is_live).group_by(parties.c.store, parties.c.type)
         async with self.database.look() as connection:
-            found = (await connection.execute(grouped)).all()
-        return {(store, type_): (both - called, called) for store, type_, both, called in found}
+            rows = (await connection.execute(grouped)).all()
+        return {(store, name): (total - called, called) for store, name, total, called in rows}
 
     async def ended_since(
         self,
         store_id: str,
-        type: str,  # noqa: A002 - the desk's word
+        line_name: str,
         since_ms: int,
     ) -> tuple[Party, ...]:
         """Return who left a line since then, the first to leave first."""
-        here = lines.of_line(store_id, type)
+        here = lines.of_line(store_id, line_name)
         query = select(parties).where(
             here, parties.c.changed_ms >= since_ms, parties.c.status.not_in(_LIVE)
         )
         async with self.database.look() as connection:
-            found = await connection.execute(query.order_by(parties.c.changed_ms, parties.c.id))
-            return tuple(map(party_of, found))
+            rows = await connection.execute(query.order_by(parties.c.changed_ms, parties.c.id))
+            return tuple(map(party_of, rows))
 
     async def history(self, store_id: str, party_id: int) -> tuple[Change, ...]:
         """Return everything that happened to a party, in order."""
@@ -126,7 +126,7 @@ class Queries:
             query = select(changes).where(changes.c.party == party_id).order_by(changes.c.id)
             return tuple(map(change_of, await connection.execute(query)))
 
-    async def turnover(self, store_id: str, type: str) -> Turnover:  # noqa: A002 - the desk's word
+    async def turnover(self, store_id: str, line_name: str) -> Turnover:
         """Return what the last seatings of a line say."""
         async with self.database.look() as connection:
-            return await lines.read_turnover(connection, store_id, type)
+            return await lines.read_turnover(connection, store_id, line_name)

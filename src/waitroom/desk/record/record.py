@@ -76,7 +76,7 @@ class Record(Queries):
     async def register(
         self,
         store_id: str,
-        type: str,  # noqa: A002 - the desk's word
+        line_name: str,
         wish: Wish,
         ticket: str,
         *,
@@ -86,14 +86,14 @@ class Record(Queries):
     ) -> Party:
         """Put a party at the end of a line; a host may force it where guests are refused."""
         async with self._change(op_id) as connection:
-            line = await lines.lock_line(connection, store_id, type)
+            line = await lines.lock_line(connection, store_id, line_name)
             deed = self._deed("join", by, op_id, **({"forced": True} if force else {}))
             return await join(connection, line, wish, ticket, deed, self._now_us())
 
     async def call_next(
         self,
         store_id: str,
-        type: str,  # noqa: A002 - the desk's word
+        line_name: str,
         *,
         fits: int | None = None,
         expected: int | None = None,
@@ -107,7 +107,7 @@ class Record(Queries):
         if fits is not None:
             check_number("fits", fits, 1, LARGEST_PARTY)
         async with self._change(op_id) as connection:
-            line = await lines.lock_line(connection, store_id, type)
+            line = await lines.lock_line(connection, store_id, line_name)
             deed = self._deed(Action.CALL, by, op_id, next=True)
             if (done := await acts.repeated(connection, line, deed)) is not None:
                 return done
@@ -136,7 +136,7 @@ class Record(Queries):
         check_number("places", places, 1, MOST_PLACES)
         async with self._change(op_id) as connection:
             party = await lines.read_party(connection, store_id, party_id)
-            line = await lines.lock_line(connection, store_id, party.type)
+            line = await lines.lock_line(connection, store_id, party.line_name)
             deferred = {"places": places} if action is Action.DEFER else {}
             deed = self._deed(action, by, op_id, **deferred)
             if (done := await acts.repeated(connection, line, deed, party_id)) is not None:
@@ -151,7 +151,7 @@ class Record(Queries):
         """Forget who a party is, for ever: its name, phone and note."""
         async with self._change() as connection:
             party = await lines.read_party(connection, store_id, party_id)
-            await lines.lock_line(connection, store_id, party.type)
+            await lines.lock_line(connection, store_id, party.line_name)
             party = await lines.read_party(connection, store_id, party_id)
             if party.name is None and party.phone is None and party.note is None:
                 return party

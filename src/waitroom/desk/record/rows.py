@@ -10,15 +10,15 @@ from sqlalchemy import Row
 
 from waitroom.desk.models import Change, Party, Source, Status, Store, StoreMode, WaitingType
 
-PARTY_FIELDS = tuple(one.name for one in fields(Party))
-STORE_FIELDS = tuple(one.name for one in fields(Store) if one.name != "types")
-TYPE_FIELDS = tuple(one.name for one in fields(WaitingType))
+PARTY_FIELDS = tuple(field.name for field in fields(Party) if field.name != "line_name")
+STORE_FIELDS = tuple(field.name for field in fields(Store) if field.name != "types")
+TYPE_FIELDS = tuple(field.name for field in fields(WaitingType))
 
 
 def party_of(row: Row[Any]) -> Party:
     """Return the party of a row of `parties`."""
     values = {name: getattr(row, name) for name in PARTY_FIELDS}
-    values["source"], values["status"] = Source(row.source), Status(row.status)
+    values |= {"line_name": row.type, "source": Source(row.source), "status": Status(row.status)}
     return Party(**values)
 
 
@@ -52,6 +52,6 @@ def store_values(store: Store) -> dict[str, Any]:
     return {name: getattr(store, name) for name in STORE_FIELDS} | {"mode": str(store.mode)}
 
 
-def type_values(type: WaitingType) -> dict[str, Any]:  # noqa: A002 - the desk's word
+def type_values(waiting_type: WaitingType) -> dict[str, Any]:
     """Return what `waiting_types` keeps of a line, beside what it counts."""
-    return {name: getattr(type, name) for name in TYPE_FIELDS}
+    return {name: getattr(waiting_type, name) for name in TYPE_FIELDS}

@@ -29,8 +29,8 @@ async def read_stores(connection: AsyncConnection) -> tuple[Store, ...]:
     rows = select(waiting_types).where(waiting_types.c.listed)
     for row in await connection.execute(rows.order_by(waiting_types.c.position)):
         types[row.store].append(type_of(row))
-    found = await connection.execute(select(stores).order_by(stores.c.id))
-    return tuple(store_of(row, types[row.id]) for row in found)
+    ordered = await connection.execute(select(stores).order_by(stores.c.id))
+    return tuple(store_of(row, types[row.id]) for row in ordered)
 
 
 async def add_store(connection: AsyncConnection, store: Store) -> None:
@@ -39,8 +39,8 @@ async def add_store(connection: AsyncConnection, store: Store) -> None:
     if (await connection.execute(known)).first():
         raise StoreExists(store.id)
     await connection.execute(insert(stores).values(store_values(store)))
-    for position, one in enumerate(store.types):
-        await _add_type(connection, store.id, one, position)
+    for position, waiting_type in enumerate(store.types):
+        await _add_type(connection, store.id, waiting_type, position)
 
 
 async def change_store(
@@ -67,7 +67,7 @@ async def _read(connection: AsyncConnection, store_id: str, *, lock: bool) -> St
     if not isinstance(store_id, str) or not STORE_ID.fullmatch(store_id):
         raise UnknownStore(str(store_id))
     query = select(stores).where(stores.c.id == store_id)
-    # Not so strong a lock that rows which refer to the store had to wait.
+    # A weak lock: rows that refer to the store need not wait for it.
     query = query.with_for_update(key_share=True) if lock else query
     row = (await connection.execute(query)).first()
     if row is None:
@@ -81,19 +81,19 @@ async def _read(connection: AsyncConnection, store_id: str, *, lock: bool) -> St
 
 
 async def _change_types(connection: AsyncConnection, before: Store, after: Store) -> None:
-    """Write the lines; the lock of each keeps parties from joining one that goes."""
+    """Write the lines. Each is locked, so that nobody joins a line that is taken away."""
     rows = select(waiting_types.c.name).where(waiting_types.c.store == after.id)
     ordered = rows.order_by(waiting_types.c.name).with_for_update()
     known = set((await connection.execute(ordered)).scalars())
-    for one in before.types:
-        if after.type(one.name) is None:
-            await _take_away(connection, after.id, one.name)
-    for position, one in enumerate(after.types):
-        if one.name not in known:
-            await _add_type(connection, after.id, one, position)
+    for old in before.types:
+        if after.waiting_type(old.name) is None:
+            await _take_away(connection, after.id, old.name)
+    for position, new in enumerate(after.types):
+        if new.name not in known:
+            await _add_type(connection, after.id, new, position)
             continue
-        values = type_values(one) | {"listed": True, "position": position}
-        await connection.execute(_update(after.id, one.name).values(values))
+        values = type_values(new) | {"listed": True, "position": position}
+        await connection.execute(_update(after.id, new.name).values(values))
 
 
 async def _take_away(connection: AsyncConnection, store_id: str, name: str) -> None:
@@ -106,11 +106,11 @@ async def _take_away(connection: AsyncConnection, store_id: str, name: str) -> N
 async def _add_type(
     connection: AsyncConnection,
     store_id: str,
-    type: WaitingType,  # noqa: A002 - the desk's word
+    waiting_type: WaitingType,
     position: int,
 ) -> None:
     counts = {"listed": True, "position": position, "last_place": 0, "last_number": 0}
-    values = type_values(type) | counts | {"store": store_id}
+    values = type_values(waiting_type) | counts | {"store": store_id}
     await connection.execute(insert(waiting_types).values(values))
 
 

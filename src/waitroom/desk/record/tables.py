@@ -63,7 +63,7 @@ waiting_types = Table(
     Column("title", String(80), nullable=False),
     Column("queue_limit", Integer),
     Column("largest_party", Integer, nullable=False),
-    # A line that is taken away stays here: it may come back, and its numbers go on.
+    # A line that is taken away stays here: it may come back, and then its numbers go on.
     Column("listed", Boolean, nullable=False),
     Column("position", Integer, nullable=False),
     Column("last_place", BigInteger, nullable=False),
@@ -104,13 +104,13 @@ parties = Table(
     sqlite_autoincrement=True,
 )
 known = or_(parties.c.phone.is_not(None), parties.c.name.is_not(None), parties.c.note.is_not(None))
-"""Who a party is has not been forgotten yet."""
+"""Parties whose name, phone or note is still kept."""
 
 is_live = text("status IN ('WAITING', 'CALLED')")
-"""In these words, for SQLite knows the condition of an index again only by them."""
+"""Written exactly like this: SQLite uses a partial index only where the same words are."""
 
 Index("ix_parties_line", parties.c.store, parties.c.type, parties.c.status, parties.c.place)
-# Whole lines, and all at once; those who are gone, by far the most, are not in it.
+# Whole lines, and all lines at once. Parties that are gone, by far the most, are not in it.
 Index(
     "ix_parties_live",
     parties.c.store,
@@ -166,8 +166,8 @@ host_keys = Table(
     Index("ix_host_keys_store", "store"),
 )
 
-# What is to be told to a store's webhook, at least once. `round` is when the call was made that it
-# is about, in ms, so that a guest who is called again after an undo is told again; or the defers.
+# The outbox: what a store's webhook is told, at least once. `round` tells two notices of a kind
+# apart: the time of the call in ms, so that a second call is told again, or the number of defers.
 notices = Table(
     "notices",
     metadata,

@@ -39,7 +39,7 @@ async def change(server: Server, caller: HostCaller, store_id: str, body: StoreC
     needs_admin = bool(_FOR_ADMINS & given.keys())
     if body.types is not None:
         given["types"] = _merged(old.types, body.types)
-        needs_admin |= any(old.type(line.name) is None for line in given["types"])
+        needs_admin |= any(old.waiting_type(line.name) is None for line in given["types"])
         # Lines that are not named stay, so two hosts who change two lines must not cross.
         version = version or old.version
     if needs_admin:

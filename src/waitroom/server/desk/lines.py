@@ -40,7 +40,7 @@ class LiveParties:
     def body(self, party: Party) -> PartyBody:
         """Return a party of this store, live or not, as the hosts see it."""
         position = self.positions.get(party.id, 0) if party.status is Status.WAITING else 0
-        return party_body(party, position, self.turnovers.get(party.type))
+        return party_body(party, position, self.turnovers.get(party.line_name))
 
 
 async def live_parties(
@@ -89,7 +89,7 @@ async def read_store(desk: Desk, backend: BackendHealth, store_id: str) -> Store
 async def read_party(desk: Desk, party: Party) -> PartyBody:
     """Return one party as the hosts see it."""
     store = await desk.record.store(party.store)
-    return (await live_parties(desk, store, [party.type])).body(party)
+    return (await live_parties(desk, store, [party.line_name])).body(party)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ async def read_line(
     """Return a store's parties as its hosts see them."""
     store = await desk.record.store(store_id)
     line_name = selection.line_name
-    if line_name is not None and store.type(line_name) is None:
+    if line_name is not None and store.waiting_type(line_name) is None:
         raise UnknownType(store_id, line_name)
     live = await live_parties(desk, store)
     parties, after = await _select(desk, store, live, selection)
@@ -136,7 +136,7 @@ async def _select(
         return sorted((party for parties in lines for party in parties), key=_order), None
     parties = await desk.record.parties(
         store.id,
-        type=selection.line_name,
+        line_name=selection.line_name,
         day=selection.day,
         statuses=selection.statuses,
         after=selection.after,

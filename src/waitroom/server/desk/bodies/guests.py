@@ -34,7 +34,7 @@ def place_body(place: Place) -> PlaceBody:
     """Return where a party stands."""
     return PlaceBody(
         store=place.store,
-        type=place.type,
+        type=place.line_name,
         status=place.status,
         position=place.position,
         waiting=place.waiting,
@@ -53,7 +53,7 @@ def guest_party(store: Store, party: Party) -> GuestParty:
     """Return a party as its guests see it."""
     return GuestParty(
         number=party.number,
-        type=party.type,
+        type=party.line_name,
         size=party.size,
         status=party.status,
         teams_ahead=party.teams_ahead,
@@ -83,7 +83,7 @@ def store_body(store: Store, lines: Sequence[LineSummary]) -> StoreBody:
 
 
 def _line_body(store: Store, line: LineSummary) -> LineBody:
-    waiting_type = store.type(line.name)
+    waiting_type = store.waiting_type(line.name)
     return LineBody(
         type=line.name,
         title=line.title,

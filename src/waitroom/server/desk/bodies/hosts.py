@@ -26,7 +26,7 @@ def party_body(party: Party, position: int, turnover: Turnover | None) -> PartyB
     return PartyBody(
         id=party.id,
         number=party.number,
-        type=party.type,
+        type=party.line_name,
         day=party.day.isoformat(),
         size=party.size,
         name=party.name,

@@ -76,7 +76,7 @@ async def why_not_next(
 
 def wrong_walk_in(text: Text, store: Store, line_name: str, error: WaitroomError) -> str:
     """Say what is wrong with a party that a host wants to add."""
-    waiting_type = store.type(line_name)
+    waiting_type = store.waiting_type(line_name)
     if isinstance(error, InvalidInput) and waiting_type is not None:
         messages = refusal(text, store, error, waiting_type.largest_party)
         return text("not_done", why=" ".join(messages.values()))

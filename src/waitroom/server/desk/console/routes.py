@@ -127,7 +127,7 @@ class Host:
             return JSONResponse(
                 {"said": message, "undo": back}, headers={"cache-control": "no-store"}
             )
-        query = f"?type={party.type}&did={party.id}" if party else ""
+        query = f"?type={party.line_name}&did={party.id}" if party else ""
         return redirect(f"/desk/{self.store}/host{query}")
 
     async def refused(self, message: str, status: int) -> Response:

@@ -42,7 +42,7 @@ class Filled:
 
 def shown_line(text: Text, store: Store, summary: LineSummary) -> Line:
     """Return a line with how long it takes now, or why it takes nobody."""
-    waiting_type = store.type(summary.name)
+    waiting_type = store.waiting_type(summary.name)
     largest = waiting_type.largest_party if waiting_type else 1
     reason = None if summary.accepts else REASONS.get(summary.why_not or "", "closed")
     about = text(f"why_{reason}") if reason else _wait(text, summary)
@@ -83,7 +83,7 @@ def wish_of(filled: Filled, *, here: bool) -> Wish:
 
 def refusals(text: Text, store: Store, filled: Filled, error: WaitroomError) -> dict[str, str]:
     """Return what is wrong with a form: all of its fields, not only the first one."""
-    waiting_type = store.type(filled.line_name)
+    waiting_type = store.waiting_type(filled.line_name)
     lines = (waiting_type,) if waiting_type else store.types
     most = max(line.largest_party for line in lines)
     messages = refusal(text, store, error, most)

@@ -37,12 +37,12 @@ def values(
 ) -> dict[str, Any]:
     """Return what the template of the page needs; `place` is None while the line is away."""
     face = "away" if place is None else _FACES[place.status]
-    kind = store.type(party.type)
+    kind = store.waiting_type(party.line_name)
     live = face in ("waiting", "called")
     return {
         "store": store,
         "party": party,
-        "type_title": kind.title if kind else party.type,
+        "type_title": kind.title if kind else party.line_name,
         "face": face,
         "live": live,
         "headline": _headline(text, face, place),
