@@ -1,0 +1,116 @@
+"""Stores and host keys over the API: made, changed, listed and revoked."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.server.desk.api.test_guests import problem
+from tests.server.desk.conftest import Shop
+
+
+def test_changing_the_store(shop: Shop, operator: httpx.Client) -> None:
+    """Hosts open, pause and limit; the rest needs an admin; versions keep changes apart."""
+    answer = shop.change(mode="paused", reason="break", closes_at="22:00", max_defers=1)
+    found = answer.json()
+    assert (200, "paused", "break", "22:00", 1) == (
+        answer.status_code,
+        found["mode"],
+        found["reason"],
+        found["closes_at"],
+        found["max_defers"],
+    )
+    found = shop.change(mode="open", reason=None, closes_at=None).json()
+    assert ("open", None, None) == (found["mode"], found["reason"], found["closes_at"])
+    found = shop.change(types=[{"name": "takeout", "queue_limit": 9}]).json()
+    assert [("dine-in", None), ("takeout", 9)] == [
+        (one["name"], one["queue_limit"]) for one in found["types"]
+    ]
+    stale = shop.change(mode="closed", version=found["version"] - 1)
+    assert (409, "version_conflict") == problem(stale)
+    hook = {"webhook_url": "https://example.com/hook", "webhook_secret": "s" * 32}
+    for fields in ({"title": "x"}, {"time_zone": "UTC"}, hook, {"types": [{"name": "bar"}]}):
+        assert (403, "forbidden") == problem(shop.change(**fields))
+        changed = operator.patch(shop.path, json=fields)
+        assert 200 == changed.status_code, changed.text
+    assert ("x", "UTC", hook["webhook_url"], True) == tuple(
+        changed.json()[name] for name in ("title", "time_zone", "webhook_url", "webhook_signed")
+    )
+    assert "s" * 32 not in changed.text
+    seen = shop.change(remote=False).json()
+    assert (None, True) == (seen["webhook_url"], seen["webhook_signed"])
+    log = operator.get("/v1/admin/audit", params={"limit": 50})
+    mine = [one for one in log.json()["entries"] if one["detail"].get("store") == shop.id]
+    assert {"store.create", "store.change", "host.create"} == {one["action"] for one in mine}
+    assert {"host", "admin"} == {one["role"] for one in mine}
+    assert "s" * 32 not in log.text
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        ("mode", "ajar"),
+        ("mode", None),
+        ("closes_at", "25:00"),
+        ("closes_at", 22),
+        ("max_defers", -1),
+        ("remote", None),
+        ("colour", "red"),
+        ("version", "1"),
+        ("reason", "x" * 300),
+    ],
+)
+def test_bad_changes(shop: Shop, field: str, wrong: Any) -> None:
+    """Each is refused by name, and the store stays as it was."""
+    before = shop.guest.get(shop.path).json()["version"]
+    answer = shop.change(**{field: wrong})
+    assert ((422, "invalid_input"), field) == (problem(answer), answer.json()["field"])
+    assert before == shop.guest.get(shop.path).json()["version"]
+
+
+def test_nothing_to_change(shop: Shop) -> None:
+    """An empty change is a mistake."""
+    assert (422, "invalid_input") == problem(shop.change())
+
+
+def test_stores(shop: Shop, operator: httpx.Client) -> None:
+    """Stores are listed; two of one id cannot be; a bad one is refused by its field."""
+    listed = operator.get("/v1/stores").json()["stores"]
+    assert shop.id in {one["id"] for one in listed}
+    twice = operator.post("/v1/stores", json={"id": shop.id, "title": "x"})
+    assert (409, "store_exists") == problem(twice)
+    for field, wrong in (
+        ("id", {"id": "No Spaces"}),
+        ("title", {"title": ""}),
+        ("time_zone", {"time_zone": "Mars/Base"}),
+        ("webhook_url", {"webhook_url": "ftp://x"}),
+        ("types", {"types": []}),
+    ):
+        answer = operator.post("/v1/stores", json={"id": "x", "title": "x", **wrong})
+        assert ((422, "invalid_input"), field) == (problem(answer), answer.json()["field"])
+    name = f"t-{secrets.token_hex(4)}"
+    made = operator.post("/v1/stores", json={"id": name, "title": "x"})
+    assert f"/v1/stores/{name}" == made.headers["location"]
+    assert ["dine-in"] == [one["name"] for one in made.json()["types"]]
+
+
+def test_host_keys(shop: Shop, operator: httpx.Client) -> None:
+    """They are listed without their secret, and revoked within two seconds."""
+    path = f"{shop.path}/hosts"
+    made = operator.post(path, json={"name": "계산대"}).json()
+    assert made["key"].startswith("wrh_")
+    listed = operator.get(path)
+    assert ["front tablet", "계산대"] == [one["name"] for one in listed.json()["hosts"]]
+    assert made["key"] not in listed.text
+    shown = {"authorization": f"Bearer {made['key']}"}
+    assert 200 == shop.guest.get(f"{shop.path}/line", headers=shown).status_code
+    assert 204 == operator.delete(f"{path}/{made['id']}").status_code
+    assert (404, "unknown_key") == problem(operator.delete(f"{path}/{made['id']}"))
+    deadline = time.monotonic() + 3
+    while shop.guest.get(f"{shop.path}/line", headers=shown).status_code != 401:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,33 @@
+"""What tests of the desk's pages share: forms that are filled in, and the session of a host."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+
+from tests.server.desk.conftest import Shop
+
+
+def form(**fields: str) -> dict[str, str]:
+    """Return a filled-in form."""
+    return {"type": "dine-in", "size": "2", "here": "1", **fields}
+
+
+def joined(shop: Shop, http: httpx.Client, **fields: str) -> str:
+    """Join by the form, and return the address of the place."""
+    answer = http.post(f"/desk/{shop.id}", data=form(**fields))
+    assert 303 == answer.status_code, answer.text
+    return str(answer.headers["location"])
+
+
+def hidden(html: str, name: str) -> str:
+    """Return the value of a hidden field."""
+    found = re.search(rf'name="{name}" value="([^"]*)"', html)
+    assert found is not None
+    return found[1]
+
+
+def sign_in(shop: Shop, http: httpx.Client, key: str | None = None) -> httpx.Response:
+    """Sign in to the console."""
+    return http.post(f"/desk/{shop.id}/host/sign-in", data={"key": key or shop.key})

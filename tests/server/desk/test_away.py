@@ -1,0 +1,50 @@
+"""The desk's pages while Redis is away."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import httpx
+
+from tests.server.desk.conftest import Shop, open_shop
+from tests.server.desk.forms import hidden, joined, sign_in
+from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, serving
+
+
+def test_while_redis_is_away(tmp_path: Path) -> None:
+    """Guests join and see their number, hosts work on; what is not known is not made up."""
+    with (
+        serving(tmp_path, desk=True, answer_within_s=AS_PROMISED_S) as one,
+        httpx.Client(base_url=one.base, timeout=20) as http,
+        httpx.Client(base_url=one.base, timeout=20) as admin,
+    ):
+        admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
+        with open_shop(http, admin) as shop:
+            location = joined(shop, http, name="Kim")
+            sign_in(shop, http)
+            store = json.loads((one.data_dir / "server.json").read_text())["server_pid"]
+            os.kill(store, signal.SIGSTOP)
+            try:
+                _everybody_goes_on(shop, http, location)
+            finally:
+                os.kill(store, signal.SIGCONT)
+            assert "Traceback" not in one.said()
+
+
+def _everybody_goes_on(shop: Shop, http: httpx.Client, location: str) -> None:
+    place = http.get(location)
+    assert 503 == place.status_code
+    assert "One moment, please" in place.text
+    assert "Waiting number <b>1</b>" in place.text
+    assert "1 party waiting" in http.get(f"/desk/{shop.id}").text
+    joined(shop, http, name="Lee")
+    page = http.get(f"/desk/{shop.id}/host")
+    assert 200 == page.status_code
+    data = {"token": hidden(page.text, "token"), "type": "dine-in"}
+    asks = {"accept": "application/json"}
+    answer = http.post(f"/desk/{shop.id}/host/call-next", data=data, headers=asks)
+    assert (200, "1 Kim called") == (answer.status_code, answer.json()["said"])
+    assert "2 Lee" in http.get(f"/desk/{shop.id}/host").text
