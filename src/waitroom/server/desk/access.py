@@ -17,7 +17,7 @@ from waitroom.desk.desk import Desk
 from waitroom.desk.record.host_keys import PREFIX, HostKey
 from waitroom.errors import Forbidden, TooMany, Unauthorized
 from waitroom.server.context import Server
-from waitroom.server.desk.console import session
+from waitroom.server.desk import session
 from waitroom.server.http import auth
 from waitroom.server.pages.forms import check_own_form
 

@@ -22,10 +22,10 @@ from waitroom.desk.models import Action, Party, Source, StoreMode
 from waitroom.desk.record.host_keys import PREFIX, HostKey
 from waitroom.errors import InvalidInput, TooMany, Unauthorized, Unavailable, WaitroomError
 from waitroom.server.context import Here, Server
-from waitroom.server.desk import changes, requests
+from waitroom.server.desk import changes, requests, session
 from waitroom.server.desk.access import HostCaller, caller_by_key, caller_of, desk_of
-from waitroom.server.desk.console import feedback, lists, session
-from waitroom.server.desk.pages.base import Page, PageRoute
+from waitroom.server.desk.console import feedback, lists
+from waitroom.server.desk.page import Page, PageRoute
 from waitroom.server.http.auth import address_of
 from waitroom.server.http.problems import status_of
 from waitroom.server.pages.forms import check_form_token, check_own_form

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from waitroom.server.context import Here
 from waitroom.server.desk.access import desk_of
-from waitroom.server.desk.pages.base import Page, PageRoute
+from waitroom.server.desk.page import Page, PageRoute
 from waitroom.server.desk.requests import base_url
 from waitroom.server.desk.text import words_of
 from waitroom.server.pages.text import LANGUAGES

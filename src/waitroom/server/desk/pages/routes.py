@@ -24,9 +24,9 @@ from waitroom.errors import (
 from waitroom.server.context import Here, Server
 from waitroom.server.desk.access import desk_of
 from waitroom.server.desk.lines import summarize
+from waitroom.server.desk.page import Page, PageRoute
 from waitroom.server.desk.pages import join as join_form
 from waitroom.server.desk.pages import place as place_view
-from waitroom.server.desk.pages.base import Page, PageRoute
 from waitroom.server.desk.pages.join import Filled
 from waitroom.server.desk.requests import limit_joins, op_id
 from waitroom.server.http.problems import status_of

@@ -12,7 +12,7 @@ from tests.server.desk.api.test_guests import problem
 from tests.server.desk.conftest import Shop, open_shop
 from tests.support.clients import live
 from tests.support.serving import ADMIN_KEY, Serving, serving
-from waitroom.server.desk.console.session import COOKIE
+from waitroom.server.desk.session import COOKIE
 
 
 @pytest.fixture
