@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,21 @@ PURE = {"planner": {"planner", "models", "errors"}, "web": {"web", "errors"}, "c
 # The public API names what it offers; it is above everything, and nobody imports it.
 PUBLIC = Path("__init__.py")
 MODULES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
+# The server from below. A module may import what has its own name and everything further down;
+# two names of one layer do not know each other. The longest name that fits a module counts.
+FACES = {"visitor", "site", "operator", "waiting", "desk", "metrics", "apidocs", "process/health"}
+SERVER_LAYERS = (
+    {"counters", "process/logs"},
+    {"http"},
+    {"rooms"},
+    {"context"},
+    {"http/auth"},
+    {"tickets", "pages"},
+    FACES,
+    {"lifecycle"},
+    {"app"},
+    {"process"},
+)
 
 
 def part_of(module: Path) -> str:
@@ -181,3 +198,114 @@ def test_a_wrong_import_is_found(module: str, source: str, found: str) -> None:
 def test_a_right_import_is_not(module: str, source: str) -> None:
     """Imports that point down are left alone."""
     assert set() == wrong(source, Path(module))
+
+
+# Inside the server --------------------------------------------------------------------------------
+
+
+def place_of(module: str) -> tuple[int, str]:
+    """Return the layer of a module of the server, and the name that it has there."""
+    fits = [
+        (len(name), level, name)
+        for level, names in enumerate(SERVER_LAYERS)
+        for name in names
+        if module == name or module.startswith(f"{name}/")
+    ]
+    assert fits, f"server/{module} has no place in SERVER_LAYERS"
+    _, level, name = max(fits)
+    return level, name
+
+
+def wrong_in_server(source: str, module: str) -> set[str]:
+    """Return the imports of the server that a module of it must not have."""
+    level, own = place_of(module)
+    bad: set[str] = set()
+    for name in resolved(source, f"server/{module}", KNOWN):
+        part = name.removeprefix("server/")
+        if part == name or name not in KNOWN:
+            continue
+        other_level, other = place_of(part)
+        bad |= set() if other == own or other_level < level else {part}
+    return bad
+
+
+def resolved(source: str, module: str, known: Mapping[str, object] | set[str]) -> set[str]:
+    """Return the modules of Waitroom that one imports, as paths, without implied parents."""
+    is_package = any(name.startswith(f"{module}/") for name in known)
+    package = ("waitroom", *module.split("/")[: None if is_package else -1])
+    names = {name.replace(".", "/") for name in imported(source, package)}
+    names = {name.removeprefix("waitroom/") for name in names if name.startswith("waitroom/")}
+    return {name if name in known else name.rpartition("/")[0] for name in names} - {module, ""}
+
+
+def cycle(sources: Mapping[str, str]) -> list[str]:
+    """Return modules that import each other in a circle, late and type-only imports included."""
+    graph = {module: resolved(source, module, sources) for module, source in sources.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
+
+
+def named(module: Path) -> str:
+    """Return a module by its path without a suffix; a package by its folder."""
+    return module.with_suffix("").as_posix().removesuffix("/__init__").removesuffix("__init__")
+
+
+SOURCES = {named(module): (ROOT / module).read_text("utf-8") for module in MODULES}
+KNOWN = set(SOURCES)
+SERVER = sorted(name.removeprefix("server/") for name in KNOWN if name.startswith("server/"))
+
+
+@pytest.mark.parametrize("module", SERVER)
+def test_the_server_has_layers(module: str) -> None:
+    """Inside the server imports point down too, and no face knows another."""
+    assert set() == wrong_in_server(SOURCES[f"server/{module}"], module)
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "found"),
+    [
+        ("context", "from waitroom.server.visitor import routes", "visitor/routes"),
+        ("context", "def f():\n    from waitroom.server import desk", "desk"),
+        ("context", "from waitroom.server.http.auth import Who", "http/auth"),
+        ("http/request", "from waitroom.server.context import Server", "context"),
+        ("rooms/board", "if TYPE_CHECKING:\n    from ..context import Server", "context"),
+        ("waiting/facts", "from waitroom.server.visitor import lane", "visitor/lane"),
+        ("visitor/lane", "from waitroom.server.site.check import check", "site/check"),
+        ("desk/pages/base", "from waitroom.server.waiting.view import Face", "waiting/view"),
+        ("metrics/routes", "from waitroom.server.lifecycle import drain", "lifecycle"),
+        ("tickets/actions", "from waitroom.server.pages.text import Text", "pages/text"),
+        ("app", "from waitroom.server.process.worker import Worker", "process/worker"),
+    ],
+)
+def test_a_wrong_import_in_the_server_is_found(module: str, source: str, found: str) -> None:
+    """The check is not blind: a look upwards or at a neighbour is reported, however it is made."""
+    assert {found} == wrong_in_server(source, module)
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    """There is no import cycle, not even one that is hidden in a function or from the checker."""
+    assert [] == cycle(SOURCES)
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        {"a": "import waitroom.b", "b": "from waitroom import a"},
+        {"a": "from waitroom.b import x", "b": "def f():\n    from waitroom.a import y"},
+        {"a": "import waitroom.b", "b": "if TYPE_CHECKING:\n    from waitroom.a import y"},
+        {"p": "from waitroom.p.a import x", "p/a": "from waitroom.p import y"},
+        {"a": "import waitroom.b", "b": "import waitroom.c", "c": "import waitroom.a"},
+    ],
+)
+def test_a_cycle_is_found(sources: dict[str, str]) -> None:
+    """The check is not blind: late imports and those of the type checker count."""
+    assert cycle(sources)
+
+
+def test_a_parent_package_is_not_implied() -> None:
+    """A package may import its modules, and these each other, as long as nobody asks for it."""
+    assert [] == cycle({"p": "from waitroom.p.a import x", "p/a": "import waitroom.p.b", "p/b": ""})
