@@ -68,7 +68,7 @@ def _framework(app: App) -> FastAPI:
         async with app.life():
             yield
 
-    made = FastAPI(
+    framework = FastAPI(
         title="Waitroom",
         version=__version__,
         description=ABOUT,
@@ -77,14 +77,14 @@ def _framework(app: App) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # they would be made of the Host header
     )
-    made.openapi = lambda: document(made, COMPONENTS)  # type: ignore[method-assign]
-    problems.install(made)
+    framework.openapi = lambda: document(framework, COMPONENTS)  # type: ignore[method-assign]
+    problems.install(framework)
     for part in (visitor, site, handover, api, console, pages, apidocs, health, metrics):
-        made.include_router(part.router)
+        framework.include_router(part.router)
     for router in load_desk().ROUTERS if app.settings.desk else ():
-        made.include_router(router)
-    made.include_router(pages.public)
-    return made
+        framework.include_router(router)
+    framework.include_router(pages.public)
+    return framework
 
 
 def create(settings: Settings) -> App:

@@ -25,9 +25,9 @@ class Answer(NamedTuple):
 
     def response(self) -> Response:
         """Return it as a response of the framework."""
-        made = Response(self.body, self.status)
-        made.raw_headers = [*self.headers, (b"content-length", b"%d" % len(self.body))]
-        return made
+        response = Response(self.body, self.status)
+        response.raw_headers = [*self.headers, (b"content-length", b"%d" % len(self.body))]
+        return response
 
 
 encode = msgspec.json.Encoder().encode

@@ -44,9 +44,9 @@ class Who:
 
 async def who_is(server: Server, text: str, address: str) -> Who:
     """Return whose key `text` is; a bad one is refused, and counted against the address."""
-    found = await server.keys.find(text)
-    if found is not None:
-        return Who(found, address)
+    key = await server.keys.find(text)
+    if key is not None:
+        return Who(key, address)
     wait_s = server.bad_keys.take(address)
     if wait_s:
         server.counters.limited("keys")
@@ -56,8 +56,8 @@ async def who_is(server: Server, text: str, address: str) -> Who:
 
 def bearer(request: Request) -> str:
     """Return the key that a request shows."""
-    kind, _, text = request.headers.get("authorization", "").partition(" ")
-    if kind.lower() != "bearer" or not text.strip():
+    scheme, _, text = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not text.strip():
         raise Unauthorized("send an API key, as `Authorization: Bearer wr_…`")
     return text.strip()
 

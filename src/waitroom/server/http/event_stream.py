@@ -92,12 +92,12 @@ class OpenStreams:
 
     def add(self, stream: EventStream) -> None:
         """Count a stream in, unless there are too many."""
-        mine = self._per_address.get(stream.address, 0)
-        if len(self._streams) >= self._most or mine >= self._most_per_address:
+        count = self._per_address.get(stream.address, 0)
+        if len(self._streams) >= self._most or count >= self._most_per_address:
             self._counters.limited("streams")
             raise TooMany("too many event streams are open; poll instead", 30)
         self._streams.add(stream)
-        self._per_address[stream.address] = mine + 1
+        self._per_address[stream.address] = count + 1
         self._counters.streams_open += 1
         self._counters.streams_opened += 1
 

@@ -92,7 +92,7 @@ def status_of(error: errors.WaitroomError) -> int:
 def document(error: errors.WaitroomError) -> dict[str, Any]:
     """Return the problem document of an error."""
     status = status_of(error)
-    found: dict[str, Any] = {
+    problem: dict[str, Any] = {
         "type": f"/docs/errors#{error.code}",
         "title": TITLES[status],
         "status": status,
@@ -101,19 +101,19 @@ def document(error: errors.WaitroomError) -> dict[str, Any]:
     }
     if isinstance(error, errors.UnknownRoom):
         # The message of the error tells a developer which command to type; a visitor has none.
-        found["detail"] = f"there is no room {error.room!r}"
+        problem["detail"] = f"there is no room {error.room!r}"
     if isinstance(error, errors.InvalidInput):
-        found["field"] = error.field
+        problem["field"] = error.field
     if isinstance(error, errors.EnterLater):
-        found["retry_at"] = moment(error.retry_at_ms)
-    return found
+        problem["retry_at"] = moment(error.retry_at_ms)
+    return problem
 
 
 def answer(error: errors.WaitroomError, **extra: Any) -> Answer:
     """Return the whole answer to an error."""
-    found = document(error)
+    problem = document(error)
     headers = [*_HEAD, *_more_headers(error)]
-    return Answer(found["status"], headers, msgspec.json.encode(found | extra))
+    return Answer(problem["status"], headers, msgspec.json.encode(problem | extra))
 
 
 def _more_headers(error: errors.WaitroomError) -> list[tuple[bytes, bytes]]:
@@ -142,11 +142,11 @@ def install(app: FastAPI) -> None:
     async def plain(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101 - as registered
         kind = _BY_STATUS.get(error.status_code, errors.BadRequest)
-        made = answer(kind(str(error.detail)))
+        problem = answer(kind(str(error.detail)))
         if error.status_code != 405:
-            return made.response()
+            return problem.response()
         allow = (b"allow", ", ".join(_methods(app, request)).encode())
-        return Answer(made.status, [*made.headers, allow], made.body).response()
+        return Answer(problem.status, [*problem.headers, allow], problem.body).response()
 
     async def unforeseen(request: Request, error: Exception) -> Response:
         route = getattr(request.scope.get("route"), "path", "")

@@ -62,8 +62,8 @@ class VisitorRequest:
     @property
     def bearer(self) -> str | None:
         """What `Authorization: Bearer` carries."""
-        kind, _, token = (self.header(b"authorization") or "").partition(" ")
-        return token.strip() or None if kind.lower() == "bearer" else None
+        scheme, _, token = (self.header(b"authorization") or "").partition(" ")
+        return token.strip() or None if scheme.lower() == "bearer" else None
 
     def cookie(self, name: str) -> str | None:
         """Return a cookie; of two of one name the first, which is the more specific."""

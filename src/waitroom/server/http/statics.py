@@ -55,13 +55,13 @@ class Static:
 def files() -> dict[str, Static]:
     """Return the files that exist, by name; a path that a visitor makes up is never opened."""
     client = _static(CLIENT, (FOLDER / CLIENT).read_bytes())
-    found = {
+    others = {
         name: _static(name, _linked((FOLDER / name).read_bytes(), client))
         for path in sorted(FOLDER.rglob("*.*"))
         for name in [path.relative_to(FOLDER).as_posix()]
         if path.suffix in _TYPES
     }
-    return found | {CLIENT: client}
+    return others | {CLIENT: client}
 
 
 def _linked(content: bytes, client: Static) -> bytes:
@@ -98,15 +98,15 @@ def url_of(name: str) -> str:
 @router.api_route("/static/{name:path}", methods=["GET", "HEAD"])
 async def static(name: str, v: str = "") -> Response:
     """Serve a file; only a URL of its present version may be kept."""
-    found = files().get(name)
-    if found is None:
+    file = files().get(name)
+    if file is None:
         raise NotFound("there is no such file")
     headers = {
-        "cache-control": _FOR_A_YEAR if v == found.version else "no-cache",
+        "cache-control": _FOR_A_YEAR if v == file.version else "no-cache",
         "cross-origin-resource-policy": "same-origin",
         "x-content-type-options": "nosniff",
     }
-    return Response(found.content, media_type=found.media_type, headers=headers)
+    return Response(file.content, media_type=file.media_type, headers=headers)
 
 
 @router.head(CLIENT_PATH)
@@ -123,8 +123,8 @@ async def client(
     if_none_match: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
     """Return the JavaScript client, an ES module for single-page apps."""
-    found = files()[CLIENT]
-    tag = f'"{found.version}"'
+    file = files()[CLIENT]
+    tag = f'"{file.version}"'
     headers = {
         "etag": tag,
         "cache-control": _FOR_MINUTES,
@@ -135,4 +135,4 @@ async def client(
     }
     if tag in if_none_match:
         return Response(status_code=304, headers=headers)
-    return Response(found.content, media_type=found.media_type, headers=headers)
+    return Response(file.content, media_type=file.media_type, headers=headers)

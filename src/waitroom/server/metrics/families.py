@@ -177,10 +177,10 @@ def render(facts: Facts, accept: str) -> tuple[bytes, str]:
 
 def _rooms(rooms: Sequence[RoomFigures]) -> Iterator[Metric]:
     def each(name: str, number: Callable[[Stats], float]) -> Metric:
-        figures = (((one.stats.room,), number(one.stats)) for one in rooms)
+        figures = (((room.stats.room,), number(room.stats)) for room in rooms)
         return _many(f"waitroom_room_{name}", figures)
 
-    modes = (((one.stats.room, str(one.stats.mode)), 1) for one in rooms)
+    modes = (((room.stats.room, str(room.stats.mode)), 1) for room in rooms)
     yield _many("waitroom_room_mode", modes)
     yield each("waiting", lambda stats: stats.waiting)
     yield each("called", lambda stats: stats.called)
@@ -188,9 +188,9 @@ def _rooms(rooms: Sequence[RoomFigures]) -> Iterator[Metric]:
     yield each("longest_wait_seconds", lambda stats: stats.oldest_wait_ms / 1000)
     yield each("hold_seconds", _hold_s)
     waits = (
-        ((one.stats.room, bound), seconds)
-        for one in rooms
-        for bound, seconds in zip(("low", "likely", "high"), one.wait_s or (), strict=False)
+        ((room.stats.room, bound), seconds)
+        for room in rooms
+        for bound, seconds in zip(("low", "likely", "high"), room.wait_s or (), strict=False)
     )
     yield _many("waitroom_room_estimated_wait_seconds", waits)
     yield _many("waitroom_room_opens_at_seconds", _limits(rooms, "opens_at_ms", 1000))
@@ -202,10 +202,10 @@ def _rooms(rooms: Sequence[RoomFigures]) -> Iterator[Metric]:
 def _limits(
     rooms: Sequence[RoomFigures], field: str, per: int = 1
 ) -> Iterator[tuple[tuple[str, ...], float]]:
-    for one in rooms:
-        value = getattr(one.policy, field, None)
+    for room in rooms:
+        value = getattr(room.policy, field, None)
         if value is not None:
-            yield (one.stats.room,), value / per
+            yield (room.stats.room,), value / per
 
 
 def _hold_s(stats: Stats) -> float:

@@ -50,5 +50,5 @@ def counted(app: App, counters: Callable[[], Counters | None]) -> App:
 def route_of(scope: MutableMapping[str, Any]) -> str:
     """Return the method and the template of the route that answered; `other` if none did."""
     method: str = scope["method"] if scope["method"] in _METHODS else OTHER
-    found = getattr(scope.get("route"), "path", None)
-    return f"{method} {found}" if isinstance(found, str) else f"{method} {OTHER}"
+    template = getattr(scope.get("route"), "path", None)
+    return f"{method} {template}" if isinstance(template, str) else f"{method} {OTHER}"

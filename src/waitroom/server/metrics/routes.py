@@ -84,12 +84,12 @@ async def gather(server: Server) -> Facts:
 
 async def _ask(server: Server, names: Sequence[str]) -> list[RoomFigures]:
     """Return the figures of rooms, a few at a time, so that visitors are not crowded out."""
-    found: list[RoomFigures] = []
+    figures: list[RoomFigures] = []
     for start in range(0, len(names), AT_ONCE):
-        some = names[start : start + AT_ONCE]
-        answers = await asyncio.gather(*(_figures(server, room) for room in some))
-        found += (one for one in answers if one is not None)
-    return found
+        page = names[start : start + AT_ONCE]
+        answers = await asyncio.gather(*(_figures(server, room) for room in page))
+        figures += (room for room in answers if room is not None)
+    return figures
 
 
 async def _figures(server: Server, room: str) -> RoomFigures | None:

@@ -37,13 +37,13 @@ _OTHER_FILES = 256
 def resolve(host: str, port: int) -> str:
     """Return the address of `host` that a server can listen on now, or say why there is none."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         raise InvalidInput(
             "host", f"{host!r:.80} is no address; use 127.0.0.1 for this machine alone or 0.0.0.0"
         ) from None
     # `localhost` may be both; IPv4 is what people type.
-    family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+    family, _, _, _, address = min(addresses, key=lambda entry: entry[0] != socket.AF_INET)
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -89,15 +89,18 @@ def refuse(port: int) -> int:
     program = struct.pack("HP", len(_NO_SYN), ctypes.addressof(steps))
     done = 0
     for entry in list(Path("/proc/self/fd").iterdir()):
-        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(int(entry.name))) as one:
-            if _listens(one, port):
-                one.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
+        with (
+            contextlib.suppress(OSError),
+            socket.socket(fileno=os.dup(int(entry.name))) as listener,
+        ):
+            if _listens(listener, port):
+                listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
                 done += 1
     return done
 
 
-def _listens(one: socket.socket, port: int) -> bool:
-    internet = one.family in (socket.AF_INET, socket.AF_INET6)
-    if not internet or not one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+def _listens(listener: socket.socket, port: int) -> bool:
+    internet = listener.family in (socket.AF_INET, socket.AF_INET6)
+    if not internet or not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
         return False
-    return bool(one.getsockname()[1] == port)
+    return bool(listener.getsockname()[1] == port)

@@ -109,7 +109,7 @@ class JsonFormatter(logging.Formatter):
         if error := _error(self, record):
             line["error"] = error
         text = json.dumps(line, ensure_ascii=False, default=_plain)
-        return _UNSAFE_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        return _UNSAFE_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 class TextFormatter(logging.Formatter):
@@ -169,8 +169,8 @@ def _time(record: logging.LogRecord) -> str:
 
 def _extra(record: logging.LogRecord) -> dict[str, Any]:
     """Return what the caller gave as `extra`, masked by name and by content."""
-    given = {name: value for name, value in vars(record).items() if name not in _STANDARD}
-    return {name: _masked(name, value) for name, value in given.items()}
+    extra = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+    return {name: _masked(name, value) for name, value in extra.items()}
 
 
 def _masked(name: str, value: Any) -> Any:
@@ -179,9 +179,9 @@ def _masked(name: str, value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, dict):
-        return {mask(str(key)): _masked(str(key), one) for key, one in [*value.items()][:100]}
+        return {mask(str(key)): _masked(str(key), item) for key, item in [*value.items()][:100]}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_masked("", one) for one in [*value][:100]]
+        return [_masked("", item) for item in [*value][:100]]
     return mask(value if isinstance(value, str) else _plain(value))
 
 
@@ -196,7 +196,7 @@ def _error(formatter: logging.Formatter, record: logging.LogRecord) -> str:
 
 
 def _visible(text: str) -> str:
-    return _UNSAFE_TEXT.sub(lambda found: repr(found[0])[1:-1], text)
+    return _UNSAFE_TEXT.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 def _plain(value: object) -> str:

@@ -40,7 +40,7 @@ from waitroom.server.http import bodies
 from waitroom.server.http.proxies import TrustedProxies
 from waitroom.server.lifecycle import check_desk
 from waitroom.server.process import listening, logs
-from waitroom.server.process.signals import DRAIN, HUSH, held
+from waitroom.server.process.signals import DRAIN, HUSH, signals_blocked
 from waitroom.settings import Settings, declared_rooms
 
 log = logging.getLogger("waitroom.serve")
@@ -90,14 +90,14 @@ class Parent(Granian):
                     os.kill(worker.inner.pid, what)
 
     def _spawn_workers(self, *args: Any) -> None:
-        with held():
+        with signals_blocked():
             super()._spawn_workers(*args)  # type: ignore[no-untyped-call]
 
     def _respawn_workers(self, *args: Any, **kwargs: Any) -> None:
         if self.signals:  # one that died while draining is not missed
             return
         log.error("a worker died and is started again")
-        with held():
+        with signals_blocked():
             super()._respawn_workers(*args, **kwargs)
 
     def _stop_workers(self) -> None:
@@ -115,7 +115,7 @@ def serve(settings: Settings, *, on_ready: Callable[[], None] | None = None) -> 
         raise InvalidInput("log_level", str(error)) from None
     # The embedded backend runs in a thread, and a forked copy of that would be half a thread.
     multiprocessing.set_start_method("spawn", force=True)
-    # Started by hand, for it unblocks signals where it is started, and `held()` blocks them.
+    # Started by hand: it unblocks signals where it is started, and `signals_blocked` blocks them.
     resource_tracker.ensure_running()
     with _own_backend(settings):
         asyncio.run(prepare(settings, rooms))
@@ -139,7 +139,7 @@ def _parent(settings: Settings, address: str) -> Parent:
     if connections < settings.connections:
         why = "the limit of open files (`ulimit -n`) allows %d connections per worker, not %d"
         log.warning(why, connections, settings.connections)
-    made = Parent(
+    parent = Parent(
         "waitroom",
         address=address,
         port=settings.port,
@@ -162,9 +162,9 @@ def _parent(settings: Settings, address: str) -> Parent:
         workers_kill_timeout=KILL_S,
         respawn_failed_workers=True,
     )
-    made.log_enabled = False  # in the workers: the app has said it already, and better
-    made.drain_s = settings.drain_s
-    return made
+    parent.log_enabled = False  # in the workers: the app has said it already, and better
+    parent.drain_s = settings.drain_s
+    return parent
 
 
 def check(settings: Settings) -> str:

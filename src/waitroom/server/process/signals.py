@@ -7,13 +7,13 @@ import signal
 from collections.abc import Iterator
 
 DRAIN, HUSH = signal.SIGUSR1, signal.SIGUSR2
-HELD = frozenset({signal.SIGINT, signal.SIGTERM, DRAIN, HUSH})
+BLOCKED = frozenset({signal.SIGINT, signal.SIGTERM, DRAIN, HUSH})
 
 
 @contextlib.contextmanager
-def held() -> Iterator[None]:
-    """Let processes that are started meanwhile begin with `HELD` blocked."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
+def signals_blocked() -> Iterator[None]:
+    """Let processes that are started meanwhile begin with `BLOCKED` blocked."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED)
     try:
         yield
     finally:

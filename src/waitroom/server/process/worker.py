@@ -1,6 +1,6 @@
 """The app as a worker of Granian runs it: it hears the parent, and notices the parent's death.
 
-A worker starts with the signals of `HELD` (`signals.py`) blocked and takes each when it can:
+A worker starts with the signals of `BLOCKED` (`signals.py`) and takes each when it can:
 `DRAIN` and `HUSH` once it has a loop, `SIGTERM` (which makes Granian stop) not before it has
 hushed, and `SIGINT` never. So a Ctrl-C, or a supervisor that signals the whole group, leaves it to
 the parent.

@@ -151,7 +151,7 @@ class Boards:
         board = Board(room, policy, stats, deque(history, KEPT_SAMPLES))
         board.renew(policy, stats)
         if len(self.known) >= _MOST_BOARDS:
-            oldest = min(self.known.values(), key=lambda one: one.wanted_at)
+            oldest = min(self.known.values(), key=lambda board: board.wanted_at)
             del self.known[oldest.room]
         self.known[room] = board
         return board

@@ -40,8 +40,13 @@ _MOST_PAGES = 20  # as many events as the room's log keeps
 class TicketStream(EventStream):
     """The stream of a ticket."""
 
-    held: PresentedTicket
+    ticket: PresentedTicket
     due_at: float = 0.0
+
+    @property
+    def ticket_id(self) -> str:
+        """The id of its ticket."""
+        return self.ticket.ticket.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +72,9 @@ class LiveStreams:
         for streams in [*self._rooms.values()]:
             await streams.stop()
 
-    def open(self, room: str, held: PresentedTicket, address: str) -> TicketStream:
+    def open(self, room: str, ticket: PresentedTicket, address: str) -> TicketStream:
         """Add a stream, unless there are too many."""
-        stream = TicketStream(held=held, address=address)
+        stream = TicketStream(ticket=ticket, address=address)
         self._open.add(stream)
         streams = self._rooms.get(room)
         if streams is None:
@@ -105,16 +110,16 @@ class RoomStreams:
         self.streams.add(stream)
         self._new.add(stream)
         self._news.set()
-        self._by_id.setdefault(stream.held.ticket.id, set()).add(stream)
+        self._by_id.setdefault(stream.ticket_id, set()).add(stream)
 
     def remove(self, stream: TicketStream) -> bool:
         """Let a stream go; return whether it was the last."""
         self.streams.discard(stream)
         self._new.discard(stream)
-        same = self._by_id.get(stream.held.ticket.id, set())
+        same = self._by_id.get(stream.ticket_id, set())
         same.discard(stream)
         if not same:
-            self._by_id.pop(stream.held.ticket.id, None)
+            self._by_id.pop(stream.ticket_id, None)
         if not self.streams:
             self._task.cancel()
             return True
@@ -170,8 +175,8 @@ class RoomStreams:
         return changed
 
     async def _poll(self, streams: list[TicketStream]) -> None:
-        held = [stream.held for stream in streams]
-        views = await self._sources.engine.poll_many(self._room, held)
+        tickets = [stream.ticket for stream in streams]
+        views = await self._sources.engine.poll_many(self._room, tickets)
         now = time.monotonic()
         for stream, view in zip(streams, views, strict=True):
             if isinstance(view, WaitroomError):

@@ -29,17 +29,17 @@ async def check(server: Server, request: VisitorRequest) -> Answer:
     return GOOD
 
 
-async def _goes_on(server: Server, found: Pass) -> bool:
+async def _goes_on(server: Server, pass_: Pass) -> bool:
     """Tell whether the session of a pass, whose signature and end are good, is inside now."""
     # A pass without a session was given while the backend was away, and holds for its minute.
-    if server.backend_health.away or not found.sid:
+    if server.backend_health.away or not pass_.sid:
         return True
     try:
-        if await server.engine.check(found.room, found.ticket_id, found.sid):
+        if await server.engine.check(pass_.room, pass_.ticket_id, pass_.sid):
             return True
         # After a loss nobody is inside until gates have vouched for them, in `recover_s`. Asked
         # of the backend: a board may be a second old.
-        stats = await within(server, server.engine.stats(found.room))
+        stats = await within(server, server.engine.stats(pass_.room))
     except UnknownRoom:
         return False
     except Unavailable:
@@ -51,7 +51,7 @@ async def _goes_on(server: Server, found: Pass) -> bool:
 def read(server: Server, request: VisitorRequest) -> Pass:
     """Return the pass that the caller shows, with its signature and end checked."""
     text = request.bearer or request.cookie(PASS_COOKIE + request.room) or ""
-    found = server.passes.read(text)
-    if request.room and found.room != request.room:
+    pass_ = server.passes.read(text)
+    if request.room and pass_.room != request.room:
         raise InvalidPass("is for another room")
-    return found
+    return pass_

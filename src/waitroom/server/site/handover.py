@@ -83,9 +83,9 @@ async def redeem(server: Here, response: Response, body: Redeem) -> Session:
     """Turn a one-time code into the pass of its session; once."""
     response.headers.update(NO_STORE)
     server.backend_health.check()
-    found = await server.handoffs.redeem(body.code)
-    view = TicketView(found.room, found.ticket_id, State.INSIDE, "", sid=found.sid)
-    return _session(server, view._replace(session_ends_at_ms=found.ends_at_ms))
+    session = await server.handoffs.redeem(body.code)
+    view = TicketView(session.room, session.ticket_id, State.INSIDE, "", sid=session.sid)
+    return _session(server, view._replace(session_ends_at_ms=session.ends_at_ms))
 
 
 @router.post("/passes/renew", responses=problems(401, 408, 409, 410, 413, 422, 503))
@@ -95,16 +95,16 @@ async def renew(server: Here, request: Request, response: Response) -> Session:
     After a loss of state this vouches for the session too, as long as admission holds.
     """
     response.headers.update(NO_STORE)
-    found = _shown(server, request)
-    return _session(server, await _renewed(server, found))
+    pass_ = _pass_of(server, request)
+    return _session(server, await _renewed(server, pass_))
 
 
 @router.post("/passes/finish", status_code=204, responses=problems(401, 408, 410, 413, 503))
 async def finish(server: Here, request: Request) -> None:
     """End the session of a pass; its place goes to the next one at once."""
-    found = _shown(server, request)
+    pass_ = _pass_of(server, request)
     server.backend_health.check()
-    await server.engine.finish_session(found.room, found.ticket_id, found.sid)
+    await server.engine.finish_session(pass_.room, pass_.ticket_id, pass_.sid)
 
 
 @router.post("/passes/announce", responses=problems(400, 408, 413, 422, 503))
@@ -120,33 +120,33 @@ async def announce(server: Here, body: Announce) -> Announced:
 
 async def _vouched(server: Server, text: str) -> bool:
     try:
-        found = server.passes.read(text)
-        if await server.engine.check(found.room, found.ticket_id, found.sid):
+        pass_ = server.passes.read(text)
+        if await server.engine.check(pass_.room, pass_.ticket_id, pass_.sid):
             return True
-        await _renewed(server, found)
+        await _renewed(server, pass_)
     except WaitroomError:
         return False
     return True
 
 
-async def _renewed(server: Server, found: Pass) -> TicketView:
+async def _renewed(server: Server, pass_: Pass) -> TicketView:
     server.backend_health.check()
     return await server.engine.renew_session(
-        found.room, found.ticket_id, found.sid, vouched_until_ms=found.expires_s * 1000
+        pass_.room, pass_.ticket_id, pass_.sid, vouched_until_ms=pass_.expires_s * 1000
     )
 
 
-def _shown(server: Server, request: Request) -> Pass:
+def _pass_of(server: Server, request: Request) -> Pass:
     visitor_request = VisitorRequest.of(request.scope, "", None)
     if not visitor_request.bearer:
         raise InvalidPass("is missing; send it as `Authorization: Bearer`")
-    found = check.read(server, visitor_request)
-    if not found.sid:
+    pass_ = check.read(server, visitor_request)
+    if not pass_.sid:
         raise InvalidPass("was given while the backend was away, and belongs to no session")
-    return found
+    return pass_
 
 
 def _session(server: Server, view: TicketView) -> Session:
     ends = moment(view.session_ends_at_ms)
-    found = {"room": view.room, "pass": server.passes.of(view), "session_ends_at": ends}
-    return Session.model_validate(found)
+    body = {"room": view.room, "pass": server.passes.of(view), "session_ends_at": ends}
+    return Session.model_validate(body)

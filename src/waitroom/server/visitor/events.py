@@ -14,10 +14,10 @@ async def serve(server: Server, request: VisitorRequest, receive: Receive, send:
     """Answer a request for events until either side ends it; return the status."""
     try:
         server.backend_health.check()
-        held = await within(server, server.engine.read_ticket(request.room, request.ticket))
+        ticket = await within(server, server.engine.read_ticket(request.room, request.ticket))
         await within(server, server.boards.get(request.room))
         address = request.address(server.proxies)
-        stream = server.live_streams.open(request.room, held, address)
+        stream = server.live_streams.open(request.room, ticket, address)
     except WaitroomError as error:
         answer = problems.answer(error)
         await bodies.send_answer(send, answer, last=server.draining)

@@ -33,12 +33,12 @@ IDEMPOTENCY_KEY = {
 }
 
 
-def content(kind: type[msgspec.Struct]) -> dict[str, Any]:
+def content(struct: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the documentation of a JSON body."""
-    schema = {"$ref": _REF.format(name=kind.__name__)}
+    schema = {"$ref": _REF.format(name=struct.__name__)}
     return {"content": {"application/json": {"schema": schema}}}
 
 
-def request_body(kind: type[msgspec.Struct], *, required: bool) -> dict[str, Any]:
+def request_body(struct: type[msgspec.Struct], *, required: bool) -> dict[str, Any]:
     """Return the documentation of what is sent; the handlers read it themselves, as the lane."""
-    return {"requestBody": {"required": required, **content(kind)}}
+    return {"requestBody": {"required": required, **content(struct)}}
