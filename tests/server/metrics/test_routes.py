@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import multiprocessing
 import os
 import re
 import secrets
 import signal
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import httpx
-import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
@@ -24,7 +20,7 @@ from tests.support.servers import Server as Backend
 from tests.support.serving import ADMIN_KEY, Serving, serving
 from waitroom.engine import COUNTERS
 from waitroom.models import preset
-from waitroom.server.counters.shared import WRITE_EVERY_S, SharedCounters, Sum, folder_of
+from waitroom.server.counters.shared import WRITE_EVERY_S, SharedCounters, Sum
 from waitroom.server.counters.worker import ITEMS, LATENCY_S, MOST_LABELS, Counters
 from waitroom.server.metrics import families
 from waitroom.server.metrics.families import METRICS, Facts, RoomFigures, render
@@ -56,17 +52,6 @@ def values(text: str, name: str) -> dict[tuple[str, ...], float]:
 
 
 # Counting ------------------------------------------------------------------------------------
-
-
-def test_counting_costs_less_than_a_microsecond() -> None:
-    """One request or store call is counted in under 1 µs, in the best of some rounds."""
-    counters, best = Counters(), float("inf")
-    for _ in range(20):
-        started = time.perf_counter()
-        for _ in range(1_000):
-            counters.request(ROUTE, 200, 0.003)
-        best = min(best, time.perf_counter() - started)
-    assert best / 1_000 < 1e-6
 
 
 async def test_what_is_counted_is_shown(tmp_path: Path) -> None:
@@ -107,127 +92,6 @@ async def test_labels_are_bounded(tmp_path: Path) -> None:
     assert MOST_LABELS + 1 == len(total.numbers["limited"])
     text = render(Facts(sum=total), "")[0].decode()
     assert 10 * MOST_LABELS == sum(values(text, "waitroom_requests_total").values())
-
-
-def test_a_tie_belongs_to_the_lower_bucket() -> None:
-    """A bucket's bound is included, as Prometheus has it (`le`)."""
-    counters = Counters()
-    counters.request("x", 200, LATENCY_S[3])
-    assert 1 == counters.snapshot()["requests"]["x 200"][3]
-
-
-# Workers -------------------------------------------------------------------------------------
-
-Workers = Sequence[multiprocessing.process.BaseProcess]
-_SPAWN = multiprocessing.get_context("spawn")
-
-
-def _work(folder: Path, requests: int, ready: str) -> None:
-    """Be a worker that counts some requests and lives until it is killed."""
-
-    async def run() -> None:
-        counters = Counters()
-        async with SharedCounters(folder, counters, every_s=0.02) as shared:
-            for _ in range(requests):
-                counters.request("x", 200, 0.001)
-            counters.streams_open = 1
-            await shared.write()
-            await asyncio.to_thread(Path(ready).touch)
-            await asyncio.Event().wait()
-
-    asyncio.run(run())
-
-
-@pytest.fixture
-def workers(tmp_path: Path) -> Iterator[Workers]:
-    """Run three workers beside the test, which counted 10, 20 and 30 requests."""
-    made = []
-    for n in (1, 2, 3):
-        ready = str(tmp_path / f"ready{n}")
-        made.append(_SPAWN.Process(target=_work, args=(tmp_path / "run", 10 * n, ready)))
-        made[-1].start()
-    deadline = time.monotonic() + 20
-    while len([*tmp_path.glob("ready*")]) < 3:
-        assert time.monotonic() < deadline, "workers did not start"
-        time.sleep(0.01)
-    yield made
-    for one in made:
-        one.kill()
-        one.join()
-
-
-async def _total(shared: SharedCounters) -> tuple[float, float, int]:
-    total = await shared.read()
-    requests = total.numbers["requests"].get("x 200", [0])
-    return sum(requests[:-1]), total.numbers["gauges"]["streams_open"][0], total.workers
-
-
-async def test_dead_workers_stay_counted(tmp_path: Path, workers: Workers) -> None:
-    """A scrape sums all workers; of those killed the counters stay and the gauges go."""
-    folder = tmp_path / "run"
-    async with SharedCounters(folder, Counters()) as shared:
-        assert (60, 3, 4) == await _total(shared)
-        for left in (3, 2, 1):
-            workers[left - 1].kill()
-            workers[left - 1].join()
-            assert (60, left - 1, left) == await _total(shared)
-        assert (60, 0, 1) == await _total(shared)
-    assert 1 == len([*folder.glob("*.live")])  # nobody reads any more, so the last one stays
-
-
-async def test_a_kill_while_folding_counts_nobody_twice(tmp_path: Path, workers: Workers) -> None:
-    """Files of the dead that are in `past.json` already are not added again."""
-    folder = tmp_path / "run"
-    workers[2].kill()
-    workers[2].join()
-    kept = {path: path.read_bytes() for path in folder.glob(f"{workers[2].pid}-*")}
-    async with SharedCounters(folder, Counters()) as shared:
-        assert 60 == (await _total(shared))[0]
-        for path, content in kept.items():  # as if the one that folded had died before removing
-            path.write_bytes(content)
-        past = json.loads((folder / "past.json").read_bytes())
-        assert [next(iter(kept)).stem] == past["names"]
-        assert 60 == (await _total(shared))[0]
-        assert 60 == (await _total(shared))[0]
-        assert [] == [*folder.glob(f"{workers[2].pid}-*")]
-
-
-async def test_a_stopped_worker_is_not_taken_for_dead(tmp_path: Path, workers: Workers) -> None:
-    """A worker that hangs still holds its lock, so it is counted once and as alive."""
-    pid = workers[0].pid
-    assert pid
-    os.kill(pid, signal.SIGSTOP)
-    async with SharedCounters(tmp_path / "run", Counters()) as shared:
-        assert (60, 3, 4) == await _total(shared)
-    os.kill(pid, signal.SIGCONT)
-
-
-async def test_concurrent_scrapes_agree_while_workers_die(tmp_path: Path, workers: Workers) -> None:
-    """However scrapes and deaths fall together, the sum never goes back."""
-    folder = tmp_path / "run"
-    async with SharedCounters(folder, Counters()) as one, SharedCounters(folder, Counters()) as two:
-        for worker in (*workers, None):
-            totals = await asyncio.gather(*(_total(s) for s in (one, two) * 20))
-            assert {60} == {requests for requests, _, _ in totals}
-            if worker:
-                worker.kill()
-
-
-async def test_a_folder_that_cannot_be_used_costs_only_the_sum(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Where nothing can be written, a worker says so and shows its own numbers."""
-    (tmp_path / "file").touch()
-    counters = Counters()
-    counters.request("x", 200, 0.1)
-    async with SharedCounters(tmp_path / "file" / "run", counters) as shared:
-        assert (1, 0, 1) == await _total(shared)
-    assert "one worker only" in caplog.text
-
-
-def test_two_servers_in_one_folder_do_not_mix() -> None:
-    """The folder is that of a port, so that two servers which share their data stay apart."""
-    assert folder_of(Path("d"), 1) != folder_of(Path("d"), 2)
 
 
 # Rooms and formats ---------------------------------------------------------------------------
