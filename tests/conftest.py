@@ -22,7 +22,7 @@ mutants.apply()
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
-LEAKS = leaks.Watch()
+LEAKS = leaks.WATCH
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,8 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the kinds of servers that only CI runs, and begin with what takes longest."""
-    due = [item for item in items if order.is_due(item)]
-    config.hook.pytest_deselected(items=[item for item in items if not order.is_due(item)])
+    out = {item for item in items if not order.is_due(item)}
+    if not order.is_whole():
+        out |= order.sampled(items)
+    config.hook.pytest_deselected(items=[item for item in items if item in out])
+    due = [item for item in items if item not in out]
     seed: int | None = config.getoption("shuffle")
     items[:] = order.longest_first(due) if seed is None else order.shuffled(due, seed)
     for item in items:

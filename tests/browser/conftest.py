@@ -19,13 +19,12 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright, expect
 
-from tests.browser.stage import FLAGS, PHONE, Stage, chromium_or_skip
+from tests.browser.stage import FLAGS, PHONE, SOON_MS, Stage, chromium_or_skip
 from tests.support.serving import Serving
 
 Open = Callable[..., Awaitable[Page]]
 _HARMLESS = ("Failed to load resource",)  # an answer of 4xx or 5xx, which tests look at themselves
-# On a busy machine the backend may look away for a moment; pages get over that within seconds.
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=SOON_MS)
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -66,6 +65,7 @@ async def open_page(browser: Browser) -> AsyncIterator[Open]:
     async def opened(url: str, **context: Any) -> Page:
         context = {"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce"} | context
         contexts.append(await browser.new_context(**context))
+        contexts[-1].set_default_timeout(SOON_MS)
         page = await contexts[-1].new_page()
         page.on("request", lambda request: hosts.add(_host(request)))
         page.on("pageerror", lambda error: faults.append(str(error)))

@@ -10,14 +10,10 @@ import httpx
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import Page, expect
 
-from tests.support.counts import count
 from tests.support.serving import ADMIN_KEY
 
 TABLET = {"width": 1024, "height": 768}
 UPRIGHT = {"width": 768, "height": 1024}
-SOON_MS = 2_000 * count("patience")
-"""Within two seconds, where the machine is ours alone."""
-
 SERIOUS = ("serious", "critical")
 TYPES = [
     {"name": "dine-in", "title": "Dine in", "largest_party": 8},

@@ -23,6 +23,9 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+SOON_MS = 90_000
+"""The longest that a test waits for what a page will show: it ends when it is there."""
+
 PHONE = {"width": 390, "height": 844}
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 LARGEST_IMAGE = 100_000

@@ -10,7 +10,6 @@ from playwright.async_api import ViewportSize, expect
 
 from tests.browser.conftest import Open
 from tests.browser.desk_stage import (
-    SOON_MS,
     Diner,
     open_diner,
     serious,
@@ -53,10 +52,10 @@ async def test_join_by_the_poster_and_be_called(diner: Diner, open_page: Open) -
     assert ("Kim", 4, "on_site") == (kim["name"], kim["size"], kim["source"])
 
     await diner.do("call", "Lee")
-    await expect(page.locator("[data-x=ahead]")).to_have_text("You are next", timeout=SOON_MS)
+    await expect(page.locator("[data-x=ahead]")).to_have_text("You are next")
     await diner.do("call", "Kim")
     ready = page.get_by_role("heading", name="Your table is ready")
-    await expect(ready).to_be_visible(timeout=SOON_MS)
+    await expect(ready).to_be_visible()
     await expect(page.locator(".ready-now .number")).to_have_text(str(kim["number"]))
     assert (await page.title()).startswith("● Your table is ready")
     await expect(page.locator("[data-x=live]")).to_have_text("Your table is ready")
@@ -136,7 +135,7 @@ async def test_in_korean(diner: Diner, open_page: Open) -> None:
     await expect(page.locator("dl")).to_contain_text("예상 대기 시간")
     await expect(page.locator("[data-x=wait]")).to_have_text("약 1시간")
     await diner.do("cancel", "이")
-    await expect(page.locator("[data-x=ahead]")).to_have_text("앞에 2팀", timeout=SOON_MS)
+    await expect(page.locator("[data-x=ahead]")).to_have_text("앞에 2팀")
     await expect(page.locator("[data-x=wait]")).to_have_text("약 45분")
     assert (await page.title()).startswith("앞에 2팀")
     await page.get_by_role("link", name="English").click()
@@ -150,7 +149,7 @@ async def test_a_lost_network(diner: Diner, open_page: Open) -> None:
     await expect(page.locator("[data-x=fresh]")).to_contain_text("Updated")
     await page.context.set_offline(True)
     lost = "Reconnecting, your place is kept"
-    await expect(page.locator("[data-x=fresh]")).to_have_text(lost, timeout=30_000)
+    await expect(page.locator("[data-x=fresh]")).to_have_text(lost)
     await diner.do("cancel", "Lee")
     await page.context.set_offline(False)
     await expect(page.locator("[data-x=ahead]")).to_have_text("You are next")
@@ -228,6 +227,7 @@ async def test_the_script_words_waits_as_the_server_does(
         assert said == (await text(page, "observed") if observed else "")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", SCHEMES)
 async def test_everyone_can_use_it(diner: Diner, open_page: Open, scheme: str) -> None:
     """axe-core finds nothing serious on any page of a guest, and all fit a phone at 200 %."""

@@ -43,6 +43,7 @@ async def put(page: Page, stage: Stage, view: PageView) -> None:
     await page.goto(address)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("lang", LANGUAGES)
 async def test_everyone_can_use_every_face(
@@ -63,6 +64,7 @@ async def test_everyone_can_use_every_face(
     assert {} == {name: found for name, found in wrong.items() if found}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("colour", ["#ffffff", "#000000", "#ffff00", "#777777", "#1a1e24"])
 async def test_any_colour_can_be_read(stage: Stage, open_page: Open, colour: str) -> None:
     """The room's colour never costs contrast: it is for accents, and black or white on top."""

@@ -22,7 +22,6 @@ from tests.browser.stage import Stage
 from tests.support.serving import free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-LONG_MS = 25_000
 APP = """<!doctype html><title>an app</title><script type="module">
 import { Waitroom, Problem } from "BASE/waitroom.js";
 Object.assign(window, { Waitroom, Problem, ready: true, heard: [] });
@@ -47,7 +46,7 @@ async def heard(page: Page, *wanted: Any) -> None:
     """Wait until the app was told this."""
     text = ",".join(str(one) for one in wanted)
     await page.wait_for_function(
-        "text => heard.some((one) => one.join().startsWith(text))", arg=text, timeout=LONG_MS
+        "text => heard.some((one) => one.join().startsWith(text))", arg=text
     )
 
 
@@ -180,7 +179,7 @@ async def test_one_question_at_a_time(stage: Stage, open_page: Open) -> None:
     await app_at(page, f"{stage.base}/app")
     await page.evaluate(f"window.place = new Waitroom('{room}'); place.join()")
     await page.evaluate("listen(place)")
-    await asyncio.wait_for(asked.get(), LONG_MS / 1000)
+    await asked.get()
     for _ in range(5):
         await page.evaluate("void dispatchEvent(new Event('focus'))")
         await page.evaluate("void following.ask()")
@@ -322,7 +321,7 @@ async def test_on_to_another_host(stage: Stage, open_page: Open) -> None:
     async with shop(page) as asked:
         back = "http://shop.example/seats?day=2&waitroom_code=planted#map"
         await page.goto(f"{stage.page_of(room)}?return={quote(back, safe='')}")
-        await expect(page).to_have_title("the shop", timeout=LONG_MS)
+        await expect(page).to_have_title("the shop")
         found = re.fullmatch(r"http://shop\.example/seats\?day=2&waitroom_code=([\w-]+)", asked[0])
         assert found is not None, asked
         assert "#map" == await page.evaluate("location.hash")
@@ -341,11 +340,11 @@ async def test_on_from_inside(stage: Stage, open_page: Open) -> None:
         if not script:
             await page.get_by_role("button", name="Join the line").click()
             await page.get_by_role("button", name="Enter now").click()
-        await page.wait_for_url(f"{site}/first?waitroom_code=*", timeout=LONG_MS)
+        await page.wait_for_url(f"{site}/first?waitroom_code=*")
         first = page.url.partition("=")[2]
         await page.goto(f"{stage.page_of(room)}?return={site}/again")
         await page.get_by_role("button", name="Continue").click()
-        await page.wait_for_url(f"{site}/again?waitroom_code=*", timeout=LONG_MS)
+        await page.wait_for_url(f"{site}/again?waitroom_code=*")
         assert first != page.url.partition("=")[2]
 
 
@@ -353,7 +352,7 @@ async def test_on_to_the_same_host(stage: Stage, open_page: Open) -> None:
     """There the cookie is enough, and the address is the one that was asked for."""
     room = await stage.room(mode="open")
     page = await open_page(f"{stage.page_of(room)}?return=/healthz?a=1")
-    await page.wait_for_url(f"{stage.base}/healthz?a=1", timeout=LONG_MS)
+    await page.wait_for_url(f"{stage.base}/healthz?a=1")
 
 
 async def test_the_way_back_outlives_the_line(stage: Stage, open_page: Open) -> None:
@@ -366,7 +365,7 @@ async def test_the_way_back_outlives_the_line(stage: Stage, open_page: Open) -> 
     await page.get_by_role("link", name="한국어").click()
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")
     await stage.admit(room, 1)
-    await page.wait_for_url(f"{stage.base}/healthz?a=1", timeout=LONG_MS)
+    await page.wait_for_url(f"{stage.base}/healthz?a=1")
 
 
 async def test_no_code_to_be_had(stage: Stage, open_page: Open) -> None:
@@ -382,6 +381,6 @@ async def test_no_code_to_be_had(stage: Stage, open_page: Open) -> None:
     await page.route("**/handoff", fail)
     async with shop(page) as asked:
         await page.goto(stage.page_of(room))
-        await expect(page).to_have_title("the shop", timeout=LONG_MS)
+        await expect(page).to_have_title("the shop")
         assert ["http://shop.example/"] == asked
     assert 2 == tries.qsize()

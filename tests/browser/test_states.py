@@ -13,7 +13,6 @@ from tests.browser.stage import Stage, heading, picture
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 MOST_BYTES = 30_000
-SOON_MS = 15_000
 
 
 async def test_the_page_is_small(stage: Stage, open_page: Open) -> None:
@@ -48,7 +47,7 @@ async def test_before_opening(stage: Stage, open_page: Open) -> None:
     await expect(page.locator("[data-x=early]")).to_have_text(
         "You are in line already, as number 2."
     )
-    await expect(page.locator("[data-x=place]")).to_have_text("You are next", timeout=SOON_MS)
+    await expect(page.locator("[data-x=place]")).to_have_text("You are next")
 
 
 async def test_before_opening_nobody_may_join(stage: Stage, open_page: Open) -> None:
@@ -58,7 +57,7 @@ async def test_before_opening_nobody_may_join(stage: Stage, open_page: Open) -> 
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=early]")).to_have_text("You can join from then on.")
     await expect(page.get_by_text("Leave the line", exact=True)).to_be_hidden()
-    await expect(page.locator("[data-x=ahead]")).to_have_text("0", timeout=SOON_MS)
+    await expect(page.locator("[data-x=ahead]")).to_have_text("0")
 
 
 async def test_full(stage: Stage, open_page: Open) -> None:
@@ -77,7 +76,7 @@ async def test_closed(stage: Stage, open_page: Open) -> None:
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")
     await stage.change(room, mode="closed")
     await expect(page.locator("[data-x=note]")).to_have_text(
-        "The line is closed to newcomers. Your place is kept.", timeout=SOON_MS
+        "The line is closed to newcomers. Your place is kept."
     )
     other = await open_page(stage.page_of(room))
     await expect(other.get_by_role("heading", name="This line is closed")).to_be_visible()
@@ -103,10 +102,10 @@ async def test_a_session_that_is_over(stage: Stage, open_page: Open) -> None:
     """Inside, the time left is shown; when it is up the page says so and offers the line again."""
     room = await stage.room(mode="open", session_s=4)
     page = await open_page(stage.page_of(room))
-    await expect(page.get_by_role("heading", name="You are inside")).to_be_visible(timeout=SOON_MS)
+    await expect(page.get_by_role("heading", name="You are inside")).to_be_visible()
     await expect(page.locator("[data-x=session]")).to_have_text(re.compile(r"0:0\d"))
     over = page.get_by_role("heading", name="Your session is over")
-    await expect(over).to_be_visible(timeout=SOON_MS)
+    await expect(over).to_be_visible()
     await expect(page.get_by_role("button", name="Join the line again")).to_be_visible()
 
 
@@ -116,9 +115,7 @@ async def test_a_cleared_room(stage: Stage, open_page: Open) -> None:
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")
     await stage.clear(room)
-    await expect(page.get_by_role("heading", name="The line starts anew")).to_be_visible(
-        timeout=SOON_MS
-    )
+    await expect(page.get_by_role("heading", name="The line starts anew")).to_be_visible()
 
 
 @pytest.mark.parametrize("name", ["no-such-room", "%20", "a%00b"])

@@ -13,12 +13,16 @@ from tests.support.clients import HOST
 
 @dataclass(slots=True)
 class Link:
-    """Carries connections to a port; `hangs` keeps back what comes back, `gone` closes all."""
+    """Carries connections to a port; `hangs` keeps back what comes back, `gone` closes all.
+
+    `asked` counts the requests, or the connections while nobody is there.
+    """
 
     target: int
     port: int = 0
     hangs: bool = False
     gone: bool = False
+    asked: int = 0
     ready: threading.Event = field(default_factory=threading.Event)
     _open: set[asyncio.StreamWriter] = field(default_factory=set)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
@@ -43,6 +47,7 @@ class Link:
         ways = []
         try:
             if self.gone:
+                self.asked += 1
                 return
             upstream, ahead = await asyncio.open_connection(HOST, self.target)
             self._open |= {writer, ahead}
@@ -58,6 +63,7 @@ class Link:
     ) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(65_536):
+                self.asked += not back
                 if not (back and self.hangs):
                     writer.write(data)
         writer.transport.abort()

@@ -13,10 +13,10 @@ from tests.gates.links import Link, linked
 from tests.gates.sites import site
 from tests.support.clients import HOST, Reply, ask, request
 from tests.support.counts import count
+from tests.support.servers import wait_for
 from tests.support.serving import Serving
 from waitroom.gates.options import Options
 
-LIMIT_S = 0.3
 HANGS, GONE = "hangs", "gone"
 JSON = {"accept": "application/json"}
 
@@ -33,54 +33,48 @@ def get(port: int, headers: dict[str, str]) -> Reply:
     return ask(port, request("GET", "/concert", headers))
 
 
-def quick(replies: list[Reply]) -> bool:
-    """Tell whether answers came in time; a busy machine may hold up one in ten."""
-    took = sorted(reply.took_s for reply in replies)
-    return took[int(len(took) * 0.9)] < LIMIT_S
-
-
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("how", [HANGS, GONE])
 @pytest.mark.parametrize("framework", ["starlette", "wsgi", "flask", "django"])
 def test_pass_holders_notice_nothing(framework: str, how: str, link: Link, sign: Sign) -> None:
-    """They get in all the time and as fast; a newcomer is told to try again, within 300 ms."""
+    """They get in all the time; a newcomer is told to try again, and waits for nobody."""
     options = Options(f"http://{HOST}:{link.port}", {"/concert": "concert"})
     mine = {"cookie": f"waitroom-pass-concert={sign(ends_s=int(time.time()) + 900)}"}
     with site(framework, options) as port:
         assert (200, 303) == (get(port, mine).status, get(port, {}).status)
         time.sleep(0.6)  # so that the gate has to look anew
         link.cut(hangs=how == HANGS)
+        asked = link.asked
         holders: list[Reply] = []
         newcomers: list[Reply] = []
-        ends = time.monotonic() + count("gate_away_seconds")
-        while time.monotonic() < ends:
+        began = time.monotonic()
+        while time.monotonic() < began + count("gate_away_seconds"):
             newcomers.append(get(port, JSON if len(newcomers) % 2 else {}))
             holders += [get(port, mine) for _ in range(3)]
             time.sleep(0.02)
         assert {200} == {reply.status for reply in holders}
         assert {503} == {reply.status for reply in newcomers}
         assert {"5"} == {reply.header("retry-after") for reply in newcomers}
-        assert quick(holders)
-        assert quick(newcomers)
+
+        # Once a second somebody asks whether Waitroom is back; nobody else waits for it.
+        assert link.asked - asked <= 2 + time.monotonic() - began
 
         link.mend()
 
-        ends = time.monotonic() + 10
-        while get(port, {}).status != 303:
-            assert time.monotonic() < ends
-            time.sleep(0.05)
+        wait_for(lambda: get(port, {}).status == 303, "the way to the waiting room", 60)
         assert 200 == get(port, mine).status
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("how", [HANGS, GONE])
 @pytest.mark.parametrize("framework", ["starlette", "wsgi", "flask", "django"])
 def test_open_lets_everybody_in(framework: str, how: str, link: Link) -> None:
-    """With `when_away` open a newcomer sees the site within 300 ms, from the first request on."""
+    """With `when_away` open a newcomer sees the site, from the first request on."""
     options = Options(f"http://{HOST}:{link.port}", {"/concert": "concert"}, when_away="open")
     link.cut(hangs=how == HANGS)
     with site(framework, options) as port:
         replies = [get(port, JSON if number % 2 else {}) for number in range(20)]
         assert {(200, b"secret")} == {(reply.status, reply.body) for reply in replies}
-        assert quick(replies)
 
 
 def test_keys_in_pem_need_no_waitroom_at_all(sign: Sign) -> None:

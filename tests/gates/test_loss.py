@@ -11,6 +11,7 @@ import pytest
 
 from tests.gates.sites import GATES, site
 from tests.support.clients import ask, request
+from tests.support.counts import count
 from tests.support.figures import say
 from tests.support.servers import Server, start_server
 from tests.support.serving import ADMIN_KEY, Serving, serving
@@ -43,7 +44,7 @@ def test_gates_announce_the_sessions_they_see(
     """An offline gate notices the loss by itself; nobody is let in on top of those inside."""
     monkeypatch.setattr(sessions, "WATCH_S", 0.5)
     base = f"{fragile.base}/v1/rooms/{ROOM}/tickets"
-    policy = {"capacity": CAPACITY, "session_s": 120, "recover_s": 8}
+    policy = {"capacity": CAPACITY, "session_s": 120, "recover_s": count("loss_recover_s")}
     body = {"name": ROOM, "policy": policy}
     httpx.post(f"{fragile.base}/v1/admin/rooms", json=body, headers=ADMIN).raise_for_status()
     people = [httpx.post(base, json={"enter": True}).json() for _ in range(CAPACITY + 3)]
@@ -58,7 +59,7 @@ def test_gates_announce_the_sessions_they_see(
 
         assert {200} == all_ask()
         store.command("FLUSHALL")
-        worst, ends = 0, time.monotonic() + 14
+        worst, ends = 0, time.monotonic() + count("loss_recover_s") + 4
         while time.monotonic() < ends:
             assert {200} == all_ask()
             for one in people:

@@ -14,6 +14,9 @@ import pytest
 _KEPT = ("resource_tracker", "forkserver")
 """Helpers of multiprocessing that stay by design, one for a whole process."""
 
+_EXECUTOR = "asyncio_"
+"""Threads of an event loop, which ends them with itself; that of the browser tests lives long."""
+
 
 def children() -> set[int]:
     """Return the pids of our children, those that have ended without being waited for too."""
@@ -54,12 +57,25 @@ class Watch:
             self.accept()
         return value
 
+    def hand_on(self, old: int, new: int) -> None:
+        """Take a process as meant if the one in whose place it runs was."""
+        if old in self._known_children:
+            self._known_children.add(new)
+
     def left(self) -> list[str]:
         """Return what is new, in words."""
         processes = {pid: command_of(pid) for pid in children() - self._known_children}
-        threads = {one for one in threading.enumerate() if not one.daemon} - self._known_threads
+        threads = set(threading.enumerate()) - self._known_threads
         return [
             f"process {pid}: {command or 'ended, but nobody waited for it'}"
             for pid, command in processes.items()
             if not any(word in command for word in _KEPT)
-        ] + [f"thread {one.name}" for one in threads]
+        ] + [
+            f"thread {thread.name}"
+            for thread in threads
+            if not thread.daemon and not thread.name.startswith(_EXECUTOR)
+        ]
+
+
+WATCH = Watch()
+"""The one of this process."""

@@ -34,11 +34,46 @@ A test whose outcome may depend on the kind is marked `every_kind`, and runs on 
 
 def is_due(item: pytest.Item) -> bool:
     """Tell whether this run has the kind of server that a test wants."""
-    if count("kinds") > 1 or item.get_closest_marker("every_kind"):
+    if is_whole() or item.get_closest_marker("every_kind"):
         return True
-    callspec = getattr(item, "callspec", None)
-    params = callspec.params if callspec else {}
+    params = _params(item)
     return not any(params.get(name) == kind for name, kind in SECOND.items())
+
+
+def is_whole() -> bool:
+    """Tell whether this run has every kind of server, and every set of parameters."""
+    return count("kinds") > 1
+
+
+def sampled(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests that are left out of a sample: `@pytest.mark.sample(2)` keeps two sets of
+    a test's parameters, and takes those that show most values which no other one has shown.
+    """
+    groups: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sample"):
+            groups.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out: set[pytest.Item] = set()
+    for tests in groups.values():
+        mark = tests[0].get_closest_marker("sample")
+        most = mark.args[0] if mark else 0
+        left_out |= set(tests) - set(_most_different(tests, most))
+    return left_out
+
+
+def _most_different(tests: Iterable[pytest.Item], most: int) -> list[pytest.Item]:
+    seen: set[tuple[str, str]] = set()
+    values = {test: {(k, repr(v)) for k, v in _params(test).items()} for test in tests}
+    chosen: list[pytest.Item] = []
+    while values and len(chosen) < most:
+        chosen.append(max(values, key=lambda test: len(values[test] - seen)))
+        seen |= values.pop(chosen[-1])
+    return chosen
+
+
+def _params(item: pytest.Item) -> Mapping[str, object]:
+    callspec = getattr(item, "callspec", None)
+    return callspec.params if callspec else {}
 
 
 def file_of(nodeid: str) -> str:

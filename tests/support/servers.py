@@ -22,6 +22,7 @@ from typing import Literal, Self
 
 import pytest
 
+from tests.support.leaks import WATCH
 from waitroom.engine.connection.embedded import find_server_binary, guarded
 
 Kind = Literal["valkey", "redis"]
@@ -65,6 +66,7 @@ class Server:
     mode: tuple[str, ...] = ()
     _process: subprocess.Popen[bytes] | None = None
     _lifeline: int = -1
+    _last_pid: int = 0
 
     @property
     def url(self) -> str:
@@ -142,6 +144,8 @@ class Server:
                 guarded(*words), stdin=ours, stdout=log, stderr=log, start_new_session=True
             )
         os.close(ours)
+        WATCH.hand_on(self._last_pid, self._process.pid)
+        self._last_pid = self._process.pid
 
     def _wait_until(self, answer: bytes) -> None:
         """Wait for an answer that starts with `answer` (any, if empty) from our own process."""
