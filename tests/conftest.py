@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
+from hypothesis import settings
 
 from tests.support import figures, leaks, mutants, order
 from tests.support.clock import Clock, open_engine
@@ -20,6 +21,9 @@ from waitroom.engine import Engine
 mutants.apply()
 # A client of ours logs every call: thousands of lines that hide why a test failed.
 logging.getLogger("httpx").setLevel(logging.WARNING)
+# Hypothesis fails an example that takes 0.2 s, which says something about the machine only.
+settings.register_profile("waitroom", deadline=None)
+settings.load_profile("waitroom")
 
 
 LEAKS = leaks.WATCH

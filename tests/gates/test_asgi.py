@@ -99,9 +99,9 @@ async def test_the_short_way_ends_with_the_pass(
     assert 200 == (await call(gate, cookie))[0]["status"]
     assert 303 == (await call(gate, cookie.replace("concert=", "other=")))[0]["status"]
     assert 303 == (await call(gate, cookie[:-1]))[0]["status"]
-    (key, (_, generation, held)), *_ = gate._recall._known.items()
-    gate._recall._known[key] = (0.0, generation, held)
-    monkeypatch.setattr("time.time", lambda: held.expires_s + 9)
+    (key, (_, generation, good_pass)), *_ = gate._recall._known.items()
+    gate._recall._known[key] = (0.0, generation, good_pass)
+    monkeypatch.setattr("time.time", lambda: good_pass.expires_s + 9)
     assert 303 == (await call(gate, cookie))[0]["status"]
 
 

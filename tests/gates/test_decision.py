@@ -12,7 +12,7 @@ from waitroom.errors import InvalidInput, InvalidRoomName
 from waitroom.gates.decision import (
     Decision,
     Facts,
-    Held,
+    GoodPass,
     Join,
     PassOn,
     Redeem,
@@ -25,10 +25,10 @@ from waitroom.gates.options import Options, Rule
 URL = "http://waitroom.test"
 RULES = {"/concert": "concert"}
 CODE = "0123456789abcdefghijkl"
-GOOD = Held("concert", "t", 7, 1_000, "k", "good", 500)
+GOOD = GoodPass("concert", "t", 7, 1_000, "k", "good", 500)
 
 
-def passes(room: str, text: str) -> Held | None:
+def passes(room: str, text: str) -> GoodPass | None:
     """Know one good pass."""
     return GOOD if (room, text) == ("concert", "good") else None
 

@@ -110,14 +110,14 @@ def test_each_algorithm_is_read_from_its_jwks(algorithm: str) -> None:
     """A pass is good, first seen and again, until its end."""
     one, text = verifier(KEYS[algorithm]), made(KEYS[algorithm])
     for _ in range(2):
-        held = one.read("concert", text, NOW)
-        assert held is not None
+        good_pass = one.read("concert", text, NOW)
+        assert good_pass is not None
         assert ("concert", "t", 7, NOW + 60, NOW + 30) == (
-            held.room,
-            held.ticket_id,
-            held.sid,
-            held.expires_s,
-            held.half_s,
+            good_pass.room,
+            good_pass.ticket_id,
+            good_pass.sid,
+            good_pass.expires_s,
+            good_pass.half_s,
         )
     assert one.read("concert", text, NOW + 60 + LEEWAY_S - 1) is not None
     assert one.read("concert", text, NOW + 60 + LEEWAY_S) is None
@@ -202,9 +202,9 @@ def test_a_finished_session_is_over_here_at_once() -> None:
     """With all its passes, and only it."""
     one = verifier()
     first, renewed, other = made(), made(expires_s=NOW + 90), made(sid=8)
-    held = one.read("concert", first, NOW)
-    assert held is not None
-    one.end(held)
+    good_pass = one.read("concert", first, NOW)
+    assert good_pass is not None
+    one.end(good_pass)
     assert (None, None) == (one.read("concert", first, NOW), one.read("concert", renewed, NOW))
     assert one.read("concert", other, NOW) is not None
     assert [other] == one.live("concert", NOW)

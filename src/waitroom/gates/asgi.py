@@ -11,7 +11,8 @@ from typing import Any
 from waitroom.gates.answers import Answer
 from waitroom.gates.gate import Gate, Visit, settled_async
 from waitroom.gates.options import Options
-from waitroom.gates.scopes import Recall, facts_of
+from waitroom.gates.recall import Recall
+from waitroom.gates.scopes import facts_of
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -30,31 +31,31 @@ class WaitroomGate:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it."""
-        if scope["type"] == "http" and (held := self._recall.get(scope)):
-            found = Visit(self.gate, held)
+        if scope["type"] == "http" and (good_pass := self._recall.get(scope)):
+            visit = Visit(self.gate, good_pass)
         elif scope["type"] in ("http", "websocket"):
             facts = facts_of(scope)
             judged = self.gate.quick(facts) or await settled_async(self.gate, facts)
             if isinstance(judged, Answer):
                 await _answer(judged, scope, send)
                 return
-            found = judged
-            if found.held is not None and scope["type"] == "http":
-                self._recall.put(scope, found.held)
+            visit = judged
+            if visit.good_pass is not None and scope["type"] == "http":
+                self._recall.put(scope, visit.good_pass)
         else:  # the lifespan of the app
             await self.app(scope, receive, send)
             self.gate.close()
             return
-        scope["waitroom"] = found
+        scope["waitroom"] = visit
 
         def leave(message: Message) -> Awaitable[None]:
             status = message.get("status", 200) if message["type"] in _STARTS else None
-            if status and (cookies := found.leaving(status, facts_of, scope)):
-                lines = [(b"set-cookie", one.header().encode("latin-1")) for one in cookies]
+            if status and (cookies := visit.leaving(status, facts_of, scope)):
+                lines = [(b"set-cookie", cookie.header().encode("latin-1")) for cookie in cookies]
                 message["headers"] = [*message.get("headers", ()), *lines]
             return send(message)
 
-        await self.app(scope, receive, send if found.held is None else leave)
+        await self.app(scope, receive, send if visit.good_pass is None else leave)
 
 
 def finish(request: Any) -> None:

@@ -32,7 +32,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9._~-]{1,1024}", re.ASCII)
 _SAFE_METHODS = ("GET", "HEAD")
 
 
-class Held(NamedTuple):
+class GoodPass(NamedTuple):
     """A good pass as the gate knows it, with the text that proves it."""
 
     room: str
@@ -96,7 +96,7 @@ class Facts:
 class PassOn(NamedTuple):
     """Let the request through: with a pass, or because nothing protects it."""
 
-    held: Held | None = None
+    good_pass: GoodPass | None = None
     renew: bool = False
     finish: bool = False
 
@@ -137,7 +137,7 @@ class Refuse:
 
 
 Decision = PassOn | Wait | Join | Redeem | Refuse
-Reader = Callable[[str, str], Held | None]
+Reader = Callable[[str, str], GoodPass | None]
 _FREE = PassOn()
 _UNREADABLE = Refuse(400, "unreadable_path", "the path can be read in more ways than one")
 
@@ -159,10 +159,10 @@ def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Deci
     if place is None and not ends:
         return _FREE
     for room in options.rooms if place is None else (place.room or "",):
-        held = _held(facts, room, passes)
-        if held is not None:
-            late = now_s >= held.half_s and options.renew and held.sid != 0 and not ends
-            return PassOn(held, late, ends)
+        good_pass = _shown_pass(facts, room, passes)
+        if good_pass is not None:
+            late = now_s >= good_pass.half_s and options.renew and good_pass.sid != 0 and not ends
+            return PassOn(good_pass, late, ends)
     if place is None or _goes_by(options, facts):
         return _FREE
     return _outside(options, facts, place)
@@ -215,14 +215,14 @@ def address_of(options: Options, facts: Facts) -> str:
     return options.believed.visitor(facts.address, facts.header(FORWARDED_FOR))
 
 
-def _held(facts: Facts, room: str, passes: Reader) -> Held | None:
+def _shown_pass(facts: Facts, room: str, passes: Reader) -> GoodPass | None:
     """Return the good pass that a request shows: as a cookie, or a program in a header."""
     for text in facts.cookies(PASS_COOKIE + room)[:_MOST_TRIED]:
-        if (held := passes(room, text)) is not None:
-            return held
+        if (good_pass := passes(room, text)) is not None:
+            return good_pass
     for other in (facts.header(PASS_HEADER), facts.bearer()):
-        if other and (held := passes(room, other)) is not None:
-            return held
+        if other and (good_pass := passes(room, other)) is not None:
+            return good_pass
     return None
 
 

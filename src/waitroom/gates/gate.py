@@ -16,7 +16,7 @@ from waitroom.gates import answers
 from waitroom.gates.answers import Answer, Cookie
 from waitroom.gates.decision import (
     Facts,
-    Held,
+    GoodPass,
     Join,
     PassOn,
     Redeem,
@@ -50,20 +50,20 @@ _GRACE_S = 0.05  # a call ends by its own deadline; this is for one that hangs i
 class Visit:
     """A request that goes on to the site: with its pass, or with none where none was needed."""
 
-    __slots__ = ("_gate", "ended", "ends", "fresh", "held")
+    __slots__ = ("_gate", "ended", "ends", "fresh", "good_pass")
 
-    def __init__(self, gate: Gate, held: Held | None = None, ends: bool = False) -> None:
+    def __init__(self, gate: Gate, good_pass: GoodPass | None = None, ends: bool = False) -> None:
         self._gate = gate
-        self.held = held
+        self.good_pass = good_pass
         self.ends = ends
         self.ended = False
-        self.fresh: Held | None = None
+        self.fresh: GoodPass | None = None
 
     def finish(self) -> None:
         """End the session: its place goes to the next one. Nobody waits for the call."""
-        if self.held is not None and not self.ended:
+        if self.good_pass is not None and not self.ended:
             self.ended = True
-            self._gate.sessions.finish(self.held)
+            self._gate.sessions.finish(self.good_pass)
 
     def leaving(self, status: int, facts_of: Callable[[Any], Facts], of: Any) -> list[Cookie]:
         """Return the cookies that go with the site's answer.
@@ -71,15 +71,15 @@ class Visit:
         `facts_of(of)` is called where there are any: a visit that held its request, which holds
         the visit, would be left to the garbage collector, and cost the site more than all else.
         """
-        held = self.held
-        if held is None:
+        good_pass = self.good_pass
+        if good_pass is None:
             return []
         if self.ends and status < 400:
             self.finish()
         if self.ended:
-            names = PASS_COOKIE + held.room, TICKET_COOKIE + held.room
+            names = PASS_COOKIE + good_pass.room, TICKET_COOKIE + good_pass.room
             return [self._gate.cookie(facts_of(of), name, "", 0) for name in names]
-        fresh = self.fresh or self._gate.sessions.renewed(held)
+        fresh = self.fresh or self._gate.sessions.renewed(good_pass)
         return [] if fresh is None else [self._gate.pass_cookie(facts_of(of), fresh)]
 
 
@@ -107,7 +107,7 @@ class Gate:
         decision = decide(self.options, facts, self._read, time.time())
         if decision.__class__ is not PassOn or decision.renew:
             return None
-        return Visit(self, decision.held, decision.finish)
+        return Visit(self, decision.good_pass, decision.finish)
 
     def judge(self, facts: Facts) -> Steps:
         """Decide, and do what that takes."""
@@ -123,14 +123,14 @@ class Gate:
             yield self._fetch()
             self.verifier.unknown = False
             decision = decide(self.options, facts, self._read, time.time())
-        if self.options.strict and isinstance(decision, PassOn) and decision.held is not None:
-            good = yield from self.sessions.still_inside(decision.held)
+        if self.options.strict and isinstance(decision, PassOn) and decision.good_pass is not None:
+            good = yield from self.sessions.still_inside(decision.good_pass)
             if not good:
                 decision = decide(self.options, facts, _nobody, 0)
         if isinstance(decision, PassOn):
-            visit = Visit(self, decision.held, decision.finish)
-            if decision.renew and decision.held is not None:
-                renewing = self.sessions.renew(decision.held)
+            visit = Visit(self, decision.good_pass, decision.finish)
+            if decision.renew and decision.good_pass is not None:
+                renewing = self.sessions.renew(decision.good_pass)
                 if renewing is not None and self._inline:
                     yield renewing
             return visit
@@ -149,16 +149,16 @@ class Gate:
         safe = seen_as(self.options, facts)[1] == "https" if given is None else given
         return Cookie(name, value, int(age_s), safe)
 
-    def pass_cookie(self, facts: Facts, held: Held) -> Cookie:
+    def pass_cookie(self, facts: Facts, good_pass: GoodPass) -> Cookie:
         """Return the cookie of a pass."""
-        left_s = max(1, held.expires_s - time.time())
-        return self.cookie(facts, PASS_COOKIE + held.room, held.text, left_s)
+        left_s = max(1, good_pass.expires_s - time.time())
+        return self.cookie(facts, PASS_COOKIE + good_pass.room, good_pass.text, left_s)
 
     def close(self) -> None:
         """Let go of threads and connections."""
         self.remote.close()
 
-    def _read(self, room: str, text: str) -> Held | None:
+    def _read(self, room: str, text: str) -> GoodPass | None:
         return self.verifier.read(room, text, time.time())
 
     def _tidy(self, now: float) -> Future[Reply | None] | None:
@@ -219,13 +219,13 @@ class Gate:
     def _redeem(self, facts: Facts, wish: Redeem) -> Steps:
         """Change a code for a pass; without luck the clean address leads to the waiting page."""
         reply = yield self.remote.ask("POST", "/v1/redeem", body={"code": wish.code}, once=True)
-        held = None
+        good_pass = None
         if reply is not None and reply.status == 200:
             found = reply.json()
-            held = yield from self._given(str(found.get("room")), found)
-        if held is None:
+            good_pass = yield from self._given(str(found.get("room")), found)
+        if good_pass is None:
             return answers.redirect(wish.clean_url)
-        return answers.redirect(wish.clean_url, self.pass_cookie(facts, held))
+        return answers.redirect(wish.clean_url, self.pass_cookie(facts, good_pass))
 
     def _join(self, facts: Facts, wish: Join) -> Steps:
         """Take a place for a program, and let it in when it is its turn."""
@@ -242,10 +242,10 @@ class Gate:
             entered = yield self.remote.ask("POST", f"{path}/me/enter", headers=ticket)
             if entered is not None and entered.status == 200:
                 view = entered.json()
-        held = yield from self._given(wish.room, view)
-        if held is not None:
-            visit = Visit(self, held)
-            visit.fresh = held
+        good_pass = yield from self._given(wish.room, view)
+        if good_pass is not None:
+            visit = Visit(self, good_pass)
+            visit.fresh = good_pass
             return visit
         if reply is None:
             return self._away(facts)
@@ -253,16 +253,16 @@ class Gate:
 
     def _given(
         self, room: str, view: dict[str, Any]
-    ) -> Generator[Future[Reply | None], Reply | None, Held | None]:
+    ) -> Generator[Future[Reply | None], Reply | None, GoodPass | None]:
         """Return the pass that Waitroom has just given; its key may be newer than ours."""
         text = view.get("pass")
         if not isinstance(text, str):
             return None
-        held = self._read(room, text)
-        if held is None and not self.verifier.fixed:
+        good_pass = self._read(room, text)
+        if good_pass is None and not self.verifier.fixed:
             yield self._fetch()
-            held = self._read(room, text)
-        return held
+            good_pass = self._read(room, text)
+        return good_pass
 
     def _told(self, facts: Facts, wish: Join, reply: Reply, view: dict[str, Any]) -> Answer:
         """Tell a program how long to wait."""

@@ -12,7 +12,7 @@ from json import loads
 from typing import TYPE_CHECKING, Any
 
 from waitroom.errors import InvalidInput, InvalidPass
-from waitroom.gates.decision import Held
+from waitroom.gates.decision import GoodPass
 
 if TYPE_CHECKING:
     from waitroom.passes import PassKeys
@@ -37,7 +37,7 @@ class Verifier:
         self.fixed = pem is not None
         self.unknown = False
         self.generation = 0
-        self._seen: dict[str, Held] = {}
+        self._seen: dict[str, GoodPass] = {}
         self._ended: dict[tuple[str, int], float] = {}
         if pem is not None:
             self._take(PassKeys.from_pem([pem.encode() if isinstance(pem, str) else pem]))
@@ -65,7 +65,7 @@ class Verifier:
             return False
         return True
 
-    def read(self, room: str, text: str, now_s: float) -> Held | None:
+    def read(self, room: str, text: str, now_s: float) -> GoodPass | None:
         """Return the pass that a text is, if it is good for a room now."""
         found = self._seen.get(text)
         if found is None:
@@ -78,17 +78,17 @@ class Verifier:
             return None
         return found
 
-    def end(self, held: Held) -> None:
+    def end(self, good_pass: GoodPass) -> None:
         """Refuse the passes of a session from now on."""
         if len(self._ended) >= _MOST_REMEMBERED:
             self._ended = dict(list(self._ended.items())[_MOST_REMEMBERED // 2 :])
-        self._ended[held.room, held.sid] = held.expires_s
+        self._ended[good_pass.room, good_pass.sid] = good_pass.expires_s
         self.generation += 1
-        self._seen.pop(held.text, None)
+        self._seen.pop(good_pass.text, None)
 
     def live(self, room: str, now_s: float) -> list[str]:
         """Return the newest pass of each session of a room that this gate has seen."""
-        newest: dict[int, Held] = {}
+        newest: dict[int, GoodPass] = {}
         for one in list(self._seen.values()):
             if one.room == room and one.sid and one.expires_s > now_s:
                 old = newest.get(one.sid)
@@ -104,7 +104,7 @@ class Verifier:
         self.generation += 1
         self._seen = {text: one for text, one in list(self._seen.items()) if one.kid in kids}
 
-    def _verify(self, text: str, now_s: float) -> Held | None:
+    def _verify(self, text: str, now_s: float) -> GoodPass | None:
         kid = self._kid(text)
         if kid is None or self._keys is None:
             self.unknown = self.unknown or kid is not None
@@ -117,15 +117,15 @@ class Verifier:
         except InvalidPass:
             return None
         half_s = (_object(text.split(".")[1])["iat"] + good.expires_s) / 2
-        held = Held(good.room, good.ticket_id, good.sid, good.expires_s, kid, text, half_s)
-        self._remember(held, now_s)
-        return held
+        good_pass = GoodPass(good.room, good.ticket_id, good.sid, good.expires_s, kid, text, half_s)
+        self._remember(good_pass, now_s)
+        return good_pass
 
-    def _remember(self, held: Held, now_s: float) -> None:
+    def _remember(self, good_pass: GoodPass, now_s: float) -> None:
         if len(self._seen) >= _MOST_REMEMBERED:
             kept = [one for one in list(self._seen.values()) if one.expires_s > now_s]
             self._seen = {one.text: one for one in kept[-_MOST_REMEMBERED // 2 :]}
-        self._seen[held.text] = held
+        self._seen[good_pass.text] = good_pass
 
     def _kid(self, text: str) -> str | None:
         """Return the key that a text names, if it looks like a pass; a site's own JWT does not."""

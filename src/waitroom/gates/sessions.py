@@ -11,7 +11,7 @@ from collections.abc import Generator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from waitroom.gates.decision import Held
+from waitroom.gates.decision import GoodPass
 from waitroom.gates.keys import Verifier
 from waitroom.gates.options import Options
 from waitroom.gates.remote import Remote, Reply
@@ -37,7 +37,7 @@ class Renewal(NamedTuple):
     """What came of renewing a pass: the new one, or when to try again."""
 
     again_at: float
-    fresh: Held | None = None
+    fresh: GoodPass | None = None
 
 
 class Sessions:
@@ -49,81 +49,85 @@ class Sessions:
         self._verifier = verifier
         self._checked: dict[str, tuple[float, bool]] = {}
         self._renewals: dict[str, Renewal] = {}
-        self._owed: dict[str, Held] = {}
+        self._owed: dict[str, GoodPass] = {}
         self._watch_at = 0.0
         self._epochs: dict[str, str] = {}
         self._announced_at: dict[str, float] = {}
 
-    def still_inside(self, held: Held) -> Generator[Future[Reply | None], Reply | None, bool]:
+    def still_inside(
+        self, good_pass: GoodPass
+    ) -> Generator[Future[Reply | None], Reply | None, bool]:
         """Ask whether a session goes on; while Waitroom is away its signature and end must do."""
-        until, good = self._checked.get(held.text, (0.0, False))
+        until, good = self._checked.get(good_pass.text, (0.0, False))
         now = time.monotonic()
         if now < until:
             return good
         reply = yield self._remote.ask(
-            "GET", f"/v1/check?room={held.room}", headers=bearer(held.text)
+            "GET", f"/v1/check?room={good_pass.room}", headers=bearer(good_pass.text)
         )
         if reply is None or reply.status >= 500:
             return True
         good = reply.status == 204
-        self._note(held.room, reply)
+        self._note(good_pass.room, reply)
         if not good:  # finished, or its record was lost: announcing tells the two apart
-            self._announce([held.text])
+            self._announce([good_pass.text])
         if len(self._checked) >= _MOST:
             self._checked.clear()
-        self._checked[held.text] = (now + CHECKED_S, good)
+        self._checked[good_pass.text] = (now + CHECKED_S, good)
         return good
 
-    def renew(self, held: Held) -> Future[Reply | None] | None:
+    def renew(self, good_pass: GoodPass) -> Future[Reply | None] | None:
         """Begin to renew a session, unless that was tried just now or cannot be."""
-        known, now = self._renewals.get(held.text), time.monotonic()
+        known, now = self._renewals.get(good_pass.text), time.monotonic()
         if known is not None and now < known.again_at:
             return None
         if len(self._renewals) >= _MOST:
             self._renewals.clear()
-        self._renewals[held.text] = Renewal(now + _RETRY_S)
-        then = partial(self._renewed, held)
-        return self._remote.ask("POST", "/v1/passes/renew", headers=bearer(held.text), then=then)
+        self._renewals[good_pass.text] = Renewal(now + _RETRY_S)
+        then = partial(self._renewed, good_pass)
+        return self._remote.ask(
+            "POST", "/v1/passes/renew", headers=bearer(good_pass.text), then=then
+        )
 
-    def renewed(self, held: Held) -> Held | None:
+    def renewed(self, good_pass: GoodPass) -> GoodPass | None:
         """Return the pass that has taken the place of another."""
         if not self._renewals:
             return None
-        known = self._renewals.get(held.text)
+        known = self._renewals.get(good_pass.text)
         return None if known is None else known.fresh
 
-    def finish(self, held: Held) -> None:
+    def finish(self, good_pass: GoodPass) -> None:
         """End a session; it is tried again until Waitroom has heard it."""
-        self._verifier.end(held)
+        self._verifier.end(good_pass)
         if len(self._owed) < _MOST:
-            self._owed[held.text] = held
-        self._tell_finished(held)
+            self._owed[good_pass.text] = good_pass
+        self._tell_finished(good_pass)
 
     def tidy(self, now: float) -> None:
         """Do what is due, about once a second while requests come."""
-        for held in list(self._owed.values())[:_OWED_AT_ONCE]:
-            self._tell_finished(held)
+        for good_pass in list(self._owed.values())[:_OWED_AT_ONCE]:
+            self._tell_finished(good_pass)
         if now >= self._watch_at and self._verifier.has_seen:
             self._watch_at = now + WATCH_S
             for room in self._rooms:
                 self._remote.ask("GET", f"/v1/rooms/{room}", then=partial(self._watched, room))
 
-    def _tell_finished(self, held: Held) -> None:
+    def _tell_finished(self, good_pass: GoodPass) -> None:
         def then(reply: Reply | None) -> None:
             if reply is not None and reply.status < 500:
-                self._owed.pop(held.text, None)
+                self._owed.pop(good_pass.text, None)
 
-        self._remote.ask("POST", "/v1/passes/finish", headers=bearer(held.text), then=then)
+        self._remote.ask("POST", "/v1/passes/finish", headers=bearer(good_pass.text), then=then)
 
-    def _renewed(self, held: Held, reply: Reply | None) -> None:
+    def _renewed(self, good_pass: GoodPass, reply: Reply | None) -> None:
         if reply is None or reply.status >= 500:
             return
-        self._note(held.room, reply)
+        self._note(good_pass.room, reply)
         text = str(reply.json().get("pass") or "")
-        fresh = self._verifier.read(held.room, text, time.time()) if text else None
-        if fresh is not None and (fresh.sid != held.sid or fresh.text == held.text):
+        fresh = self._verifier.read(good_pass.room, text, time.time()) if text else None
+        if fresh is not None and (fresh.sid != good_pass.sid or fresh.text == good_pass.text):
             fresh = None
-        self._renewals[held.text] = Renewal(math.inf, fresh)
+        self._renewals[good_pass.text] = Renewal(math.inf, fresh)
 
     def _watched(self, room: str, reply: Reply | None) -> None:
         if reply is None or reply.status != 200:

@@ -44,7 +44,7 @@ class WaitroomGate:
             headers = [*headers, *(("Set-Cookie", one.header()) for one in cookies)]
             return start_response(status, headers, *more)
 
-        return self.app(environ, start_response if found.held is None else leave)
+        return self.app(environ, start_response if found.good_pass is None else leave)
 
 
 def finish(request: Any) -> None:
