@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import waitroom
+from waitroom import engine
 
 ROOT = Path(waitroom.__file__).parent
 CORE = {
@@ -71,6 +73,21 @@ ALLOWED = {
 }
 # These import nothing else of Waitroom, and no third-party package.
 PURE = {"planner": {"planner", "models", "errors"}, "web": {"web", "errors"}, "charts": {"charts"}}
+# The engine is closed: others import what the package itself names, and of its modules only these.
+ENGINE_MODULES = {
+    "api_keys",  # kept in Redis: operators' keys, ...
+    "audit",  # ... who did what, ...
+    "handoffs",  # ... and one-time codes; an engine has one of each
+    "connection.connect",  # `doctor` looks at a server before it is known to be fit, ...
+    "connection.nodes",  # ... and asks each node of it
+    "connection.embedded",  # the parent process keeps a server of our own, a rehearsal another
+}
+# Names of its insides. Where a test must do to Redis what the engine would not, it takes
+# `engine.backend.client`; the tests of the engine and the benchmarks may also look inside.
+REACH = re.compile(
+    r"\bengine\._?(?:runner|visitors|crowd|lines|client)\b|\._runner\b|\brunner\.client\b"
+)
+CLIENT = re.compile(r"\bbackend\.client\b")
 # The public API names what it offers; it is above everything, and nobody imports it.
 PUBLIC = Path("__init__.py")
 MODULES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
@@ -309,3 +326,79 @@ def test_a_cycle_is_found(sources: dict[str, str]) -> None:
 def test_a_parent_package_is_not_implied() -> None:
     """A package may import its modules, and these each other, as long as nobody asks for it."""
     assert [] == cycle({"p": "from waitroom.p.a import x", "p/a": "import waitroom.p.b", "p/b": ""})
+
+
+# The closed engine --------------------------------------------------------------------------------
+
+
+def into_the_engine(source: str, module: Path) -> set[str]:
+    """Return the imports of a module outside the engine that go behind its front."""
+    bad = {
+        name
+        for name in imported(source, ("waitroom", *module.parts[:-1]))
+        if name.split(".")[0] in ("redis", "hiredis")
+    }
+    for name in imported(source, ("waitroom", *module.parts[:-1])):
+        inner = name.removeprefix("waitroom.engine.")
+        public = inner in engine.__all__ or inner.rpartition(".")[0] in ENGINE_MODULES
+        if inner != name and not public:
+            bad.add(name)
+    return bad
+
+
+OUTSIDE = [module for module in MODULES if part_of(module) != "engine"]
+
+
+@pytest.mark.parametrize("module", OUTSIDE, ids=str)
+def test_the_engine_is_closed(module: Path) -> None:
+    """Nobody else imports its modules or a Redis client, or reaches through it to one."""
+    source = (ROOT / module).read_text("utf-8")
+    assert set() == into_the_engine(source, module)
+    assert None is REACH.search(source)
+    assert None is CLIENT.search(source)
+
+
+def test_tests_do_not_reach_through_the_engine() -> None:
+    """Only its own tests look inside the engine; others take what everybody may."""
+    here = Path(__file__).parent
+    tests = [path.relative_to(here) for path in here.rglob("*.py") if path != Path(__file__)]
+    outside = [path for path in tests if path.parts[0] != "engine"]
+    assert [] == [str(path) for path in outside if REACH.search((here / path).read_text("utf-8"))]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from waitroom.engine import keys",
+        "from waitroom.engine.protocol import replies",
+        "from waitroom.engine.protocol.replies import parse",
+        "from waitroom.engine.runner import Runner",
+        "from waitroom.engine.connection.address import parse_url",
+        "from redis.asyncio import Redis",
+        "import hiredis",
+        "def f():\n    import waitroom.engine.lines",
+    ],
+)
+def test_a_way_into_the_engine_is_found(source: str) -> None:
+    """The check is not blind to any form of an import."""
+    assert into_the_engine(source, Path("server/app.py"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["await self.engine.runner.run()", "engine._crowd", "x = engine.lines", "runner.client.get(1)"],
+)
+def test_a_reach_through_is_found(source: str) -> None:
+    """Nor to any of the names of its insides."""
+    assert REACH.search(source)
+
+
+def test_the_front_of_the_engine_is_used() -> None:
+    """Each module that is opened to others has somebody who needs it."""
+    names = {
+        name.removeprefix("waitroom.engine.").rpartition(".")[0]
+        for module in OUTSIDE
+        for name in imported((ROOT / module).read_text("utf-8"), ("waitroom", *module.parts[:-1]))
+        if name.startswith("waitroom.engine.")
+    }
+    assert set() == ENGINE_MODULES - names

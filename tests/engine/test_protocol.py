@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from waitroom import errors
+from waitroom import engine, errors
 from waitroom.engine.protocol import refusals, replies
 from waitroom.engine.protocol.refusals import GONE, refusal
 from waitroom.engine.protocol.replies import COUNTERS, Reply, parse
@@ -126,3 +128,39 @@ def test_unknown_word() -> None:
     error = refusal("room_on_fire")
     assert isinstance(error, errors.UpgradeNeeded)
     assert "room_on_fire" in str(error)
+
+
+ENGINE = Path(engine.__file__).parent
+OTHERS = [
+    path
+    for path in sorted(ENGINE.rglob("*.py"))
+    if path.parent.name not in ("protocol", "connection")
+]
+
+
+def looks_into_replies(source: str) -> set[str]:
+    """Return what a module does that only the protocol may: read fields, or order arguments."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and node.attr in ("fields", "number", "moment"):
+            found.add(ast.unparse(node))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("ScriptCall"):
+            found.add(ast.unparse(node))
+    return found
+
+
+@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.name)
+def test_nothing_else_reads_replies_or_makes_calls(path: Path) -> None:
+    """What scripts take and answer is known by the protocol alone, as it says."""
+    found = looks_into_replies(path.read_text("utf-8"))
+    if path.name == "ticket_views.py":  # `number` of a ticket, not of a reply
+        found -= {"found.number"}
+    assert set() == found
+
+
+@pytest.mark.parametrize(
+    "source", ["reply.fields['x']", "reply.number('x')", "ScriptCall(Verb.POLL, [1])"]
+)
+def test_a_look_into_a_reply_is_found(source: str) -> None:
+    """The check is not blind."""
+    assert looks_into_replies(source)

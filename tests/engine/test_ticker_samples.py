@@ -55,6 +55,21 @@ async def test_a_visited_room_is_sampled(engine: Engine, room: str) -> None:
         assert 1 == calls[Verb.SAMPLE]
 
 
+async def test_a_ticker_gives_back_what_it_hears(
+    engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ticker that has stopped is told of no change any more; one that never began can stop."""
+    heard: list[str] = []
+    monkeypatch.setattr(Ticker, "touch", lambda _, changed: heard.append(changed))
+    async with Ticker(engine):
+        await engine.create(room, PAUSED)
+    before = len(heard)
+    assert room in heard
+    await engine.join(room)
+    assert before == len(heard)
+    await Ticker(engine).stop()
+
+
 async def test_the_last_change_is_seen(
     engine: Engine, clock: Clock, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,8 +13,7 @@ import pytest
 from tests.support.clock import SECRET, Clock, crowd, open_engine
 from tests.support.counts import count
 from tests.support.servers import Cluster, Server
-from waitroom.engine import Engine
-from waitroom.engine.crowd import Join
+from waitroom.engine import Engine, Join
 from waitroom.errors import InvalidTicket, NoCapacity, RoomFull
 from waitroom.models import Mode, State, TicketView, preset
 from waitroom.rehearsal import find, rehearse

@@ -4,49 +4,19 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
-from redis.asyncio import RedisCluster
-from redis.exceptions import RedisError
 
 from waitroom.cli.commands.rooms import look
 from waitroom.cli.text import number, size
 from waitroom.cli.verdict import Check, fail, ok, warn
 from waitroom.engine import Engine
-from waitroom.engine.connection.connect import Backend, ServerFacts
+from waitroom.engine.connection.connect import ServerFacts
+from waitroom.engine.connection.nodes import Node
 from waitroom.errors import UnknownRoom, WaitroomError
 
 PINGS = 50
 SLOW_MS = 5.0
 SKEWED_S = 1.0
 _NEARLY_FULL, _FULL = 0.8, 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A server, or one primary of a Cluster."""
-
-    name: str
-    info: Mapping[str, Any]
-    client: Any
-    target: dict[str, Any]
-
-    async def command(self, *words: str) -> Any:
-        """Run a command on this node."""
-        return await self.client.execute_command(*words, **self.target)
-
-
-async def nodes(backend: Backend) -> list[Node]:
-    """Return the server, or every primary of a Cluster."""
-    client = backend.client
-    if not isinstance(client, RedisCluster):
-        return [Node("", await client.info(), client, {})]
-    return [
-        Node(f" of {one.name}", await client.info(target_nodes=one), client, {"target_nodes": one})
-        for one in client.get_primaries()
-    ]
 
 
 def server(facts: ServerFacts) -> list[Check]:
@@ -61,12 +31,12 @@ def role(node: Node) -> Check:
     """Whether it is a primary, and who follows it."""
     replicas = int(node.info.get("connected_slaves", 0))
     noun = "replica" if replicas == 1 else "replicas"
-    return ok(f"role{node.name}", f"primary with {number(replicas) if replicas else 'no'} {noun}")
+    return ok(_named("role", node), f"primary with {number(replicas) if replicas else 'no'} {noun}")
 
 
 def memory(node: Node, embedded: bool) -> list[Check]:
     """What happens when the memory is full, and how far that is."""
-    name, policy = f"memory policy{node.name}", node.info.get("maxmemory_policy")
+    name, policy = _named("memory policy", node), node.info.get("maxmemory_policy")
     limit, used = int(node.info.get("maxmemory", 0)), int(node.info.get("used_memory", 0))
     if policy is None:
         first = warn(name, "unknown, the service hides it", "make sure that it is noeviction")
@@ -78,7 +48,7 @@ def memory(node: Node, embedded: bool) -> list[Check]:
             f"{policy}, which loses people once a `maxmemory` is set",
             "run CONFIG SET maxmemory-policy noeviction, and set it in the configuration",
         )
-    return [first, _room_left(f"memory{node.name}", used, limit, embedded)]
+    return [first, _room_left(_named("memory", node), used, limit, embedded)]
 
 
 def _room_left(name: str, used: int, limit: int, embedded: bool) -> Check:
@@ -96,15 +66,13 @@ def _room_left(name: str, used: int, limit: int, embedded: bool) -> Check:
 
 async def persistence(node: Node) -> Check:
     """Whether a restart of the server keeps the line."""
-    name, info = f"persistence{node.name}", node.info
+    name, info = _named("persistence", node), node.info
     if info.get("aof_enabled"):
         if info.get("aof_last_write_status", "ok") != "ok":
             return fail(name, "the last write of the AOF failed", "check the server's disk and log")
         return ok(name, "AOF")
-    try:
-        reply = await node.command("CONFIG", "GET", "save")
-        saves = b"".join(reply[1::2]) if isinstance(reply, list) else reply.get("save", "")
-    except RedisError:  # managed services forbid CONFIG
+    saves = await node.saves()
+    if saves is None:
         return warn(name, "no AOF; snapshots unknown, the service hides it", _AOF)
     if not saves:
         return warn(name, "off: a restart forgets everybody who does not poll again", _AOF)
@@ -121,11 +89,11 @@ async def latency(node: Node) -> Check:
     times = []
     for _ in range(PINGS):
         start = time.perf_counter()
-        await node.command("PING")
+        await node.ping()
         times.append((time.perf_counter() - start) * 1000)
     median, p99 = statistics.median(times), statistics.quantiles(times, n=100)[98]
     name, found = (
-        f"latency{node.name}",
+        _named("latency", node),
         f"median {median:.2f} ms, p99 {p99:.2f} ms of {PINGS} PINGs",
     )
     if median < SLOW_MS:
@@ -136,10 +104,9 @@ async def latency(node: Node) -> Check:
 async def clock(node: Node) -> Check:
     """How far this machine's clock is from the server's, whose time counts."""
     before = time.time()
-    seconds, micros = await node.command("TIME")
-    ours = (before + time.time()) / 2
-    ahead = ours - (int(seconds) + int(micros) / 1e6)
-    name = f"clock{node.name}"
+    theirs = await node.clock_s()
+    ahead = (before + time.time()) / 2 - theirs
+    name = _named("clock", node)
     found = f"this machine is {abs(ahead):.3f} s {'ahead' if ahead >= 0 else 'behind'}"
     if abs(ahead) < SKEWED_S:
         return ok(name, found)
@@ -167,3 +134,7 @@ async def rooms(engine: Engine) -> list[Check]:
     noun = "name without a room" if len(orphans) == 1 else "names without a room"
     fix = f"remove them, as with `waitroom room drop {orphans[0]}`"
     return [*checks, warn("index of rooms", f"{number(len(orphans))} {noun}: {first}", fix)]
+
+
+def _named(check: str, node: Node) -> str:
+    return f"{check} of {node.name}" if node.name else check

@@ -5,6 +5,7 @@ What others may use is here, and in the few modules that `tests/test_layers.py` 
 
 from waitroom.engine.crowd import ENTERS_PER_SCRIPT, Join
 from waitroom.engine.engine import Engine
+from waitroom.engine.event_log import MOST_SAMPLES
 from waitroom.engine.lines import LineContents, LineCounts, LineMark, Settled, Spot
 from waitroom.engine.pipeline import Pipeline
 from waitroom.engine.protocol.replies import COUNTERS, EnteredTicket, JoinedTicket, Polled
@@ -13,6 +14,7 @@ from waitroom.engine.ticket_views import PresentedTicket
 __all__ = [
     "COUNTERS",
     "ENTERS_PER_SCRIPT",
+    "MOST_SAMPLES",
     "Engine",
     "EnteredTicket",
     "Join",

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from waitroom.engine import event_log, inputs, keys, ticket_views
+from waitroom.engine import event_log, inputs, ticket_views
 from waitroom.engine.api_keys import ApiKeys
 from waitroom.engine.audit import Audit
 from waitroom.engine.connection.connect import Backend, connect
@@ -27,10 +27,10 @@ from waitroom.engine.lines import LineContents, LineCounts, LineMark, Lines, Set
 from waitroom.engine.pipeline import Pipeline
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall, Session
+from waitroom.engine.rooms import Rooms
 from waitroom.engine.runner import Clock, OnChange, OnScript, Runner
-from waitroom.engine.scripts import Verb
 from waitroom.engine.ticket_views import PresentedTicket
-from waitroom.errors import InvalidInput, RoomExists, UnknownRoom, VersionConflict
+from waitroom.errors import InvalidInput
 from waitroom.models import (
     MEMBERS_PER_SCRIPT,
     Advanced,
@@ -47,7 +47,6 @@ from waitroom.models import (
 )
 from waitroom.tickets import KeyRing, Ticket
 
-_ROOMS_PER_PIPELINE = 100
 _CONNECT_S = 2.0
 _Item = TypeVar("_Item")
 
@@ -68,6 +67,7 @@ class Engine:
         self.ring = ring
         flags = backend.facts.scripts_take_flags
         self._runner = Runner(backend.client, flags=flags, clock=clock, patience_s=patience_s)
+        self._rooms = Rooms(self._runner)
         self._crowd = Crowd(self._runner, ring)
         self._lines = Lines(self._runner)
         self.api_keys = ApiKeys(self._runner, bootstrap=admin_key)
@@ -114,86 +114,6 @@ class Engine:
     async def __aexit__(self, *exc: object) -> None:
         await self.aclose()
 
-    # Rooms ----------------------------------------------------------------------------------
-
-    async def create(self, room: str, policy: Policy, *, op_id: str | None = None) -> Room:
-        """Make a room."""
-        check_room_name(room)
-        await self._runner.command("SADD", keys.ROOMS, room)
-        reply = await self._configure(room, "create", "", policy, op_id)
-        if reply.word == "room_exists":
-            raise RoomExists(room)
-        return await self.room(room)
-
-    async def configure(
-        self, room: str, *, version: int | None = None, op_id: str | None = None, **changes: Any
-    ) -> PolicyChange:
-        """Change fields of a policy, at once; with `version`, only if it still is that one.
-
-        Return the room directly before and after. A repeat of an `op_id` changes nothing.
-        """
-        while True:
-            old = await self.room(room)
-            policy = old.policy.change(**changes)
-            # The script compares versions, for it alone knows whether this is a repeat.
-            expected = old.version if version is None else version
-            reply = await self._configure(room, "update", expected, policy, op_id)
-            if reply.word == "ok":
-                return PolicyChange(old, await self.room(room))
-            if reply.word == "lost":
-                raise UnknownRoom(room)
-            if version is not None:
-                raise VersionConflict(room, version, replies.version(reply))
-
-    async def _configure(
-        self, room: str, action: str, version: int | str, policy: Policy, op_id: str | None
-    ) -> replies.Reply:
-        call = calls.configure(action, version, policy)
-        reply = await self._runner.run(room, call, op_id=inputs.op_id_of(op_id))
-        if reply.word == "ok":
-            memory = self._runner.memory(room)
-            memory.policy, memory.version = policy, replies.version(reply)
-        return reply
-
-    async def room(self, room: str) -> Room:
-        """Return a room with its policy as it is now."""
-        reply = await self._run(room, ScriptCall(Verb.STATS))
-        memory = self._runner.memory(room)
-        if memory.policy is None:
-            raise UnknownRoom(room)
-        return Room(room, memory.policy, memory.version, replies.epoch(reply))
-
-    async def rooms(self) -> tuple[str, ...]:
-        """Return the names of all rooms."""
-        return tuple(
-            sorted(name.decode() for name in await self._runner.command("SMEMBERS", keys.ROOMS))
-        )
-
-    async def occupied(self, rooms: Sequence[str]) -> builtins.list[str]:
-        """Return those rooms that hold anybody; a cheap question, asked of many at once."""
-        found: builtins.list[str] = []
-        for some in _some(rooms, _ROOMS_PER_PIPELINE):
-            counts = await self._runner.exists([(r, ("waiting", "called", "inside")) for r in some])
-            found += (room for room, count in zip(some, counts, strict=True) if count)
-        return found
-
-    async def meet(self, rooms: Sequence[str]) -> builtins.list[str]:
-        """Get to know rooms, so that they survive a loss; return those with something to tidy."""
-        return [
-            room
-            for some in _some(rooms, _ROOMS_PER_PIPELINE)
-            for room in await self._runner.meet(some)
-        ]
-
-    def remembered(self) -> set[str]:
-        """Return the rooms that this process could bring back after a loss."""
-        return {room for room in self._runner.memories if self._runner.knows(room)}
-
-    def policy_of(self, room: str) -> Policy | None:
-        """Return the policy that this process knows of a room, without asking the server."""
-        memory = self._runner.memories.get(room)
-        return memory.policy if memory is not None else None
-
     async def ping(self) -> None:
         """Ask the server for a sign of life; no retries, so that the caller learns the truth."""
         await self._runner.client.ping()
@@ -215,24 +135,57 @@ class Engine:
         """Give the error to all visitors who wait for an answer, now."""
         self._crowd.fail(error)
 
-    def declare(self, room: str, policy: Policy) -> None:
-        """Remember a room from a configuration file: it comes back after a loss and our restart."""
-        self._runner.declare(check_room_name(room), policy)
+    # Rooms ----------------------------------------------------------------------------------
+
+    async def create(self, room: str, policy: Policy, *, op_id: str | None = None) -> Room:
+        """Make a room."""
+        return await self._rooms.create(room, policy, op_id)
+
+    async def configure(
+        self, room: str, *, version: int | None = None, op_id: str | None = None, **changes: Any
+    ) -> PolicyChange:
+        """Change fields of a policy, at once; with `version`, only if it still is that one.
+
+        Return the room directly before and after. A repeat of an `op_id` changes nothing.
+        """
+        return await self._rooms.configure(room, version, op_id, changes)
 
     async def clear(self, room: str, *, op_id: str | None = None) -> int:
         """Empty a room and refuse all its tickets from now on; return how many it held."""
-        return replies.cleared(await self._once(room, ScriptCall(Verb.CLEAR), op_id))
+        return replies.cleared(await self._once(room, calls.CLEAR, op_id))
 
     async def drop(self, room: str, *, op_id: str | None = None) -> bool:
         """Remove a room with all that it holds; return whether it was there."""
-        try:
-            await self._once(room, ScriptCall(Verb.DROP), op_id)
-            found = True
-        except UnknownRoom:
-            found = False
-        await self._runner.command("SREM", keys.ROOMS, room)
-        self._runner.memories.pop(room, None)
-        return found
+        return await self._rooms.drop(room, op_id)
+
+    async def room(self, room: str) -> Room:
+        """Return a room with its policy as it is now."""
+        return await self._rooms.get(room)
+
+    async def rooms(self) -> tuple[str, ...]:
+        """Return the names of all rooms."""
+        return await self._rooms.names()
+
+    async def occupied(self, rooms: Sequence[str]) -> builtins.list[str]:
+        """Return those rooms that hold anybody; a cheap question, asked of many at once."""
+        return await self._rooms.occupied(rooms)
+
+    async def meet(self, rooms: Sequence[str]) -> builtins.list[str]:
+        """Get to know rooms, so that they survive a loss; return those with something to tidy."""
+        return await self._rooms.meet(rooms)
+
+    def remembered(self) -> set[str]:
+        """Return the rooms that this process could bring back after a loss."""
+        return {room for room in self._runner.memories if self._runner.knows(room)}
+
+    def policy_of(self, room: str) -> Policy | None:
+        """Return the policy that this process knows of a room, without asking the server."""
+        memory = self._runner.memories.get(room)
+        return memory.policy if memory is not None else None
+
+    def declare(self, room: str, policy: Policy) -> None:
+        """Remember a room from a configuration file: it comes back after a loss and our restart."""
+        self._runner.declare(check_room_name(room), policy)
 
     # Visitors -------------------------------------------------------------------------------
 
@@ -444,11 +397,11 @@ class Engine:
 
     async def stats(self, room: str) -> Stats:
         """Return a room at a glance."""
-        return replies.stats(await self._run(room, ScriptCall(Verb.STATS)), room)
+        return replies.stats(await self._run(room, calls.STATS), room)
 
     async def sample(self, room: str) -> Sample | None:
         """Note the room's numbers, and return them; None if that was done a moment ago."""
-        return replies.sample(await self._run(room, ScriptCall(Verb.SAMPLE)))
+        return replies.sample(await self._run(room, calls.SAMPLE))
 
     async def series(
         self, room: str, *, since_ms: int | None = None, limit: int = 720

@@ -7,7 +7,6 @@ Repeating is safe for every verb: tickets are named by the caller, and what is c
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from redis.exceptions import RedisError
 
 from waitroom.engine import keys, policies
 from waitroom.engine.connection.connect import backend_error
-from waitroom.engine.memory import MEMORY_FIELDS, RoomMemory
+from waitroom.engine.memory import RoomMemory
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall
 from waitroom.engine.protocol.replies import Head, Reply
@@ -35,7 +34,6 @@ OnScript = Callable[[Verb, float, int], None]
 
 RETRY_AFTER_S = (0.01, 0.05, 0.2)
 _LOSSES_PER_CALL = 3
-_LEFTOVERS = ("gone", "moved", "entries", "events", "series", "done", "record")
 _QUIET = READS | {Verb.POLL, Verb.ADVANCE, Verb.SAMPLE}
 """Verbs after which the ticker need not look at the room."""
 
@@ -130,45 +128,6 @@ class Runner:
             self.memories.pop(room, None)
             raise UnknownRoom(room)
         return answers[1:]
-
-    async def exists(self, wanted: list[tuple[str, tuple[str, ...]]]) -> list[int]:
-        """Count, for each room, how many of its named keys exist: one pipeline for all."""
-
-        async def ask() -> list[int]:
-            pipe = self.client.pipeline(transaction=False)
-            for room, names in wanted:
-                pipe.exists(*(keys.room_key(room, name) for name in names))
-            return list(await pipe.execute())
-
-        return list(await self.repeat(ask))
-
-    async def meet(self, rooms: Sequence[str]) -> list[str]:
-        """Learn what the server has of rooms that nobody asked for here: one pipeline for all.
-
-        Return those that have something to tidy up.
-        """
-
-        async def ask() -> list[Any]:
-            pipe = self.client.pipeline(transaction=False)
-            for room in rooms:
-                pipe.hgetall(keys.room_key(room, "config"))
-                pipe.hmget(keys.room_key(room, "meta"), MEMORY_FIELDS)
-                pipe.exists(*(keys.room_key(room, name) for name in _LEFTOVERS))
-            return list(await pipe.execute(raise_on_error=False))
-
-        answers = await self.repeat(ask)
-        untidy = []
-        for n, room in enumerate(rooms):
-            config, meta, leftovers = answers[3 * n : 3 * n + 3]
-            if leftovers:
-                untidy.append(room)
-            # One room that somebody else has spoilt must not keep the others from being met.
-            with contextlib.suppress(BrokenRoom, TypeError, ValueError):
-                if isinstance(config, dict) and config and not self.knows(room):
-                    policy, version = policies.read(config)
-                    epoch, rev, watermark, last = map(int, meta)
-                    self.memories[room] = RoomMemory(policy, version, epoch, rev, watermark, last)
-        return untidy
 
     async def load_policy(self, room: str, memory: RoomMemory) -> None:
         """Read the policy of a room from the server, if it has one."""

@@ -15,6 +15,7 @@ from waitroom.credentials.secret import SECRET_FILE, load_secret
 from waitroom.engine import Engine
 from waitroom.engine.connection.connect import Backend, connect
 from waitroom.engine.connection.embedded import owner
+from waitroom.engine.connection.nodes import nodes
 from waitroom.errors import BackendUnavailable, InvalidInput, Unavailable, WaitroomError
 from waitroom.settings import Settings
 from waitroom.tickets import SHORTEST_KEY, KeyRing
@@ -65,7 +66,7 @@ async def examine(settings: Settings) -> list[Check]:
 
 async def _server(settings: Settings, backend: Backend) -> list[Check]:
     found = checks.server(backend.facts)
-    for node in await checks.nodes(backend):
+    for node in await nodes(backend):
         found.append(checks.role(node))
         found += checks.memory(node, embedded=settings.redis_url is None)
         found.append(await checks.persistence(node))

@@ -23,6 +23,12 @@ class ScriptCall(NamedTuple):
     items: int = 1
 
 
+STATS = ScriptCall(Verb.STATS)
+SAMPLE = ScriptCall(Verb.SAMPLE)
+CLEAR = ScriptCall(Verb.CLEAR)
+DROP = ScriptCall(Verb.DROP)
+
+
 def configure(action: str, version: int | str, policy: Policy) -> ScriptCall:
     """`create`, `update` or `restore` a room."""
     return ScriptCall(Verb.CONFIGURE, [action, version, *policies.write(policy)])

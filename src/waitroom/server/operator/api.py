@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Response
 
+from waitroom.engine import MOST_SAMPLES
 from waitroom.engine.audit import AuditPage
-from waitroom.engine.event_log import MOST_SAMPLES
 from waitroom.errors import InvalidInput, UnknownRoom, WaitroomError
 from waitroom.models import Policy, Room, State, Stats, check_room_name, preset
 from waitroom.operations import api_keys, people, rooms

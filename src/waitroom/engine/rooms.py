@@ -1,0 +1,124 @@
+"""Rooms as such: made, changed, dropped and found, whoever is in them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+from waitroom.engine import inputs, keys, policies
+from waitroom.engine.memory import MEMORY_FIELDS, RoomMemory
+from waitroom.engine.protocol import calls, replies
+from waitroom.engine.runner import Runner
+from waitroom.errors import BrokenRoom, RoomExists, UnknownRoom, VersionConflict
+from waitroom.models import Policy, PolicyChange, Room, check_room_name
+
+_PER_PIPELINE = 100
+_PEOPLE = ("waiting", "called", "inside")
+_LEFTOVERS = ("gone", "moved", "entries", "events", "series", "done", "record")
+
+
+class Rooms:
+    """The rooms of one server, and what this process remembers of them."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    async def create(self, room: str, policy: Policy, op_id: str | None) -> Room:
+        """Make a room."""
+        await self._runner.command("SADD", keys.ROOMS, check_room_name(room))
+        reply = await self._configure(room, "create", "", policy, op_id)
+        if reply.word == "room_exists":
+            raise RoomExists(room)
+        return await self.get(room)
+
+    async def configure(
+        self, room: str, version: int | None, op_id: str | None, changes: dict[str, Any]
+    ) -> PolicyChange:
+        """Change fields of a policy; see `Engine.configure`."""
+        while True:
+            old = await self.get(room)
+            policy = old.policy.change(**changes)
+            # The script compares versions, for it alone knows whether this is a repeat.
+            expected = old.version if version is None else version
+            reply = await self._configure(room, "update", expected, policy, op_id)
+            if reply.word == "ok":
+                return PolicyChange(old, await self.get(room))
+            if reply.word == "lost":
+                raise UnknownRoom(room)
+            if version is not None:
+                raise VersionConflict(room, version, replies.version(reply))
+
+    async def _configure(
+        self, room: str, action: str, version: int | str, policy: Policy, op_id: str | None
+    ) -> replies.Reply:
+        call = calls.configure(action, version, policy)
+        reply = await self._runner.run(room, call, op_id=inputs.op_id_of(op_id))
+        if reply.word == "ok":
+            memory = self._runner.memory(room)
+            memory.policy, memory.version = policy, replies.version(reply)
+        return reply
+
+    async def get(self, room: str) -> Room:
+        """Return a room with its policy as it is now."""
+        reply = await self._runner.run(check_room_name(room), calls.STATS)
+        memory = self._runner.memory(room)
+        if memory.policy is None:
+            raise UnknownRoom(room)
+        return Room(room, memory.policy, memory.version, replies.epoch(reply))
+
+    async def drop(self, room: str, op_id: str | None) -> bool:
+        """Remove a room with all that it holds; return whether it was there."""
+        op_id = inputs.op_id_of(op_id)
+        try:
+            await self._runner.run(check_room_name(room), calls.DROP, op_id=op_id)
+            was_there = True
+        except UnknownRoom:
+            was_there = False
+        await self._runner.command("SREM", keys.ROOMS, room)
+        self._runner.memories.pop(room, None)
+        return was_there
+
+    async def names(self) -> tuple[str, ...]:
+        """Return the names of all rooms."""
+        names = await self._runner.command("SMEMBERS", keys.ROOMS)
+        return tuple(sorted(name.decode() for name in names))
+
+    async def occupied(self, rooms: Sequence[str]) -> list[str]:
+        """Return those rooms that hold anybody."""
+        occupied: list[str] = []
+        for start in range(0, len(rooms), _PER_PIPELINE):
+            some = rooms[start : start + _PER_PIPELINE]
+            counts = await self._runner.reads([_exists(room, _PEOPLE) for room in some])
+            occupied += (room for room, count in zip(some, counts, strict=True) if count)
+        return occupied
+
+    async def meet(self, rooms: Sequence[str]) -> list[str]:
+        """Learn what the server has of rooms; return those with something to tidy up."""
+        untidy: list[str] = []
+        for start in range(0, len(rooms), _PER_PIPELINE):
+            some = rooms[start : start + _PER_PIPELINE]
+            commands: list[tuple[str, ...]] = []
+            for room in some:
+                commands.append(("HGETALL", keys.room_key(room, "config")))
+                commands.append(("HMGET", keys.room_key(room, "meta"), *MEMORY_FIELDS))
+                commands.append(_exists(room, _LEFTOVERS))
+            answers = iter(await self._runner.reads(commands))
+            for room, config, meta, leftovers in zip(some, answers, answers, answers, strict=True):
+                self._learn(room, config, meta)
+                if leftovers:
+                    untidy.append(room)
+        return untidy
+
+    def _learn(self, room: str, config: Any, meta: Any) -> None:
+        # One room that somebody else has spoilt must not keep the others from being met.
+        with contextlib.suppress(BrokenRoom, TypeError, ValueError):
+            if isinstance(config, dict) and config and not self._runner.knows(room):
+                policy, version = policies.read(config)
+                epoch, rev, watermark, last = map(int, meta)
+                memory = RoomMemory(policy, version, epoch, rev, watermark, last)
+                self._runner.memories[room] = memory
+
+
+def _exists(room: str, names: Sequence[str]) -> tuple[str, ...]:
+    return ("EXISTS", *(keys.room_key(room, name) for name in names))
