@@ -113,12 +113,12 @@ async def fill(
         _party(store, n, first_us + n * _STEP_US) for n in range(scale.waiting) for store in stores
     ]
     for start in range(0, len(waiting), _ROWS):
-        some = waiting[start : start + _ROWS]
+        batch = waiting[start : start + _ROWS]
         async with database.change() as connection:
-            await connection.execute(insert(parties), [_row(one) for one in some])
-        done(len(some))
+            await connection.execute(insert(parties), [_row(party) for party in batch])
+        done(len(batch))
     await desk.repair()
-    return [Guest(one.store, one.number, desk.token(one)) for one in waiting]
+    return [Guest(party.store, party.number, desk.token(party)) for party in waiting]
 
 
 def _party(store: str, n: int, place: int) -> Party:
@@ -194,8 +194,8 @@ async def answers_per_s(
         nonlocal answered
         while time.perf_counter() < ends:
             guest = chance.choice(guests)
-            found = await answer(guest)
-            assert found == guest.number, (found, guest)
+            number = await answer(guest)
+            assert number == guest.number, (number, guest)
             answered += 1
 
     began = time.perf_counter()

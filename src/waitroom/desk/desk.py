@@ -1,7 +1,7 @@
 """The desk as servers and commands use it: every change goes to the record, then to the live line.
 
-A change stands once the record has it. If the live line cannot be reached then, nobody's call
-fails: the line is repaired in the background, and until then it is a little behind.
+A change is done once the record has it. If the live line cannot be reached then, no request fails:
+the line is repaired in the background, and until then it is a little behind.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ __all__ = ["Desk", "LineSummary", "Repaired", "open_desk"]
 log = logging.getLogger("waitroom.desk")
 
 NAMES_S = 5.0
-"""How long a line that another process added may go unwatched."""
+"""How long the names of a store's lines are kept: another process may add a line."""
 
 FORGET_PHONES_S = 3600.0
-_HEALS = 3
-_GUESTS_MAY = (Action.DEFER, Action.CANCEL)
+_REPAIRS = 3
+_GUEST_ACTIONS = (Action.DEFER, Action.CANCEL)
 _CHANGES_TURNOVER = (Action.SEAT, Action.UNDO)
 
 
@@ -70,7 +70,7 @@ class Desk:
         self._tokens = Tokens(ring)
         self._new_ticket = ring.new_id
         self._spot = engine.spot
-        self._types: dict[str, tuple[tuple[str, ...], float]] = {}
+        self._line_names: dict[str, tuple[tuple[str, ...], float]] = {}
 
     # Guests ---------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ class Desk:
         op_id: str | None = None,
         force: bool = False,
     ) -> tuple[Party, str]:
-        """Register a party; return it with the token that its guests hold."""
+        """Register a party; return it with the token of its guests."""
         ticket = self._new_ticket()
         party = await self.record.register(
             store_id, line_name, wish, ticket, by=by, op_id=op_id, force=force
@@ -93,7 +93,7 @@ class Desk:
         return party, self.token(party)
 
     def token(self, party: Party) -> str:
-        """Return what the guests of a party hold, the same each time."""
+        """Return the token of a party: the same each time."""
         return self._tokens.sign(party)
 
     def read_token(self, store_id: str, token: str) -> tuple[str, str]:
@@ -106,7 +106,7 @@ class Desk:
         room = room_of(store_id, line_name)
         spot = await self._spot(room, ticket)
         if spot.pace and spot.state is not None:
-            return self._told(store_id, line_name, room, spot)
+            return self._live_place(store_id, line_name, room, spot)
         return await self._place_by_record(store_id, line_name, ticket, spot)
 
     async def guest_party(self, store_id: str, token: str) -> Party:
@@ -124,8 +124,8 @@ class Desk:
         op_id: str | None = None,
     ) -> Party:
         """Do what a guest may do by themselves: go back some places, or cancel."""
-        if action not in _GUESTS_MAY:
-            raise InvalidInput("action", f"guests may {' or '.join(_GUESTS_MAY)}, nothing else")
+        if action not in _GUEST_ACTIONS:
+            raise InvalidInput("action", f"guests may {' or '.join(_GUEST_ACTIONS)}, nothing else")
         party = await self.guest_party(store_id, token)
         return await self.act(store_id, party.id, action, places=places, by="guest", op_id=op_id)
 
@@ -184,46 +184,47 @@ class Desk:
     ) -> Store:
         """Change a store, and tell all who watch its lines."""
         store = await self.record.change_store(store_id, version=version, **changes)
-        self._types.pop(store_id, None)
-        for one in store.types:
-            await self._follow.touch(store_id, one.name)
+        self._line_names.pop(store_id, None)
+        for line in store.types:
+            await self._follow.touch(store_id, line.name)
         return store
 
     async def waits(self, store_id: str) -> tuple[LineSummary, ...]:
         """Return each line of a store, as somebody sees it who may join."""
         store = await self.record.store(store_id)
-        rooms = [room_of(store_id, one.name) for one in store.types]
+        rooms = [room_of(store_id, line.name) for line in store.types]
         counts = await self._lines.engine.line_counts(rooms)
         now_ms = self._now_us() // 1000
-        views = []
-        for one, room, count in zip(store.types, rooms, counts, strict=True):
+        summaries = []
+        for line, room, count in zip(store.types, rooms, counts, strict=True):
             if not count.pace:
-                count = await self._found_again(store_id, one.name)
+                count = await self._repaired_counts(store_id, line.name)
             observed = await self.observed.fresh(room, count.waiting + 1)
-            views.append(summarize_line(store, one, count, observed, now_ms))
-        return tuple(views)
+            summaries.append(summarize_line(store, line, count, observed, now_ms))
+        return tuple(summaries)
 
     async def revisions(self, stores: Sequence[str]) -> list[int]:
-        """Return a number per store that is another one after every change of it or its lines."""
+        """Return a number per store that differs after every change of it or its lines."""
         rooms = [[room_of(store, name) for name in await self._names(store)] for store in stores]
-        found = iter(await self.engine.revisions([room for some in rooms for room in some]))
-        return [sum(next(found) for _ in some) for some in rooms]
+        lines = [room for store_rooms in rooms for room in store_rooms]
+        revisions = iter(await self.engine.revisions(lines))
+        return [sum(next(revisions) for _ in store_rooms) for store_rooms in rooms]
 
     async def store_revision(self, store_id: str) -> int:
-        """Return a number that is another one after every change of a store or its lines."""
+        """Return a number that differs after every change of a store or its lines."""
         return (await self.revisions([store_id]))[0]
 
     async def repair(self, store_id: str | None = None, *, forced: bool = False) -> Repaired:
         """Compare live lines with the record, and settle what differs."""
         if store_id is not None:
-            await self.record.store(store_id)  # or say that there is none
+            await self.record.store(store_id)  # raises where there is none
         lines = await self.record.open_lines()
-        some = [line for line in lines if store_id is None or line[0] == store_id]
-        return await self.repairs.lines(some, forced=forced)
+        wanted = [line for line in lines if store_id is None or line[0] == store_id]
+        return await self.repairs.lines(wanted, forced=forced)
 
     # Inside ---------------------------------------------------------------------------------
 
-    def _told(self, store: str, line_name: str, room: str, spot: Spot) -> Place:
+    def _live_place(self, store: str, line_name: str, room: str, spot: Spot) -> Place:
         position = spot.position
         if position is None:
             return Place(
@@ -243,29 +244,30 @@ class Desk:
             observed=self.observed.range(room, position),
         )
 
-    async def _found_again(self, store: str, line_name: str) -> LineCounts:
+    async def _repaired_counts(self, store: str, line_name: str) -> LineCounts:
         """Return the length of a line that was lost, or that nobody has used yet."""
         await self.repairs.line(store, line_name)
-        (found,) = await self._lines.engine.line_counts([room_of(store, line_name)])
-        return found._replace(pace=turnover_text(await self.record.turnover(store, line_name)))
+        (counts,) = await self._lines.engine.line_counts([room_of(store, line_name)])
+        return counts._replace(pace=turnover_text(await self.record.turnover(store, line_name)))
 
     async def _names(self, store_id: str) -> tuple[str, ...]:
-        """Return the lines of a store, which hardly ever change: read now and then."""
-        names, until = self._types.get(store_id, ((), 0.0))
+        """Return the names of a store's lines; kept a while, for they hardly ever change."""
+        names, until = self._line_names.get(store_id, ((), 0.0))
         if until < time.monotonic():
-            names = tuple(one.name for one in (await self.record.store(store_id)).types)
-            self._types[store_id] = (names, time.monotonic() + NAMES_S)
+            store = await self.record.store(store_id)
+            names = tuple(line.name for line in store.types)
+            self._line_names[store_id] = (names, time.monotonic() + NAMES_S)
         return names
 
     async def _place_by_record(self, store: str, line_name: str, ticket: str, spot: Spot) -> Place:
-        """Tell where a party is that the live line does not hold; if it should, repair the line."""
+        """Tell where a party is that is not in the live line; if it should be, repair the line."""
         room = room_of(store, line_name)
-        if not spot.pace:  # all of it is lost: one repair serves the whole crowd
+        if not spot.pace:  # the whole line is lost: one repair serves everybody
             await self.repairs.line(store, line_name)
             spot = await self._spot(room, ticket)
-        for _ in range(_HEALS):
+        for _ in range(_REPAIRS):
             if spot.pace and spot.state is not None:
-                return self._told(store, line_name, room, spot)
+                return self._live_place(store, line_name, room, spot)
             party = await self.record.by_ticket(store, line_name, ticket)
             if not party.status.live:
                 return Place(
@@ -275,7 +277,7 @@ class Desk:
                     position=0,
                     waiting=spot.waiting,
                 )
-            # One that we share may have read the record before this party came: then once more.
+            # A repair that others began may have read the record before this party joined.
             await self.repairs.line(store, line_name)
             spot = await self._spot(room, ticket)
         raise BackendUnavailable(f"line {room!r} is lost again and again; is it being flushed?")

@@ -67,6 +67,10 @@ class StoreMode(StrEnum):
     CLOSED = "closed"
 
 
+LineId = tuple[str, str]
+"""A store, and the name of one of its lines."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingType:
     """One of a store's lines, like dine-in or takeout."""

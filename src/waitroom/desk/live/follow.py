@@ -1,7 +1,7 @@
-"""Lets the live lines follow the record: what was just written there is settled here, if it can be.
+"""Lets the live lines follow the record: what was just written there is settled in the line.
 
-The record has the change, so nobody's call fails for the line's sake. What does not arrive in time
-is repaired in the background, and so is a line that turns out to have lost what it held.
+The record has the change, so no request fails because of the line. What does not arrive in time is
+repaired in the background, and so is a line that has lost its parties.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Follower:
         room = room_of(party.store, party.line_name)
         if not turnover:
             return await self._lines.settle(room, [settled(party)])
-        # One at a time, or an older mean may come last.
+        # One at a time: otherwise an older mean could arrive last.
         async with self._turnover_locks.setdefault(room, asyncio.Lock()):
             last = await self._record.turnover(party.store, party.line_name)
             return await self._lines.settle(room, [settled(party)], pace=turnover_text(last))

@@ -1,7 +1,7 @@
 """The live lines: one room of the engine per store and waiting type, brought to the record's order.
 
-Nothing here asks the database. A line that lost what it held (a flush, a failover, a room that was
-dropped) is noticed by the engine's revision, which jumps then, and `Outcome.whole` says so.
+Nothing here asks the database. A line that lost its parties (a flush, a failover, a room that was
+dropped) shows by the engine's revision, which jumps then, and `Outcome.whole` tells it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from waitroom.errors import RoomExists, UnknownRoom
 from waitroom.models import preset
 
 POLICY = preset("desk", mode="closed", ticket_ttl_s=None)
-"""Closed to visitors of the engine: who stands in a line is for the record to say."""
+"""Closed to visitors of the engine: the record decides who is in a line."""
 
 STATES: Mapping[Status, str] = {
     Status.WAITING: "waiting",
@@ -41,7 +41,7 @@ def settled(party: Party) -> Settled:
 
 
 class Outcome(NamedTuple):
-    """What settling came to: how many changed, and whether the line still held all others."""
+    """What settling did: how many tickets changed, and whether the line still had all others."""
 
     changed: int
     whole: bool
@@ -79,7 +79,7 @@ class LiveLines:
         pace: str = "",
         forced: bool = False,
     ) -> Outcome:
-        """Bring tickets, and what is said of the pace, to what the record says."""
+        """Bring tickets, and the turnover as text (`pace` in Redis), to what the record says."""
         made = room not in self._marks and await self._make(room)
         try:
             changed = await self.engine.settle(room, tickets, pace=pace, forced=forced)

@@ -1,9 +1,9 @@
 """Keeps live lines and the record in step, whatever was lost between the two.
 
-The record is written first, so it is right. A line is read before the record, so whoever stands in
-it was in the record by then: somebody whom the record does not have (any more) is a stranger, and
-goes. Everybody else is settled at the revision that the record has, which changes nothing where a
-later change came first.
+The record is written first, so it is right. A line is read before the record, so everybody in it
+was in the record by then: a ticket that the record does not have (any more) is a stranger, and is
+removed. All others are settled at the revision of the record, which changes nothing where a later
+change came first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from waitroom.desk.live.line import LiveLines, agrees, is_ahead, room_of, settled
 from waitroom.desk.live.turnover import turnover_text
-from waitroom.desk.models import Party
+from waitroom.desk.models import LineId, Party
 from waitroom.desk.record.record import Record
 from waitroom.engine import LineContents, Settled
 from waitroom.errors import BrokenRoom, UnknownParty, UpgradeNeeded
@@ -29,18 +29,15 @@ EVERY_S = 10.0
 """How often lines are compared with the record in the background."""
 
 LAP = 6
-"""By length each time; person by person, every line once in so many times."""
+"""Every line is compared by length each time, and party by party once in so many times."""
 
 _ROUNDS = 3
 _BACK_OFF_S = (0.1, 5.0)
 
-Line = tuple[str, str]
-"""A store and a waiting type."""
-
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What a repair did: lines looked at, tickets put right, and strangers taken out."""
+    """What a repair did: lines compared, tickets put right, and strangers removed."""
 
     lines: int = 0
     settled: int = 0
@@ -54,8 +51,8 @@ class Repaired:
 
 
 @contextlib.contextmanager
-def _apart(key: Line) -> Iterator[None]:
-    """Let a line that cannot be repaired not keep the others from it."""
+def _apart(key: LineId) -> Iterator[None]:
+    """Log a line that cannot be repaired, so that the others still are."""
     try:
         yield
     except (BrokenRoom, UpgradeNeeded) as error:
@@ -78,8 +75,8 @@ class Repairs:
         self.live = lines
         self._record = record
         self._lines = lines
-        self._under_way: dict[Line, asyncio.Task[Repaired]] = {}
-        self._dirty: set[Line] = set()
+        self._under_way: dict[LineId, asyncio.Task[Repaired]] = {}
+        self._dirty: set[LineId] = set()
         self._wake = asyncio.Event()
         self._laps = 0
 
@@ -95,12 +92,12 @@ class Repairs:
             task.add_done_callback(lambda done: self._ended(key, done))
         return await asyncio.shield(task)
 
-    async def lines(self, some: Sequence[Line], *, forced: bool = False) -> Repaired:
-        """Repair lines, but those that are empty here and there; `forced`: whatever they knew."""
-        counts = await self._lines.engine.line_counts([room_of(*key) for key in some])
+    async def lines(self, keys: Sequence[LineId], *, forced: bool = False) -> Repaired:
+        """Repair lines that have parties, live or in the record; `forced` ignores revisions."""
+        counts = await self._lines.engine.line_counts([room_of(*key) for key in keys])
         lengths = await self._record.lengths()
-        total = Repaired(len(some))
-        for key, count in zip(some, counts, strict=True):
+        total = Repaired(len(keys))
+        for key, count in zip(keys, counts, strict=True):
             if count.waiting or count.called or key in lengths:
                 with _apart(key):
                     total += await self._repair(*key, forced=forced)
@@ -162,22 +159,22 @@ class Repairs:
                 raise
 
     async def _lap(self) -> None:
-        """Compare all lines by their length, and some of them person by person."""
+        """Compare all lines by their length, and some of them party by party."""
         self._laps += 1
         rooms = await self._record.open_lines()
         counts = await self._lines.engine.line_counts([room_of(*key) for key in rooms])
         lengths = await self._record.lengths()
         for number, (key, count) in enumerate(zip(rooms, counts, strict=True)):
             live = lengths.get(key, (0, 0))
-            held = (count.waiting, count.called)
-            if held != live or (live != (0, 0) and (not count.pace or self._is_due(number))):
+            counted = (count.waiting, count.called)
+            if counted != live or (live != (0, 0) and (not count.pace or self._is_due(number))):
                 with _apart(key):
                     await self.line(*key)
 
     def _is_due(self, number: int) -> bool:
         return number % LAP == self._laps % LAP
 
-    def _ended(self, key: Line, task: asyncio.Task[Repaired]) -> None:
+    def _ended(self, key: LineId, task: asyncio.Task[Repaired]) -> None:
         self._under_way.pop(key, None)
         if not task.cancelled() and task.exception() is not None:
             log.debug("the line %s of %s was not repaired: %s", key[1], key[0], task.exception())
@@ -191,7 +188,7 @@ class Repairs:
                 break
             done, sure = await self._compare(store, line_name, line, live, forced=forced)
             total += done
-            # What was forced may have undone a change that was made meanwhile: look again.
+            # What was forced may have undone a change made meanwhile: compare again.
             if sure:
                 break
             forced = False
@@ -204,20 +201,20 @@ class Repairs:
     async def _compare(
         self, store: str, line_name: str, line: LineContents, live: Sequence[Party], *, forced: bool
     ) -> tuple[Repaired, bool]:
-        """Settle what differs; return what that was, and whether it needs no second look."""
+        """Settle what differs; return how much, and whether it needs no second comparison."""
         room = room_of(store, line_name)
-        strangers = sorted(line.tickets - {one.ticket for one in live})
+        strangers = sorted(line.tickets - {party.ticket for party in live})
         gone = [await self._stranger(store, line_name, ticket, line) for ticket in strangers]
-        wrong = [settled(one) for one in live if forced or not agrees(line, one)]
+        wrong = [settled(party) for party in live if forced or not agrees(line, party)]
         removed = await self._settle(room, gone, line, forced=forced)
         changed = await self._settle(room, wrong, line, forced=forced)
         turnover = turnover_text(await self._record.turnover(store, line_name))
-        # Last, for a line that says its turnover is whole.
+        # Last: a line that has a turnover counts as whole.
         if turnover != line.pace or forced:
             await self._lines.settle(room, pace=turnover)
         elif not wrong and not gone:
             self._lines.is_whole_at(room, line.mark)
-        insisted = forced or any(is_ahead(line, one.id, one.revision) for one in (*gone, *wrong))
+        insisted = forced or any(_is_ahead_of(line, ticket) for ticket in (*gone, *wrong))
         return Repaired(0, changed, removed), not insisted
 
     async def _settle(
@@ -226,17 +223,21 @@ class Repairs:
         """Settle tickets, insisting where the line saw a later revision than the record has."""
         changed = 0
         for ahead in (False, True):
-            some = [one for one in tickets if is_ahead(line, one.id, one.revision) is ahead]
-            if some:
-                done = await self._lines.settle(room, some, forced=forced or ahead)
-                changed += done.changed
+            batch = [ticket for ticket in tickets if _is_ahead_of(line, ticket) is ahead]
+            if batch:
+                outcome = await self._lines.settle(room, batch, forced=forced or ahead)
+                changed += outcome.changed
         return changed
 
     async def _stranger(
         self, store: str, line_name: str, ticket: str, line: LineContents
     ) -> Settled:
-        """Return where a ticket belongs that does not live in the record."""
+        """Return where a ticket belongs that is not live in the record."""
         try:
             return settled(await self._record.by_ticket(store, line_name, ticket))
         except UnknownParty:
             return Settled(ticket, "left", 1, line.revisions.get(ticket, 0))
+
+
+def _is_ahead_of(line: LineContents, ticket: Settled) -> bool:
+    return is_ahead(line, ticket.id, ticket.revision)

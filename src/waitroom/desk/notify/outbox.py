@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from waitroom.desk.models import TEAMS_BEFORE_NOTICE, Action, Party, Status
+from waitroom.desk.models import TEAMS_BEFORE_NOTICE, Action, LineId, Party, Status
 from waitroom.desk.record.database import Database
 from waitroom.desk.record.tables import changes, cursors, is_live, notices, parties
 
@@ -82,10 +82,6 @@ class Notice:
         return party.status is not Status.WAITING or party.defers != self.round
 
 
-Line = tuple[str, str]
-"""A store and a waiting type."""
-
-
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
@@ -100,7 +96,7 @@ class Outbox:
     # What is to be told ---------------------------------------------------------------------
 
     async def note(
-        self, lines: Collection[Line], read: Mapping[str, str] = MappingProxyType({})
+        self, lines: Collection[LineId], read: Mapping[str, str] = MappingProxyType({})
     ) -> int:
         """Write down what the parties of lines are to be told and were not; return how many.
 
@@ -123,7 +119,7 @@ class Outbox:
         return len(rows)
 
     async def _missing(
-        self, connection: AsyncConnection, lines: Collection[Line]
+        self, connection: AsyncConnection, lines: Collection[LineId]
     ) -> list[tuple[int, Kind, int, str]]:
         """Return party, kind, round and store of each notice that there is not, but should be."""
         wanted, missing = set(lines), []
@@ -244,7 +240,7 @@ def _pending() -> ColumnElement[bool]:
     return notices.c.state == _WAITING
 
 
-def _untold(lines: Collection[Line], oldest_ms: int) -> Select[Any]:
+def _untold(lines: Collection[LineId], oldest_ms: int) -> Select[Any]:
     """Return who is called, or among the first four who wait, and has no notice of it."""
     waits = case((parties.c.status == Status.WAITING, 1), else_=0)
     # By the order of an index, so that nothing is sorted.

@@ -11,7 +11,8 @@ import logging
 import time
 
 from waitroom.desk.live.line import room_of
-from waitroom.desk.notify.outbox import Line, Outbox
+from waitroom.desk.models import LineId
+from waitroom.desk.notify.outbox import Outbox
 from waitroom.desk.record.record import Record
 from waitroom.engine import Engine
 from waitroom.errors import UnknownRoom, WaitroomError
@@ -39,7 +40,7 @@ class Watch:
         self._engine = engine
         self._outbox = outbox
         self._lap_s = lap_s
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, LineId] = {}
         self._revisions: dict[str, int] = {}
         self._cursors: dict[str, str] = {}
         self._read: dict[str, str] = {}

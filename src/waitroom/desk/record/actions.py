@@ -11,7 +11,7 @@ from sqlalchemy import Row, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from waitroom.desk.models import Action, Party, Status
-from waitroom.desk.record.lines import Line, keep_counts, place_behind
+from waitroom.desk.record.lines import LockedLine, keep_counts, place_behind
 from waitroom.desk.record.rows import party_of
 from waitroom.desk.record.tables import changes, parties
 from waitroom.errors import DefersUsedUp, InvalidInput, WrongStatus
@@ -43,7 +43,7 @@ class Deed:
 
 
 async def repeated(
-    connection: AsyncConnection, line: Line, deed: Deed, party_id: int | None = None
+    connection: AsyncConnection, line: LockedLine, deed: Deed, party_id: int | None = None
 ) -> Party | None:
     """Return the party of an earlier request with this id, if there was one.
 
@@ -70,7 +70,7 @@ def used_otherwise() -> InvalidInput:
 
 async def apply(
     connection: AsyncConnection,
-    line: Line,
+    line: LockedLine,
     party: Party,
     action: Action,
     deed: Deed,
@@ -137,7 +137,7 @@ def _moved(action: Action, now_ms: int) -> dict[str, Any]:
 
 
 async def _defer(
-    connection: AsyncConnection, line: Line, party: Party, deed: Deed, places: int
+    connection: AsyncConnection, line: LockedLine, party: Party, deed: Deed, places: int
 ) -> Party:
     if party.defers >= line.store.max_defers:
         raise DefersUsedUp(f"this party went back {party.defers} times, and may not again")

@@ -12,14 +12,14 @@ from waitroom.desk.inputs import TICKET, Wish, checked_wish
 from waitroom.desk.models import Party, Source, Status, Store, StoreMode, Turnover
 from waitroom.desk.record import lines
 from waitroom.desk.record.actions import Deed, note, repeated, used_otherwise
-from waitroom.desk.record.lines import Line
+from waitroom.desk.record.lines import LockedLine
 from waitroom.desk.record.rows import party_of
 from waitroom.desk.record.tables import parties
 from waitroom.errors import InvalidInput, LineFull, PastClosing, StoreClosed, StorePaused
 
 
 async def join(
-    connection: AsyncConnection, line: Line, wish: Wish, ticket: str, deed: Deed, now_us: int
+    connection: AsyncConnection, line: LockedLine, wish: Wish, ticket: str, deed: Deed, now_us: int
 ) -> Party:
     """Put a party at the end of a locked line, or say why not."""
     if not isinstance(ticket, str) or not TICKET.fullmatch(ticket):
@@ -66,7 +66,9 @@ def check_closing(store: Store, turnover: Turnover, waiting: int, now_ms: int) -
         raise PastClosing(store.closes_at or "", minutes)
 
 
-async def _check_room(connection: AsyncConnection, line: Line, waiting: int, now_ms: int) -> None:
+async def _check_room(
+    connection: AsyncConnection, line: LockedLine, waiting: int, now_ms: int
+) -> None:
     (waiting_type,) = line.store.types
     limit = waiting_type.queue_limit
     if limit is not None and waiting >= limit:
@@ -76,7 +78,7 @@ async def _check_room(connection: AsyncConnection, line: Line, waiting: int, now
         check_closing(line.store, turnover, waiting, now_ms)
 
 
-async def _next(connection: AsyncConnection, line: Line, now_us: int) -> dict[str, Any]:
+async def _next(connection: AsyncConnection, line: LockedLine, now_us: int) -> dict[str, Any]:
     """Return the next place and number: a place only ever grows, a number begins with the day."""
     day, number = day_of(now_us // 1000, line.store.time_zone), line.last_number
     if line.day != day:
@@ -87,7 +89,7 @@ async def _next(connection: AsyncConnection, line: Line, now_us: int) -> dict[st
     return {"place": place, "day": day, "number": number + 1}
 
 
-def _party(line: Line, wish: Wish, ticket: str, now_ms: int) -> dict[str, Any]:
+def _party(line: LockedLine, wish: Wish, ticket: str, now_ms: int) -> dict[str, Any]:
     return {
         "store": line.store.id,
         "type": line.name,

@@ -29,8 +29,8 @@ _PER_LOOK = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line that is locked, with its store as far as it matters here (no other lines)."""
+class LockedLine:
+    """A line that is locked, and its store with this line alone."""
 
     store: Store
     name: str
@@ -48,7 +48,7 @@ async def lock_line(
     connection: AsyncConnection,
     store_id: str,
     line_name: str,
-) -> Line:
+) -> LockedLine:
     """Lock a line until the transaction ends, and return it. On SQLite the file is locked."""
     if not isinstance(store_id, str) or not STORE_ID.fullmatch(store_id):
         raise UnknownStore(str(store_id))
@@ -70,32 +70,34 @@ async def lock_line(
         raise UnknownStore(store_id)
     if row is None:
         raise UnknownType(store_id, line_name)
-    return Line(
+    return LockedLine(
         store_of(store, [type_of(row)]), line_name, row.last_place, row.day, row.last_number
     )
 
 
-async def keep_counts(connection: AsyncConnection, line: Line, **values: Any) -> None:
+async def keep_counts(connection: AsyncConnection, line: LockedLine, **values: Any) -> None:
     """Write what a line counts."""
     here = (waiting_types.c.store == line.store.id) & (waiting_types.c.name == line.name)
     await connection.execute(update(waiting_types).where(here).values(values))
 
 
-async def last_number(connection: AsyncConnection, line: Line, day: date) -> int:
+async def last_number(connection: AsyncConnection, line: LockedLine, day: date) -> int:
     """Return the last number that was given on a day, 0 if none was."""
     here = (of_line(line.store.id, line.name), parties.c.day == day)
     last = await connection.execute(select(func.max(parties.c.number)).where(*here))
     return last.scalar() or 0
 
 
-async def waiting_count(connection: AsyncConnection, line: Line) -> int:
+async def waiting_count(connection: AsyncConnection, line: LockedLine) -> int:
     """Return how many parties wait."""
     waiting = (of_line(line.store.id, line.name), parties.c.status == Status.WAITING)
     count = await connection.execute(select(func.count()).select_from(parties).where(*waiting))
     return count.scalar_one()
 
 
-async def next_waiting(connection: AsyncConnection, line: Line, fits: int | None) -> Party | None:
+async def next_waiting(
+    connection: AsyncConnection, line: LockedLine, fits: int | None
+) -> Party | None:
     """Return the first party that waits, or the first of those that fit."""
     query = select(parties).where(
         of_line(line.store.id, line.name), parties.c.status == Status.WAITING

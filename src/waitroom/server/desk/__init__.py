@@ -1,6 +1,7 @@
 """The restaurant desk over HTTP: guests, hosts, admins, and their pages.
 
-Imported only by a server whose settings have `desk`, for it needs the extra `waitroom[desk]`.
+`api`, `console` and `pages` must not import each other; what they share lies beside them. Only a
+server whose settings have `desk` imports this: it needs the extra `waitroom[desk]`.
 """
 
 from __future__ import annotations

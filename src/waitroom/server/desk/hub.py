@@ -1,7 +1,7 @@
 """Live events of the desk: one loop per process looks at all watched stores and feeds every stream.
 
-A look is one pipeline of revisions, however many stores and guests there are. Where one changed,
-its hosts get the line, made once for all of them, and its guests their places, from the live line.
+Each time it reads all revisions in one pipeline, however many stores and guests there are. Where a
+store changed, its hosts get the line, made once for all of them, and its guests their places.
 Guests hear `place`, `store` (when it was opened, paused, closed or changed), `gone` and, as hosts
 do, `away` and `reconnect`; hosts hear `line`. Each event is the whole state, so a reconnect misses
 nothing. While Redis is away hosts are told by the record, and guests that their place is kept.
@@ -47,17 +47,17 @@ AWAY_S = 2.0
 """How often hosts are told by the record alone while Redis is away."""
 
 KEYS_S = 5.0
-"""How often it is asked whether a host's key still holds."""
+"""How often a host's key is checked again."""
 
 ENDED_S = 3.0
-"""Places of parties that ended come from the record, and are asked for no more often."""
+"""How often the place of a party that ended is read: it comes from the record."""
 
 GONE_S = 900.0
-"""A stream of a party that ended goes on for so long: a host may take it back."""
+"""How long the stream of a party that ended goes on: a host may undo that."""
 
 PLACE_S = 1.5
 AGAIN_S = 1.0
-"""What failed is tried again after so long."""
+"""When what failed is tried again."""
 
 _AT_ONCE = 500
 
@@ -86,7 +86,7 @@ class Watched:
     @property
     def rooms(self) -> list[str]:
         """The rooms of its lines."""
-        return [room_of(self.id, one.name) for one in self.store.types] if self.store else []
+        return [room_of(self.id, line.name) for line in self.store.types] if self.store else []
 
     @property
     def listeners(self) -> set[Listener]:
@@ -115,8 +115,8 @@ class DeskHub:
         tasks = [self._task, *self._started]
         for task in tasks:
             task.cancel()
-        for one in self._listeners():
-            one.reconnect()
+        for listener in self._listeners():
+            listener.reconnect()
         await asyncio.wait(tasks, timeout=1)
 
     def open(self, listener: Listener) -> None:
@@ -136,8 +136,8 @@ class DeskHub:
         """Remove a stream."""
         self._open.remove(listener)
         watched = self._watched[listener.store]
-        for some in (watched.guests, watched.hosts, watched.new):
-            some.discard(listener)
+        for listeners in (watched.guests, watched.hosts, watched.new):
+            listeners.discard(listener)
         if not watched.guests and not watched.hosts:
             del self._watched[listener.store]
 
@@ -149,7 +149,7 @@ class DeskHub:
         return task
 
     def _listeners(self) -> list[Listener]:
-        return [one for watched in self._watched.values() for one in watched.listeners]
+        return [listener for watched in self._watched.values() for listener in watched.listeners]
 
     async def _run(self) -> None:
         while True:
@@ -171,13 +171,13 @@ class DeskHub:
                     await asyncio.sleep(SHARE_S)
 
     async def _look(self) -> None:
-        """Tell those whose store has changed since the last look, and those who are new."""
+        """Tell those whose store has changed since the last time, and those who are new."""
         self._backend_health.check()
         self._away = False
-        known = [one for one in self._watched.values() if one.store is not None]
-        found = await self._revisions(known)
+        known = [watched for watched in self._watched.values() if watched.store is not None]
+        revisions = await self._revisions(known)
         now = time.monotonic()
-        for watched, revision in zip(known, found, strict=True):
+        for watched, revision in zip(known, revisions, strict=True):
             if revision != watched.revision:
                 watched.revision, watched.dirty = revision, True
                 for room in watched.rooms:
@@ -189,19 +189,20 @@ class DeskHub:
         for watched in self._watched.values():
             self._follow(watched)
 
-    async def _revisions(self, some: Sequence[Watched]) -> list[tuple[int, ...]]:
-        """Return what is another one after every change of a store, in one round trip for all."""
-        found = iter(await self._desk.engine.revisions([r for one in some for r in one.rooms]))
-        return [tuple(next(found) for _ in one.rooms) for one in some]
+    async def _revisions(self, stores: Sequence[Watched]) -> list[tuple[int, ...]]:
+        """Return what differs after every change of a store, in one round trip for all of them."""
+        rooms = [room for watched in stores for room in watched.rooms]
+        revisions = iter(await self._desk.engine.revisions(rooms))
+        return [tuple(next(revisions) for _ in watched.rooms) for watched in stores]
 
     async def _tell_places(self, now: float) -> None:
         """Tell guests where they stand, whose line has moved or who are new."""
-        guests = (one for watched in self._watched.values() for one in watched.guests)
-        due = [one for one in guests if one.due_at <= now and not one.ended]
+        guests = (guest for watched in self._watched.values() for guest in watched.guests)
+        due = [guest for guest in guests if guest.due_at <= now and not guest.ended]
         for start in range(0, len(due), _AT_ONCE):
-            some = due[start : start + _AT_ONCE]
-            found = await asyncio.gather(*map(self._place, some))
-            for guest, place in zip(some, found, strict=True):
+            batch = due[start : start + _AT_ONCE]
+            places = await asyncio.gather(*map(self._place, batch))
+            for guest, place in zip(batch, places, strict=True):
                 _tell_place(guest, place, now)
 
     async def _place(self, guest: Guest) -> Place | WaitroomError:
@@ -235,8 +236,8 @@ class DeskHub:
             watched.told_at = 0.0
             return
         except UnknownStore as error:
-            for one in watched.listeners:
-                one.tell("gone", _problem(error), last=True)
+            for listener in watched.listeners:
+                listener.tell("gone", _problem(error), last=True)
             return
         except BackendUnavailable:
             self._backend_health.suspect()
@@ -259,11 +260,11 @@ class DeskHub:
     async def _tell_store(self, watched: Watched, fresh: set[Listener]) -> None:
         assert watched.store is not None  # noqa: S101 - read just before
         body = store_body(watched.store, await self._desk.waits(watched.id))
-        news = (body.version, *((one.accepts, one.why_not) for one in body.lines))
-        some = watched.guests if news != watched.news else watched.guests & fresh
+        news = (body.version, *((line.accepts, line.why_not) for line in body.lines))
+        guests = watched.guests if news != watched.news else watched.guests & fresh
         watched.news = news
         text = body.model_dump_json().encode()
-        for guest in some:
+        for guest in guests:
             guest.tell("store", text)
 
     def _tell_all_away(self, error: Unavailable) -> None:
@@ -283,7 +284,7 @@ class DeskHub:
     async def _check_keys(self) -> None:
         """End the streams of hosts whose key was revoked."""
         now = time.monotonic()
-        hosts = [one for watched in self._watched.values() for one in watched.hosts]
+        hosts = [host for watched in self._watched.values() for host in watched.hosts]
         for host in hosts:
             if now - host.checked_at < KEYS_S or host.ended:
                 continue
@@ -299,13 +300,15 @@ class DeskHub:
 
     def _beat(self) -> None:
         now = time.monotonic()
-        for one in self._listeners():
-            if isinstance(one, Guest) and one.ended_at is not None and now > one.ended_at + GONE_S:
-                one.tell("gone", b"{}", last=True)
-            elif now - one.sent_at > LONGEST_PAUSE_S and not one.wake.is_set():
-                one.beat()
-                if isinstance(one, Guest) and one.ended_at is None:
-                    one.due_at = min(one.due_at, now)  # what is observed changes with time alone
+        for listener in self._listeners():
+            ended_at = listener.ended_at if isinstance(listener, Guest) else None
+            if ended_at is not None and now > ended_at + GONE_S:
+                listener.tell("gone", b"{}", last=True)
+            elif now - listener.sent_at > LONGEST_PAUSE_S and not listener.wake.is_set():
+                listener.beat()
+                if isinstance(listener, Guest) and ended_at is None:
+                    # Observed waits change with time alone.
+                    listener.due_at = min(listener.due_at, now)
 
 
 def _tell_place(guest: Guest, place: Place | WaitroomError, now: float) -> None:
@@ -323,13 +326,13 @@ def _tell_place(guest: Guest, place: Place | WaitroomError, now: float) -> None:
             guest.tell("place", place_body(place).model_dump_json().encode())
 
 
-def _tell_away(some: Iterable[Listener], error: WaitroomError) -> None:
+def _tell_away(listeners: Iterable[Listener], error: WaitroomError) -> None:
     """Say once that something cannot be reached."""
     body, news = _problem(error), (error.code,)
-    for one in some:
-        if one.told != news:
-            one.told = news
-            one.tell("away", body)
+    for listener in listeners:
+        if listener.told != news:
+            listener.told = news
+            listener.tell("away", body)
 
 
 def _problem(error: WaitroomError) -> bytes:

@@ -47,16 +47,16 @@ class PageRoute(ErrorPageRoute):
         page, status = Page(request), status_of(error)
         away = isinstance(error, Unavailable)
         if away:
-            title, said = "away_title", page.text("problem_away")
+            title, message = "away_title", page.text("problem_away")
         elif status == _NOT_FOUND:
-            title, said = "unknown_title", page.text("unknown_text")
+            title, message = "unknown_title", page.text("unknown_text")
         else:
-            title, said = "problem_title", str(error)
+            title, message = "problem_title", str(error)
         response = page.html(
             "desk/problem.html",
             status,
             title=page.text(title),
-            said=said,
+            said=message,
             refresh_s=_RETRY_S if away and request.method == "GET" else 0,
             back=_back(request),
         )

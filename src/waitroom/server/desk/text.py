@@ -24,9 +24,9 @@ def words_of(lang: str) -> Text:
 
 
 def some(text: Text, key: str, n: int, **values: object) -> str:
-    """Say a number of things; one of them may have words of its own."""
-    one = f"{key}_one"
-    return text(one if n == 1 and one in text.words else key, n=n, **values)
+    """Say a number of things; the singular may have its own words."""
+    singular = f"{key}_one"
+    return text(singular if n == 1 and singular in text.words else key, n=n, **values)
 
 
 def span(text: Text, total_m: int) -> str:
@@ -47,10 +47,10 @@ def wait(text: Text, minutes: int | None) -> str:
     return text("wait_about", span=span(text, (minutes + step // 2) // step * step))
 
 
-def within(text: Text, found: Range) -> str:
+def within(text: Text, minutes: Range) -> str:
     """Say a range, rounded outwards."""
-    step = _step(found.high)
-    low, high = found.low // step * step, max(1, -(-found.high // step) * step)
+    step = _step(minutes.high)
+    low, high = minutes.low // step * step, max(1, -(-minutes.high // step) * step)
     if low == high:
         return text("wait_about", span=span(text, high))
     if low < 1:

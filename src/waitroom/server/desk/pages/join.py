@@ -18,8 +18,8 @@ _LONGEST_SIZE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line as guests choose it."""
+class LineChoice:
+    """A line that guests can choose, or see why they cannot."""
 
     name: str
     title: str
@@ -40,13 +40,13 @@ class Filled:
     note: str = field(default="", repr=False)
 
 
-def shown_line(text: Text, store: Store, summary: LineSummary) -> Line:
+def shown_line(text: Text, store: Store, summary: LineSummary) -> LineChoice:
     """Return a line with how long it takes now, or why it takes nobody."""
     waiting_type = store.waiting_type(summary.name)
     largest = waiting_type.largest_party if waiting_type else 1
     reason = None if summary.accepts else REASONS.get(summary.why_not or "", "closed")
     about = text(f"why_{reason}") if reason else _wait(text, summary)
-    return Line(summary.name, summary.title, largest, summary.accepts, about)
+    return LineChoice(summary.name, summary.title, largest, summary.accepts, about)
 
 
 def _wait(text: Text, summary: LineSummary) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from functools import cache
 from pathlib import Path
@@ -28,7 +29,7 @@ _ICON = (
 )
 _FIVE_MINUTES_MS = 300_000
 _SAYS = re.compile(r'"([a-z]+(?:_[a-z]+)*)"')
-SAID = ("defer_done", "defer_last", "defer_used", "problem_moved", "erased")
+OUTCOMES = ("defer_done", "defer_last", "defer_used", "problem_moved", "erased")
 """What the page may be asked to say of what was just done."""
 
 
@@ -37,12 +38,12 @@ def values(
 ) -> dict[str, Any]:
     """Return what the template of the page needs; `place` is None while the line is away."""
     face = "away" if place is None else _FACES[place.status]
-    kind = store.waiting_type(party.line_name)
+    waiting_type = store.waiting_type(party.line_name)
     live = face in ("waiting", "called")
     return {
         "store": store,
         "party": party,
-        "type_title": kind.title if kind else party.line_name,
+        "type_title": waiting_type.title if waiting_type else party.line_name,
         "face": face,
         "live": live,
         "headline": _headline(text, face, place),
@@ -116,13 +117,13 @@ def _client(
 
 
 def _json(place: Place) -> dict[str, Any]:
-    found = place.observed
+    observed = place.observed
     return {
         "status": str(place.status),
         "position": place.position,
         "waiting": place.waiting,
         "wait_minutes": place.wait_minutes,
-        "observed": found and {"low": found.low, "likely": found.likely, "high": found.high},
+        "observed": observed and dataclasses.asdict(observed),
     }
 
 
@@ -130,5 +131,5 @@ def _json(place: Place) -> dict[str, Any]:
 def client_keys() -> tuple[str, ...]:
     """Return the words that the script may say, read out of it so that none can be forgotten."""
     script = Path(__file__).parents[2] / "static" / "desk/place.js"
-    found = sorted(set(_SAYS.findall(script.read_text("utf-8"))))
-    return tuple(name for key in found for name in (key, f"{key}_one"))
+    keys = sorted(set(_SAYS.findall(script.read_text("utf-8"))))
+    return tuple(name for key in keys for name in (key, f"{key}_one"))

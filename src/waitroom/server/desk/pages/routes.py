@@ -46,9 +46,9 @@ Op = Annotated[str, Form(max_length=64)]
 async def join_page(server: Here, request: Request, store: str, here: bool = False) -> Response:
     """Show how long it takes, and a form to join."""
     page = Page(request, server)
-    found = await desk_of(server).record.store(store)
+    shown = await desk_of(server).record.store(store)
     mine = await _mine(server, request, store)
-    return await _form(page, found, Filled(), {}, here=here, mine=mine)
+    return await _form(page, shown, Filled(), {}, here=here, mine=mine)
 
 
 async def _form(
@@ -97,7 +97,7 @@ async def join(
     """Take a place, and lead to its page; what is wrong is said at its field."""
     page, desk = Page(request, server), desk_of(server)
     check_own_form(server, request)
-    found = await desk.record.store(store)
+    shown = await desk.record.store(store)
     filled = Filled(line_name, size, name, phone, note)
     try:
         limit_joins(server, request)
@@ -105,9 +105,9 @@ async def join(
         key = op_id(server, "join", store, op or None)
         _, token = await desk.join(store, line_name, wish, op_id=key)
     except WaitroomError as error:
-        errors = join_form.refusals(page.text, found, filled, error)
-        found = await desk.record.store(store)  # it may have been paused meanwhile
-        return await _form(page, found, filled, errors, here=here, status=status_of(error), op=op)
+        errors = join_form.refusals(page.text, shown, filled, error)
+        shown = await desk.record.store(store)  # it may have been paused meanwhile
+        return await _form(page, shown, filled, errors, here=here, status=status_of(error), op=op)
     response = redirect(f"/desk/{store}/p/{token}")
     response.set_cookie(
         MINE + store,
@@ -130,16 +130,16 @@ async def place_page(
     request: Request,
     store: str,
     token: str,
-    said: Annotated[str, Query(max_length=20)] = "",
+    outcome: Annotated[str, Query(alias="said", max_length=20)] = "",
 ) -> Response:
     """Show a guest where they stand."""
     page, desk = Page(request, server), desk_of(server)
-    found, party = await desk.record.store(store), await desk.guest_party(store, token)
+    shown, party = await desk.record.store(store), await desk.guest_party(store, token)
     place = await _place(server, store, token)
     now_ms, path = int(time.time() * 1000), f"/desk/{store}/p/{token}"
-    values = place_view.values(page.text, found, party, place, path=path, now_ms=now_ms)
+    values = place_view.values(page.text, shown, party, place, path=path, now_ms=now_ms)
     values |= {
-        "said": page.text(said) if said in place_view.SAID else "",
+        "said": page.text(outcome) if outcome in place_view.OUTCOMES else "",
         "op": secrets.token_urlsafe(18),
     }
     return page.html("desk/place.html", 200 if place else _AWAY, **values)
@@ -171,21 +171,21 @@ async def act(
     desk = desk_of(server)
     party = await desk.guest_party(store, token)
     key = op_id(server, act, f"{store}/{token}", op or None)
-    said = ""
+    outcome = ""
     try:
         if act == "defer":
             count = int(places) if places.isdecimal() else 0  # which is refused
             after = await desk.guest_act(store, token, Action.DEFER, places=count, op_id=key)
-            said = "defer_done" if after.revision != party.revision else "defer_last"
+            outcome = "defer_done" if after.revision != party.revision else "defer_last"
         elif act == "cancel":
             await desk.guest_act(store, token, Action.CANCEL, op_id=key)
         elif act == "erase":
             await desk.erase(store, party.id, by="guest")
-            said = "erased"
+            outcome = "erased"
         else:
             raise NotFound("the page has no such form")
     except DefersUsedUp:
-        said = "defer_used"
+        outcome = "defer_used"
     except WrongStatus:
-        said = "problem_moved"
-    return redirect(f"/desk/{store}/p/{token}" + (f"?said={said}" if said else ""))
+        outcome = "problem_moved"
+    return redirect(f"/desk/{store}/p/{token}" + (f"?said={outcome}" if outcome else ""))
