@@ -91,6 +91,7 @@ CLIENT = re.compile(r"\bbackend\.client\b")
 # The public API names what it offers; it is above everything, and nobody imports it.
 PUBLIC = Path("__init__.py")
 MODULES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
+DESK_ROUTES = {"desk/api", "desk/console", "desk/pages"}
 # The server from below. A module may import what has its own name and everything further down;
 # two names of one layer do not know each other. The longest name that fits a module counts.
 FACES = {"visitor", "site", "operator", "waiting", "desk", "metrics", "apidocs", "process/health"}
@@ -301,6 +302,19 @@ def test_the_server_has_layers(module: str) -> None:
 def test_a_wrong_import_in_the_server_is_found(module: str, source: str, found: str) -> None:
     """The check is not blind: a look upwards or at a neighbour is reported, however it is made."""
     assert {found} == wrong_in_server(source, module)
+
+
+def desk_routes(names: set[str]) -> set[str]:
+    """Return which of the desk's three kinds of routes some modules belong to."""
+    return {"/".join(name.split("/")[:2]) for name in names} & DESK_ROUTES
+
+
+@pytest.mark.parametrize("module", [name for name in SERVER if name.startswith("desk/")])
+def test_the_desks_routes_do_not_know_each_other(module: str) -> None:
+    """API, console and pages of the desk share what lies below them, which knows none of them."""
+    parts = resolved(SOURCES[f"server/{module}"], f"server/{module}", KNOWN)
+    used = desk_routes({part.removeprefix("server/") for part in parts})
+    assert used <= desk_routes({module})
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
