@@ -81,9 +81,16 @@ async def sign_in(page: Page, diner: Diner) -> None:
 
 
 async def serious(page: Page) -> list[str]:
-    """Return what keeps people from using a page, by axe-core."""
-    found = (await Axe().run(page)).response["violations"]
-    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in SERIOUS]
+    """Return what keeps people from using a page in either theme, by axe-core."""
+    violations = (await Axe().run(page)).response["violations"]
+    await page.emulate_media(color_scheme="dark")  # differs in its colours only
+    dark = await Axe().run(page, options={"runOnly": ["color-contrast"]})
+    await page.emulate_media(color_scheme="light")
+    return [
+        f"{violation['id']}: {violation['nodes'][0]['html']}"
+        for violation in [*violations, *dark.response["violations"]]
+        if violation["impact"] in SERIOUS
+    ]
 
 
 async def too_wide(page: Page) -> bool:

@@ -294,19 +294,14 @@ async def test_in_korean(diner: Diner, open_page: Open) -> None:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("viewport", [TABLET, UPRIGHT, PHONE], ids=["wide", "upright", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_everyone_can_use_it(
-    diner: Diner, open_page: Open, viewport: ViewportSize, scheme: str
-) -> None:
+async def test_everyone_can_use_it(diner: Diner, open_page: Open, viewport: ViewportSize) -> None:
     """axe-core finds nothing serious, nothing is too wide, and every target is big enough."""
     await diner.join("Kim", note="A high chair, please", phone="010-0000-0000")
     for name in ("Lee", "Park", "A name of very many words, at most forty"):
         await diner.join(name, remote=True)
     await diner.do("call", "Kim")
     await diner.do("cancel", "Park")
-    page = await open_page(
-        f"{diner.page}/host/sign-in", viewport=viewport, color_scheme=scheme, has_touch=True
-    )
+    page = await open_page(f"{diner.page}/host/sign-in", viewport=viewport, has_touch=True)
     assert [] == await serious(page)
     await sign_in(page, diner)
     for summary in await page.locator(".card > summary:visible").all():

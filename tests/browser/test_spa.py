@@ -145,6 +145,7 @@ async def test_a_hidden_tab(stage: Stage, open_page: Open) -> None:
     room = await stage.room()
     page = await open_page("about:blank")
     asked: list[str] = []
+    await page.clock.install()
     await page.route("**/tickets/me/events", lambda route: route.abort())
     page.on("request", lambda request: asked.append(request.url))
     await app_at(page, f"{stage.base}/app")
@@ -157,7 +158,7 @@ async def test_a_hidden_tab(stage: Stage, open_page: Open) -> None:
     )
     await heard(page, "ticket", "waiting")
     asked.clear()
-    await page.wait_for_timeout(5_000)
+    await page.clock.run_for(30_000)
     assert [] == [url for url in asked if url.endswith("/tickets/me")]
     async with page.expect_request("**/tickets/me"):
         await page.evaluate("away = false; document.dispatchEvent(new Event('visibilitychange'))")
