@@ -1,4 +1,4 @@
-"""What a process knows of rooms in use: boards, live streams and the health of the backend.
+"""What a process knows of rooms in use: boards, passes, live streams, the health of the backend.
 
-It must not know who asks.
+Everything here takes its parts, never the `Server` that holds it. It must not know who asks.
 """

@@ -117,7 +117,8 @@ async def _known(
     )
     if request.ticket:
         try:
-            return _held(server, request, page, await within(server, actions.poll(server, request)))
+            view = await within(server, actions.poll(server, request))
+            return _with_ticket(server, request, page, view)
         except errors.InvalidTicket:
             pass  # too old, or of an earlier secret: its holder is new
     server.backend_health.check()
@@ -140,7 +141,9 @@ def _early(policy: Policy, now_ms: int) -> bool:
     return opens is not None and now_ms < opens and policy.mode is not Mode.BYPASS
 
 
-def _held(server: Server, request: VisitorRequest, page: PageView, view: TicketView) -> Facts:
+def _with_ticket(
+    server: Server, request: VisitorRequest, page: PageView, view: TicketView
+) -> Facts:
     if view.state is State.GONE:
         return Facts(replace(page, face=_gone(request, view)), [])
     body = _plain(ticket_json.ticket_body(server.boards, server.passes, view))
@@ -196,12 +199,12 @@ def _remembered(
     if view.position is None:
         return Facts(page, cookies)
     name, likely_s = PROGRESS_COOKIE + request.room, page.eta.likely if page.eta else None
-    found = progress(request.cookie(name), view.id, view.position, likely_s, page.now_ms // 1000)
-    page = replace(page, position=found.least, start=found.start, grown=found.grown)
-    kept = cookie(
-        name, found.value(view.id), secure=request.is_https(server.proxies), max_age_s=86_400
+    shown = progress(request.cookie(name), view.id, view.position, likely_s, page.now_ms // 1000)
+    page = replace(page, position=shown.least, start=shown.start, grown=shown.grown)
+    progress_cookie = cookie(
+        name, shown.value(view.id), secure=request.is_https(server.proxies), max_age_s=86_400
     )
-    return Facts(page, [*cookies, kept])
+    return Facts(page, [*cookies, progress_cookie])
 
 
 def _away(server: Server, request: VisitorRequest, page: PageView) -> Facts:
@@ -218,5 +221,5 @@ def _away(server: Server, request: VisitorRequest, page: PageView) -> Facts:
 
 def _plain(body: msgspec.Struct) -> dict[str, Any]:
     """Return a body of the API for the script, without what only cookies may hold."""
-    found: dict[str, Any] = json.loads(msgspec.json.encode(body))
-    return {name: value for name, value in found.items() if name not in _SECRETS}
+    fields: dict[str, Any] = json.loads(msgspec.json.encode(body))
+    return {name: value for name, value in fields.items() if name not in _SECRETS}
