@@ -232,7 +232,7 @@ def _goes_by(options: Options, facts: Facts) -> bool:
         given = facts.header(name)
         if given is not None and hmac.compare_digest(given.encode(), secret.encode()):
             return True
-    if options.let_by and address_of(options, facts) in options.let_by:
+    if options.bypass_addresses and address_of(options, facts) in options.let_by:
         return True
     # A browser sends no cookie with the question it asks before a request to another origin.
     asks = facts.header("access-control-request-method")

@@ -52,8 +52,8 @@ class Options:
     table: Table = field(init=False, repr=False, compare=False)
     ends: Table | None = field(init=False, repr=False, compare=False)
     returns_to: dict[str, str | None] = field(init=False, repr=False)
-    believed: Proxies = field(init=False, repr=False)
-    let_by: Networks = field(init=False, repr=False)
+    believed: Proxies = field(init=False, repr=False, compare=False)
+    let_by: Networks = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         given = self.rules

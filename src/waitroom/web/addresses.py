@@ -31,15 +31,6 @@ class Networks:
     def __init__(self, texts: Iterable[str], field: str) -> None:
         self._networks = tuple(_network(text, field) for text in texts)
 
-    def __bool__(self) -> bool:
-        return bool(self._networks)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Networks) and self._networks == other._networks
-
-    def __hash__(self) -> int:
-        return hash(self._networks)
-
     def __contains__(self, address: str) -> bool:
         if not self._networks:
             return False

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import pytest
 from fastapi import Request, Response
 
+from waitroom.credentials.bearer_keys import BearerKey
 from waitroom.errors import Forbidden
 from waitroom.server.pages.forms import check_form_token
 from waitroom.server.pages.session import SessionCookie
@@ -17,11 +17,9 @@ from waitroom.tickets import KeyRing
 RING = KeyRing([b"0123456789abcdef0123456789abcdef"])
 
 
-class Key(NamedTuple):
-    """A key that somebody signs in with."""
-
-    id: str
-    mark: str
+def made(mark: str) -> BearerKey:
+    """Return a key that somebody signs in with."""
+    return BearerKey(id="k1", name="tablet", created_ms=0, mark=mark)
 
 
 def cookie(name: str = "waitroom-host-a", ring: KeyRing = RING) -> SessionCookie:
@@ -29,7 +27,7 @@ def cookie(name: str = "waitroom-host-a", ring: KeyRing = RING) -> SessionCookie
     return SessionCookie(ring, name, "/", 60)
 
 
-def begun(key: Key, *, secure: bool = True) -> tuple[str, str]:
+def begun(key: BearerKey, *, secure: bool = True) -> tuple[str, str]:
     """Return the value and the attributes of the cookie of a new session."""
     response = Response()
     cookie().begin(response, "host", key, secure=secure)
@@ -44,20 +42,20 @@ def request(value: str, name: str = "waitroom-host-a") -> Request:
 
 def test_a_session_is_of_its_key() -> None:
     """The cookie says whose it is, and is of no later key with the same id."""
-    value, attributes = begun(Key("k1", "m1"))
+    value, attributes = begun(made("m1"))
     claim = cookie().read(request(value))
     assert claim is not None
     assert ("host", "k1", "m1") == claim[:3]
-    assert claim.is_of(Key("k1", "m1"))
-    assert not claim.is_of(Key("k1", "m2"))
+    assert claim.is_of(made("m1"))
+    assert not claim.is_of(made("m2"))
     for word in ("HttpOnly", "SameSite=strict", "Secure", "Max-Age=60", "Path=/"):
         assert word in attributes
-    assert "Secure" not in begun(Key("k1", "m1"), secure=False)[1]
+    assert "Secure" not in begun(made("m1"), secure=False)[1]
 
 
 def test_any_other_cookie_is_of_nobody() -> None:
     """A changed character, another name, another secret, or none."""
-    value, _ = begun(Key("k1", "m1"))
+    value, _ = begun(made("m1"))
     for position, letter in enumerate(value):
         other = value[:position] + ("0" if letter != "0" else "1") + value[position + 1 :]
         assert cookie().read(request(other)) is None, other
@@ -70,7 +68,7 @@ def test_any_other_cookie_is_of_nobody() -> None:
 
 def test_a_session_ends() -> None:
     """After its time the cookie says nothing, also where a browser keeps it."""
-    value, _ = begun(Key("k1", "m1"))
+    value, _ = begun(made("m1"))
     ends_s = int(value.split(".")[3])
     for past_s, good in ((0, True), (0.5, False)):
         late = replace(cookie(), clock=partial(float, ends_s + past_s))
@@ -80,7 +78,7 @@ def test_a_session_ends() -> None:
 def test_a_form_is_of_one_session() -> None:
     """Two sessions of one key have two CSRF tokens, and neither is the seal of the cookie."""
     tokens = set()
-    for value in (begun(Key("k1", "m1"))[0], begun(Key("k1", "m1"))[0]):
+    for value in (begun(made("m1"))[0], begun(made("m1"))[0]):
         claim = cookie().read(request(value))
         assert claim is not None
         assert claim.form_token not in value

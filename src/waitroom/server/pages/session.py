@@ -11,25 +11,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from fastapi import Request, Response
 
+from waitroom.credentials.bearer_keys import BearerKey
 from waitroom.tickets import KeyRing
 
 _LONGEST = 200
-
-
-class SignInKey(Protocol):
-    """A key that somebody signs in with."""
-
-    @property
-    def id(self) -> str:
-        """Its public part."""
-
-    @property
-    def mark(self) -> str:
-        """What tells it from a later key of the same id."""
 
 
 class Claim(NamedTuple):
@@ -40,7 +29,7 @@ class Claim(NamedTuple):
     mark: str
     form_token: str
 
-    def is_of(self, key: SignInKey) -> bool:
+    def is_of(self, key: BearerKey) -> bool:
         """Tell whether the session was begun with this key."""
         return hmac.compare_digest(key.mark, self.mark)
 
@@ -55,7 +44,7 @@ class SessionCookie:
     life_s: int
     clock: Callable[[], float] = time.time
 
-    def begin(self, response: Response, kind: str, key: SignInKey, *, secure: bool) -> None:
+    def begin(self, response: Response, kind: str, key: BearerKey, *, secure: bool) -> None:
         """Sign somebody in who has shown a good key."""
         ends_s = int(self.clock()) + self.life_s
         text = f"{kind}.{key.id}.{key.mark}.{ends_s}.{secrets.token_hex(8)}"
