@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -127,17 +127,16 @@ class Crowd:
         check_room_name(room)
         presented = self._read_all(room, tickets)
         if not self._runner.knows(room) and any(
-            isinstance(one, PresentedTicket) for one in presented
+            isinstance(ticket, PresentedTicket) for ticket in presented
         ):
             await self._runner.know(room)
             presented = self._read_all(room, tickets)  # now also by their age
-        good = [one for one in presented if isinstance(one, PresentedTicket)]
-        answers = iter(await self._poll(room, good) if good else ())
-        return [next(answers) if isinstance(one, PresentedTicket) else one for one in presented]
+        good = [ticket for ticket in presented if isinstance(ticket, PresentedTicket)]
+        return _merged(presented, await self._poll(room, good) if good else [])
 
     async def _poll(self, room: str, tickets: Sequence[PresentedTicket]) -> Answers:
         """Poll tickets in one call, and put back into the line who is missing there."""
-        ids, claims = [one.ticket.id for one in tickets], [one.claim for one in tickets]
+        ids, claims = [each.ticket.id for each in tickets], [each.claim for each in tickets]
         reply = replies.polled(await self._runner.run(room, calls.poll(ids, claims)))
         answers: Answers = []
         absent: list[int] = []
@@ -160,18 +159,19 @@ class Crowd:
 
     async def _enter(self, room: str, tickets: Sequence[PresentedTicket]) -> Answers:
         """Let called tickets go inside, in one call."""
-        found = await self._ask_enter(room, tickets)
-        absent = [one for one, at in zip(tickets, found, strict=True) if at.word == "absent"]
+        entered = await self._ask_enter(room, tickets)
+        pairs = zip(tickets, entered, strict=True)
+        absent = [ticket for ticket, answer in pairs if answer.word == "absent"]
         if absent:  # swept or lost: they have their places back, which is not a turn
             await self._restore(room, absent)
             again = iter(await self._ask_enter(room, absent))
-            found = [next(again) if at.word == "absent" else at for at in found]
-        return [ticket_views.entered(one, at) for one, at in zip(tickets, found, strict=True)]
+            entered = [next(again) if at.word == "absent" else at for at in entered]
+        return [ticket_views.entered(*pair) for pair in zip(tickets, entered, strict=True)]
 
     async def _ask_enter(
         self, room: str, tickets: Sequence[PresentedTicket]
     ) -> list[EnteredTicket]:
-        ids, claims = [one.ticket.id for one in tickets], [one.claim for one in tickets]
+        ids, claims = [each.ticket.id for each in tickets], [each.claim for each in tickets]
         return replies.entered(await self._runner.run(room, calls.enter(ids, claims)))
 
     async def check_many(self, room: str, sessions: Sequence[Session]) -> list[bool]:
@@ -187,17 +187,16 @@ class Crowd:
             for ticket, join in zip(tickets, joins, strict=True)
             if isinstance(ticket, PresentedTicket)
         ]
-        answers = iter(await self._join(room, good, restore=False) if good else ())
-        return [next(answers) if isinstance(one, PresentedTicket) else one for one in tickets]
+        return _merged(tickets, await self._join(room, good, restore=False) if good else [])
 
     async def _restore(self, room: str, tickets: Sequence[PresentedTicket]) -> Answers:
         """Put tickets back into their places, where the room still has those."""
-        return await self._join(room, [(one, False) for one in tickets], restore=True)
+        return await self._join(room, [(ticket, False) for ticket in tickets], restore=True)
 
     async def _join(
         self, room: str, tickets: Sequence[tuple[PresentedTicket, bool]], *, restore: bool
     ) -> Answers:
-        rows = [(one.ticket.id, one.claim, enter) for one, enter in tickets]
+        rows = [(ticket.ticket.id, ticket.claim, enter) for ticket, enter in tickets]
         word = "redraw"
         while word == "redraw":  # after it the policy and epoch of that reply are known
             draw = self._runner.memory(room).draw(self._ring, room)
@@ -205,8 +204,8 @@ class Crowd:
             word = reply.word
         joined, now_s = replies.joined(reply), int(self._now_s())
         return [
-            ticket_views.joined(self._ring, one, found, joined, now_s)
-            for (one, _), found in zip(tickets, joined.tickets, strict=True)
+            ticket_views.joined(self._ring, ticket, answer, joined, now_s)
+            for (ticket, _), answer in zip(tickets, joined.tickets, strict=True)
         ]
 
     def _ticket_for(self, room: str, join: Join) -> PresentedTicket | WaitroomError:
@@ -239,13 +238,13 @@ class Crowd:
     def _read_all(
         self, room: str, tickets: Sequence[str | PresentedTicket]
     ) -> list[PresentedTicket | WaitroomError]:
-        found: list[PresentedTicket | WaitroomError] = []
+        presented: list[PresentedTicket | WaitroomError] = []
         for ticket in tickets:
             try:
-                found.append(self._read(room, ticket))
+                presented.append(self._read(room, ticket))
             except WaitroomError as error:
-                found.append(error)
-        return found
+                presented.append(error)
+        return presented
 
     def _too_old(self, ticket: Ticket) -> bool:
         policy = self._runner.memory(ticket.room).policy
@@ -255,6 +254,12 @@ class Crowd:
     def _now_s(self) -> float:
         clock = self._runner.clock
         return clock() / 1e6 if clock else time.time()
+
+
+def _merged(tickets: Iterable[PresentedTicket | WaitroomError], answers: Answers) -> Answers:
+    """Return the answers of those that were sent, between the errors of those that were not."""
+    rest = iter(answers)
+    return [next(rest) if isinstance(each, PresentedTicket) else each for each in tickets]
 
 
 def _kept(

@@ -17,9 +17,9 @@ async def series(runner: Runner, room: str, since_ms: int | None, limit: int) ->
     inputs.check_count("limit", limit, MOST_SAMPLES)
     # An id is the time of its sample, or a little later where the clock went back.
     since = max(since_ms or 0, 0)
-    (found,) = await runner.streams(room, ("series", True, f"{min(since, 2**63)}-0", limit))
-    samples = [replies.sampled(entry) for _, entry in reversed(found)]
-    return tuple(one for one in samples if one.at_ms >= since)
+    (entries,) = await runner.streams(room, ("series", True, f"{min(since, 2**63)}-0", limit))
+    samples = [replies.sampled(entry) for _, entry in reversed(entries)]
+    return tuple(sample for sample in samples if sample.at_ms >= since)
 
 
 async def events(runner: Runner, room: str, after: str | None, limit: int) -> EventPage:
@@ -30,12 +30,12 @@ async def events(runner: Runner, room: str, after: str | None, limit: int) -> Ev
         (last,) = await runner.streams(room, newest)
         return EventPage(last[0][0].decode() if last else _START, ())
     inputs.stream_id("after", after)
-    found, last = await runner.streams(room, ("events", False, f"({after}", limit), newest)
-    if not found and last and _id(last[0][0].decode()) < _id(after):
+    entries, last = await runner.streams(room, ("events", False, f"({after}", limit), newest)
+    if not entries and last and _id(last[0][0].decode()) < _id(after):
         # The stream began anew, by a clock that had gone back: all of it is news.
-        (found,) = await runner.streams(room, ("events", False, "-", limit))
-    cursor = found[-1][0].decode() if found else after
-    return EventPage(cursor, tuple(replies.event(entry) for _, entry in found))
+        (entries,) = await runner.streams(room, ("events", False, "-", limit))
+    cursor = entries[-1][0].decode() if entries else after
+    return EventPage(cursor, tuple(replies.event(entry) for _, entry in entries))
 
 
 def _id(text: str) -> tuple[int, int]:

@@ -43,9 +43,9 @@ def check_cursor(field: str, given: str | None) -> None:
 
 def stream_id(field: str, given: str) -> tuple[int, int]:
     """Return the two numbers of an entry's id in a stream."""
-    found = STREAM_ID.fullmatch(given) if isinstance(given, str) else None
-    numbers = (int(found[1]), int(found[2])) if found else (-1, -1)
-    if not found or max(numbers) >= 2**64:
+    match = STREAM_ID.fullmatch(given) if isinstance(given, str) else None
+    numbers = (int(match[1]), int(match[2])) if match else (-1, -1)
+    if not match or max(numbers) >= 2**64:
         raise InvalidInput(field, "must be the cursor of an earlier page")
     return numbers
 

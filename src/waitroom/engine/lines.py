@@ -169,10 +169,10 @@ class Lines:
             ranks, known = await self._ranks(asked, changed)
         finally:
             # By identity: two sets with the same rooms are equal.
-            self._changed = [one for one in self._changed if one is not changed]
+            self._changed = [rooms for rooms in self._changed if rooms is not changed]
         nowhere = [ask for ask, rank in zip(asked, ranks, strict=True) if rank is None]
         turns = await self._runner.reads(
-            [("ZSCORE", keys.room_key(room, "called"), one) for room, one in nowhere]
+            [("ZSCORE", keys.room_key(room, "called"), ticket_id) for room, ticket_id in nowhere]
         )
         called = dict(zip(nowhere, turns, strict=True))
         return [
@@ -192,28 +192,29 @@ class Lines:
             else:
                 known[room] = facts
         commands: list[tuple[str, ...]] = [
-            ("ZRANK", keys.room_key(room, "waiting"), one) for room, one in asked
+            ("ZRANK", keys.room_key(room, "waiting"), ticket_id) for room, ticket_id in asked
         ]
         for room in stale:
             commands.append(("ZCARD", keys.room_key(room, "waiting")))
             commands.append(("HGET", keys.room_key(room, "meta"), "pace"))
-        found = await self._runner.reads(commands)
-        ranks, rest = found[: len(asked)], found[len(asked) :]
+        answers = await self._runner.reads(commands)
+        ranks, rest = answers[: len(asked)], answers[len(asked) :]
         for room, waiting, pace in zip(stale, rest[::2], rest[1::2], strict=True):
             known[room] = _read_facts(now + FACTS_S, waiting, pace)
         self._keep({room: known[room] for room in stale if room not in changed}, now)
         return ranks, known
 
-    def _keep(self, found: _Known, now: float) -> None:
+    def _keep(self, known: _Known, now: float) -> None:
         if len(self._facts) > _MOST_FACTS:
-            self._facts = {room: one for room, one in self._facts.items() if one.until >= now}
-        self._facts |= {room: one for room, one in found.items() if isinstance(one, _Facts)}
+            fresh = {room: facts for room, facts in self._facts.items() if facts.until >= now}
+            self._facts = fresh
+        self._facts |= {room: facts for room, facts in known.items() if isinstance(facts, _Facts)}
 
 
 def _read_facts(until: float, waiting: Any, pace: Any) -> _Facts | Exception:
-    for one in (waiting, pace):
-        if isinstance(one, Exception):
-            return one
+    for answer in (waiting, pace):
+        if isinstance(answer, Exception):
+            return answer
     return _Facts(until, int(waiting), (pace or b"").decode())
 
 

@@ -9,6 +9,7 @@ is private, and a rehearsal whose connection breaks has failed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -57,7 +58,8 @@ class Pipeline:
 
     async def __aexit__(self, *exc: object) -> None:
         self._out.close()
-        await self._out.wait_closed()
+        with contextlib.suppress(OSError):  # of a server that has ended: the reader has said so
+            await self._out.wait_closed()
 
     async def join(
         self,

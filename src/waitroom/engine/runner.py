@@ -59,10 +59,10 @@ class Runner:
 
     def memory(self, room: str) -> RoomMemory:
         """Return what is remembered of a room."""
-        found = self.memories.get(room)
-        if found is None:
-            found = self.memories[room] = RoomMemory()
-        return found
+        memory = self.memories.get(room)
+        if memory is None:
+            memory = self.memories[room] = RoomMemory()
+        return memory
 
     async def run(self, room: str, call: ScriptCall, *, op_id: str | None = None) -> Reply:
         """Run a call; bring the room back first if its data was lost."""

@@ -46,43 +46,43 @@ def gone(room: str, ticket_id: str, text: str, word: str, waiting: int = 0) -> T
     return TicketView(room, ticket_id, State.GONE, text, None, waiting, reason=GONE[word])
 
 
-def entered(presented: PresentedTicket, found: EnteredTicket) -> TicketView | WaitroomError:
+def entered(presented: PresentedTicket, answer: EnteredTicket) -> TicketView | WaitroomError:
     """Return the view of a ticket after an `enter`, or why it is not inside."""
-    if found.word == "enter_later":
-        said = "called, but the rolling limit is used up for a moment; the turn is kept"
-        return EnterLater(said, found.number)
-    if found.word != "inside":
-        return refusal("passed" if found.word == "absent" else found.word)
-    return inside(presented, found)
+    if answer.word == "enter_later":
+        text = "called, but the rolling limit is used up for a moment; the turn is kept"
+        return EnterLater(text, answer.number)
+    if answer.word != "inside":
+        return refusal("passed" if answer.word == "absent" else answer.word)
+    return inside(presented, answer)
 
 
-def inside(presented: PresentedTicket, found: EnteredTicket) -> TicketView:
+def inside(presented: PresentedTicket, answer: EnteredTicket) -> TicketView:
     """Return the view of a ticket that is inside."""
     ticket, text = presented
-    return view(ticket.room, ticket.id, text, "inside", found.number, found.sid, 0, found.new)
+    return view(ticket.room, ticket.id, text, "inside", answer.number, answer.sid, 0, answer.new)
 
 
 def joined(
-    ring: KeyRing, presented: PresentedTicket, found: JoinedTicket, reply: Joined, now_s: int
+    ring: KeyRing, presented: PresentedTicket, answer: JoinedTicket, reply: Joined, now_s: int
 ) -> TicketView | WaitroomError:
     """Return the view of a ticket after a `join`, signed anew if its place is new."""
-    (ticket, text), word, epoch = presented, found.word, reply.epoch
+    (ticket, text), word, epoch = presented, answer.word, reply.epoch
     if word not in GONE and word not in ("waiting", "called", "inside"):
         return refusal(word)
-    place = found.place or ticket.place
+    place = answer.place or ticket.place
     if word not in GONE and (place != ticket.place or epoch != ticket.epoch):
-        issued_s = now_s if found.new else ticket.issued_s
+        issued_s = now_s if answer.new else ticket.issued_s
         ticket = Ticket(ticket.room, ticket.id, place, epoch, issued_s, lane=ticket.lane)
         text = ""
     text = text or ring.sign(ticket)
     return view(
-        ticket.room, ticket.id, text, word, found.number, found.sid, reply.waiting, found.new
+        ticket.room, ticket.id, text, word, answer.number, answer.sid, reply.waiting, answer.new
     )
 
 
-def deferred(ring: KeyRing, presented: PresentedTicket, found: Deferred) -> TicketView:
+def deferred(ring: KeyRing, presented: PresentedTicket, answer: Deferred) -> TicketView:
     """Return the view of a ticket that let others go first, signed anew."""
     moved = presented.ticket._replace(
-        place=found.place, epoch=found.epoch, generation=found.generation
+        place=answer.place, epoch=answer.epoch, generation=answer.generation
     )
-    return TicketView(moved.room, moved.id, State.WAITING, ring.sign(moved), found.position)
+    return TicketView(moved.room, moved.id, State.WAITING, ring.sign(moved), answer.position)
