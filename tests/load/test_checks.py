@@ -90,11 +90,11 @@ def test_entries_longer_than_the_window_accuse_nobody() -> None:
 def test_what_cannot_be_told_is_unknown() -> None:
     """Without limits, people or waits there is no verdict, and the reason is given."""
     none = Limits()
-    assert "give --capacity, or --key" in check_capacity(GOOD, none).found
-    assert "--max-entries and --per-s" in rolling(GOOD, none).found
-    assert "the room has none" == rolling(GOOD, Limits(known=True)).found
-    assert "lets everybody in" in check_capacity(GOOD, Limits(capacity=1, free=True)).found
-    assert "order of their arrival" in order(GOOD, Limits(in_order=False)).found
+    assert "give --capacity, or --key" in check_capacity(GOOD, none).detail
+    assert "--max-entries and --per-s" in rolling(GOOD, none).detail
+    assert "the room has none" == rolling(GOOD, Limits(known=True)).detail
+    assert "lets everybody in" in check_capacity(GOOD, Limits(capacity=1, free=True)).detail
+    assert "order of their arrival" in order(GOOD, Limits(in_order=False)).detail
     assert [Verdict.UNKNOWN] * 5 == [one.verdict for one in all_checks([], LIMITS)]
     assert Verdict.UNKNOWN is positions([visit(0, 1, 2, positions=1)]).verdict
 
@@ -102,7 +102,7 @@ def test_what_cannot_be_told_is_unknown() -> None:
 def test_our_own_lateness_is_not_held_against_the_server() -> None:
     """Whoever was silent for too long was dropped by right; the check says that it cannot tell."""
     found = nobody_lost([*GOOD, visit(0, 1, 2, end=End.LATE)])
-    assert (Verdict.UNKNOWN, True) == (found.verdict, "asked too late" in found.found)
+    assert (Verdict.UNKNOWN, True) == (found.verdict, "asked too late" in found.detail)
 
 
 def test_histories_of_processes_add_up() -> None:

@@ -1,12 +1,13 @@
 """A crowd of real HTTP clients for a running server: how fast it answers, and whether it is fair.
 
 target   where the server is, and whether we may load it
-wire     HTTP on a kept connection
-plan     what was asked for
-crowd    the people of one process        child   that process
-notes    what the people saw              latency how long answers took
-checks   what must be true of the notes   machine who was at their limit
-run      all of it                        outcome what came of it
+http     HTTP/1.1 on one connection         room        what is asked beside the crowd
+plan     the size and behaviour of the crowd
+person   one visitor                        crowd       the visitors of one process
+worker   that process                       visits      what the visitors saw
+latency  how long replies took              bottleneck  what was at its limit
+checks   what must be true of the visits
+run      the whole test                     outcome     its result
 """
 
 from __future__ import annotations

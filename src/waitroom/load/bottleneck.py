@@ -1,7 +1,7 @@
 """Who was at their limit: the server, its backend, the machine, or the load test itself.
 
-The server tells of itself at /metrics. Of processes on this machine Linux tells in /proc; elsewhere
-the backend's processor time is not known.
+The server reports on itself at /metrics. For processes on this machine we read Linux's /proc; for
+a backend elsewhere the processor time is not known.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LISTEN, _ESTABLISHED = "0A", "01"
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How many cores each used when it was busiest (the machine: its share); None is not known."""
+    """Peak use in cores (of the machine: the share of all cores); None means not known."""
 
     server: float | None = None
     workers: int | None = None
@@ -46,9 +46,9 @@ class Bottleneck:
 
 
 def bottleneck(usage: Usage, late_s: float, full: bool) -> Bottleneck:
-    """Judge; `late_s` is how late requests were sent, `full` whether all connections were in use.
+    """Find it; `late_s` is how late requests were sent, `full` whether all connections were in use.
 
-    The load test comes first: while it is the limit, nothing it measured says much of the server.
+    The load test is judged first: if it is the limit, its figures say little about the server.
     """
     workers = usage.workers or 1
     if usage.own is not None and usage.own >= _FULL:
@@ -81,13 +81,13 @@ def _workers(count: int) -> str:
 
 def metric(text: str, name: str) -> float | None:
     """Return a metric without labels from a scrape."""
-    found = re.search(rf"^{name} (\S+)$", text, re.MULTILINE)
-    return float(found[1]) if found else None
+    match = re.search(rf"^{name} (\S+)$", text, re.MULTILINE)
+    return float(match[1]) if match else None
 
 
 @dataclass(slots=True)
 class Watch:
-    """Looks at everybody every few seconds while a test runs, and keeps the busiest of these."""
+    """Samples everybody's processor time every few seconds of a test, and keeps the peaks."""
 
     port: int
     local: bool
@@ -106,7 +106,7 @@ class Watch:
     def look(self, scrape: str, own: Sequence[float] = (), now: float | None = None) -> None:
         """Take in what /metrics says, the processor time of our processes, and what /proc says.
 
-        A look too soon after the one before is none: over a moment everybody is busy.
+        A sample too soon after the last is ignored: over a very short time everybody looks busy.
         """
         now = time.monotonic() if now is None else now
         if self._last and now - self._looked < _SHORTEST_S:
@@ -151,8 +151,8 @@ class Watch:
 
 def cpu_s(pids: list[int]) -> float | None:
     """Return the processor time of some processes; None if there is none."""
-    found = [one for pid in pids if (one := _cpu_s(pid)) is not None]
-    return sum(found) if found else None
+    times = [spent_s for pid in pids if (spent_s := _cpu_s(pid)) is not None]
+    return sum(times) if times else None
 
 
 def _cpu_s(pid: int) -> float | None:
@@ -163,7 +163,7 @@ def _cpu_s(pid: int) -> float | None:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """Return the fields of a process after its name, which may hold anything."""
+    """Return the fields after the process name, which may contain any character."""
     with contextlib.suppress(OSError, IndexError):
         return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     return None
@@ -172,7 +172,7 @@ def _stat(pid: int) -> list[str] | None:
 def machine_ticks() -> tuple[float, float] | None:
     """Return the busy and the whole time of all cores, in ticks."""
     with contextlib.suppress(OSError, ValueError):
-        ticks = [int(one) for one in (_PROC / "stat").read_text().split("\n", 1)[0].split()[1:9]]
+        ticks = [int(tick) for tick in (_PROC / "stat").read_text().split("\n", 1)[0].split()[1:9]]
         return float(sum(ticks) - ticks[3] - ticks[4]), float(sum(ticks))
     return None
 
@@ -180,13 +180,13 @@ def machine_ticks() -> tuple[float, float] | None:
 def backend_pids(port: int) -> list[int]:
     """Return the Redis or Valkey processes behind the server that listens on a port.
 
-    That is a child of its family, or whoever listens where one of the family is connected to.
+    These are children of the server's processes, or processes that one of them is connected to.
     """
     try:
         parents = {
-            int(one.name): int(stat[1])
-            for one in _PROC.iterdir()
-            if one.name.isdigit() and (stat := _stat(int(one.name)))
+            int(entry.name): int(stat[1])
+            for entry in _PROC.iterdir()
+            if entry.name.isdigit() and (stat := _stat(int(entry.name)))
         }
     except OSError:
         return []
@@ -210,25 +210,25 @@ def _name(pid: int) -> str:
 
 
 def _sockets(pids: dict[int, int]) -> dict[str, set[int]]:
-    """Return the processes that hold each socket; those of others cannot be seen."""
-    found: dict[str, set[int]] = {}
+    """Return the processes that hold each socket; other users' processes cannot be read."""
+    holders: dict[str, set[int]] = {}
     for pid in pids:
         with contextlib.suppress(OSError):
             for link in (_PROC / str(pid) / "fd").iterdir():
                 with contextlib.suppress(OSError):
                     name = os.readlink(link)  # noqa: PTH115 - it is no path
                     if name.startswith("socket:["):
-                        found.setdefault(name[8:-1], set()).add(pid)
-    return found
+                        holders.setdefault(name[8:-1], set()).add(pid)
+    return holders
 
 
 def _table() -> list[tuple[str, int, int, str]]:
     """Return the TCP sockets of this machine: inode, local port, remote port, state."""
-    found = []
+    rows = []
     for name in ("tcp", "tcp6"):
         with contextlib.suppress(OSError):
             for line in (_PROC / "net" / name).read_text().splitlines()[1:]:
                 part = line.split()
-                ports = [int(one.rpartition(":")[2], 16) for one in part[1:3]]
-                found.append((part[9], ports[0], ports[1], part[3]))
-    return found
+                ports = [int(address.rpartition(":")[2], 16) for address in part[1:3]]
+                rows.append((part[9], ports[0], ports[1], part[3]))
+    return rows

@@ -1,9 +1,9 @@
-"""What must be true of the people's own notes, whatever the server says of itself. Pure.
+"""Checks on what the visitors themselves saw, whatever the server says about itself. Pure.
 
-A request takes time, and what it did was done at some moment of that time. Nothing is called wrong
-that could have been right: a place counts as held only while it surely was, an entry only for the
-window that it surely lies in, and two people are compared only if one was in line before the other
-had asked. So a check that failed has found a fault; one that is ok has found none.
+The server handles a request at some moment between sending and reply. The checks give it the
+benefit of the doubt: a place counts as held only while it surely was, an entry only for the window
+that it surely lies in, and two people are compared only if one was in line before the other asked.
+So a failed check always means a fault; an ok means only that none was seen.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from waitroom.load.visits import End, Visit
 
 
 class Verdict(StrEnum):
-    """How a check came out."""
+    """The result of a check."""
 
     OK = "ok"
     FAILED = "failed"
@@ -29,11 +29,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: how it came out, and what was found."""
+    """One check: its verdict, and the details in words."""
 
     name: str
     verdict: Verdict
-    found: str
+    detail: str
 
 
 def all_checks(visits: Iterable[Visit], limits: Limits) -> tuple[Check, ...]:
@@ -53,17 +53,21 @@ def order(visits: Iterable[Visit], limits: Limits) -> Check:
     name = "order"
     if not limits.in_order or limits.free:
         return _unknown(name, "the room does not call people in the order of their arrival")
-    waited = [one for one in visits if not isnan(one.last_waiting) and not isnan(one.joined)]
-    earlier = sorted(waited, key=lambda one: one.joined)
-    later = sorted((one for one in visits if not isnan(one.called)), key=lambda one: one.join_sent)
+    waited = [
+        visit for visit in visits if not isnan(visit.last_waiting) and not isnan(visit.joined)
+    ]
+    earlier = sorted(waited, key=lambda visit: visit.joined)
+    later = sorted(
+        (visit for visit in visits if not isnan(visit.called)), key=lambda visit: visit.join_sent
+    )
     compared = overtakes = index = 0
-    still_waiting = float("-inf")  # the latest moment at which one of those before surely waited
-    for one in later:
-        while index < len(earlier) and earlier[index].joined < one.join_sent:
+    still_waiting = float("-inf")  # the latest moment at which an earlier person surely waited
+    for visit in later:
+        while index < len(earlier) and earlier[index].joined < visit.join_sent:
             still_waiting = max(still_waiting, earlier[index].last_waiting)
             index += 1
         compared += index > 0
-        overtakes += still_waiting > one.called
+        overtakes += still_waiting > visit.called
     if overtakes:
         people = _people(overtakes, "was", "were")
         return _failed(name, f"{people} called while somebody who came before still waited")
@@ -78,13 +82,13 @@ def capacity(visits: Iterable[Visit], limits: Limits) -> Check:
     if (reason := _no_limit(limits, limits.capacity, "--capacity")) or limits.capacity is None:
         return _unknown(name, reason or "")
     moments: list[tuple[float, int]] = []
-    for one in visits:
-        if one.called < one.held_until:  # not if either is NaN
-            moments += ((one.called, 1), (one.held_until, -1))
-    held = most = 0
-    for _, change in sorted(moments):  # who goes makes room before who comes takes it
-        held += change
-        most = max(most, held)
+    for visit in visits:
+        if visit.called < visit.held_until:  # not if either is NaN
+            moments += ((visit.called, 1), (visit.held_until, -1))
+    taken = most = 0
+    for _, change in sorted(moments):  # at the same moment, leaving counts before coming
+        taken += change
+        most = max(most, taken)
     if most > limits.capacity:
         return _failed(name, f"{most:,} called or inside at once, {limits.capacity:,} allowed")
     if not moments:
@@ -98,31 +102,31 @@ def rolling(visits: Iterable[Visit], limits: Limits) -> Check:
     reason = _no_limit(limits, limits.max_entries, "--max-entries and --per-s")
     if reason or limits.max_entries is None or limits.per_s is None:
         return _unknown(name, reason or "")
-    entries = [one for one in visits if not isnan(one.entered)]
-    sent = sorted(one.enter_sent for one in entries)
-    done = sorted(one.entered for one in entries)
-    # In the window that begins with a request: all that were done by its end, less all that were
-    # asked for before it. An entry that took longer than the window is counted as none.
+    entries = [visit for visit in visits if not isnan(visit.entered)]
+    sent = sorted(visit.enter_sent for visit in entries)
+    done = sorted(visit.entered for visit in entries)
+    # For the window that begins with a request: all entries done by its end, less all requests sent
+    # before it. An entry that took longer than the window does not count.
     within = (
         bisect_right(done, start + limits.per_s) - before for before, start in enumerate(sent)
     )
     most = max(within, default=0)
-    said = f"{most:,} went inside within {limits.per_s:g} s, {limits.max_entries:,} allowed"
+    finding = f"{most:,} went inside within {limits.per_s:g} s, {limits.max_entries:,} allowed"
     if most > limits.max_entries:
-        return _failed(name, said)
+        return _failed(name, finding)
     if not entries:
         return _unknown(name, "nobody went inside")
-    return _ok(name, f"at most {said}")
+    return _ok(name, f"at most {finding}")
 
 
 def positions(visits: Iterable[Visit]) -> Check:
     """A position only falls."""
     name = "positions"
     rose = seen = moves = 0
-    for one in visits:
-        rose += one.rises > 0
-        seen += one.positions > 1
-        moves += max(0, one.positions - 1)
+    for visit in visits:
+        rose += visit.rises > 0
+        seen += visit.positions > 1
+        moves += max(0, visit.positions - 1)
     if rose:
         return _failed(name, f"the position of {_people(rose)} rose while they waited")
     if not seen:
@@ -133,7 +137,7 @@ def positions(visits: Iterable[Visit]) -> Check:
 def nobody_lost(visits: Iterable[Visit]) -> Check:
     """Everybody was served, left, was refused, or is still there."""
     name = "nobody lost"
-    ends = Counter(one.end for one in visits)
+    ends = Counter(visit.end for visit in visits)
     lost, unreached, late = (ends[end] for end in (End.LOST, End.UNREACHED, End.LATE))
     if lost or unreached:
         parts = [f"{_people(lost)} lost their place though they asked in time"] if lost else []
@@ -155,18 +159,18 @@ def _no_limit(limits: Limits, value: float | None, option: str) -> str | None:
     return "the room has none" if limits.known else f"not known here; give {option}, or --key"
 
 
-def _people(count: int, one: str = "", many: str = "") -> str:
-    found = "1 person" if count == 1 else f"{count:,} people"
-    return f"{found} {one if count == 1 else many}".rstrip()
+def _people(count: int, singular: str = "", plural: str = "") -> str:
+    people = "1 person" if count == 1 else f"{count:,} people"
+    return f"{people} {singular if count == 1 else plural}".rstrip()
 
 
-def _ok(name: str, found: str) -> Check:
-    return Check(name, Verdict.OK, found)
+def _ok(name: str, detail: str) -> Check:
+    return Check(name, Verdict.OK, detail)
 
 
-def _failed(name: str, found: str) -> Check:
-    return Check(name, Verdict.FAILED, found)
+def _failed(name: str, detail: str) -> Check:
+    return Check(name, Verdict.FAILED, detail)
 
 
-def _unknown(name: str, found: str) -> Check:
-    return Check(name, Verdict.UNKNOWN, found)
+def _unknown(name: str, detail: str) -> Check:
+    return Check(name, Verdict.UNKNOWN, detail)

@@ -1,7 +1,7 @@
 """The people of one process: they join, poll when they are told to, enter, stay and finish.
 
-Nobody is a task of their own. Those who have nothing to do are entries of a heap, and only as many
-requests are under way as there are connections, so that memory and sockets are bounded.
+People are not tasks. Those who have nothing to do are entries in a heap, and at most one request
+per connection is under way, so memory and sockets are bounded.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Crowd:
         self._wake.set()
 
     async def run(self) -> None:
-        """Live through it all."""
+        """Play all visits to their end."""
         plan = self.plan
         for _ in range(plan.people):
             comes_at = plan.starts + self._chance.uniform(0, plan.arrive_s)
@@ -82,7 +82,7 @@ class Crowd:
         while self._due and self._free and self._due[0][0] <= now:
             due, _, person = heapq.heappop(self._due)
             self.lateness.add(now - due)
-            # The connection that was used last: the others may be closed for being idle.
+            # Take the connection used last: the server may have closed the others as idle.
             task = asyncio.create_task(self._act(person, self._free.pop()))
             self._busy[task] = person
             task.add_done_callback(self._done)
@@ -140,12 +140,12 @@ class Crowd:
         if ends and reply.status == 410:
             self._was_over(person, reply, str(reason))
             return
-        said = f"{code or 'no_problem_document'}{f' ({reason})' if reason else ''}"
-        self.errors[person.step, reply.status, said] += 1
+        error = f"{code or 'no_problem_document'}{f' ({reason})' if reason else ''}"
+        self.errors[person.step, reply.status, error] += 1
         if code in _REFUSED and person.step is Step.JOIN:
             self._end(person, End.REFUSED)
         elif reply.status >= 500 or reply.status in (408, 429):
-            if reply.status < 500:  # it was refused for now: nothing was done, nothing is broken
+            if reply.status < 500:  # refused for now: nothing was done, nothing is broken
                 person.first_sent = person.failing_since = NEVER
             self._again(person, reply.retry_after_s)
         elif reply.status == 409 and person.step is Step.ENTER:
@@ -215,7 +215,7 @@ class Crowd:
         self._later(person, reply.came + person.stay_s)
 
     def _not_yet(self, person: Person, problem: dict[str, Any]) -> None:
-        """Wait again after a turn that was none, or that the rolling limit holds up."""
+        """Wait again: it was not their turn yet, or the rolling limit delays them."""
         person.first_sent = NEVER
         at = moment(problem.get("retry_at"), self._offset_s)
         now = time.monotonic()
@@ -224,7 +224,7 @@ class Crowd:
         self._later(person, at if now < at < now + 60 else now + max(person.poll_after_s, 1.0))
 
     def _again(self, person: Person, retry_after_s: float) -> None:
-        """Come back after an error, unless there was nothing else for too long."""
+        """Try again after an error, unless there were only errors for too long."""
         now = time.monotonic()
         if isnan(person.failing_since):
             person.failing_since, person.pause_s = now, _PAUSE_S
@@ -236,9 +236,9 @@ class Crowd:
         person.pause_s = min(_LONGEST_PAUSE_S, 2 * person.pause_s)
 
     def _was_over(self, person: Person, reply: Reply, reason: str) -> None:
-        """End a visit that had ended before we said so."""
+        """End a visit that the server had already ended."""
         repeated = person.first_sent < reply.sent
-        if repeated:  # the first try did it, and only its answer was lost
+        if repeated:  # the first try succeeded, and only its reply was lost
             person.held_until = min(person.held_until, person.first_sent)
         elif reason != "expired":
             self.errors[person.step, reply.status, f"gone ({reason})"] += 1
@@ -250,7 +250,7 @@ class Crowd:
             self._end(person, End.LEFT)
 
     def _gone(self, person: Person, reply: Reply) -> None:
-        """Lose somebody: their fault only if they were silent for longer than they were told."""
+        """Note a lost ticket: our fault only if it was silent for longer than the server allows."""
         silent_s = reply.sent - person.last_sent
         allowed_s = 0.0 if person.step is Step.ENTER else person.poll_after_s
         person.held_until = person.called
@@ -291,7 +291,7 @@ class Crowd:
         await asyncio.gather(*(wire.aclose() for wire in self._free))
 
     async def _see_off(self, tickets: list[str]) -> None:
-        """Leave, so that the room is as it was; whoever is not reached in time falls out."""
+        """Leave, so that the room is as before; tickets not reached in time run out."""
 
         async def leave(wire: Wire) -> None:
             while tickets:

@@ -1,7 +1,7 @@
-"""HTTP/1.1 on one kept connection, with nothing hidden: each answer and each failure is seen once.
+"""HTTP/1.1 on one persistent connection, with nothing hidden: each reply and failure is seen once.
 
-`waitroom.client` asks again by itself, which would hide just what a load test is to count, and a
-general HTTP library costs several times the processor time of the server's own answer.
+`waitroom.client` retries by itself, which would hide what a load test has to count, and a general
+HTTP library costs several times the processor time that the server needs for its reply.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _MOST_BODY = 1 << 22
 
 
 class Failed(Exception):
-    """No answer came; the word says why."""
+    """No reply came; the message is one word for the reason."""
 
 
 class Reply(NamedTuple):
-    """An answer: when it was asked for and when it came, by the monotonic clock."""
+    """A reply, with the times of sending and arrival by the monotonic clock."""
 
     status: int
     body: bytes
@@ -34,12 +34,12 @@ class Reply(NamedTuple):
     came: float
 
     def json(self) -> dict[str, Any]:
-        """Return the body; empty if it is none of ours."""
+        """Return the JSON object in the body; empty if there is none."""
         try:
-            found = json.loads(self.body)
+            document = json.loads(self.body)
         except ValueError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return document if isinstance(document, dict) else {}
 
 
 class Wire:
@@ -59,7 +59,7 @@ class Wire:
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
     ) -> Reply:
-        """Send a request, and return its answer or raise `Failed`."""
+        """Send a request, and return its reply or raise `Failed`."""
         lines = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
         if body is not None:
             lines += f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
@@ -73,7 +73,7 @@ class Wire:
             self.close()
             raise Failed(_word(error)) from None
         except asyncio.CancelledError:
-            self.close()  # the rest of the answer is still to come, and belongs to nobody
+            self.close()  # the rest of the reply would be read as the next one
             raise
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class Wire:
         try:
             return await self._read(sent, data)
         except (ConnectionError, asyncio.IncompleteReadError) as error:
-            # A server closes what is idle, and may do so while we write: that is no failure.
+            # A server may close an idle connection just while we write: that is no failure.
             partial = isinstance(error, asyncio.IncompleteReadError) and error.partial
             if not kept or partial:
                 raise
@@ -111,13 +111,13 @@ class Wire:
         writer.write(data)
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         first, *lines = head[:-4].split("\r\n")
-        found = dict(line.partition(":")[::2] for line in lines)
+        headers = dict(line.partition(":")[::2] for line in lines)
         status = int(first.split(" ", 2)[1])
-        body = await self._body(reader, status, found)
+        body = await self._body(reader, status, headers)
         came = time.monotonic()
-        if "close" in found.get("connection", ""):
+        if "close" in headers.get("connection", ""):
             self.close()
-        after = found.get("retry-after", "").strip()
+        after = headers.get("retry-after", "").strip()
         return Reply(status, body, float(after) if after.isdecimal() else 0.0, sent, came)
 
     async def _open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -163,7 +163,7 @@ def _tls() -> ssl.SSLContext:
 
 
 def _word(error: Exception) -> str:
-    """Return why there is no answer, in a word that can be counted."""
+    """Return why there is no reply, in a word that can be counted."""
     if isinstance(error, TimeoutError):
         return "timeout"
     if isinstance(error, ssl.SSLError):

@@ -1,4 +1,4 @@
-"""What came of a load test."""
+"""The result of a load test."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class Noted:
     errors: Counter[tuple[str, int, str]] = field(default_factory=Counter)
     most_busy: int = 0
 
-    def take(self, said: dict[str, Any]) -> None:
-        """Add what a process said at its end."""
-        for name, (buckets, most_s) in said["latency"].items():
-            found = Latency({int(key): count for key, count in buckets.items()}, most_s)
-            self.latency.setdefault(name, Latency()).merge(found)
-        for step, status, code, count in said["errors"]:
+    def take(self, report: dict[str, Any]) -> None:
+        """Add the final report of a process."""
+        for name, (buckets, most_s) in report["latency"].items():
+            latency = Latency({int(key): count for key, count in buckets.items()}, most_s)
+            self.latency.setdefault(name, Latency()).merge(latency)
+        for step, status, code, count in report["errors"]:
             self.errors[step, status, code] += count
-        self.most_busy += said["most_busy"]
+        self.most_busy += report["most_busy"]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A load test that is over."""
+    """A finished load test."""
 
     plan: Plan
     limits: Limits
@@ -65,18 +65,20 @@ class Outcome:
     @property
     def passed(self) -> bool:
         """Whether no check failed."""
-        return not any(one.verdict is Verdict.FAILED for one in self.checks)
+        return not any(check.verdict is Verdict.FAILED for check in self.checks)
 
     @property
     def ended(self) -> dict[End, int]:
         """How many people ended how."""
-        found = Counter(End(visit.end) for visit in self.noted.history)
-        return {end: found[end] for end in End if found[end]}
+        counts = Counter(End(visit.end) for visit in self.noted.history)
+        return {end: counts[end] for end in End if counts[end]}
 
     @property
     def requests(self) -> int:
         """How many requests were answered."""
-        return sum(one.count for name, one in self.noted.latency.items() if name != "lateness")
+        return sum(
+            latency.count for name, latency in self.noted.latency.items() if name != "lateness"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for `--json`."""
@@ -87,7 +89,10 @@ class Outcome:
             "passed": self.passed,
             "interrupted": self.interrupted,
             "lasted_s": round(self.lasted_s, 1),
-            "checks": [asdict(one) for one in self.checks],
+            "checks": [
+                {"name": check.name, "verdict": check.verdict, "found": check.detail}
+                for check in self.checks
+            ],
             "limits": {
                 name: getattr(self.limits, name) for name in ("capacity", "max_entries", "per_s")
             },
@@ -95,7 +100,9 @@ class Outcome:
             "requests": self.requests,
             "requests_per_s": round(self.requests / max(self.lasted_s, 1e-3), 1),
             "latency_ms": {
-                name: _milliseconds(one) for name, one in self.noted.latency.items() if one.count
+                name: _milliseconds(latency)
+                for name, latency in self.noted.latency.items()
+                if latency.count
             },
             "errors": [
                 {"step": step, "status": status, "code": code, "count": count}
@@ -106,7 +113,7 @@ class Outcome:
         }
 
 
-def _milliseconds(one: Latency) -> dict[str, float]:
-    found = {f"p{100 * share:g}": one.at(share) or 0.0 for share in SHARES}
-    most = {name: round(1000 * value, 2) for name, value in found.items()}
-    return {"count": one.count} | most | {"max": round(1000 * one.most_s, 2)}
+def _milliseconds(latency: Latency) -> dict[str, float]:
+    seconds = {f"p{100 * share:g}": latency.at(share) or 0.0 for share in SHARES}
+    most = {name: round(1000 * value, 2) for name, value in seconds.items()}
+    return {"count": latency.count} | most | {"max": round(1000 * latency.most_s, 2)}

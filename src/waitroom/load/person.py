@@ -41,7 +41,7 @@ _STILL = {
 }
 
 _FAILING_S = 10.0
-"""Who got nothing but errors for so long has come, and was not reached."""
+"""Somebody who got only errors for this long counts as unreached, not as still to come."""
 
 
 @dataclass(slots=True)
@@ -60,13 +60,13 @@ class Person:
     ticket: str = ""
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
     first_sent: float = NEVER
-    """When the step was first sent whose answer is still open."""
+    """When the step that still has no reply was first sent."""
 
     failing_since: float = NEVER
     pause_s: float = 0.0
     poll_after_s: float = 0.0
     last_sent: float = NEVER
-    """When the last request was sent that was answered well."""
+    """When the last successful request was sent."""
 
     position: int | None = None
     held_until: float = inf
@@ -84,7 +84,7 @@ class Person:
 
     @classmethod
     def make(cls, plan: Plan, chance: random.Random) -> Person:
-        """Make somebody up."""
+        """Make a random visitor."""
         long_s = max(plan.arrive_s, 10.0)
         return cls(
             stay_s=plan.stay_s * chance.uniform(0.5, 1.5),
@@ -98,7 +98,7 @@ class Person:
         return not isnan(self.called)
 
     def saw_position(self, position: int | None) -> None:
-        """Note a position of an answer."""
+        """Note the position in a reply."""
         if position is None:
             return
         self.positions += 1
@@ -108,9 +108,9 @@ class Person:
 
     def visit(self, end: End, now: float) -> Visit:
         """Return what they saw, at the end of their visit."""
-        held = NEVER
+        until = NEVER
         if self.has_called:
-            held = min(self.held_until, self.deadline, now if end in _STILL.values() else inf)
+            until = min(self.held_until, self.deadline, now if end in _STILL.values() else inf)
         return Visit(
             end=end,
             join_sent=self.join_sent,
@@ -119,13 +119,13 @@ class Person:
             called=self.called,
             enter_sent=self.enter_sent,
             entered=self.entered,
-            held_until=held,
+            held_until=until,
             positions=self.positions,
             rises=self.rises,
         )
 
     def still(self, now: float) -> End:
-        """Return how it ends for somebody when the test is stopped."""
+        """Return their end if the test is stopped now."""
         if self.stage is Stage.COMING and now - self.failing_since > _FAILING_S:
             return End.UNREACHED
         return _STILL[self.stage]
@@ -136,10 +136,7 @@ _CLOCKS_S = 0.25
 
 
 def moment(text: object, offset_s: float) -> float:
-    """Return a time of the server by our monotonic clock, early rather than late.
-
-    Infinite if there is none.
-    """
+    """Return a server time by our monotonic clock, early rather than late; infinite if none."""
     if not isinstance(text, str):
         return inf
     try:

@@ -1,4 +1,4 @@
-"""What a load test is asked to do, and the limits that it holds the room to."""
+"""The size and behaviour of a load test's crowd, and the limits that the room must keep."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LONGEST_S = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a room promises; None is unknown, or no limit where `known`."""
+    """What a room promises; None means unknown, or no limit where `known`."""
 
     capacity: int | None = None
     max_entries: int | None = None
     per_s: float | None = None
     known: bool = False
     in_order: bool = True
-    """Whether whoever comes first is called first: not before a draw, nor by hand."""
+    """Whether the first to come is called first: not so with a draw, or when called by hand."""
 
     free: bool = False
     """Whether the room lets everybody in (mode `bypass`), so that no limit is kept."""
@@ -62,22 +62,22 @@ class Plan:
     arrive_s: float = 60.0
     stay_s: float = 5.0
     leave: float = 0.05
-    """Share who give up if they wait for long."""
+    """Share of those who give up after a long wait."""
 
     no_show: float = 0.02
-    """Share who never come when they are called."""
+    """Share of those who never come when they are called."""
 
     longest_s: float = 600.0
-    """When to stop, whoever still waits."""
+    """When to stop, even if people still wait."""
 
     connections: int = 100
     processes: int = 1
     patience_s: float = 60.0
-    """How long somebody goes on who gets nothing but errors."""
+    """How long somebody who gets only errors goes on."""
 
     seed: int = 1
     starts: float = 0.0
-    """When the first may come, by the monotonic clock, which all processes share."""
+    """The start time by the monotonic clock, which all processes share."""
 
     def __post_init__(self) -> None:
         check_room_name(self.room)

@@ -43,7 +43,7 @@ class Front:
         await self._wire.aclose()
 
     async def make(self, room: str, preset: str, changes: Mapping[str, Any]) -> None:
-        """Make the room."""
+        """Create the room."""
         asked = {"name": room, "preset": preset, "policy": dict(changes)}
         reply = await self._ask("POST", "/v1/admin/rooms", json.dumps(asked).encode())
         if reply.json().get("code") == RoomExists.code:
@@ -56,11 +56,11 @@ class Front:
         Raises where there is no server, or no such room.
         """
         reply = await self._ask("GET", f"/v1/rooms/{room}")
-        found = reply.json()
-        if found.get("code") == UnknownRoom.code:
+        document = reply.json()
+        if document.get("code") == UnknownRoom.code:
             raise UnknownRoom(room)
-        if reply.status == 200 and isinstance(found.get("now"), str):
-            return datetime.fromisoformat(found["now"]).timestamp() - reply.sent
+        if reply.status == 200 and isinstance(document.get("now"), str):
+            return datetime.fromisoformat(document["now"]).timestamp() - reply.sent
         _good(reply)
         raise BackendUnavailable(f"{self._target.url} does not answer as Waitroom does")
 
@@ -70,8 +70,8 @@ class Front:
             return Rules(Limits())
         reply = await self._ask("GET", f"/v1/admin/rooms/{room}")
         _good(reply)
-        found = reply.json()
-        return Rules(Limits.of(found.get("policy", {})), found.get("version"))
+        document = reply.json()
+        return Rules(Limits.of(document.get("policy", {})), document.get("version"))
 
     async def metrics(self) -> str:
         """Return the server's metrics; empty if it does not show them."""
@@ -93,7 +93,7 @@ class Front:
 
 
 def _good(reply: Reply) -> None:
-    """Raise what the server said, if it said no."""
+    """Raise the server's own message if it refused."""
     if reply.status >= 300:
-        said = reply.json().get("detail") or f"the answer was {reply.status}"
-        raise WaitroomError(f"the server says: {said}")
+        detail = reply.json().get("detail") or f"the answer was {reply.status}"
+        raise WaitroomError(f"the server says: {detail}")

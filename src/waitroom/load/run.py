@@ -1,4 +1,4 @@
-"""Runs a load test: starts its processes, looks at the server meanwhile, and judges."""
+"""Runs a load test: starts its processes, samples the server meanwhile, and judges."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _END_S = 30.0
 
 @dataclass(slots=True)
 class Child:
-    """A process of the load test, and how far it says it is."""
+    """A process of the load test, and its reported progress."""
 
     process: asyncio.subprocess.Process
     stages: Counter[str] = field(default_factory=Counter)
@@ -39,7 +39,7 @@ class Child:
     done: bool = False
 
     def stop(self) -> None:
-        """Let it come to its end."""
+        """Ask it to end."""
         if self.process.stdin is not None:
             self.process.stdin.close()
 
@@ -51,7 +51,7 @@ async def run(
     limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run a load test; Ctrl-C ends it early. Limits that are given come before the room's own."""
+    """Run a load test; Ctrl-C ends it early. The given limits override the room's own."""
     front = Front(plan.target, key)
     try:
         offset_s = await front.clock(plan.room)
@@ -80,16 +80,16 @@ async def run(
     )
 
 
-def _chosen(given: Limits | None, found: Limits) -> Limits:
-    """Return the room's limits, but for those that were given."""
+def _chosen(given: Limits | None, own: Limits) -> Limits:
+    """Return the room's limits, overridden by the given ones."""
     if given is None:
-        return found
+        return own
     named = {
         name: value
         for name in ("capacity", "max_entries", "per_s")
         if (value := getattr(given, name)) is not None
     }
-    return dataclasses.replace(found, **named)
+    return dataclasses.replace(own, **named)
 
 
 async def _changed(front: Front, room: str, before: Rules) -> bool:
@@ -98,18 +98,19 @@ async def _changed(front: Front, room: str, before: Rules) -> bool:
         return False
     try:
         return (await front.rules(room)).version != before.version
-    except WaitroomError:  # whatever happened to the server, there is something to report
+    except WaitroomError:  # the server may be gone, but there is still a test to report
         return False
 
 
 def _judged(noted: Noted, limits: Limits, changed: bool) -> tuple[Check, ...]:
-    found = all_checks(noted.history, limits)
+    checks = all_checks(noted.history, limits)
     if not changed:
-        return found
-    told = "the room's policy was changed during the test"
+        return checks
+    reason = "the room's policy was changed during the test"
     kept = {"positions", "nobody lost"}
     return tuple(
-        one if one.name in kept else Check(one.name, Verdict.UNKNOWN, told) for one in found
+        check if check.name in kept else Check(check.name, Verdict.UNKNOWN, reason)
+        for check in checks
     )
 
 
@@ -141,7 +142,7 @@ async def _play(
 
 @contextlib.asynccontextmanager
 async def _children(plan: Plan, offset_s: float) -> AsyncIterator[list[Child]]:
-    """Start the processes; none outlives us, for they end with their stdin."""
+    """Start the processes; none outlives us, because each ends when its stdin is closed."""
     children: list[Child] = []
     try:
         for index in range(plan.processes):
@@ -151,7 +152,7 @@ async def _children(plan: Plan, offset_s: float) -> AsyncIterator[list[Child]]:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 limit=_LINE,
-                start_new_session=True,  # Ctrl-C is for us, who then tell them
+                start_new_session=True,  # we get the Ctrl-C, and stop them in order
             )
             children.append(Child(process))
             asked = json.dumps({"plan": plan.share(index), "offset_s": offset_s})
@@ -192,7 +193,7 @@ def _stopped_by_signal(children: list[Child]) -> Iterator[list[int]]:
 
 
 async def _listen(child: Child, noted: Noted) -> None:
-    """Take down what a process says, to its end."""
+    """Read a process's messages until it ends."""
     stdout, stderr = child.process.stdout, child.process.stderr
     if stdout is None or stderr is None:
         return
@@ -200,26 +201,26 @@ async def _listen(child: Child, noted: Noted) -> None:
         _take(child, json.loads(line), noted)
         if child.done:
             return
-    said = (await stderr.read()).decode(errors="replace").strip().rpartition("\n")[2]
-    raise WaitroomError(f"a process of the load test ended early: {said or 'it was killed'}")
+    last_line = (await stderr.read()).decode(errors="replace").strip().rpartition("\n")[2]
+    raise WaitroomError(f"a process of the load test ended early: {last_line or 'it was killed'}")
 
 
-def _take(child: Child, said: dict[str, Any], noted: Noted) -> None:
-    kind = said.pop("kind")
+def _take(child: Child, message: dict[str, Any], noted: Noted) -> None:
+    kind = message.pop("kind")
     if kind == "progress":
-        child.stages, child.errors = Counter(said["stages"]), said["errors"]
-        child.cpu_s = said["cpu_s"]
+        child.stages, child.errors = Counter(message["stages"]), message["errors"]
+        child.cpu_s = message["cpu_s"]
     elif kind == "visits":
-        noted.history.take(said)
+        noted.history.take(message)
     else:
-        noted.take(said)
+        noted.take(message)
         child.done = True
 
 
 async def _look(
     children: list[Child], watch: Watch, front: Front, progress: Progress | None
 ) -> None:
-    """Look at the server every few seconds, and tell how far it is more often."""
+    """Sample the server every few seconds; report progress more often."""
     look_at = 0.0
     while True:
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""Where the server is that is to be loaded. Others' servers are not: only loopback by default."""
+"""The server to be loaded. By default only one on this machine: a load test can do harm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A server: its name goes in headers, but connections go to the address that was looked at."""
+    """A server: its name goes in headers, but connections go to the checked address."""
 
     url: str
     host: str
@@ -37,21 +37,21 @@ class Target:
 
 
 def find(url: str, *, anywhere: bool = False) -> Target:
-    """Return the target of a URL; one that is not on this machine must be allowed."""
+    """Return the target of a URL; `anywhere` allows one that is not on this machine."""
     host, port, path, tls = _parts(url)
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise BackendUnavailable(f"the name {host!r:.100} leads nowhere; check the URL") from None
-    addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
-    strange = [one for one in addresses if not _is_loopback(one)]
+        raise BackendUnavailable(f"the name {host!r:.100} is unknown; check the URL") from None
+    addresses = list(dict.fromkeys(str(info[4][0]) for info in infos))
+    strange = [address for address in addresses if not _is_loopback(address)]
     if strange and not anywhere:
         raise InvalidInput(
             "url",
             f"{host!r:.100} is {strange[0]}, which is not this machine; a load test can take a "
             "server down, so give --i-own-this-host if it is yours",
         )
-    address = next((one for one in addresses if _listens(one, port)), addresses[0])
+    address = next((each for each in addresses if _listens(each, port)), addresses[0])
     return Target(url.rstrip("/"), host, port, address, path, tls)
 
 
@@ -64,7 +64,7 @@ def _parts(url: str) -> tuple[str, int, str, bool]:
         raise InvalidInput("url", f"{url!r:.100} is no URL; {example}") from None
     if parts.scheme not in _PORTS or not parts.hostname or not url.isascii():
         raise InvalidInput("url", f"{url!r:.100} is no address of a server; {example}")
-    if parts.username or parts.query or parts.fragment or any(one <= " " for one in url):
+    if parts.username or parts.query or parts.fragment or any(char <= " " for char in url):
         raise InvalidInput("url", f"takes no user, query or fragment; {example}")
     path = parts.path.rstrip("/")
     return parts.hostname, port or _PORTS[parts.scheme], path, parts.scheme == "https"
@@ -78,7 +78,7 @@ def _is_loopback(text: str) -> bool:
 
 
 def _listens(address: str, port: int) -> bool:
-    """Tell whether somebody listens there: `localhost` is two addresses, often one is used."""
+    """Tell whether a server listens there: `localhost` is two addresses, often only one is used."""
     try:
         socket.create_connection((address, port), timeout=2).close()
     except OSError:

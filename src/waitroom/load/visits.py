@@ -1,8 +1,8 @@
 """What each person saw, as columns of numbers: a hundred bytes a person, for a million of them.
 
-All moments are by the monotonic clock of this machine, which its processes share; NaN is never.
-What the server did lies between the moment it was asked and the moment it answered, so both are
-kept wherever a check has to be sure.
+All times are by the monotonic clock of this machine, which its processes share; NaN means never.
+The server acts at some moment between request and reply, so both times are kept wherever a check
+has to be sure.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ class Visit(NamedTuple):
 
     end: int
     join_sent: float = NEVER
-    """When the request was first sent that took the place."""
+    """When the join that succeeded was first sent."""
 
     joined: float = NEVER
     last_waiting: float = NEVER
-    """When the last request was sent that was answered with `waiting`."""
+    """When the last request whose reply was `waiting` was sent."""
 
     called: float = NEVER
-    """When the first answer came that said `called` or `inside`."""
+    """When the first reply with `called` or `inside` came."""
 
     enter_sent: float = NEVER
     entered: float = NEVER
     held_until: float = NEVER
-    """Until when the person surely held a place, called or inside; infinite if to the end."""
+    """Until when the person surely had a place, called or inside; infinite if to the end."""
 
     positions: int = 0
     rises: int = 0
-    """How many positions were seen, and how often one was higher than that before."""
+    """How many positions were seen, and how often one was higher than the one before."""
 
 
 _MOMENTS = Visit._fields[1:8]

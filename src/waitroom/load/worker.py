@@ -1,6 +1,6 @@
-"""A process full of people. It gets its plan on stdin, and ends when that is closed.
+"""One process of the crowd. It gets its plan on stdin, and ends when that is closed.
 
-What it has to say goes to stdout, a JSON document per line: how far it is, then what it noted.
+It writes one JSON document per line to stdout: first its progress, then its results.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from waitroom.load.plan import Plan
 TELL_S = 0.25
 
 
-def tell(kind: str, **said: Any) -> None:
+def tell(kind: str, **fields: Any) -> None:
     """Send a line to the parent."""
-    sys.stdout.write(json.dumps({"kind": kind, **said}) + "\n")
+    sys.stdout.write(json.dumps({"kind": kind, **fields}) + "\n")
     sys.stdout.flush()
 
 
 async def live(crowd: Crowd) -> None:
-    """Run a crowd, and tell how far it is."""
+    """Run a crowd, and report its progress."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
         loop.remove_reader(0)
         crowd.stop()
 
-    # Whatever comes on stdin now is its end: the parent wants us to stop, or is gone.
+    # stdin becomes readable only when it is closed: the parent wants us to stop, or is gone.
     loop.add_reader(0, stop)
 
     async def report() -> None:
@@ -58,10 +58,14 @@ def _noted(crowd: Crowd) -> None:
     _progress(crowd)
     for block in crowd.history.blocks():
         tell("visits", **block)
-    told = {str(step): one for step, one in crowd.latency.items()} | {"lateness": crowd.lateness}
+    histograms = {str(step): crowd.latency[step] for step in crowd.latency}
+    histograms["lateness"] = crowd.lateness
     tell(
         "end",
-        latency={name: [dict(one.buckets), one.most_s] for name, one in told.items()},
+        latency={
+            name: [dict(histogram.buckets), histogram.most_s]
+            for name, histogram in histograms.items()
+        },
         errors=[[*key, count] for key, count in crowd.errors.items()],
         most_busy=crowd.most_busy,
     )
@@ -77,7 +81,7 @@ def _allow_connections(wanted: int) -> None:
 
 
 def main() -> None:
-    """Be the process."""
+    """Run the process."""
     with open(0, "rb", buffering=0, closefd=False) as given:
         asked = json.loads(given.readline())
     plan = Plan.read(asked["plan"])

@@ -176,7 +176,7 @@ def _checks(outcome: Outcome) -> Table:
     lines = table("check", "verdict", "what was seen", wrap=["what was seen"])
     for one in outcome.checks:
         style = "red" if one.verdict is Verdict.FAILED else "dim"
-        lines.add_row(one.name, Text(*_MARKS[one.verdict]), Text(one.found, style))
+        lines.add_row(one.name, Text(*_MARKS[one.verdict]), Text(one.detail, style))
     return lines
 
 
