@@ -1,13 +1,13 @@
-"""Notes what some people were told about their wait, and compares it with the wait that came true.
+"""Notes the wait estimates of some people, and compares them with their real waits.
 
-The one definition of how good an estimate is, for reports and for `make bench-eta`:
+The only definition of how good an estimate is, for reports and for `make bench-eta`:
 
-- asked every ten seconds, of some hundred people, as long as they wait
-- an answer counts if the person was called in the end, after more than two minutes
-- error      |likely - truth| ÷ truth; the median of all answers
+- every ten seconds, some hundred people get an estimate, as long as they wait
+- an estimate counts if the person was called in the end, after more than two minutes
+- error      |likely - truth| ÷ truth; the median of all estimates
 - covered    low ≤ truth ≤ high; a range wider than its estimate counts as a miss
-- jump       from one answer to the next, `likely` moved by more than a quarter beside what the time
-             that went by explains
+- jump       from one estimate to the next, `likely` moved by more than a quarter, not counting the
+             time that passed
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _JUMP = 0.25
 
 
 class Told(NamedTuple):
-    """What one person was told at a moment."""
+    """The estimate that one person got at a moment."""
 
     person: int
     at_ms: int
@@ -52,11 +52,11 @@ class Watch:
 
     def __init__(self, people: int, etas: Sequence[Eta] = (), most: int = WATCHED) -> None:
         self.every_nth = max(1, people // most)
-        self.told: dict[Eta, list[Told]] = defaultdict(list)
+        self.estimates: dict[Eta, list[Told]] = defaultdict(list)
         self._etas = tuple(etas)
 
     def watches(self, person: int) -> bool:
-        """Tell whether a person is one of those who are asked."""
+        """Tell whether a person is one of those watched."""
         return person % self.every_nth == 0
 
     def ask(
@@ -66,37 +66,37 @@ class Watch:
         samples: Sequence[Sample],
         people: Iterable[tuple[int, int]],
     ) -> None:
-        """Note what each person, at their position, is told now."""
+        """Note the estimate that each person gets now, at their position."""
         people = tuple(people)
         for eta in self._etas or (policy.eta,):
             answers = estimator(policy.change(eta=eta), stats, samples)
             if answers.kind is not eta and self._etas:
-                continue  # the policy has not what this formula needs
-            notes = self.told[eta]
+                continue  # the policy lacks what this formula needs
+            notes = self.estimates[eta]
             for person, position in people:
                 wait = answers.wait(position)
                 if wait is not None:
                     notes.append(Told(person, stats.now_ms, *wait))
 
 
-def judge(told: Iterable[Told], called_ms: Sequence[int]) -> Accuracy:
-    """Compare answers with what came true."""
+def judge(estimates: Iterable[Told], called_ms: Sequence[int]) -> Accuracy:
+    """Compare estimates with the real waits."""
     errors: list[float] = []
     covered = pairs = jumps = 0
     before: dict[int, Told] = {}
-    for one in told:
-        truth_s = (called_ms[one.person] - one.at_ms) / 1000
-        if called_ms[one.person] == 0 or truth_s <= LEAST_S:
+    for answer in estimates:
+        truth_s = (called_ms[answer.person] - answer.at_ms) / 1000
+        if called_ms[answer.person] == 0 or truth_s <= LEAST_S:
             continue
-        errors.append(abs(one.likely - truth_s) / truth_s)
-        narrow = one.high - one.low <= one.likely
-        covered += narrow and one.low <= truth_s <= one.high
-        last = before.get(one.person)
+        errors.append(abs(answer.likely - truth_s) / truth_s)
+        narrow = answer.high - answer.low <= answer.likely
+        covered += narrow and answer.low <= truth_s <= answer.high
+        last = before.get(answer.person)
         if last is not None:
             pairs += 1
-            due_s = last.likely - (one.at_ms - last.at_ms) / 1000
-            jumps += abs(one.likely - due_s) > _JUMP * max(1, last.likely)
-        before[one.person] = one
+            due_s = last.likely - (answer.at_ms - last.at_ms) / 1000
+            jumps += abs(answer.likely - due_s) > _JUMP * max(1, last.likely)
+        before[answer.person] = answer
     if not errors:
         return Accuracy(0)
     return Accuracy(

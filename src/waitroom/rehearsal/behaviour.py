@@ -1,4 +1,4 @@
-"""What people do in a rehearsal, as calls of the real scripts."""
+"""What people do in a rehearsal, played with the real scripts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from waitroom.rehearsal.scenario import Scenario
 
 ROOM = "rehearsal"
 LONGEST_POLL_S = 60.0
-"""What a browser does with a hidden tab."""
+"""How often a browser lets a hidden tab poll."""
 
 NOTICE_S = 3.0
-"""People in front poll this often, so that is how long a call may go unnoticed."""
+"""People in front poll this often, so a call may go unnoticed for this long."""
 
 _EVENTS_PER_CALL = 2  # of an enter, a finish or a leave; a join has one per ticket at most
 _MANY_EVENTS = 3_000  # the room keeps ten thousand
@@ -26,7 +26,7 @@ _CALLS = 1_000
 
 
 class Clock:
-    """The time that every script is given."""
+    """The clock of all scripts."""
 
     now_ms = 0
 
@@ -68,7 +68,7 @@ class Acts:
 
     @property
     def now_ms(self) -> int:
-        """The time as scripts are given it."""
+        """The time that scripts get."""
         return self._scenario.starts_ms + round(self.now_s * 1000)
 
     def step_in(self, seconds: float) -> int:
@@ -129,14 +129,14 @@ class Acts:
 
     @property
     def _poll_s(self) -> float:
-        """How often people poll who are not in front: seldom, but nobody may look absent."""
+        """The poll interval of people not in front: long, but short enough not to look absent."""
         policy, given = self.policy, self._scenario.people.poll_every_s
         if given is not None:
             return given
-        found = LONGEST_POLL_S
+        poll_s = LONGEST_POLL_S
         if policy.presence_s is not None:
-            found = min(found, 0.4 * policy.presence_s)
-        return min(found, 0.8 * policy.recover_s) if policy.recover_s else found
+            poll_s = min(poll_s, 0.4 * policy.presence_s)
+        return min(poll_s, 0.8 * policy.recover_s) if policy.recover_s else poll_s
 
     def _poll_within(self, person: int, seconds: float) -> None:
         self.agenda.add(Act.POLL, self.step_in(seconds * self._rng.random()), person)
@@ -179,7 +179,7 @@ class Acts:
                 seen_ms[person] = now_ms
 
     def _elsewhere(self, person: int, word: str) -> None:
-        """Somebody who believes to wait does not: back to their place, or let events explain."""
+        """Handle somebody who is not waiting as they believed: rejoin, or let events explain."""
         if word == "absent":
             self._absent.append(person)
         elif word != "called":
@@ -209,14 +209,14 @@ class Acts:
             self.agenda.add(Act.COME_BACK, self.step_in(self._back_after()), person)
 
     def _come_back(self, people: list[int]) -> list[int]:
-        found, crowd = [], self._crowd
+        waiting, crowd = [], self._crowd
         for person in people:
             crowd.habits[person] &= ~AWAY
             if crowd.where[person] == Where.CALLED and not crowd.habits[person] & NO_SHOW:
                 self.agenda.add(Act.ENTER, self.step_in(self._enters_after()), person)
             elif crowd.where[person] in (Where.WAITING, Where.DROPPED):
-                found.append(person)
-        return found
+                waiting.append(person)
+        return waiting
 
     async def _give_up(self, people: list[int]) -> None:
         crowd, says, leaving = self._crowd, self._scenario.people.leaves, list[int]()
@@ -263,7 +263,7 @@ class Acts:
                 self.suspects.append((person, ticket.word))
 
     def _stay(self, person: int) -> None:
-        """Plan the end of a visit; who does not say so, or stays too long, is ended by the room."""
+        """Plan the end of a visit; the room ends one that lasts too long or is not finished."""
         stays_s = self._session() * self._stretch()
         length_s = self.policy.session_s
         if length_s is not None:
@@ -283,7 +283,7 @@ class Acts:
 
         def heard(words: list[str]) -> None:
             for word, person in zip(words, waiting, strict=False):
-                if word != "finished":  # the room has lost it, and no gate has vouched yet
+                if word != "finished":  # the room lost the session, and no gate has vouched yet
                     self._promises.inside.pop(person, None)
                     crowd.move(person, Where.FINISHED)
 
@@ -292,9 +292,9 @@ class Acts:
             await self._sent(len(some) * _EVENTS_PER_CALL)
 
     async def _vouch(self, people: list[int]) -> None:
-        """Gates announce the sessions that they see, so that no place is given away twice."""
+        """Let gates announce the sessions they see, so that no place is given away twice."""
         crowd, inside = self._crowd, self._promises.inside
-        seen = [one for one in people if crowd.where[one] == Where.INSIDE and one in inside]
+        seen = [who for who in people if crowd.where[who] == Where.INSIDE and who in inside]
         waiting = iter(seen)
 
         def heard(words: list[str]) -> None:
@@ -312,7 +312,7 @@ class Acts:
             await self._sent(0)
 
     async def _sent(self, events: int) -> None:
-        """Read the room's events before they could be more than it keeps."""
+        """Read the room's events before there are more than it keeps."""
         self.unread += events
         if self.unread > _MANY_EVENTS:
             await self._pipeline.settle()
@@ -328,4 +328,4 @@ def _chunks(people: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 async def _nothing() -> None:
-    """Stand in until there is somebody to read events."""
+    """Do nothing, until a reader of events is set."""

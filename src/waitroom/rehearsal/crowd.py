@@ -1,7 +1,7 @@
 """The people of a rehearsal: where each is, what each will do, and when they do it next.
 
-A person is a number. What is known of all of them lies in arrays, so that a million take a few
-dozen bytes each; what they will do lies in an agenda of steps.
+A person is a number. What is known about them is in arrays, so that a million take a few dozen
+bytes each; what they will do is in an agenda of steps.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from waitroom.rehearsal.scenario import Behaviour
 
 
 class Where(IntEnum):
-    """Where somebody is, as far as they themselves can know."""
+    """Where somebody is, as far as they can know."""
 
     TO_COME = 0
     WAITING = 1
@@ -27,7 +27,7 @@ class Where(IntEnum):
     EXPIRED = 6
     NO_SHOW = 7
     GAVE_UP = 8
-    MISSED = 9  # away, and the turn went by
+    MISSED = 9  # away during their turn
     REFUSED = 10
     LOST = 11
 
@@ -49,7 +49,7 @@ class Act(StrEnum):
 
 
 SILENT, AWAY, NO_SHOW = 1, 2, 4
-"""Habits of a person, as bits: gone without a word, tab closed for now, will not enter."""
+"""Habits of a person, as bits: gone silently, tab closed for now, will not enter."""
 
 
 class Agenda:
@@ -70,11 +70,11 @@ class Agenda:
             self._steps[act][step] += people
 
     def take(self, act: Act, step: int) -> list[int]:
-        """Return who does something in this step; it is done then."""
+        """Remove and return the people who do something in this step."""
         return self._steps[act].pop(step, [])
 
     def put_off(self, until: int, step: Callable[[Act], int]) -> None:
-        """Do later whatever was planned for before `until`; `step` chooses when."""
+        """Postpone what was planned for before `until`; `step` chooses when."""
         for act, steps in self._steps.items():
             late = [person for at in sorted(steps) if at < until for person in steps[at]]
             for at in [at for at in steps if at < until]:
@@ -118,7 +118,7 @@ class Crowd:
 
     @property
     def over(self) -> int:
-        """How many have their story behind them."""
+        """How many have ended."""
         return sum(self.counts[where] for where in OVER)
 
     def id_of(self, person: int) -> str:
@@ -126,13 +126,13 @@ class Crowd:
         return f"{person:016d}"
 
     def waits(self, person: int) -> bool:
-        """Tell whether somebody waits and looks at their page."""
+        """Tell whether somebody waits with their page open."""
         return self.where[person] == Where.WAITING and not self.habits[person] & (SILENT | AWAY)
 
     def those_who_wait(self, people: Sequence[int]) -> list[int]:
-        """Return those of whom `waits` is true: asked of millions, so without a call for each."""
+        """Return those for whom `waits` is true; for millions, so without a call for each."""
         where, habits, waiting, away = self.where, self.habits, int(Where.WAITING), SILENT | AWAY
-        return [one for one in people if where[one] == waiting and not habits[one] & away]
+        return [who for who in people if where[who] == waiting and not habits[who] & away]
 
     def decide(self, person: int, agenda: Agenda, step: int, step_s: float) -> None:
         """Draw, on arrival, what somebody will do; the same seed draws the same."""

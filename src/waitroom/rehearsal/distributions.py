@@ -1,4 +1,4 @@
-"""How long things take for people: one length for all, lognormal, exponential, or out of a CSV."""
+"""Distributions of durations: fixed, lognormal, exponential, or values from a CSV."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Spread:
     values: tuple[float, ...] = ()
 
     def drawn_by(self, rng: random.Random) -> Draw:
-        """Return a function that draws one length after the other."""
+        """Return a function that draws one duration after the other."""
         if self.kind == "lognormal":
             median_s, sigma, normal = self.median_s, self.sigma, rng.gauss
             return lambda: median_s * exp(normal(0.0, sigma))
@@ -37,5 +37,5 @@ class Spread:
 
 
 def fixed(seconds: float) -> Spread:
-    """Return the spread that is none."""
+    """Return the distribution in which every duration is the same."""
     return Spread("fixed", seconds)

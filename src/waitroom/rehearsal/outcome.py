@@ -1,4 +1,4 @@
-"""What came of a rehearsal: numbers that the same seed gives again, and the time it took."""
+"""The result of a rehearsal: numbers that the same seed gives again, and the time it took."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A rehearsal that is over."""
+    """A finished rehearsal."""
 
     scenario: Scenario
     seed: int
@@ -65,7 +65,7 @@ class Outcome:
     lasted_s: float
     accuracy: dict[Eta, Accuracy]
     timeline: tuple[Moment, ...] = field(repr=False)
-    told: dict[Eta, list[Told]] = field(repr=False)
+    estimates: dict[Eta, list[Told]] = field(repr=False)
     joined_ms: array[int] = field(repr=False)
     called_ms: array[int] = field(repr=False)
     took_s: float = 0.0
@@ -76,7 +76,7 @@ class Outcome:
         return not any(promise.broken for promise in self.promises)
 
     def figures(self) -> dict[str, Any]:
-        """Return all that depends on nothing but the scenario and its seed."""
+        """Return all figures that depend only on the scenario and its seed."""
         return {
             "scenario": self.scenario.name,
             "seed": self.seed,
@@ -84,16 +84,16 @@ class Outcome:
             "passed": self.passed,
             "promises": [
                 {
-                    "name": one.name,
-                    "verdict": one.verdict,
-                    "checked": one.checked,
-                    "broken": one.broken,
-                    "first": one.first or None,
-                    "first_at_s": (one.first_ms - self.scenario.starts_ms) / 1000
-                    if one.broken
+                    "name": promise.name,
+                    "verdict": promise.verdict,
+                    "checked": promise.checked,
+                    "broken": promise.broken,
+                    "first": promise.first or None,
+                    "first_at_s": (promise.first_ms - self.scenario.starts_ms) / 1000
+                    if promise.broken
                     else None,
                 }
-                for one in self.promises
+                for promise in self.promises
             ],
             "ended": self.ended,
             "wait_s": {
@@ -108,12 +108,12 @@ class Outcome:
             "lasted_s": self.lasted_s,
             "estimate": {
                 str(eta): {
-                    "answers": one.answers,
-                    "median_error_pct": _percent(one.error),
-                    "covered_pct": _percent(one.covered),
-                    "jumps_pct": _percent(one.jumps),
+                    "answers": accuracy.answers,
+                    "median_error_pct": _percent(accuracy.error),
+                    "covered_pct": _percent(accuracy.covered),
+                    "jumps_pct": _percent(accuracy.jumps),
                 }
-                for eta, one in self.accuracy.items()
+                for eta, accuracy in self.accuracy.items()
             },
         }
 
@@ -123,14 +123,14 @@ class Outcome:
 
 
 def waits_of(joined_ms: array[int], called_ms: array[int]) -> Waits:
-    """Return how long people waited who were called."""
-    found = sorted(
+    """Return how long those who were called had waited."""
+    waits_ms = sorted(
         called - joined for joined, called in zip(joined_ms, called_ms, strict=True) if called
     )
-    if not found:
+    if not waits_ms:
         return Waits()
-    at = [found[min(len(found) - 1, int(len(found) * part))] / 1000 for part in (0.5, 0.9)]
-    return Waits(len(found), at[0], at[1], found[-1] / 1000)
+    at = [waits_ms[min(len(waits_ms) - 1, int(len(waits_ms) * part))] / 1000 for part in (0.5, 0.9)]
+    return Waits(len(waits_ms), at[0], at[1], waits_ms[-1] / 1000)
 
 
 def _percent(share: float | None) -> float | None:

@@ -21,10 +21,10 @@ from waitroom.rehearsal.simulation import Stage
 from waitroom.tickets import KeyRing
 
 _SECRET = b"rehearsals sign nothing of worth"
-_TIMEOUT_S = 120.0  # a million people move in one step, and the machine may be busy
+_TIMEOUT_S = 120.0  # one step may move a million people on a busy machine
 
 Progress = Callable[[int, int], None]
-"""Is told how many people are done, of how many."""
+"""Gets the number of people who are done, and of all."""
 
 
 async def rehearse(
@@ -35,9 +35,9 @@ async def rehearse(
     etas: Sequence[Eta] = (),
     progress: Progress | None = None,
 ) -> Outcome:
-    """Play a scenario on a server of its own, which is gone afterwards.
+    """Play a scenario on a temporary server of its own.
 
-    `people` plays it with so many, and with limits in proportion; `etas` are formulas whose
+    `people` sets their number, and scales the limits in proportion; `etas` are formulas whose
     estimates are compared, instead of the one that the room shows.
     """
     began = time.perf_counter()
@@ -65,7 +65,7 @@ async def _played(
         server.url, server.data_dir, ring, timeout_s=_TIMEOUT_S, clock=clock
     )
     async with engine, engine.pipeline(ROOM, server.socket) as pipeline:
-        there = 1 - scenario.people.ghosts  # others look at nothing
+        there = 1 - scenario.people.ghosts  # ghosts never poll
         watch = Watch(round(len(crowd) * there), etas)
         stage = Stage(scenario, engine, pipeline, clock, crowd, watch, rng)
         await stage.play(lambda done: progress(done, len(crowd)) if progress else None)
@@ -85,13 +85,16 @@ def _outcome(stage: Stage, seed: int) -> Outcome:
         promises=stage.promises.all(),
         ended=ended,
         waits=waits_of(crowd.joined_ms, crowd.called_ms),
-        most_waiting=max((one.waiting for one in timeline), default=0),
+        most_waiting=max((moment.waiting for moment in timeline), default=0),
         most_held=stage.promises.most_held,
         origin_over_s=stage.origin_over_s,
         lasted_s=(timeline[-1].at_ms - scenario.starts_ms) / 1000 if timeline else 0.0,
-        accuracy={eta: judge(told, crowd.called_ms) for eta, told in stage.watch.told.items()},
+        accuracy={
+            eta: judge(estimates, crowd.called_ms)
+            for eta, estimates in stage.watch.estimates.items()
+        },
         timeline=timeline,
-        told=dict(stage.watch.told),
+        estimates=dict(stage.watch.estimates),
         joined_ms=crowd.joined_ms,
         called_ms=crowd.called_ms,
     )

@@ -34,7 +34,7 @@ class Axis:
     write: Callable[[float], str]
 
     def scale(self, start: float, end: float) -> Scale:
-        """Return it in pixels."""
+        """Return the scale in pixels."""
         return Scale(self.low, self.high, start, end)
 
 
@@ -57,7 +57,7 @@ def counts(timeline: Sequence[Moment], starts_ms: int) -> str:
 
 
 def served(timeline: Sequence[Moment], starts_ms: int) -> str:
-    """Draw who is called and inside alone: beside a long line they would be a flat one."""
+    """Draw called and inside alone: next to a long line they would look flat."""
     moments = _thinned(timeline)
     both = [(moment.at_ms, moment.called + moment.inside) for moment in moments]
     inside = [(moment.at_ms, moment.inside) for moment in moments]
@@ -88,11 +88,11 @@ def waits(joined_ms: array[int], called_ms: array[int], starts_ms: int) -> str:
     return _plot(marks, starts_ms, _minutes)
 
 
-def estimates(told: Sequence[Told], called_ms: Sequence[int]) -> str:
-    """Draw the estimate that was shown against the wait that came true."""
+def estimates(answers: Sequence[Told], called_ms: Sequence[int]) -> str:
+    """Draw the estimate that was shown against the real wait."""
     pairs = [
         ((called_ms[estimate.person] - estimate.at_ms) / 60_000, estimate.likely / 60)
-        for estimate in told
+        for estimate in answers
         if called_ms[estimate.person] > estimate.at_ms
     ]
     if not pairs:

@@ -1,7 +1,7 @@
-"""Holds a rehearsal to what Waitroom promises, from what the room's events say. Pure.
+"""Checks a rehearsal against Waitroom's promises, using the room's events. Pure.
 
-Nothing here asks the room what it believes. Who holds a place is worked out from the events and the
-deadlines of the policy, so that a room which counts wrongly is found out.
+Nothing here trusts the room's own counts. Who has a place is computed from the events and the
+deadlines of the policy, so that a wrong count is noticed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FOREVER = 1 << 60
 
 @dataclass(slots=True)
 class Promise:
-    """One promise: how often it was put to the test, how often broken, and how at first."""
+    """One promise: how often it was checked, how often broken, and how the first time."""
 
     name: str
     text: str
@@ -30,7 +30,7 @@ class Promise:
 
     @property
     def verdict(self) -> str:
-        """PASS, FAIL, or what to say where nothing could be tested."""
+        """PASS, FAIL, or the word for a promise that could not be tested."""
         if self.broken:
             return "FAIL"
         return "PASS" if self.checked else "not tested"
@@ -43,7 +43,7 @@ class Promise:
 
 
 class Called(NamedTuple):
-    """What one event of kind `called` said: people in the order of the room."""
+    """An event of kind `called`: people in the order of the room."""
 
     at_ms: int
     people: Sequence[int]
@@ -52,7 +52,7 @@ class Called(NamedTuple):
 
 
 class Promises:
-    """All promises of one room, told event after event."""
+    """All promises of one room, fed event by event."""
 
     def __init__(self, policy: Policy) -> None:
         self.capacity = Promise("capacity", "never more people called + inside than `capacity`")
@@ -101,21 +101,21 @@ class Promises:
         self._check_rolling(at_ms)
 
     def on_ended(self, people: Sequence[int], at_ms: int, reason: str) -> None:
-        """People left the room, whatever they were in it."""
+        """People left the room, from whatever state."""
         for person in people:
-            for held in (self.called, self.inside):
-                until = held.pop(person, None)
+            for deadlines in (self.called, self.inside):
+                until = deadlines.pop(person, None)
                 if until is not None and until > at_ms and reason in ("no_show", "expired"):
-                    said = f"person {person} was ended as {reason} {until - at_ms} ms too early"
-                    self.nobody_lost.breaks(at_ms, said)
+                    broken = f"person {person} was ended as {reason} {until - at_ms} ms too early"
+                    self.nobody_lost.breaks(at_ms, broken)
 
     def on_loss(self, vouched: bool) -> None:
-        """Everything was lost: turns must be taken again, sessions live on if gates vouch."""
+        """All data was lost: turns must be taken again, sessions live on if gates vouch."""
         self.called.clear()
         if not vouched:
             self.inside.clear()
         if (self.policy.per_s or 0) > self.policy.recover_s:
-            self._entries.clear()  # a longer window starts anew, as is said openly
+            self._entries.clear()  # a longer window starts anew, as the docs say
         self._slot_ms = self._slot_calls = 0
 
     def on_return(self, alive_ms: int, now_ms: int) -> None:
@@ -131,7 +131,7 @@ class Promises:
                 self._hold(self.called, person, max(until, now_ms + within))
 
     def after_step(self, now_ms: int, waiting: int, calls: bool) -> None:
-        """Nothing more was due: whoever waits must be held back by a limit that is used up."""
+        """Nothing more is due: if anybody waits, a limit must be used up."""
         self._pass_time(now_ms)
         self.most_held = max(self.most_held, len(self.called) + len(self.inside))
         if not waiting or not calls:
@@ -143,28 +143,28 @@ class Promises:
 
     # How it is judged -----------------------------------------------------------------------
 
-    def _hold(self, held: dict[int, int], person: int, until: int) -> None:
-        held[person] = until
+    def _hold(self, deadlines: dict[int, int], person: int, until: int) -> None:
+        deadlines[person] = until
         if until < FOREVER:
             heappush(self._deadlines, (until, person))
 
     def _pass_time(self, now_ms: int) -> None:
-        """Forget whose time is over: by the deadline, whether or not the room has swept."""
+        """Forget people past their deadline, whether or not the room has swept them."""
         deadlines = self._deadlines
         while deadlines and deadlines[0][0] <= now_ms:
             until, person = heappop(deadlines)
-            for held in (self.called, self.inside):
-                if held.get(person) == until:
-                    del held[person]
+            for places in (self.called, self.inside):
+                if places.get(person) == until:
+                    del places[person]
 
     def _check_capacity(self, at_ms: int) -> None:
         capacity = self.policy.capacity
         if capacity is None:
             return
         self.capacity.checked += 1
-        held = len(self.called) + len(self.inside)
-        if held > capacity:
-            self.capacity.breaks(at_ms, f"{held} called + inside, {capacity} allowed")
+        taken = len(self.called) + len(self.inside)
+        if taken > capacity:
+            self.capacity.breaks(at_ms, f"{taken} called + inside, {capacity} allowed")
 
     def _check_pace(self, event: Called) -> None:
         batch, every_ms = self.policy.batch, _ms(self.policy.every_s)
@@ -173,7 +173,7 @@ class Promises:
         self._roll_slot(event.at_ms, every_ms)
         self._slot_calls += len(event.people)
         if event.direct and self.policy.max_entries is not None:
-            return  # a quiet minute's visitors go straight in; they count all the same
+            return  # people who go straight in count, but are not limited
         self.pace.checked += 1
         if self._slot_calls > batch:
             self.pace.breaks(event.at_ms, f"{self._slot_calls} called in a slot of {batch}")
@@ -194,7 +194,7 @@ class Promises:
             self.rolling.breaks(at_ms, f"{entered} entered within {per_ms / 1000:g} s, not {most}")
 
     def _forget_entries(self, now_ms: int) -> None:
-        """Keep two windows of entries; they go by the thousand, for a list is cut as a whole."""
+        """Keep two windows of entries; drop them by the thousand, because a cut copies the list."""
         old = bisect_right(self._entries, now_ms - 2 * max(_ms(self.policy.per_s), 60_000))
         if old > 1_000:
             del self._entries[:old]
@@ -206,12 +206,12 @@ class Promises:
         self.order.checked += len(places)
         for person, place in zip(event.people, places, strict=True):
             if place <= self._last_place:
-                said = f"person {person} was called after somebody who came later"
-                self.order.breaks(event.at_ms, said)
+                broken = f"person {person} was called after somebody who came later"
+                self.order.breaks(event.at_ms, broken)
             self._last_place = max(self._last_place, place)
 
     def _left(self, now_ms: int) -> int:
-        """How many more the limits allow; the rolling one may be late by its buckets."""
+        """How many more the limits allow; the rolling limit may lag by its bucket size."""
         policy, left = self.policy, FOREVER
         if policy.capacity is not None:
             left = policy.capacity - len(self.called) - len(self.inside)

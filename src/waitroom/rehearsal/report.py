@@ -32,8 +32,8 @@ def render(outcome: Outcome) -> str:
 
 def _pictures(outcome: Outcome) -> list[dict[str, Any]]:
     starts_ms, timeline = outcome.scenario.starts_ms, outcome.timeline
-    eta, told = next(iter(outcome.told.items()), (None, []))
-    found = [
+    eta, estimates = next(iter(outcome.estimates.items()), (None, []))
+    pictures = [
         ("Waiting", "Everybody in the room over time.", plots.counts(timeline, starts_ms),
          ["waiting", "inside", "called"]),
         ("Called and inside, against the limits", "Dashed: what the room and the site allow.",
@@ -42,12 +42,12 @@ def _pictures(outcome: Outcome) -> list[dict[str, Any]]:
          plots.waits(outcome.joined_ms, outcome.called_ms, starts_ms), ["waiting"]),
         (f"Estimate ({eta}) against the wait that came true" if eta else "Estimate",
          "Across: how long it still took. Up: what was told. On the dashed line they agree.",
-         plots.estimates(told, outcome.called_ms), []),
+         plots.estimates(estimates, outcome.called_ms), []),
         ("Called, and did not come", "No-shows so far.", plots.no_shows(timeline, starts_ms), []),
     ]  # fmt: skip
     return [
         {"title": title, "about": about, "svg": Markup(svg), "legend": legend}  # noqa: S704 - ours
-        for title, about, svg, legend in found
+        for title, about, svg, legend in pictures
         if svg
     ]
 
@@ -65,7 +65,7 @@ def _clock(ms: int) -> str:
 
 
 def span(seconds: float) -> str:
-    """Return a length of time as people read it."""
+    """Return a duration as people read it."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

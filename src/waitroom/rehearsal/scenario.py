@@ -45,7 +45,7 @@ class Arrivals:
         return self.people * (self.waves if self.kind == "waves" else 1)
 
     def scaled(self, factor: float) -> Self:
-        """Return the same stream with so many times the people."""
+        """Return the same stream with `factor` times the people."""
         moments = tuple((at_s, people * factor) for at_s, people in self.moments)
         return dataclasses.replace(
             self, people=self.people * factor, per_s=self.per_s * factor, moments=moments
@@ -70,7 +70,7 @@ class Arrivals:
 
 
 def _rush(rng: random.Random) -> float:
-    """Return a part of a rush, 0 to 1: two thirds of the people come in its first third."""
+    """Draw a moment of a rush, 0 to 1: two thirds of the people come in its first third."""
     while True:
         part = rng.expovariate(3.0)
         if part < 1.0:
@@ -87,7 +87,7 @@ class Behaviour:
     """How people behave; shares are 0 to 1, and no patience means that nobody gives up."""
 
     patience: Spread | None = None
-    leaves: float = 0.5  # of those who give up, how many say so
+    leaves: float = 0.5  # share of those who give up that tell the room
     ghosts: float = 0.0  # join and are never seen again
     closes_tab: float = 0.0
     closes_after: Spread = _CLOSES_AFTER
@@ -95,13 +95,13 @@ class Behaviour:
     no_shows: float = 0.0
     enters_after: Spread = _ENTERS_AFTER
     session: Spread = _SESSION
-    finishes: float = 1.0  # say so when their visit is over; the others' sessions run out
+    finishes: float = 1.0  # tell the room when their visit is over; other sessions run out
     poll_every_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an operator does at a moment: fields of the policy, or so many admitted by hand."""
+    """What an operator does at a moment: change policy fields, or admit people by hand."""
 
     at_s: float
     fields: dict[str, Any]
@@ -110,7 +110,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong: all data lost at a moment, or our own processes away for a while."""
+    """A fault: all data lost at a moment, or our own processes away for a while."""
 
     at_s: float
     kind: Literal["flush", "away"]
@@ -119,7 +119,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How many people the site behind takes from a moment on; with more, visits take longer."""
+    """How many people the site behind can take from a moment on; with more, visits take longer."""
 
     at_s: float
     takes: int
@@ -135,7 +135,7 @@ class Scenario:
     arrivals: tuple[Arrivals, ...]
     about: str = ""
     seed: int = 1
-    starts_ms: int = 1_900_000_800_000  # 10:00 on a day to come, in UTC
+    starts_ms: int = 1_900_000_800_000  # 10:00 UTC on a future day
     lasts_s: float = 14_400.0
     step_s: float = 1.0
     people: Behaviour = field(default_factory=Behaviour)
@@ -147,12 +147,12 @@ class Scenario:
     @property
     def expected(self) -> float:
         """How many people come."""
-        return sum(one.expected for one in self.arrivals)
+        return sum(stream.expected for stream in self.arrivals)
 
     def times(self, rng: random.Random) -> array[float]:
         """Return the second at which everybody comes, in order."""
-        found = array("d", (at_s for one in self.arrivals for at_s in one.times(rng)))
-        return array("d", sorted(at_s for at_s in found if at_s < self.lasts_s))
+        times = array("d", (at_s for stream in self.arrivals for at_s in stream.times(rng)))
+        return array("d", sorted(at_s for at_s in times if at_s < self.lasts_s))
 
     def scaled(self, people: int) -> Self:
         """Return the same rehearsal with another number of people, and limits in proportion."""
@@ -160,16 +160,16 @@ class Scenario:
         return dataclasses.replace(
             self,
             policy=self.policy.change(**_scaled(self.policy.as_dict(), factor)),
-            arrivals=tuple(one.scaled(factor) for one in self.arrivals),
+            arrivals=tuple(stream.scaled(factor) for stream in self.arrivals),
             changes=tuple(
                 dataclasses.replace(
-                    one,
-                    fields=one.fields | _scaled(one.fields, factor),
-                    admit=_times(one.admit, factor) if one.admit else 0,
+                    change,
+                    fields=change.fields | _scaled(change.fields, factor),
+                    admit=_times(change.admit, factor) if change.admit else 0,
                 )
-                for one in self.changes
+                for change in self.changes
             ),
-            origin=tuple(Origin(one.at_s, _times(one.takes, factor)) for one in self.origin),
+            origin=tuple(Origin(step.at_s, _times(step.takes, factor)) for step in self.origin),
         )
 
 

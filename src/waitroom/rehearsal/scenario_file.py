@@ -1,7 +1,7 @@
-"""Reads a scenario from TOML. What is wrong is named with its field and its line.
+"""Reads a scenario from TOML. Errors name the field and the line.
 
-tomllib tells no lines, so `line_of` finds them: it follows the headers of tables and looks for the
-key below them.
+tomllib gives no line numbers, so `line_of` finds them: it follows the headers of tables and looks
+for the key below them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ARRIVALS = {
 
 
 class _Wrong(Exception):
-    """What is wrong at a path."""
+    """An error at a path."""
 
     def __init__(self, path: Path_, message: str) -> None:
         super().__init__(message)
@@ -132,17 +132,17 @@ class _Reader:
             )
         return made
 
-    def _tables(self, name: str, one: Callable[[Path_, dict[str, Any]], Any]) -> tuple[Any, ...]:
-        found = self._content.get(name, [])
-        if not isinstance(found, list) or not all(isinstance(table, dict) for table in found):
+    def _tables(self, name: str, read: Callable[[Path_, dict[str, Any]], Any]) -> tuple[Any, ...]:
+        tables = self._content.get(name, [])
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             raise _Wrong((name,), f"must be tables, each under its own [[{name}]]")
-        return tuple(one((name, number), table) for number, table in enumerate(found))
+        return tuple(read((name, number), table) for number, table in enumerate(tables))
 
     def _table(self, name: str) -> dict[str, Any]:
-        found = self._content.get(name, {})
-        if not isinstance(found, dict):
+        table = self._content.get(name, {})
+        if not isinstance(table, dict):
             raise _Wrong((name,), f"must be a table, [{name}]")
-        return found
+        return table
 
     def _policy(self) -> Policy:
         fields = dict(self._table("room"))
@@ -280,9 +280,9 @@ class _Reader:
     def _clock(self, path: Path_, value: Any) -> dt.timedelta:
         if isinstance(value, dt.time):
             return dt.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second)
-        found = _CLOCK.fullmatch(value) if isinstance(value, str) else None
-        if found and int(found[1]) < 24 and int(found[2]) < 60 and int(found[3] or 0) < 60:
-            hours, minutes, seconds = int(found[1]), int(found[2]), int(found[3] or 0)
+        match = _CLOCK.fullmatch(value) if isinstance(value, str) else None
+        if match and int(match[1]) < 24 and int(match[2]) < 60 and int(match[3] or 0) < 60:
+            hours, minutes, seconds = int(match[1]), int(match[2]), int(match[3] or 0)
             return dt.timedelta(hours=hours, minutes=minutes, seconds=seconds)
         raise _Wrong(path, f'{value!r:.40} is no time of day; write it like "10:05" or "10:05:30"')
 
@@ -297,14 +297,14 @@ def _rows(
     for name in must:
         if name not in (lines.fieldnames or ()):
             raise _Wrong(path, f"{file} has no column {name!r}; its first line names the columns")
-    found: list[tuple[float | None, ...]] = []
+    values: list[tuple[float | None, ...]] = []
     for row in lines:
-        if len(found) >= _MOST_LINES:
+        if len(values) >= _MOST_LINES:
             raise _Wrong(path, f"{file} has more than {_MOST_LINES:,} lines")
-        found.append(tuple(_cell(path, file, lines.line_num, row, name) for name in (*must, *may)))
-    if not found:
+        values.append(tuple(_cell(path, file, lines.line_num, row, name) for name in (*must, *may)))
+    if not values:
         raise _Wrong(path, f"{file} has no lines below its head")
-    return found
+    return values
 
 
 def _cell(path: Path_, file: Path, line: int, row: dict[str, Any], name: str) -> float | None:
@@ -336,8 +336,8 @@ def _text(path: Path_, value: Any) -> str:
 
 def _word(path: Path_, value: Any, words: tuple[str, ...]) -> Any:
     if value not in words:
-        said = "is missing" if value is None else f"{value!r:.40} is unknown"
-        raise _Wrong(path, f"{said}; it is one of {', '.join(words)}")
+        problem = "is missing" if value is None else f"{value!r:.40} is unknown"
+        raise _Wrong(path, f"{problem}; it is one of {', '.join(words)}")
     return value
 
 

@@ -1,8 +1,8 @@
 """Plays a scenario: the real scripts on a private server, with a clock that we set.
 
-Time goes in steps. In each of them people finish, give up, join, poll and enter, in that order;
-then the room is advanced until nothing more is due, and its events are read. People learn from the
-events what they would see on their page, so they need to poll only as often as presence demands.
+Time passes in steps. In each step people finish, give up, join, poll and enter, in that order; then
+the room is advanced until nothing more is due, and its events are read. People learn from the
+events what their page would show, so they poll only as often as presence requires.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Stage:
         self._cursor = ""
         todo: list[Change | Fault | Origin] = [*scenario.origin, *scenario.changes]
         todo += scenario.faults
-        self._todo = deque(sorted(todo, key=lambda one: one.at_s))
+        self._todo = deque(sorted(todo, key=lambda event: event.at_s))
 
     @property
     def policy(self) -> Policy:
@@ -119,47 +119,47 @@ class Stage:
         return self._acts.came == len(self.crowd) and not self._anybody()
 
     def _anybody(self) -> bool:
-        """Tell whether somebody is here, or was and will join again."""
+        """Tell whether somebody is here, or will join again."""
         counts = self.crowd.counts
         coming = len(self.crowd) - self._acts.came
         return any(counts[where] for where in _HERE) or counts[Where.TO_COME] > coming
 
     def _next_step(self) -> int:
-        """Return the next step; time in which nobody is there and nothing is planned is skipped."""
+        """Return the next step, skipping time with nobody present and nothing planned."""
         acts, step_s = self._acts, self.scenario.step_s
         if self._anybody() or acts.came == len(self.crowd):
             return acts.step + 1
         steps = [int(self.crowd.arrives_s[acts.came] / step_s)]
-        steps += [int(one.at_s / step_s) for one in list(self._todo)[:1]]
+        steps += [int(event.at_s / step_s) for event in list(self._todo)[:1]]
         planned = acts.agenda.next_step()
         steps += [] if planned is None else [planned]
         return max(acts.step + 1, min(steps))
 
     async def _timetable(self) -> None:
         while self._todo and self._todo[0].at_s <= self._acts.now_s:
-            one = self._todo.popleft()
-            if isinstance(one, Origin):
-                self._acts.takes = one.takes
-            elif isinstance(one, Change):
-                await self._change(one)
-            elif one.kind == "flush":
+            event = self._todo.popleft()
+            if isinstance(event, Origin):
+                self._acts.takes = event.takes
+            elif isinstance(event, Change):
+                await self._change(event)
+            elif event.kind == "flush":
                 await self._flush()
             else:
-                await self._stay_away(one.for_s)
+                await self._stay_away(event.for_s)
 
-    async def _change(self, one: Change) -> None:
-        if one.fields:
-            change = await self._engine.configure(ROOM, **one.fields)
-            self._acts.policy = self.promises.policy = change.new.policy
-        if one.admit:
-            await self._admit(one.admit)
+    async def _change(self, change: Change) -> None:
+        if change.fields:
+            changed = await self._engine.configure(ROOM, **change.fields)
+            self._acts.policy = self.promises.policy = changed.new.policy
+        if change.admit:
+            await self._admit(change.admit)
 
     async def _admit(self, number: int) -> None:
         await self._read_events()
         self._by_hand = True
         try:
             await self._engine.admit(ROOM, number)
-        except Refused:  # no room, or held: what a host sees, and tries again later
+        except Refused:  # no room, or held: a host sees that, and tries again later
             return
         finally:
             await self._read_events()
@@ -167,7 +167,7 @@ class Stage:
         self._waiting = (await self._engine.stats(ROOM)).waiting
 
     async def _host(self) -> bool:
-        """Let the host call as many as there is room for; tell whether they did."""
+        """Let the host call as many as there is room for; return whether anybody was called."""
         every_s, now_s = self.scenario.host_every_s, self._acts.now_s
         if every_s is None or now_s < self._host_at:
             return False
@@ -177,7 +177,7 @@ class Stage:
         return self.policy.capacity is not None
 
     async def _flush(self) -> None:
-        """Lose everything: what people hold in their hands is all that is left."""
+        """Lose all data: only what people's browsers keep is left."""
         await self._read_events()
         await self._pipeline.flush()
         acts, crowd, policy = self._acts, self.crowd, self.policy
@@ -196,10 +196,10 @@ class Stage:
                 acts.agenda.add(Act.VOUCH, acts.step_in(within_s), person)
             elif where == Where.INSIDE:
                 crowd.move(person, Where.FINISHED)
-        await self._engine.advance(ROOM)  # the next call, whichever it is, brings the room back
+        await self._engine.advance(ROOM)  # any next call restores the room
 
     async def _stay_away(self, seconds: float) -> None:
-        """Let time go by without us; what people wanted meanwhile they try again afterwards."""
+        """Let time pass without us; people retry afterwards what they wanted meanwhile."""
         acts, alive_ms = self._acts, self._alive_ms
         acts.step = acts.step_in(seconds)
         acts.agenda.put_off(
@@ -240,9 +240,9 @@ class Stage:
             crowd.move(person, Where.CALLED)
             crowd.called_ms[person] = at_ms
         places = [crowd.place[person] for person in people]
-        one = Called(at_ms, people, people[0] in direct, self._by_hand)
+        event = Called(at_ms, people, people[0] in direct, self._by_hand)
         direct.difference_update(people)
-        self.promises.on_called(one, places)
+        self.promises.on_called(event, places)
         self._acts.react(people)
 
     def _hear_ended(self, people: list[int], at_ms: int, reason: Reason) -> None:
@@ -258,7 +258,7 @@ class Stage:
             crowd.move(person, Where.GAVE_UP if silent else Where.DROPPED)
 
     def _check_silence(self, person: int, at_ms: int) -> None:
-        """Hold the room to its word: nobody is dropped who was seen within `presence_s`."""
+        """Check that nobody is dropped who was seen within `presence_s`."""
         policy, crowd = self.policy, self.crowd
         silent_s = (at_ms - crowd.seen_ms[person]) / 1000
         old_s = (at_ms - crowd.joined_ms[person]) / 1000
@@ -266,11 +266,11 @@ class Stage:
             return
         if policy.ticket_ttl_s is not None and old_s > policy.ticket_ttl_s:
             return
-        said = f"person {person} was dropped as absent, seen {silent_s:g} s before"
-        self.promises.nobody_lost.breaks(at_ms, said)
+        broken = f"person {person} was dropped as absent, seen {silent_s:g} s before"
+        self.promises.nobody_lost.breaks(at_ms, broken)
 
     def _judge_suspects(self) -> None:
-        """Whoever was told to be nowhere must have an explanation in the events."""
+        """Check that the events explain why somebody's ticket was unknown to the room."""
         crowd, acts = self.crowd, self._acts
         for person, word in acts.suspects:
             where = crowd.where[person]
@@ -280,8 +280,8 @@ class Stage:
             elif where == Where.WAITING or (
                 where == Where.CALLED and person in self.promises.called
             ):
-                said = f"person {person} waited in good order and was told {word!r}"
-                self.promises.nobody_lost.breaks(self._clock.now_ms, said)
+                broken = f"person {person} waited in good order and was told {word!r}"
+                self.promises.nobody_lost.breaks(self._clock.now_ms, broken)
                 crowd.move(person, Where.LOST)
                 self.promises.called.pop(person, None)
             elif where == Where.CALLED:
@@ -291,7 +291,7 @@ class Stage:
     # What is noted --------------------------------------------------------------------------
 
     async def _look(self) -> None:
-        """Sample the room now and then, and ask some people what they are told."""
+        """Sample the room now and then, and note the estimates that some people get."""
         now_s = self._acts.now_s
         if now_s < self._sample_at:
             return
@@ -326,21 +326,23 @@ class Stage:
         if stats.waiting == 0:
             return
         every = self.watch.every_nth
-        people = [one for one in range(0, self._acts.came, every) if self.crowd.waits(one)]
+        people = [person for person in range(0, self._acts.came, every) if self.crowd.waits(person)]
         positions = await self._acts.positions(people)
         self.watch.ask(self.policy, stats, tuple(self._samples), positions)
 
     async def _last_look(self) -> None:
-        """Find whoever the room has forgotten, or holds without a reason."""
+        """Find people whom the room has forgotten, or keeps without a reason."""
         self._clock.now_ms = self._acts.now_ms
-        left = [one for one in range(len(self.crowd)) if self.crowd.waits(one)]
+        left = [person for person in range(len(self.crowd)) if self.crowd.waits(person)]
         await self._acts.poll(left)
         await self._acts.positions([])
         await self._read_events()
         self._judge_suspects()
         stats, counts = await self._engine.stats(ROOM), self.crowd.counts
-        held = (stats.waiting, stats.called + stats.inside)
+        in_room = (stats.waiting, stats.called + stats.inside)
         known = (counts[Where.WAITING], len(self.promises.called) + len(self.promises.inside))
-        if held != known:
-            said = f"at the end the room holds {held} waiting and served, but there are {known}"
-            self.promises.nobody_lost.breaks(self._clock.now_ms, said)
+        if in_room != known:
+            broken = (
+                f"at the end the room holds {in_room} waiting and served, but there are {known}"
+            )
+            self.promises.nobody_lost.breaks(self._clock.now_ms, broken)
