@@ -210,12 +210,12 @@ ACTIONS: list[tuple[str, str, str, set[str], Callable[[Ways], Callable[[], str]]
         {"cleared"},
         ready(lambda w: w.run("room", "clear", w.room, "--yes")),
     ),
-    ("remove a room", "api", "room.drop", {"held"}, ready(lambda w: w.api.delete(w.path).text)),
+    ("remove a room", "api", "room.drop", {"people"}, ready(lambda w: w.api.delete(w.path).text)),
     (
         "remove a room",
         "cli",
         "room.drop",
-        {"held"},
+        {"people"},
         ready(lambda w: w.run("room", "drop", w.room, "--yes")),
     ),
     (

@@ -59,8 +59,8 @@ class Root(TyperGroup):
         except (WaitroomError, typer.TyperException) as error:
             code = output.report(error, as_json)
         except typer.Abort:
-            said = "\nStopped; nothing was changed. With --yes nothing is asked."
-            output.console(stderr=True).print(said)
+            message = "\nStopped; nothing was changed. With --yes nothing is asked."
+            output.console(stderr=True).print(message)
             code = 1
         if not standalone_mode:
             return code
@@ -117,81 +117,6 @@ root.__signature__ = signature_with(root, _options(False))  # type: ignore[attr-
 app.callback(invoke_without_command=True, help=page(root))(root)
 
 
-def room_root(ctx: typer.Context) -> None:
-    """Create, change, show, empty and remove rooms.
-
-    Example:
-
-      waitroom room create concert --preset slots
-      waitroom room set concert --capacity 80
-    """
-    if ctx.invoked_subcommand is None:
-        typer.echo(ctx.get_help())
-        raise typer.Exit
-
-
-room.app.callback(invoke_without_command=True, help=page(room_root))(room_root)
-
-
-def key_root(ctx: typer.Context) -> None:
-    """Make, list and revoke API keys, for the operator API and the operator page.
-
-    Example:
-
-      waitroom key create --role operator --name "box office"
-      waitroom key list
-    """
-    if ctx.invoked_subcommand is None:
-        typer.echo(ctx.get_help())
-        raise typer.Exit
-
-
-key.app.callback(invoke_without_command=True, help=page(key_root))(key_root)
-
-
-def desk_root(ctx: typer.Context) -> None:
-    """Run the waitlist of restaurants: stores, keys of hosts, and a demonstration.
-
-    Example:
-
-      waitroom desk store create han-river --title "Han River Noodles"
-      waitroom desk host create han-river --name "front tablet"
-      waitroom serve --desk true
-    """
-    if ctx.invoked_subcommand is None:
-        typer.echo(ctx.get_help())
-        raise typer.Exit
-
-
-def desk_store_root(ctx: typer.Context) -> None:
-    """Create, list and change stores.
-
-    Example:
-
-      waitroom desk store create han-river --title "Han River Noodles"
-      waitroom desk store set han-river --mode paused
-    """
-    if ctx.invoked_subcommand is None:
-        typer.echo(ctx.get_help())
-        raise typer.Exit
-
-
-def desk_host_root(ctx: typer.Context) -> None:
-    """Make, list and revoke the keys with which hosts sign in to their store's console.
-
-    Example:
-
-      waitroom desk host create han-river --name "front tablet"
-      waitroom desk host list han-river
-    """
-    if ctx.invoked_subcommand is None:
-        typer.echo(ctx.get_help())
-        raise typer.Exit
-
-
-group.app.callback(invoke_without_command=True, help=page(desk_root))(desk_root)
-store.app.callback(invoke_without_command=True, help=page(desk_store_root))(desk_store_root)
-host.app.callback(invoke_without_command=True, help=page(desk_host_root))(desk_host_root)
 group.app.add_typer(store.app, name="store")
 group.app.add_typer(host.app, name="host")
 command(group.app)(rebuild.rebuild)

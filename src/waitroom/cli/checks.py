@@ -5,13 +5,13 @@ from __future__ import annotations
 import statistics
 import time
 
-from waitroom.cli.commands.rooms import look
 from waitroom.cli.text import number, size
 from waitroom.cli.verdict import Check, fail, ok, warn
 from waitroom.engine import Engine
 from waitroom.engine.connection.connect import ServerFacts
 from waitroom.engine.connection.nodes import Node
 from waitroom.errors import UnknownRoom, WaitroomError
+from waitroom.operations.overview import glance_at
 
 PINGS = 50
 SLOW_MS = 5.0
@@ -53,15 +53,15 @@ def memory(node: Node, embedded: bool) -> list[Check]:
 
 def _room_left(name: str, used: int, limit: int, embedded: bool) -> Check:
     if not limit:
-        found = f"{size(used)} used, no limit"
+        state = f"{size(used)} used, no limit"
         if embedded:
-            return ok(name, found)
-        return warn(name, found, "set `maxmemory`, or the system may kill a server that grows")
-    found = f"{size(used)} of {size(limit)} used ({used / limit:.0%})"
+            return ok(name, state)
+        return warn(name, state, "set `maxmemory`, or the system may kill a server that grows")
+    state = f"{size(used)} of {size(limit)} used ({used / limit:.0%})"
     if used / limit < _NEARLY_FULL:
-        return ok(name, found)
+        return ok(name, state)
     fix = "raise `maxmemory`: nobody new can join a full server"
-    return (fail if used / limit >= _FULL else warn)(name, found, fix)
+    return (fail if used / limit >= _FULL else warn)(name, state, fix)
 
 
 async def persistence(node: Node) -> Check:
@@ -92,13 +92,11 @@ async def latency(node: Node) -> Check:
         await node.ping()
         times.append((time.perf_counter() - start) * 1000)
     median, p99 = statistics.median(times), statistics.quantiles(times, n=100)[98]
-    name, found = (
-        _named("latency", node),
-        f"median {median:.2f} ms, p99 {p99:.2f} ms of {PINGS} PINGs",
-    )
+    name = _named("latency", node)
+    measured = f"median {median:.2f} ms, p99 {p99:.2f} ms of {PINGS} PINGs"
     if median < SLOW_MS:
-        return ok(name, found)
-    return warn(name, found, "run Waitroom nearer to the server, or lighten its load")
+        return ok(name, measured)
+    return warn(name, measured, "run Waitroom nearer to the server, or lighten its load")
 
 
 async def clock(node: Node) -> Check:
@@ -107,22 +105,21 @@ async def clock(node: Node) -> Check:
     theirs = await node.clock_s()
     ahead = (before + time.time()) / 2 - theirs
     name = _named("clock", node)
-    found = f"this machine is {abs(ahead):.3f} s {'ahead' if ahead >= 0 else 'behind'}"
+    difference = f"this machine is {abs(ahead):.3f} s {'ahead' if ahead >= 0 else 'behind'}"
     if abs(ahead) < SKEWED_S:
-        return ok(name, found)
-    return warn(name, found, "run NTP on both: ages of tickets are judged by this machine's clock")
+        return ok(name, difference)
+    return warn(
+        name, difference, "run NTP on both: ages of tickets are judged by this machine's clock"
+    )
 
 
 async def rooms(engine: Engine) -> list[Check]:
     """Whether every room can be read, and every name in the index has a room."""
     names = await engine.rooms()
-    found = dict(zip(names, await look(engine, names), strict=True))
-    orphans = [name for name, one in found.items() if isinstance(one, UnknownRoom)]
-    broken = {
-        name: str(one)
-        for name, one in found.items()
-        if isinstance(one, WaitroomError) and not isinstance(one, UnknownRoom)
-    }
+    glances = await glance_at(engine, names)
+    errors = {name: glance for name, glance in glances.items() if isinstance(glance, WaitroomError)}
+    orphans = [name for name, error in errors.items() if isinstance(error, UnknownRoom)]
+    broken = {name: str(error) for name, error in errors.items() if name not in orphans}
     good = len(names) - len(orphans) - len(broken)
     checks = [ok("rooms", f"{number(good)}, all of a schema that this version reads")]
     if broken:

@@ -137,7 +137,11 @@ def signature_with(
 ) -> inspect.Signature:
     """Return a function's signature without its first `skip`, and `options` for its `**`."""
     own = list(inspect.signature(function, eval_str=True).parameters.values())[skip:]
-    kept = [one.replace(kind=one.KEYWORD_ONLY) for one in own if one.kind is not one.VAR_KEYWORD]
+    kept = [
+        parameter.replace(kind=parameter.KEYWORD_ONLY)
+        for parameter in own
+        if parameter.kind is not parameter.VAR_KEYWORD
+    ]
     return inspect.Signature([*kept, *options])
 
 
@@ -177,5 +181,20 @@ def command(
         settings = {"ignore_unknown_options": True} if dashes else None
         app.command(name or body.__name__, help=page(body), context_settings=settings)(run)
         return body
+
+    return register
+
+
+def group(app: typer.Typer) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """Make a function's docstring the help of a group, which is shown where no command follows."""
+
+    def register(about: Callable[[], None]) -> Callable[[], None]:
+        def show_help(ctx: typer.Context) -> None:
+            if ctx.invoked_subcommand is None:
+                typer.echo(ctx.get_help())
+                raise typer.Exit
+
+        app.callback(invoke_without_command=True, help=page(about))(show_help)
+        return about
 
     return register

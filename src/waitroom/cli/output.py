@@ -118,8 +118,8 @@ def report(error: Exception, as_json: bool) -> int:
     field = error.field if isinstance(error, InvalidInput) else getattr(error, "param", None)
     field = getattr(field, "name", field)
     if as_json:
-        found = {"code": code, "message": message} | ({"field": field} if field else {})
-        typer.echo(json.dumps({"error": found}, ensure_ascii=False), err=True)
+        problem = {"code": code, "message": message} | ({"field": field} if field else {})
+        typer.echo(json.dumps({"error": problem}, ensure_ascii=False), err=True)
     else:
         text = Text.assemble(("Error: ", "bold red"), message)
         context = getattr(error, "ctx", None)

@@ -64,15 +64,15 @@ def _read(name: str, value: str | bool) -> Any:
     if meta["unit"] not in ("people", "seconds"):
         return value.lower()
     whole = meta["unit"] == "people"
-    found = _whole(value) if whole else read_span(value)
-    if found is None:
+    number = _whole(value) if whole else read_span(value)
+    if number is None:
         example = "" if whole else ", as seconds or like 90s, 10m, 2h"
         raise InvalidPolicy(
             name,
             f"{value!r:.40} is not a {'whole number' if whole else 'length of time'}; "
             f"it takes {meta['low']:g} to {meta['high']:.0f}{example}",
         )
-    return found
+    return number
 
 
 def _whole(text: str) -> float | None:
@@ -117,12 +117,12 @@ def compared(old: Policy, new: Policy) -> dict[str, tuple[Any, Any]]:
     return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
 
 
-def pace(policy: Policy) -> str:
+def admission_pace(policy: Policy) -> str:
     """Return how many are called how often, in short."""
     return _rate(policy.batch, policy.every_s)
 
 
-def rolling(policy: Policy) -> str:
+def rolling_limit(policy: Policy) -> str:
     """Return how many may go inside in any window, in short."""
     return _rate(policy.max_entries, policy.per_s)
 

@@ -24,16 +24,16 @@ class Check:
     fix: str | None = None
 
 
-def ok(name: str, found: str) -> Check:
+def ok(name: str, result: str) -> Check:
     """All is well."""
-    return Check(name, Verdict.OK, found)
+    return Check(name, Verdict.OK, result)
 
 
-def warn(name: str, found: str, fix: str) -> Check:
+def warn(name: str, result: str, fix: str) -> Check:
     """It works, but could be better."""
-    return Check(name, Verdict.WARN, found, fix)
+    return Check(name, Verdict.WARN, result, fix)
 
 
-def fail(name: str, found: str, fix: str) -> Check:
-    """It must be mended."""
-    return Check(name, Verdict.FAIL, found, fix)
+def fail(name: str, result: str, fix: str) -> Check:
+    """It must be fixed."""
+    return Check(name, Verdict.FAIL, result, fix)

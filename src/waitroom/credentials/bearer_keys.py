@@ -117,7 +117,7 @@ class BearerKeys(ABC, Generic[Key]):
         """Return all stored keys: one question in `FRESH_S`, however many callers and bad keys."""
         if not now and time.monotonic() < self._fresh_until:
             return self._stored
-        # Who comes while a question is under way shares it, and also its failure: where the
+        # Callers who come meanwhile share the question, and also its failure: where the
         # answer hangs they must not queue up behind each other.
         if now or self._asking is None:
             self._asking = asyncio.ensure_future(self._ask())

@@ -46,12 +46,12 @@ def load_pass_keys(settings: Settings) -> PassKeys:
     folder = folder_of(settings)
     if folder is None:
         return PassKeys.from_pem(_pems(settings.pass_keys or ""))
-    found = [path.read_bytes() for path in in_order(_files(folder))]
+    pems = [path.read_bytes() for path in in_order(_files(folder))]
     if settings.pass_keys is not None:
-        return PassKeys.from_pem(found)
+        return PassKeys.from_pem(pems)
     derived = PassKeys.derive(secret_text(settings), settings.pass_algorithm)
     # Passes that the secret's own key signed before the first rotation are still good.
-    return PassKeys.from_pem(found).and_then(derived) if found else derived
+    return PassKeys.from_pem(pems).and_then(derived) if pems else derived
 
 
 def fingerprint(settings: Settings) -> Fingerprint:
@@ -98,7 +98,7 @@ def rotate(folder: Path, algorithm: str) -> Path:
 
 
 def prune(folder: Path, older_than_s: float) -> list[Path]:
-    """Remove keys that stopped to sign so long ago; return their files."""
+    """Remove keys that stopped signing so long ago; return their files."""
     files = _files(folder)
     signs = in_order(files)[:1]
     now_s = time.time()

@@ -78,17 +78,17 @@ class Audit:
         check_count("limit", limit, _PAGE)
         if before is not None and not _CURSOR.fullmatch(before):
             raise InvalidInput("before", "must be the cursor of an earlier page")
-        found: list[Entry] = []
+        kept: list[Entry] = []
         top = f"({before}" if before else "+"
-        while len(found) <= limit:
+        while len(kept) <= limit:
             raw = await self._runner.command("XREVRANGE", keys.AUDIT, top, "-", "COUNT", _PAGE)
             entries = [entry for line in raw if (entry := _entry(line)) is not None]
-            found += [one for one in entries if room is None or one.room == room]
+            kept += [entry for entry in entries if room is None or entry.room == room]
             if len(raw) < _PAGE:
                 break
             top = f"({raw[-1][0].decode()}"
-        more = len(found) > limit
-        return AuditPage(tuple(found[:limit]), found[limit - 1].id if more else None)
+        more = len(kept) > limit
+        return AuditPage(tuple(kept[:limit]), kept[limit - 1].id if more else None)
 
 
 def _document(entry: Entry, **instead: Any) -> dict[str, Any]:
@@ -106,17 +106,17 @@ def _entry(line: Any) -> Entry | None:
     """Read one entry of the stream; what somebody else wrote there is passed over."""
     name, fields = line[0].decode(), line[1]
     try:
-        one = json.loads(fields[b"entry"])
-        key_id, key_name, role = one["key"]
+        document = json.loads(fields[b"entry"])
+        key_id, key_name, role = document["key"]
         return Entry(
             key_id=key_id,
             key_name=key_name,
             role=role,
-            way=one.get("way", ""),
-            action=one["action"],
-            room=one["room"],
-            detail=one["detail"],
-            address=one["address"],
+            way=document.get("way", ""),
+            action=document["action"],
+            room=document["room"],
+            detail=document["detail"],
+            address=document["address"],
             id=name,
             at_ms=int(name.partition("-")[0]),
         )

@@ -16,7 +16,7 @@ async def rotate(trail: Trail, folder: Path, algorithm: str) -> Path:
 
 
 async def prune(trail: Trail, folder: Path, older_than_s: float) -> list[Path]:
-    """Remove keys that stopped to sign so long ago; return their files."""
+    """Remove keys that stopped signing so long ago; return their files."""
     removed = pass_keys.prune(folder, older_than_s)
     await trail.record("key.prune", names=[path.name for path in removed])
     return removed

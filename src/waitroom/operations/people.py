@@ -26,7 +26,7 @@ class Called:
 class Kicked:
     """How many were meant, how many of them were still there, and whether there are more."""
 
-    found: int
+    asked: int
     kicked: int
     more: bool = False
     entry_id: str = ""
@@ -92,23 +92,23 @@ async def kick_selected(
     selected = pages(engine, room, selection, now_ms, most=most)
     if selection.state is not State.WAITING:
         selected = _at_once([page async for page in selected])
-    found, kicked, more = 0, 0, False
+    asked, kicked, more = 0, 0, False
     try:
         async for page in selected:
             kicked += await engine.kick(room, [ticket.id for ticket in page.tickets])
-            found, more = found + len(page.tickets), page.after is not None
+            asked, more = asked + len(page.tickets), page.after is not None
             on_page(len(page.tickets))
     finally:  # whoever was removed before an error is in the log, too
         ages = {"older_than_s": selection.older_ms, "newer_than_s": selection.newer_ms}
         entry_id = await trail.record(
             "kick",
             room,
-            asked=found,
+            asked=asked,
             kicked=kicked,
             state=selection.state,
             **{name: None if ms is None else ms / 1000 for name, ms in ages.items()},
         )
-    return Kicked(found, kicked, more, entry_id)
+    return Kicked(asked, kicked, more, entry_id)
 
 
 async def _at_once(read: list[Page]) -> AsyncIterator[Page]:

@@ -68,7 +68,7 @@ async def drop(engine: Engine, trail: Trail, room: str) -> bool:
     dropped = await engine.drop(room)
     if people and not dropped:  # somebody else was faster
         raise UnknownRoom(room)
-    await trail.record("room.drop", room, held=people)
+    await trail.record("room.drop", room, people=people)
     return dropped
 
 

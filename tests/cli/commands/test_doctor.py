@@ -31,7 +31,7 @@ def examined(cli: Cli) -> tuple[int, dict[str, Any]]:
 
 
 def test_a_healthy_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing to mend, nothing to improve."""
+    """Nothing to fix, nothing to improve."""
     monkeypatch.setattr(doctor_checks, "SLOW_MS", float("inf"))  # the machine may be busy
     with start_server("valkey", tmp_path, aof=True, maxmemory="100mb") as server:
         cli = Cli(server.url)
@@ -67,7 +67,7 @@ def test_without_persistence(tmp_path: Path) -> None:
         assert (0, "warn") == (code, checks["persistence"]["verdict"])
         assert "appendonly yes" in checks["persistence"]["fix"]
         assert "warn" == checks["memory"]["verdict"]
-        assert "nothing must be mended, 2 to improve." in cli.text("doctor")
+        assert "nothing must be fixed, 2 to improve." in cli.text("doctor")
         server.command("CONFIG", "SET", "save", "3600 1")
         assert "snapshots only" in examined(cli)[1]["persistence"]["found"]
 
@@ -127,7 +127,7 @@ def test_no_secret(valkey: Server) -> None:
 
 
 def test_rooms_in_trouble(tmp_path: Path) -> None:
-    """Leftover names are a warning; broken rooms and those of a newer Waitroom must be mended."""
+    """Leftover names are a warning; broken rooms and those of a newer Waitroom must be fixed."""
     with start_server("valkey", tmp_path, aof=True, maxmemory="100mb") as server:
         cli = Cli(server.url)
         for room in ("good", "broken", "newer"):

@@ -45,7 +45,7 @@ def test_deeds_in_words() -> None:
     """Every action that we log has words of its own, in both languages."""
     details: dict[str, dict[str, Any]] = {
         "room.create": {"policy": {}},
-        "room.drop": {"held": {}},
+        "room.drop": {"people": {}},
         "room.clear": {"cleared": 5},
         "room.change": {"changed": {"capacity": {"old": 5, "new": None}}},
         "admit": {"count": 5, "called": 3, "force": False},

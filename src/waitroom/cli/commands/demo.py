@@ -146,17 +146,17 @@ def _parts() -> Iterator[list[subprocess.Popen[bytes]]]:
     try:
         yield parts
     finally:
-        for one in reversed(parts):
-            _end(one)
+        for process in reversed(parts):
+            _end(process)
 
 
-def _end(one: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process and its workers, which are a group of their own."""
     for what in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(one.pid, what)
+            os.killpg(process.pid, what)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            one.wait(5)
+            process.wait(5)
             return
 
 

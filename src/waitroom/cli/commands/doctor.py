@@ -1,4 +1,4 @@
-"""`waitroom doctor`: looks at settings, server and rooms, and says what to mend."""
+"""`waitroom doctor`: looks at settings, server and rooms, and says what to fix."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _MARKS = {
 
 
 async def doctor(cli: Session) -> None:
-    """Check the settings, the server and the rooms, and say what to mend.
+    """Check the settings, the server and the rooms, and say what to fix.
 
-    Every line begins with ✓ (well), ! (works, but should be better) or ✗ (must be mended). The exit
+    Every line begins with ✓ (well), ! (works, but should be better) or ✗ (must be fixed). The exit
     code is 1 if there is any ✗.
 
     Example:
@@ -38,49 +38,49 @@ async def doctor(cli: Session) -> None:
       waitroom doctor
       waitroom --redis-url redis://db.internal doctor --json
     """
-    found = await examine(cli.settings)
-    failed = sum(check.verdict is Verdict.FAIL for check in found)
-    warned = sum(check.verdict is Verdict.WARN for check in found)
-    width = max(len(check.name) for check in found)
-    document = {"ok": not failed, "checks": found}
-    cli.out.show(document, *(_line(check, width) for check in found), _summary(failed, warned))
+    results = await examine(cli.settings)
+    failed = sum(check.verdict is Verdict.FAIL for check in results)
+    warned = sum(check.verdict is Verdict.WARN for check in results)
+    width = max(len(check.name) for check in results)
+    document = {"ok": not failed, "checks": results}
+    cli.out.show(document, *(_line(check, width) for check in results), _summary(failed, warned))
     if failed:
         raise typer.Exit(1)
 
 
 async def examine(settings: Settings) -> list[Check]:
     """Return all checks that could be made."""
-    found = [_secret(settings)]
+    results = [_secret(settings)]
     try:
         backend = await connect(settings.redis_url, settings.data_dir, settings.timeout_s)
     except WaitroomError as error:
-        return [*found, _refused(error)]
+        return [*results, _refused(error)]
     # Nothing here is signed, so a key of the moment will do even where the secret is missing.
     async with Engine(backend, KeyRing([secrets.token_bytes(SHORTEST_KEY)])) as engine:
-        found.append(_where(settings, backend))
+        results.append(_where(settings, backend))
         try:
-            return [*found, *await _server(settings, backend), *await checks.rooms(engine)]
+            return [*results, *await _server(settings, backend), *await checks.rooms(engine)]
         except Unavailable as error:
-            return [*found, _refused(error)]
+            return [*results, _refused(error)]
 
 
 async def _server(settings: Settings, backend: Backend) -> list[Check]:
-    found = checks.server(backend.facts)
+    results = checks.server(backend.facts)
     for node in await nodes(backend):
-        found.append(checks.role(node))
-        found += checks.memory(node, embedded=settings.redis_url is None)
-        found.append(await checks.persistence(node))
-        found.append(await checks.latency(node))
-        found.append(await checks.clock(node))
-    return found
+        results.append(checks.role(node))
+        results += checks.memory(node, embedded=settings.redis_url is None)
+        results.append(await checks.persistence(node))
+        results.append(await checks.latency(node))
+        results.append(await checks.clock(node))
+    return results
 
 
 def _secret(settings: Settings) -> Check:
     try:
         load_secret(settings)
     except InvalidInput as error:
-        found, _, fix = str(error).removeprefix("secret: ").partition("; ")
-        return fail("secret", found, fix or "correct it")
+        problem, _, fix = str(error).removeprefix("secret: ").partition("; ")
+        return fail("secret", problem, fix or "correct it")
     if settings.secret is not None:
         return ok("secret", "from the settings")
     return ok("secret", f"kept in {settings.data_dir.absolute() / SECRET_FILE}")
@@ -101,8 +101,8 @@ def _refused(error: WaitroomError) -> Check:
     name = "connection" if isinstance(error, BackendUnavailable) else "server"
     if isinstance(error, InvalidInput):
         name = error.field
-    found, _, fix = str(error).rpartition("; ")
-    return fail(name, found or fix, fix if found else "correct it")
+    problem, _, fix = str(error).rpartition("; ")
+    return fail(name, problem or fix, fix if problem else "correct it")
 
 
 def _line(check: Check, width: int) -> Text:
@@ -116,5 +116,5 @@ def _line(check: Check, width: int) -> Text:
 def _summary(failed: int, warned: int) -> str:
     if not failed and not warned:
         return "\nAll is well."
-    fails = f"{number(failed)} to mend" if failed else "nothing must be mended"
+    fails = f"{number(failed)} to fix" if failed else "nothing must be fixed"
     return f"\n{fails}, {number(warned)} to improve." if warned else f"\n{fails}."

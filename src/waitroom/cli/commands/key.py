@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from waitroom.cli.command import Session, Yes, command
+from waitroom.cli.command import Session, Yes, command, group
 from waitroom.cli.output import table
 from waitroom.cli.text import moment, read_age
 from waitroom.credentials import pass_keys
@@ -17,7 +17,7 @@ from waitroom.errors import InvalidInput
 from waitroom.operations import api_keys
 from waitroom.operations import pass_keys as operations
 
-app = typer.Typer(name="key", help="Make, list and revoke API keys.")
+app = typer.Typer(name="key")
 RoleWord = Annotated[str, typer.Option("--role", metavar="WORD", help=f"One of {', '.join(Role)}.")]
 KeyName = Annotated[
     str, typer.Option("--name", metavar="TEXT", help="Who or what uses it, for the audit log.")
@@ -27,6 +27,17 @@ Algorithm = Annotated[
 ]
 OlderThan = Annotated[str, typer.Option(metavar="TIME", help="Like 90s, 10m or 2h.")]
 KeyId = Annotated[str, typer.Argument(metavar="ID", help="The id, as `key list` shows it.")]
+
+
+@group(app)
+def _about() -> None:
+    """Make, list and revoke API keys, for the operator API and the operator page.
+
+    Example:
+
+      waitroom key create --role operator --name "box office"
+      waitroom key list
+    """
 
 
 @command(app)
@@ -61,12 +72,12 @@ async def list_(cli: Session) -> None:
       waitroom key list
     """
     async with cli.engine() as engine:
-        found = await engine.api_keys.list()
+        keys = await engine.api_keys.list()
     lines = table("id", "name", "role", "made")
-    for one in found:
-        lines.add_row(one.id, one.name, one.role, moment(one.created_ms))
+    for key in keys:
+        lines.add_row(key.id, key.name, key.role, moment(key.created_ms))
     empty = 'There are no keys yet; make one with `waitroom key create --name "box office"`.'
-    cli.out.show({"keys": [document(one) for one in found]}, lines if found else empty)
+    cli.out.show({"keys": [document(key) for key in keys]}, lines if keys else empty)
 
 
 @command(app)
@@ -79,10 +90,10 @@ async def revoke(cli: Session, key_id: KeyId, yes: Yes = False) -> None:
     """
     async with cli.engine() as engine:
         keys = engine.api_keys
-        known = {one.id: one for one in await keys.list()}
+        known = {key.id: key for key in await keys.list()}
         if key_id in known:
-            one = known[key_id]
-            cli.confirm(f"Revoke key {one.id} of {one.name}, {one.role}?", yes)
+            key = known[key_id]
+            cli.confirm(f"Revoke key {key.id} of {key.name}, {key.role}?", yes)
         gone = await api_keys.revoke(keys, cli.trail(engine), key_id)
     cli.out.show({"revoked": document(gone)}, f"Revoked key {gone.id} of {gone.name}.")
 
@@ -112,7 +123,7 @@ async def rotate(cli: Session, algorithm: Algorithm = None) -> None:
 
 @command(app)
 async def prune(cli: Session, older_than: OlderThan = "24h", yes: Yes = False) -> None:
-    """Remove keys of passes that stopped to sign long ago; the newest always stays.
+    """Remove keys of passes that stopped signing long ago; the newest always stays.
 
     Give the longest session of your rooms: a pass of a removed key is refused at once.
 

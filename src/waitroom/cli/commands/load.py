@@ -140,16 +140,16 @@ async def _make(plan: Plan, key: str | None, preset: str, limits: Limits) -> Non
 
 
 def _seconds(option: str, text: str) -> float:
-    found = read_span(text)
-    if found is None:
+    seconds = read_span(text)
+    if seconds is None:
         raise InvalidInput(option, f"{text!r:.40} is no length of time; write 90s, 10m or 1h30m")
-    return found
+    return seconds
 
 
 def _lines(outcome: Outcome) -> list[str | Table | Text]:
     plan = outcome.plan
     rate = outcome.requests / max(outcome.lasted_s, 1e-3)
-    said: list[str | Table | Text] = [
+    lines: list[str | Table | Text] = [
         f"{people(plan.people)} for room {plan.room!r} at {plan.target.url}: "
         f"{number(outcome.requests)} requests in {span(outcome.lasted_s)}, {rate:,.0f} per second"
         f"{', stopped early' if outcome.interrupted else ''}.\n",
@@ -161,22 +161,22 @@ def _lines(outcome: Outcome) -> list[str | Table | Text]:
         "",
     ]
     if outcome.noted.errors:
-        said += [_errors(outcome), ""]
+        lines += [_errors(outcome), ""]
     if any(TooMany.code == code for _, _, code in outcome.noted.errors):
         hint = "The server limits joins per address; for a test, set its `joins_per_minute` to 0.\n"
-        said.append(Text(hint, "yellow"))
-    said.append(f"Busiest: {_usage(outcome)}")
-    said.append(f"Limit: {outcome.bottleneck.who}. {outcome.bottleneck.why.capitalize()}.\n")
+        lines.append(Text(hint, "yellow"))
+    lines.append(f"Busiest: {_usage(outcome)}")
+    lines.append(f"Limit: {outcome.bottleneck.who}. {outcome.bottleneck.why.capitalize()}.\n")
     good = Text("✓ No check failed.", "bold green")
-    said.append(good if outcome.passed else Text("✗ A check failed.", "bold red"))
-    return said
+    lines.append(good if outcome.passed else Text("✗ A check failed.", "bold red"))
+    return lines
 
 
 def _checks(outcome: Outcome) -> Table:
     lines = table("check", "verdict", "what was seen", wrap=["what was seen"])
-    for one in outcome.checks:
-        style = "red" if one.verdict is Verdict.FAILED else "dim"
-        lines.add_row(one.name, Text(*_MARKS[one.verdict]), Text(one.detail, style))
+    for check in outcome.checks:
+        style = "red" if check.verdict is Verdict.FAILED else "dim"
+        lines.add_row(check.name, Text(*_MARKS[check.verdict]), Text(check.detail, style))
     return lines
 
 
@@ -184,12 +184,12 @@ def _latencies(outcome: Outcome) -> Table:
     columns = [f"p{100 * share:g}" for share in SHARES]
     lines = table("ms", "answers", *columns, "max", right=["answers", *columns, "max"])
     for name in (*_STEPS, "lateness"):
-        one = outcome.noted.latency.get(name)
-        if one is None or not one.count:
+        latency = outcome.noted.latency.get(name)
+        if latency is None or not latency.count:
             continue
-        at = [NONE if (found := one.at(share)) is None else _ms(found) for share in SHARES]
+        at = [NONE if (seconds := latency.at(share)) is None else _ms(seconds) for share in SHARES]
         shown = "(sent late by)" if name == "lateness" else name
-        lines.add_row(shown, number(one.count), *at, _ms(one.most_s))
+        lines.add_row(shown, number(latency.count), *at, _ms(latency.most_s))
     return lines
 
 

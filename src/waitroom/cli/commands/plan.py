@@ -78,17 +78,17 @@ async def plan(
         every_s=_seconds("every_s", every_s),
         batch=batch,
     )
-    found = planned(given, room)
-    cli.out.show(found.as_dict(), *_inputs(given), _chain(found), *_outcomes(found), *_end(found))
+    made = planned(given, room)
+    cli.out.show(made.as_dict(), *_inputs(given), _chain(made), *_outcomes(made), *_end(made))
 
 
 def _seconds(name: str, text: str) -> float:
-    found = read_span(text)
-    if found is None:
+    seconds = read_span(text)
+    if seconds is None:
         raise InvalidInput(
             name, f"{text!r:.40} is not a length of time; write 90, or like 90s, 10m, 2h"
         )
-    return found
+    return seconds
 
 
 def _inputs(given: Inputs) -> list[str]:
@@ -101,9 +101,9 @@ def _inputs(given: Inputs) -> list[str]:
     ]
 
 
-def _chain(found: Plan) -> Table:
+def _chain(plan: Plan) -> Table:
     """Return the numbers of the formulas, exact and rounded."""
-    given, exact, rounded = found.inputs, found.exact, found.rounded
+    given, exact, rounded = plan.inputs, plan.exact, plan.rounded
     less = f", less {_percent(given.headroom)}" if given.headroom else ""
     visit = "(calls × (1 + failure rate))"
     every = span(given.every_s)
@@ -118,47 +118,55 @@ def _chain(found: Plan) -> Table:
     ]
     for name, first, second, how in rows:
         lines.add_row(name, _rounded(first), _rounded(second), Text(how, "dim"))
-    if found.judged.batch != rounded.per_slot:
-        lines.add_row(f"chosen per {every}", "", number(found.judged.batch), "")
+    if plan.judged.batch != rounded.per_slot:
+        lines.add_row(f"chosen per {every}", "", number(plan.judged.batch), "")
     return lines
 
 
-def _outcomes(found: Plan) -> list[str | Table]:
+def _outcomes(plan: Plan) -> list[str | Table]:
     """Return what the judged and the recommended pace lead to, side by side."""
-    every = span(found.inputs.every_s)
-    both = (found.judged, found.recommended)
-    shown = both if found.judged.batch != found.recommended.batch else both[1:]
-    heads = [f"{number(one.batch)} per {every}" for one in shown]
+    every = span(plan.inputs.every_s)
+    both = (plan.judged, plan.recommended)
+    shown = both if plan.judged.batch != plan.recommended.batch else both[1:]
+    heads = [f"{number(choice.batch)} per {every}" for choice in shown]
     lines = table("what comes of it", *heads, "note", right=heads, wrap=["note"])
     lines.columns[-1].header = ""
-    target, capacity = _rounded(found.rounded.target), _rounded(found.rounded.concurrent)
+    target, capacity = _rounded(plan.rounded.target), _rounded(plan.rounded.concurrent)
     rows: list[tuple[str, list[str], str]] = [
         (
             "inside at once",
-            [number(one.inside) for one in shown],
+            [number(choice.inside) for choice in shown],
             f"target {target}, capacity {capacity}",
         ),
         (
             "load, calls per s",
-            [_rounded(one.load_tps) for one in shown],
-            f"of {_number(found.inputs.tps)}",
+            [_rounded(choice.load_tps) for choice in shown],
+            f"of {_number(plan.inputs.tps)}",
         ),
-        ("most people waiting", [number(one.most_waiting) for one in shown], ""),
-        ("wait of the last", [span(one.last_wait_s) for one in shown], "if nobody gives up"),
-        ("the line lives", [span(one.queue_lives_s) for one in shown], "from the first to come"),
-        ("memory", [size(one.memory_bytes) for one in shown], f"{BYTES_PER_WAITER} bytes a person"),
-        ("polls per s", [_rounded(one.polls_per_s) for one in shown], _polling()),
+        ("most people waiting", [number(choice.most_waiting) for choice in shown], ""),
+        ("wait of the last", [span(choice.last_wait_s) for choice in shown], "if nobody gives up"),
+        (
+            "the line lives",
+            [span(choice.queue_lives_s) for choice in shown],
+            "from the first to come",
+        ),
+        (
+            "memory",
+            [size(choice.memory_bytes) for choice in shown],
+            f"{BYTES_PER_WAITER} bytes a person",
+        ),
+        ("polls per s", [_rounded(choice.polls_per_s) for choice in shown], _polling()),
     ]
     for name, cells, note in rows:
         lines.add_row(name, *cells, Text(note, "dim"))
     return ["", lines, ""]
 
 
-def _end(found: Plan) -> list[str | Text]:
+def _end(plan: Plan) -> list[str | Text]:
     """Return the verdict, the notes and the settings."""
-    notes = [f"  {note}" for note in found.notes]
-    verdict = Text.assemble(_MARKS[found.word], (found.verdict, "bold"))
-    return [verdict, *notes, "\nAs TOML:\n", found.toml, "\nAs a command:\n", found.command]
+    notes = [f"  {note}" for note in plan.notes]
+    verdict = Text.assemble(_MARKS[plan.word], (plan.verdict, "bold"))
+    return [verdict, *notes, "\nAs TOML:\n", plan.toml, "\nAs a command:\n", plan.command]
 
 
 def _polling() -> str:
@@ -178,5 +186,5 @@ def _percent(share: float) -> str:
 
 
 def _rounded(value: float) -> str:
-    """Return the nearest whole number; of small ones two places, for they would vanish."""
+    """Return the nearest whole number; small ones keep two decimals, or they would vanish."""
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:,.2f}"

@@ -87,12 +87,15 @@ async def rehearse(
 
 
 def _list(cli: Session) -> None:
-    found = [find(name) for name in NAMES]
+    scenarios = [find(name) for name in NAMES]
     lines = table("scenario", "people", "about", right=["people"], wrap=["about"])
-    for one in found:
-        lines.add_row(one.name, number(round(one.expected)), " ".join(one.about.split()))
+    for scenario in scenarios:
+        lines.add_row(
+            scenario.name, number(round(scenario.expected)), " ".join(scenario.about.split())
+        )
     document = [
-        {"name": one.name, "title": one.title, "people": round(one.expected)} for one in found
+        {"name": scenario.name, "title": scenario.title, "people": round(scenario.expected)}
+        for scenario in scenarios
     ]
     cli.out.show(document, lines, "\nPlay one: waitroom rehearse booking-50 --report report.html")
 
@@ -113,7 +116,7 @@ def _lines(outcome: Outcome, where: str | None) -> list[str | Table | Text]:
     scenario: Scenario = outcome.scenario
     speed = outcome.lasted_s / outcome.took_s if outcome.took_s else 0
     played = f"{span(outcome.lasted_s)} played in {span(outcome.took_s)}"
-    said: list[str | Table | Text] = [
+    lines: list[str | Table | Text] = [
         f"{scenario.title}: {people(outcome.people)}, seed {outcome.seed}; "
         f"{played} ({speed:,.0f} times as fast).\n",
         _promises(outcome),
@@ -122,19 +125,25 @@ def _lines(outcome: Outcome, where: str | None) -> list[str | Table | Text]:
         "",
     ]
     kept = Text("✓ Every promise was kept.", "bold green")
-    said.append(kept if outcome.passed else Text("✗ A promise was broken.", "bold red"))
+    lines.append(kept if outcome.passed else Text("✗ A promise was broken.", "bold red"))
     if where is not None:
-        said.append(f"The report is in {where}.")
-    return said
+        lines.append(f"The report is in {where}.")
+    return lines
 
 
 def _promises(outcome: Outcome) -> Table:
     lines = table("promise", "verdict", "tested", "what was found", right=["tested"],
                   wrap=["what was found"])  # fmt: skip
-    for one in outcome.promises:
-        found = f"broken {one.broken:,} times; first: {one.first}" if one.broken else one.text
-        style = "red" if one.broken else "dim"
-        lines.add_row(one.name, Text(*_MARKS[one.verdict]), number(one.checked), Text(found, style))
+    for promise in outcome.promises:
+        text = (
+            f"broken {promise.broken:,} times; first: {promise.first}"
+            if promise.broken
+            else promise.text
+        )
+        style = "red" if promise.broken else "dim"
+        lines.add_row(
+            promise.name, Text(*_MARKS[promise.verdict]), number(promise.checked), Text(text, style)
+        )
     return lines
 
 
@@ -152,8 +161,10 @@ def _summary(outcome: Outcome) -> Table:
         lines.add_row("longest wait", span(waits.longest_s))
     if outcome.scenario.origin:
         lines.add_row("site behind had too many", span(outcome.origin_over_s))
-    for eta, one in outcome.accuracy.items():
-        if one.error is not None and one.covered is not None:
-            lines.add_row(f"estimate ({eta}), median error", f"{100 * one.error:.1f} %")
-            lines.add_row(f"estimate ({eta}), waits within range", f"{100 * one.covered:.1f} %")
+    for eta, accuracy in outcome.accuracy.items():
+        if accuracy.error is not None and accuracy.covered is not None:
+            lines.add_row(f"estimate ({eta}), median error", f"{100 * accuracy.error:.1f} %")
+            lines.add_row(
+                f"estimate ({eta}), waits within range", f"{100 * accuracy.covered:.1f} %"
+            )
     return lines

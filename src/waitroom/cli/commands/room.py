@@ -7,16 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from waitroom.cli import policy
-from waitroom.cli.command import RoomName, Session, Yes, command
-from waitroom.cli.commands.rooms import document
-from waitroom.cli.commands.stats import glance
+from waitroom.cli.command import RoomName, Session, Yes, command, group
 from waitroom.cli.output import table
+from waitroom.cli.rooms import document, glance
 from waitroom.cli.text import moment, number, people
 from waitroom.errors import InvalidInput, UnknownRoom
 from waitroom.models import PRESETS, Policy, Stats, check_room_name, preset
 from waitroom.operations import rooms
 
-app = typer.Typer(name="room", help="Create, change, show, empty and remove rooms.")
+app = typer.Typer(name="room")
 Preset = Annotated[
     str | None,
     typer.Option("--preset", metavar="WORD", help=f"Start from one of {', '.join(PRESETS)}."),
@@ -24,6 +23,17 @@ Preset = Annotated[
 IfVersion = Annotated[
     int | None, typer.Option(metavar="NUMBER", help="Change nothing unless it has this version.")
 ]
+
+
+@group(app)
+def _about() -> None:
+    """Create, change, show, empty and remove rooms.
+
+    Example:
+
+      waitroom room create concert --preset slots
+      waitroom room set concert --capacity 80
+    """
 
 
 @command(app, options=policy.OPTIONS)
@@ -117,7 +127,7 @@ async def clear(cli: Session, name: RoomName, yes: Yes = False) -> None:
       waitroom room clear concert --yes
     """
     async with cli.engine() as engine:
-        cli.confirm_name(name, f"{_held(await engine.stats(name))} lose their place.", yes)
+        cli.confirm_name(name, f"{_occupants(await engine.stats(name))} lose their place.", yes)
         cleared = await rooms.clear(engine, cli.trail(engine), name)
     cli.out.show({"name": name, "cleared": cleared}, f"Cleared room {name}: {people(cleared)} out.")
 
@@ -140,15 +150,15 @@ async def drop(cli: Session, name: RoomName, yes: Yes = False) -> None:
         except UnknownRoom:
             if name not in await engine.rooms():
                 raise
-            said = f"Removed the name {name} from the index; there was no such room."
+            message = f"Removed the name {name} from the index; there was no such room."
         else:
-            warning = f"The room goes, and with it {_held(stats)}."
+            warning = f"The room goes, and with it {_occupants(stats)}."
             cli.confirm_name(name, warning, yes)
-            said = f"Dropped room {name}."
+            message = f"Dropped room {name}."
         dropped = await rooms.drop(engine, cli.trail(engine), name)
-    cli.out.show({"name": name, "dropped": dropped}, said)
+    cli.out.show({"name": name, "dropped": dropped}, message)
 
 
-def _held(stats: Stats) -> str:
+def _occupants(stats: Stats) -> str:
     called, inside = number(stats.called), number(stats.inside)
     return f"{number(stats.waiting)} waiting, {called} called and {inside} inside"

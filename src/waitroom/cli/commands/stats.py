@@ -13,10 +13,11 @@ from rich.text import Text
 
 from waitroom.cli.command import RoomName, Session
 from waitroom.cli.output import table
-from waitroom.cli.text import moment, number, span
+from waitroom.cli.rooms import glance
+from waitroom.cli.text import moment, number
 from waitroom.engine import Engine
 from waitroom.errors import BackendUnavailable, InvalidInput
-from waitroom.models import Policy, Stats
+from waitroom.models import Stats
 
 REFRESH_S = 1.0
 Watch = Annotated[bool, typer.Option("--watch", help="Refresh every second until Ctrl-C.")]
@@ -36,29 +37,8 @@ async def stats(cli: Session, name: RoomName, watch: Watch = False) -> None:
         if watch:
             await _watch(cli, engine, name)
             return
-        room, found = await engine.room(name), await engine.stats(name)
-    cli.out.show(found, _heading(found), glance(found, room.policy), "", _counters(found))
-
-
-def glance(stats: Stats, policy: Policy) -> Table:
-    """Return the live numbers, each beside its limit."""
-    lines = table("what", "count", "note", right=("count",), header=False)
-    oldest = f"longest wait {span(stats.oldest_wait_ms / 1000)}" if stats.oldest_wait_ms else ""
-    full = _of(policy.queue_limit)
-    lines.add_row("waiting", number(stats.waiting), ", ".join(filter(None, (full, oldest))))
-    lines.add_row("called", number(stats.called), "")
-    used = f"{_of(policy.capacity)} with those called" if policy.capacity else ""
-    lines.add_row("inside", number(stats.inside), used)
-    if policy.per_s is not None:
-        window = f"entries in {span(policy.per_s)}"
-        lines.add_row(window, number(stats.entries_in_window), _of(policy.max_entries))
-    if stats.hold_until_ms is not None:
-        lines.add_row("on hold", "", f"nobody is called until {moment(stats.hold_until_ms)}")
-    return lines
-
-
-def _of(limit: int | None) -> str:
-    return "" if limit is None else f"of {number(limit)}"
+        room, now = await engine.room(name), await engine.stats(name)
+    cli.out.show(now, _heading(now), glance(now, room.policy), "", _counters(now))
 
 
 def _heading(stats: Stats) -> Text:
@@ -83,8 +63,8 @@ async def _watch(cli: Session, engine: Engine, name: str) -> None:
         with Live(console=console, auto_refresh=False, transient=False) as live:
             while True:
                 try:
-                    room, found = await engine.room(name), await engine.stats(name)
-                    numbers = (_heading(found), glance(found, room.policy), "", _counters(found))
+                    room, now = await engine.room(name), await engine.stats(name)
+                    numbers = (_heading(now), glance(now, room.policy), "", _counters(now))
                     shown, note = Group(*numbers), ""
                 except BackendUnavailable as error:
                     note = f"! {error}; trying again"

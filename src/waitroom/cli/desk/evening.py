@@ -70,7 +70,7 @@ async def _minute(
         await record.register(STORE, line, Wish(**asked, source=source), ring.new_id())
     if minute % every != 1:
         return
-    waiting = [one for one in await record.live(STORE, line) if one.status is Status.WAITING]
+    waiting = [party for party in await record.live(STORE, line) if party.status is Status.WAITING]
     if len(waiting) > kept:
         ended = Action.NO_SHOW if rng.random() < 0.1 else Action.SEAT
         await record.act(STORE, waiting[0].id, ended, by="front tablet")
@@ -101,10 +101,10 @@ class Evening:
         """Let somebody join, who `stays` or may change their mind; return their page's address."""
         answer = self._guests.post("/parties", json=guest(self.rng, line))
         answer.raise_for_status()
-        found = answer.json()
+        joined = answer.json()
         if not stays:
-            self._tokens.append(found["token"])
-        return str(found["url"])
+            self._tokens.append(joined["token"])
+        return str(joined["url"])
 
     def run(self) -> None:
         """Go on until the end; what fails, like a store that was paused, happens to others too."""
@@ -120,8 +120,12 @@ class Evening:
         self._steps += 1
         parties = self._host.get("/line").raise_for_status().json()["parties"]
         for line, most in zip(LINES, (LINE, LINE // 2), strict=True):
-            waiting = [one for one in parties if (one["type"], one["status"]) == (line, "WAITING")]
-            called = [one for one in parties if (one["type"], one["status"]) == (line, "CALLED")]
+            waiting = [
+                party for party in parties if (party["type"], party["status"]) == (line, "WAITING")
+            ]
+            called = [
+                party for party in parties if (party["type"], party["status"]) == (line, "CALLED")
+            ]
             if len(waiting) < most and self.rng.random() < 0.5:
                 self.join(line)
             elif len(waiting) > most // 2 and len(called) < 2 and self.rng.random() < 0.4:

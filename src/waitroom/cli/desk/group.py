@@ -9,16 +9,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from waitroom.cli.command import Session
+from waitroom.cli.command import Session, group
 from waitroom.errors import InvalidInput
 
 if TYPE_CHECKING:  # the desk is an extra, and its packages take a while to load
     from waitroom.desk.desk import Desk
     from waitroom.desk.record.database import Database
 
-app = typer.Typer(name="desk", help="Run the waitlist of restaurants.")
+app = typer.Typer(name="desk")
 NEEDED = ("sqlalchemy", "aiosqlite", "alembic", "httpx", "segno")
 StoreId = Annotated[str, typer.Argument(metavar="STORE", help="The store's id, like han-river.")]
+
+
+@group(app)
+def _about() -> None:
+    """Run the waitlist of restaurants: stores, keys of hosts, and a demonstration.
+
+    Example:
+
+      waitroom desk store create han-river --title "Han River Noodles"
+      waitroom desk host create han-river --name "front tablet"
+      waitroom serve --desk true
+    """
 
 
 def check_installed(extra: str = "desk", *more: str) -> None:

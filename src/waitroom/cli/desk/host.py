@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from waitroom.cli.command import Session, Yes, command
+from waitroom.cli.command import Session, Yes, command, group
 from waitroom.cli.desk.group import StoreId, open_record
 from waitroom.cli.output import table
 from waitroom.cli.text import moment
@@ -14,11 +14,22 @@ from waitroom.cli.text import moment
 if TYPE_CHECKING:
     from waitroom.desk.record.host_keys import HostKey
 
-app = typer.Typer(name="host", help="Make, list and revoke keys of hosts.")
+app = typer.Typer(name="host")
 Name = Annotated[
     str, typer.Option("--name", metavar="TEXT", help="Who or what uses it, for the history.")
 ]
 KeyId = Annotated[str, typer.Argument(metavar="ID", help="The id, as `desk host list` shows it.")]
+
+
+@group(app)
+def _about() -> None:
+    """Make, list and revoke the keys with which hosts sign in to their store's console.
+
+    Example:
+
+      waitroom desk host create han-river --name "front tablet"
+      waitroom desk host list han-river
+    """
 
 
 @command(app)
@@ -62,15 +73,15 @@ async def list_(cli: Session, store_id: StoreId) -> None:
         from waitroom.desk.record.record import Record
 
         await Record(database).store(store_id)
-        found = await HostKeys(database).list(store_id)
+        keys = await HostKeys(database).list(store_id)
     lines = table("id", "name", "made")
-    for one in found:
-        lines.add_row(one.id, one.name, moment(one.created_ms))
+    for key in keys:
+        lines.add_row(key.id, key.name, moment(key.created_ms))
     empty = (
         f"There are no keys yet; make one with `waitroom desk host create {store_id} "
         '--name "front tablet"`.'
     )
-    cli.out.show({"keys": [document(one) for one in found]}, lines if found else empty)
+    cli.out.show({"keys": [document(key) for key in keys]}, lines if keys else empty)
 
 
 @command(app)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from waitroom.cli.command import Session, command
+from waitroom.cli.command import Session, command, group
 from waitroom.cli.desk.group import StoreId, open_lines, open_record
 from waitroom.cli.output import table
 from waitroom.cli.text import NONE, number
@@ -17,7 +17,7 @@ from waitroom.errors import InvalidInput
 if TYPE_CHECKING:
     from waitroom.desk.models import Store, WaitingType
 
-app = typer.Typer(name="store", help="Create, list and change stores.")
+app = typer.Typer(name="store")
 _MODES = "open, paused or closed"
 Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Its name, as guests read it.")]
 Types = Annotated[
@@ -64,6 +64,17 @@ IfVersion = Annotated[
 ]
 
 
+@group(app)
+def _about() -> None:
+    """Create, list and change stores.
+
+    Example:
+
+      waitroom desk store create han-river --title "Han River Noodles"
+      waitroom desk store set han-river --mode paused
+    """
+
+
 @command(app)
 async def create(
     cli: Session,
@@ -96,7 +107,7 @@ async def create(
         given = _given(time_zone, None, None, closes_at, max_defers, remote, keep_phones_days)
         secret = _webhook(given, webhook_url, None, new=False)
         lines = [_line(text, ()) for text in types or ("dine-in=Dine in",)]
-        given["types"] = _limited(lines, [one.name for one in lines], queue_limit, largest_party)
+        given["types"] = _limited(lines, [line.name for line in lines], queue_limit, largest_party)
         store = Store(id=store_id, title=title or store_id, **given)
         made = await stores.create(Record(database), cli.late_trail(), store)
     cli.out.show(
@@ -121,17 +132,19 @@ async def list_(cli: Session) -> None:
         from waitroom.desk.notify.outbox import Outbox
         from waitroom.desk.record.record import Record
 
-        found = await Record(database).stores()
+        stores = await Record(database).stores()
         late = await Outbox(database).late()
     lines = table("store", "title", "lines", "mode", "closes", "webhook", "version")
-    for one in found:
-        hook = "yes" if one.webhook_url else NONE
-        waiting = f"{hook}, {number(late[one.id])} late" if one.id in late else hook
-        closes = one.closes_at or NONE
-        lines.add_row(one.id, one.title, _names(one), one.mode, closes, waiting, str(one.version))
+    for store in stores:
+        hook = "yes" if store.webhook_url else NONE
+        waiting = f"{hook}, {number(late[store.id])} late" if store.id in late else hook
+        closes = store.closes_at or NONE
+        lines.add_row(
+            store.id, store.title, _names(store), store.mode, closes, waiting, str(store.version)
+        )
     empty = "There are no stores yet; make one with `waitroom desk store create NAME`."
-    documents = [document(one) | {"notices_late": late.get(one.id, 0)} for one in found]
-    cli.out.show({"stores": documents}, lines if found else empty)
+    documents = [document(store) | {"notices_late": late.get(store.id, 0)} for store in stores]
+    cli.out.show({"stores": documents}, lines if stores else empty)
 
 
 @command(app, "set")
@@ -236,7 +249,7 @@ def _line(text: str, known: tuple[WaitingType, ...]) -> WaitingType:
     from waitroom.desk.models import WaitingType
 
     name, _, title = text.partition("=")
-    old = next((one for one in known if one.name == name), None)
+    old = next((line for line in known if line.name == name), None)
     if old is None:
         return WaitingType(name=name, title=title or name)
     return dataclasses.replace(old, title=title or old.title)
@@ -247,8 +260,8 @@ def _changed(
 ) -> tuple[WaitingType, ...]:
     """Return the lines of a store after a change of those that are named, or of all."""
     named = [_line(text, store.types) for text in types or ()]
-    both = {one.name: one for one in (*store.types, *named)}
-    names = [one.name for one in named] or list(both)
+    both = {line.name: line for line in (*store.types, *named)}
+    names = [line.name for line in named] or list(both)
     return _limited(list(both.values()), names, queue_limit, largest)
 
 
@@ -258,7 +271,9 @@ def _limited(
     changes: dict[str, Any] = {} if largest is None else {"largest_party": largest}
     if queue_limit is not None:
         changes["queue_limit"] = _count(queue_limit)
-    return tuple(dataclasses.replace(one, **changes) if one.name in names else one for one in lines)
+    return tuple(
+        dataclasses.replace(line, **changes) if line.name in names else line for line in lines
+    )
 
 
 def _count(text: str) -> int | None:
@@ -270,7 +285,7 @@ def _count(text: str) -> int | None:
 
 
 def _names(store: Store) -> str:
-    return ", ".join(one.name for one in store.types)
+    return ", ".join(line.name for line in store.types)
 
 
 def _told(secret: str | None) -> list[str]:

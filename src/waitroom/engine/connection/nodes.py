@@ -48,6 +48,6 @@ async def nodes(backend: Backend) -> list[Node]:
     if not isinstance(client, RedisCluster):
         return [Node("", await client.info(), client)]
     return [
-        Node(one.name, await client.info(target_nodes=one), client, {"target_nodes": one})
-        for one in client.get_primaries()
+        Node(node.name, await client.info(target_nodes=node), client, {"target_nodes": node})
+        for node in client.get_primaries()
     ]

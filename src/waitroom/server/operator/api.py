@@ -6,7 +6,6 @@ Times are Unix time with the unit in the name, as in the policy.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
 from typing import Annotated, Any
@@ -16,8 +15,9 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Response
 from waitroom.engine import MOST_SAMPLES
 from waitroom.engine.audit import AuditPage
 from waitroom.errors import InvalidInput, UnknownRoom, WaitroomError
-from waitroom.models import Policy, Room, State, Stats, check_room_name, preset
+from waitroom.models import Policy, State, check_room_name, preset
 from waitroom.operations import api_keys, people, rooms
+from waitroom.operations.overview import glance_at
 from waitroom.operations.selection import Selection
 from waitroom.operations.trail import Actor, Trail, Way
 from waitroom.server.context import Here, Server
@@ -28,7 +28,6 @@ from waitroom.server.operator import schemas as m
 MOST_KICKED = 10_000
 """One call removes at most so many by age, so that it ends within seconds; then there is more."""
 
-_AT_ONCE = 16
 _STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 503)
 
 
@@ -65,29 +64,15 @@ async def list_rooms(
 ) -> m.RoomsBody:
     """Return rooms by name, with policy and numbers."""
     names = [name for name in await server.engine.rooms() if after is None or name > after]
-    found = await look(server, names[:limit])
-    good = [m.RoomBody.of(*one) for one in found.values() if isinstance(one, tuple)]
+    glances = await glance_at(server.engine, names[:limit])
+    good = [m.RoomBody.of(*glance) for glance in glances.values() if isinstance(glance, tuple)]
     bad = [
-        m.RoomProblem(name=name, code=one.code, detail=str(one))
-        for name, one in found.items()
-        if isinstance(one, WaitroomError) and not isinstance(one, UnknownRoom)
+        m.RoomProblem(name=name, code=glance.code, detail=str(glance))
+        for name, glance in glances.items()
+        if isinstance(glance, WaitroomError) and not isinstance(glance, UnknownRoom)
     ]
     last = names[limit - 1] if len(names) > limit else None
     return m.RoomsBody(rooms=good, problems=bad, after=last)
-
-
-async def look(server: Server, names: list[str]) -> dict[str, tuple[Room, Stats] | WaitroomError]:
-    """Return each room with its numbers, or what is wrong with it; one spoils no other."""
-    turns = asyncio.Semaphore(_AT_ONCE)
-
-    async def one(name: str) -> tuple[Room, Stats] | WaitroomError:
-        async with turns:
-            try:
-                return await server.engine.room(name), await server.engine.stats(name)
-            except WaitroomError as error:
-                return error
-
-    return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
 
 
 @router.post("/rooms", status_code=201)
@@ -179,7 +164,7 @@ async def kick(
         kicked = await people.kick_selected(
             engine, trail, room, selection, now_ms, most=MOST_KICKED
         )
-    return m.KickedBody(found=kicked.found, kicked=kicked.kicked, more=kicked.more)
+    return m.KickedBody(found=kicked.asked, kicked=kicked.kicked, more=kicked.more)
 
 
 @router.post("/rooms/{room}/clear")
@@ -189,7 +174,7 @@ async def clear(
     """Empty a room and refuse all its tickets from now on; the policy stays."""
     check_room_name(room)
     if body.confirm != room:
-        raise InvalidInput("confirm", "must repeat the room's name, for nobody gets a place back")
+        raise InvalidInput("confirm", "must repeat the room's name: nobody gets their place back")
     op_id = _op_id(who, "clear", body.op_id, repeat)
     cleared = await rooms.clear(server.engine, _trail(server, who), room, op_id=op_id)
     return m.Cleared(cleared=cleared)
@@ -212,16 +197,18 @@ async def list_tickets(
     page = await server.engine.list(
         room, State(state), after=after, limit=limit, since_ms=since, until_ms=until
     )
-    return m.TicketsBody(tickets=[m.TicketLine.of(one) for one in page.tickets], after=page.after)
+    return m.TicketsBody(
+        tickets=[m.TicketLine.of(ticket) for ticket in page.tickets], after=page.after
+    )
 
 
 @router.get("/rooms/{room}/stats")
 async def stats(server: Here, _: Viewer, room: RoomName) -> m.StatsNow:
     """Return a room at a glance, and what a newcomer would wait."""
-    found = await server.engine.stats(room)
+    numbers = await server.engine.stats(room)
     board = await server.boards.get(room)
-    wait = m.WaitBody.of(board.wait(found.waiting + 1))
-    return m.StatsNow(**m.StatsBody.of(found).model_dump(), eta_s=wait)
+    wait = m.WaitBody.of(board.wait(numbers.waiting + 1))
+    return m.StatsNow(**m.StatsBody.of(numbers).model_dump(), eta_s=wait)
 
 
 @router.get("/rooms/{room}/series")
@@ -230,8 +217,10 @@ async def series(
 ) -> m.SeriesBody:
     """Return samples of the last minutes, oldest first."""
     now_ms = (await server.engine.stats(room)).now_ms
-    found = await server.engine.series(room, since_ms=now_ms - minutes * 60_000, limit=MOST_SAMPLES)
-    return m.SeriesBody(samples=[m.SampleBody.of(one) for one in found])
+    samples = await server.engine.series(
+        room, since_ms=now_ms - minutes * 60_000, limit=MOST_SAMPLES
+    )
+    return m.SeriesBody(samples=[m.SampleBody.of(sample) for sample in samples])
 
 
 @router.get("/audit")
@@ -244,13 +233,15 @@ async def audit(
 ) -> m.AuditBody:
     """Return who changed what, newest first."""
     page: AuditPage = await server.audit.page(before=before, limit=limit, room=room)
-    return m.AuditBody(entries=[m.AuditLine.of(one) for one in page.entries], before=page.before)
+    return m.AuditBody(
+        entries=[m.AuditLine.of(entry) for entry in page.entries], before=page.before
+    )
 
 
 @router.get("/keys")
 async def list_keys(server: Here, _: Admin) -> m.KeysBody:
     """Return all API keys, without their secrets."""
-    return m.KeysBody(keys=[m.KeyBody.of(one) for one in await server.keys.list()])
+    return m.KeysBody(keys=[m.KeyBody.of(key) for key in await server.keys.list()])
 
 
 @router.post("/keys", status_code=201)

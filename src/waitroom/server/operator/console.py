@@ -57,8 +57,8 @@ async def sign_in(
         who = await who_is(server, key.strip(), address_of(server, request))
     except WaitroomError as error:
         page = Page(server, request, None)
-        said = {"unauthorized": "sign_in_bad", "too_many_requests": "sign_in_limited"}
-        wrong = page.text(said.get(error.code, "sign_in_away"))
+        words = {"unauthorized": "sign_in_bad", "too_many_requests": "sign_in_limited"}
+        wrong = page.text(words.get(error.code, "sign_in_away"))
         response = page.html("operator/sign_in.html", status_of(error), error=wrong)
         if (wait_s := getattr(error, "retry_after_s", None)) is not None:
             response.headers["retry-after"] = str(wait_s)
@@ -93,9 +93,9 @@ async def overview(
 ) -> Response:
     """Show all rooms; with `live`, only what changes."""
     page = await Page.of(server, request)
-    found, more = await views.rooms(server, after)
+    shown, more = await views.rooms(server, after)
     template = "operator/rooms_live.html" if live else "operator/rooms.html"
-    return page.html(template, rooms=found, more=more, after=after, away=server.backend_health.away)
+    return page.html(template, rooms=shown, more=more, after=after, away=server.backend_health.away)
 
 
 @router.get("/rooms/{room}")
@@ -141,14 +141,14 @@ async def tickets(
     view = views.view(board, server.backend_health.away)
     by_age = older > 0 and state is State.WAITING
     until_ms = view.stats.now_ms - older * 1000 if by_age else None
-    found = await server.engine.list(
+    listed = await server.engine.list(
         room, state, after=after, limit=_TICKETS_PER_PAGE, until_ms=until_ms
     )
     return page.html(
         "operator/tickets.html",
         room=view,
         state=state,
-        found=found,
+        page=listed,
         after=after,
         older=older,
         ages=_AGES_S,
@@ -165,8 +165,8 @@ async def audit(
 ) -> Response:
     """Show who changed what."""
     page = await Page.of(server, request)
-    found = await server.audit.page(before=before, limit=_ENTRIES_PER_PAGE, room=room or None)
-    return page.html("operator/audit.html", found=found, room=room, before=before)
+    log = await server.audit.page(before=before, limit=_ENTRIES_PER_PAGE, room=room or None)
+    return page.html("operator/audit.html", log=log, room=room, before=before)
 
 
 # Changing -----------------------------------------------------------------------------------

@@ -144,16 +144,16 @@ def _admission(board: Board, wish: Wish, before_s: float | None) -> Preview:
 
 
 def _notes(board: Board, policy: Policy) -> list[tuple[str, int]]:
-    held = board.stats.called + board.stats.inside
-    found = []
+    taken = board.stats.called + board.stats.inside
+    notes = []
     if policy.mode is not board.policy.mode:
-        found.append((f"note_{policy.mode}", 0))
+        notes.append((f"note_{policy.mode}", 0))
     lowered = policy.capacity is not None and policy.capacity != board.policy.capacity
-    if lowered and policy.capacity is not None and held > policy.capacity:
-        found.append(("note_over", held - policy.capacity))
+    if lowered and policy.capacity is not None and taken > policy.capacity:
+        notes.append(("note_over", taken - policy.capacity))
     if policy.batch is None and board.policy.batch is not None:
-        found.append(("note_no_pace", 0))
-    return found
+        notes.append(("note_no_pace", 0))
+    return notes
 
 
 def _scaled(board: Board, changed: Policy, before_s: float | None) -> float | None:

@@ -56,7 +56,7 @@ class RoomView:
         return next((level for level in ("bad", "warn") if level in levels), "ok")
 
     @property
-    def held(self) -> int:
+    def taken(self) -> int:
         """How many places are taken."""
         return self.stats.called + self.stats.inside
 
@@ -65,7 +65,7 @@ class RoomView:
         """How much of the capacity is taken, in percent and at most 100."""
         if not self.policy.capacity:
             return None
-        return min(100, round(100 * self.held / self.policy.capacity))
+        return min(100, round(100 * self.taken / self.policy.capacity))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ async def rooms(
     some = names[:ROOMS_PER_PAGE]
     turns = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(name: str) -> RoomView | Broken | None:
+    async def shown(name: str) -> RoomView | Broken | None:
         async with turns:
             try:
                 return view(await server.boards.get(name), server.backend_health.away)
@@ -101,8 +101,8 @@ async def rooms(
             except WaitroomError as error:
                 return Broken(name, str(error))
 
-    found = [room for room in await asyncio.gather(*map(one, some)) if room is not None]
-    return found, some[-1] if len(names) > len(some) else None
+    views = [room for room in await asyncio.gather(*map(shown, some)) if room is not None]
+    return views, some[-1] if len(names) > len(some) else None
 
 
 def view(board: Board, away: bool) -> RoomView:
@@ -125,7 +125,7 @@ def calls_per_minute(samples: Sequence[Sample], stats: Stats) -> int:
     """Return how many were called in the last minute."""
     now = sample_of(stats)
     since = stats.now_ms - _MINUTE_MS
-    before = next((one for one in reversed(samples) if one.at_ms <= since), None)
+    before = next((sample for sample in reversed(samples) if sample.at_ms <= since), None)
     if before is None:
         before = samples[0] if samples else now
     return round(per_minute(before, now))
@@ -134,23 +134,23 @@ def calls_per_minute(samples: Sequence[Sample], stats: Stats) -> int:
 def signs(board: Board, away: bool) -> list[Sign]:
     """Return what is not as it should be, or what to keep in mind; the worst first."""
     policy, stats = board.policy, board.stats
-    held, age_s = stats.called + stats.inside, time.monotonic() - board.fresh_at
-    found = []
+    taken, age_s = stats.called + stats.inside, time.monotonic() - board.fresh_at
+    signs_now = []
     if away:
-        found.append(Sign("bad", "sign_away"))
+        signs_now.append(Sign("bad", "sign_away"))
     elif age_s > STALE_S:
-        found.append(Sign("bad", "sign_stale", round(age_s)))
-    if policy.capacity is not None and held > policy.capacity:
-        found.append(Sign("warn", "sign_over", held - policy.capacity))
+        signs_now.append(Sign("bad", "sign_stale", round(age_s)))
+    if policy.capacity is not None and taken > policy.capacity:
+        signs_now.append(Sign("warn", "sign_over", taken - policy.capacity))
     if policy.max_entries is not None and stats.entries_in_window > policy.max_entries:
         over = stats.entries_in_window - policy.max_entries
-        found.append(Sign("warn", "sign_window", over))
+        signs_now.append(Sign("warn", "sign_window", over))
     if stats.hold_until_ms is not None:
-        found.append(Sign("warn", "sign_hold", at_ms=stats.hold_until_ms))
+        signs_now.append(Sign("warn", "sign_hold", at_ms=stats.hold_until_ms))
     if policy.opens_at_ms is not None and policy.opens_at_ms > stats.now_ms:
-        found.append(Sign("warn", "sign_before", at_ms=policy.opens_at_ms))
+        signs_now.append(Sign("warn", "sign_before", at_ms=policy.opens_at_ms))
     if policy.mode in (Mode.PAUSED, Mode.CLOSED, Mode.BYPASS):
-        found.append(Sign("warn", f"sign_{policy.mode}"))
+        signs_now.append(Sign("warn", f"sign_{policy.mode}"))
     if policy.queue_limit is not None and stats.waiting >= policy.queue_limit:
-        found.append(Sign("warn", "sign_full"))
-    return found
+        signs_now.append(Sign("warn", "sign_full"))
+    return signs_now

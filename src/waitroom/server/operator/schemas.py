@@ -56,7 +56,7 @@ def _fields(*, optional: bool) -> dict[str, Any]:
 
     `Policy` itself checks the ranges, because it says better what is allowed.
     """
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for spec in dataclasses.fields(Policy):
         kind: Any = _TYPES.get(spec.metadata["unit"], str)
         kind = kind if spec.name in _NEVER_NULL else kind | None
@@ -65,8 +65,8 @@ def _fields(*, optional: bool) -> dict[str, Any]:
             description=spec.metadata["about"],
             json_schema_extra=_allowed(spec) if optional else None,
         )
-        found[spec.name] = (kind, told)
-    return found
+        fields[spec.name] = (kind, told)
+    return fields
 
 
 def _allowed(spec: dataclasses.Field[Any]) -> dict[str, Any]:
@@ -246,7 +246,7 @@ class KickedBody(BaseModel):
 class Clear(Strict):
     """Empty a room."""
 
-    confirm: str = Field(description="The room's name, for nobody gets their place back.")
+    confirm: str = Field(description="The room's name: nobody gets their place back.")
     op_id: OpId = None
 
 
@@ -267,9 +267,9 @@ class TicketLine(BaseModel):
     sid: int | None
 
     @classmethod
-    def of(cls, one: Listed) -> TicketLine:
-        """Make one of a line of `list`."""
-        return cls(**{name: getattr(one, name) for name in cls.model_fields})
+    def of(cls, ticket: Listed) -> TicketLine:
+        """Make ticket of a line of `list`."""
+        return cls(**{name: getattr(ticket, name) for name in cls.model_fields})
 
 
 class TicketsBody(BaseModel):
@@ -297,9 +297,9 @@ class SampleBody(BaseModel):
     abandoned: int
 
     @classmethod
-    def of(cls, one: Sample) -> SampleBody:
-        """Make one of a sample."""
-        return cls(**{name: getattr(one, name) for name in cls.model_fields})
+    def of(cls, sample: Sample) -> SampleBody:
+        """Make sample of a sample."""
+        return cls(**{name: getattr(sample, name) for name in cls.model_fields})
 
 
 class SeriesBody(BaseModel):
@@ -323,9 +323,9 @@ class AuditLine(BaseModel):
     address: str
 
     @classmethod
-    def of(cls, one: Entry) -> AuditLine:
-        """Make one of an entry of the log."""
-        return cls(**{name: getattr(one, name) for name in cls.model_fields})
+    def of(cls, entry: Entry) -> AuditLine:
+        """Make entry of an entry of the log."""
+        return cls(**{name: getattr(entry, name) for name in cls.model_fields})
 
 
 class AuditBody(BaseModel):
@@ -353,9 +353,9 @@ class KeyBody(BaseModel):
     created_ms: int
 
     @classmethod
-    def of(cls, one: ApiKey) -> KeyBody:
-        """Make one of a key's record."""
-        return cls(id=one.id, name=one.name, role=one.role, created_ms=one.created_ms)
+    def of(cls, key: ApiKey) -> KeyBody:
+        """Make key of a key's record."""
+        return cls(id=key.id, name=key.name, role=key.role, created_ms=key.created_ms)
 
 
 class KeyMade(KeyBody):

@@ -65,7 +65,7 @@ def value(text: Text, name: str, given: Any) -> str:
     return f"{given:,}"
 
 
-def pace(text: Text, policy: Policy) -> str:
+def admission_pace(text: Text, policy: Policy) -> str:
     """Say how many are called how often."""
     if policy.batch is None or policy.every_s is None:
         return text("no_limit")

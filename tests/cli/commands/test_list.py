@@ -1,0 +1,83 @@
+"""`list`: who is where."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.cli.conftest import Cli
+from waitroom.models import Mode, Policy
+
+
+def test_list_in_order(cli: Cli, room: str) -> None:
+    """Those waiting come in their order, a page at a time, with a cursor for the next."""
+    ids = [view.id for view in cli.fill(room, Policy(mode=Mode.PAUSED), 5)]
+    result = cli.run("list", room, "--limit", 2)
+    heading, *lines = result.stdout.splitlines()
+    assert ["id", "arrived", "waited", "last", "seen"] == heading.split()
+    assert ids[:2] == [line.split()[0] for line in lines]
+    (cursor,) = re.findall(r"More with --after (\d+), or --all.", result.stderr)
+    assert ids[2:] == [
+        line.split()[0] for line in cli.text("list", room, "--after", cursor).splitlines()[1:]
+    ]
+    found = cli.json("list", room, "--all")
+    assert (ids, None) == ([one["id"] for one in found["tickets"]], found["after"])
+
+
+def test_list_called_and_inside(cli: Cli, room: str) -> None:
+    """Others come by their deadline; a session shows its id."""
+    ids = [view.id for view in cli.fill(room, Policy(), 3, enter=1)]
+    called = cli.json("list", room, "--state", "called")["tickets"]
+    assert set(ids[1:]) == {one["id"] for one in called}
+    (inside,) = cli.json("list", room, "--state", "inside")["tickets"]
+    assert ["id", "state", "until_ms", "sid"] == list(inside)
+    text = cli.text("list", room, "--state", "inside")
+    assert text.splitlines()[1].startswith(ids[0])
+    assert text.endswith(f" {inside['sid']}\n")
+    assert "enter by" in cli.text("list", room, "--state", "called")
+
+
+def test_list_more_than_a_page(cli: Cli, room: str) -> None:
+    """A limit above what one script may touch is met by several calls."""
+    views = cli.fill(room, Policy(mode=Mode.PAUSED), 1200)
+    ids = [view.id for view in sorted(views, key=lambda view: view.position or 0)]
+    for words, count in (("--limit 700", 700), ("--all", 1200)):
+        found = cli.json("list", room, *words.split())["tickets"]
+        assert ids[:count] == [one["id"] for one in found]
+    assert 701 == len(cli.text("list", room, "--limit", 700).splitlines())
+
+
+def test_list_nobody(cli: Cli, room: str) -> None:
+    """An empty list says so."""
+    cli.text("room", "create", room)
+    assert "Nobody is waiting.\n" == cli.text("list", room)
+    assert {"name": room, "state": "called", "tickets": [], "after": None} == cli.json(
+        "list", room, "--state", "called"
+    )
+
+
+def test_list_by_age(cli: Cli, room: str) -> None:
+    """Ages choose among those waiting."""
+    cli.fill(room, Policy(mode=Mode.PAUSED), 3)
+    assert "Nobody" in cli.text("list", room, "--older-than", "1h")
+    assert 3 == len(cli.json("list", room, "--newer-than", "1h")["tickets"])
+    assert 3 == len(cli.json("list", room, "--older-than", "0")["tickets"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--state gone", "state: 'gone' is not one of waiting, called, inside"),
+        ("--limit 0", "Invalid value for '--limit'"),
+        ("--after x", "after: must be the cursor of an earlier page"),
+        ("--older-than old", "older-than: 'old' is no age of up to 366 days; write 90s, 10m"),
+        ("--older-than 1h --newer-than 1m", "must be less than --newer-than"),
+        ("--state called --newer-than 1m", "newer-than: ages are known of waiting people only"),
+    ],
+)
+def test_bad_lists(cli: Cli, room: str, words: str, message: str) -> None:
+    """Each message names the option and what is allowed."""
+    cli.text("room", "create", room)
+    code, text = cli.error("list", room, *words.split())
+    assert (2, True) == (code, message in text), text
