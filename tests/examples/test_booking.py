@@ -42,7 +42,7 @@ DATE, SEAT = 1, 1
 
 def state_of(desk: Booking, seat: int, visitor: str | None = None) -> str:
     """Return how a visitor sees a seat of the first date."""
-    return next(one.state for one in desk.seats(DATE, visitor) if one.id == seat)
+    return next(view.state for view in desk.seats(DATE, visitor) if view.id == seat)
 
 
 def buy(desk: Booking, seat: int, visitor: str) -> str:
@@ -66,7 +66,7 @@ def test_the_six_calls(desk: Booking) -> None:
     paid = desk.pay(made.reservation, "ann", CARD)
     assert paid.paid_at is not None
     assert ("sold", "sold") == (state_of(desk, SEAT, "ann"), state_of(desk, SEAT, "bob"))
-    assert (19, 20) == tuple(one.free for one in desk.dates(concert.id))
+    assert (19, 20) == tuple(date.free for date in desk.dates(concert.id))
     assert paid == desk.order(made.reservation)
 
 
@@ -183,7 +183,7 @@ def test_the_database_refuses_a_second_sale(desk: Booking, store: Store) -> None
         db.execute(wrong)
     with store.reading() as db:
         paid = db.scalars(select(Reservation).where(Reservation.paid_at_ms.is_not(None)))
-        assert ["ann"] == [one.visitor for one in paid]
+        assert ["ann"] == [reservation.visitor for reservation in paid]
 
 
 def test_an_error_undoes_everything(store: Store, desk: Booking) -> None:
@@ -215,14 +215,16 @@ def test_fifty_hands_for_one_seat(desk: Booking) -> None:
             return error.code
 
     with ThreadPoolExecutor(people) as pool:
-        told = list(pool.map(attempt, range(people)))
-    assert 1 == sum(one.startswith("bought") for one in told), told
-    assert {"seat_held", "seat_sold"} >= {one for one in told if not one.startswith("bought")}
+        outcomes = list(pool.map(attempt, range(people)))
+    assert 1 == sum(outcome.startswith("bought") for outcome in outcomes), outcomes
+    assert {"seat_held", "seat_sold"} >= {
+        outcome for outcome in outcomes if not outcome.startswith("bought")
+    }
 
 
 def test_a_crowd_for_few_seats(desk: Booking) -> None:
     """Sixteen threads want all twenty seats: each is sold once, and none is lost."""
-    seats = [one.id for one in desk.seats(DATE, None)]
+    seats = [seat.id for seat in desk.seats(DATE, None)]
 
     def take_all(number: int) -> Counter[int]:
         got: Counter[int] = Counter()
@@ -243,8 +245,8 @@ def test_two_desks_on_one_file(store: Store, clock: Clock, tmp_path: Path) -> No
     """Two processes' worth of connections agree: what one holds, the other sees held."""
     other_store = Store(tmp_path / "concert.db")
     try:
-        one, other = Booking(store, clock), Booking(other_store, clock)
-        one.hold(SEAT, "ann")
+        first, other = Booking(store, clock), Booking(other_store, clock)
+        first.hold(SEAT, "ann")
         with pytest.raises(SeatHeld):
             other.hold(SEAT, "bob")
     finally:
@@ -281,7 +283,7 @@ class Hall(RuleBasedStateMachine):
     @initialize()
     def opens(self) -> None:
         """Begin with nothing taken."""
-        assert {"free"} == {one.state for one in self.desk.seats(DATE, None)}
+        assert {"free"} == {seat.state for seat in self.desk.seats(DATE, None)}
 
     @rule(seconds=st.sampled_from([1, 4, 5, 9, 10]))
     def time_passes(self, seconds: int) -> None:
@@ -300,7 +302,7 @@ class Hall(RuleBasedStateMachine):
         else:
             assert seat not in self.sold
             if self.alive(seat) != who:
-                self.holds = {key: one for key, one in self.holds.items() if one[0] != who}
+                self.holds = {key: hold for key, hold in self.holds.items() if hold[0] != who}
                 self.holds[seat] = (who, self.clock.ms + 10_000)
                 self.current.pop(seat, None)
 
@@ -324,33 +326,33 @@ class Hall(RuleBasedStateMachine):
         """Pay any reservation that was ever made, as anybody."""
         if not self.made:
             return
-        one = data.draw(st.sampled_from(sorted(self.made)))
-        seat, who = self.made[one]
+        reservation = data.draw(st.sampled_from(sorted(self.made)))
+        seat, who = self.made[reservation]
         try:
-            self.desk.pay(one, payer, CARD)
+            self.desk.pay(reservation, payer, CARD)
         except NotThere:
             assert who != payer
         except HoldOver:
-            assert self.alive(seat) != who or self.current.get(seat) != one
+            assert self.alive(seat) != who or self.current.get(seat) != reservation
         else:
             assert who == payer
-            if self.sold.get(seat) != one:
+            if self.sold.get(seat) != reservation:
                 assert self.alive(seat) == who
-                assert self.current[seat] == one
+                assert self.current[seat] == reservation
                 assert seat not in self.sold
-                self.sold[seat] = one
+                self.sold[seat] = reservation
                 del self.holds[seat], self.current[seat]
 
     @invariant()
     def the_map_is_true(self) -> None:
         """Everybody sees each seat as it is."""
         for viewer in ("ann", "bob"):
-            for one in self.desk.seats(DATE, viewer)[:3]:
-                holder = self.alive(one.id)
+            for seat in self.desk.seats(DATE, viewer)[:3]:
+                holder = self.alive(seat.id)
                 expected = "held" if holder else "free"
                 if holder == viewer:
                     expected = "mine"
-                assert ("sold" if one.id in self.sold else expected) == one.state
+                assert ("sold" if seat.id in self.sold else expected) == seat.state
 
 
 def test_any_order_of_calls(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ class Running:
     url: str
     log: Path
 
-    def said(self) -> list[str]:
+    def output(self) -> list[str]:
         """Return what it has printed so far."""
         return self.log.read_text("utf-8").splitlines()
 
@@ -85,14 +85,14 @@ def test_a_signed_notice_is_told_once(receiver: Running) -> None:
     assert [204, 204] == [receiver.send(NOTICE), receiver.send(NOTICE)]
     assert [
         "to …5678: Noodle House: number 12, your table is ready! " + str(NOTICE["url"])
-    ] == receiver.said()
+    ] == receiver.output()
 
 
 def test_near_and_no_phone(receiver: Running) -> None:
     """A notice of another kind has its own text, and a party without a phone is no error."""
     near = NOTICE | {"id": "8-18c", "kind": "near", "phone": None, "teams_ahead": 3}
     assert 204 == receiver.send(near)
-    assert "3 teams before you" in receiver.said()[0]
+    assert "3 teams before you" in receiver.output()[0]
 
 
 def test_forged_and_old_notices_are_refused(receiver: Running) -> None:
@@ -100,4 +100,4 @@ def test_forged_and_old_notices_are_refused(receiver: Running) -> None:
     assert 401 == receiver.send(NOTICE, secret="another")
     assert 401 == receiver.send(NOTICE, age_s=301)
     assert 401 == httpx.post(receiver.url, json=NOTICE).status_code
-    assert [] == receiver.said()
+    assert [] == receiver.output()

@@ -66,19 +66,19 @@ async def test_fifty_requests_for_one_seat(visitor: Visitor) -> None:
     """Fifty people ask for one seat at once over HTTP: one holds it, the others are told."""
 
     async def hold() -> int:
-        async with httpx.AsyncClient(transport=visitor._transport, base_url="http://x") as one:
-            return (await one.post("/api/seats/7/hold")).status_code
+        async with httpx.AsyncClient(transport=visitor._transport, base_url="http://x") as client:
+            return (await client.post("/api/seats/7/hold")).status_code
 
-    told = await asyncio.gather(*(hold() for _ in range(50)))
-    assert [201] + [409] * 49 == sorted(told)
+    statuses = await asyncio.gather(*(hold() for _ in range(50)))
+    assert [201] + [409] * 49 == sorted(statuses)
 
 
 async def booked(visitor: Visitor, seat: int, name: str = "Kim") -> str:
     """Go through the pages until the card is asked for; return where that is."""
     await answered(visitor, "GET", "/book/dates/1", 200)
-    held = await answered(visitor, "POST", "/book/dates/1", 303, data={"seat": str(seat)})
-    await answered(visitor, "GET", held.headers["location"], 200)
-    made = await answered(visitor, "POST", held.headers["location"], 303, data={"name": name})
+    hold = await answered(visitor, "POST", "/book/dates/1", 303, data={"seat": str(seat)})
+    await answered(visitor, "GET", hold.headers["location"], 200)
+    made = await answered(visitor, "POST", hold.headers["location"], 303, data={"name": name})
     return made.headers["location"]
 
 
@@ -103,16 +103,16 @@ async def test_pages_say_what_went_wrong(visitor: Visitor, clock: Clock) -> None
     """A form that cannot be done leads back to a page that says why."""
     where = await booked(visitor, 1)
     for card, words in ((DECLINED, "The bank declined"), ("x", "Please enter a card number")):
-        told = await answered(visitor, "POST", where, 303, data={"card": card})
-        assert words in (await answered(visitor, "GET", told.headers["location"], 200)).text
+        reply = await answered(visitor, "POST", where, 303, data={"card": card})
+        assert words in (await answered(visitor, "GET", reply.headers["location"], 200)).text
     async with httpx.AsyncClient(transport=visitor._transport, base_url="http://x") as other:
-        told = await answered(other, "POST", "/book/dates/1", 303, data={"seat": "1"})
-        page = await answered(other, "GET", told.headers["location"], 200)
+        reply = await answered(other, "POST", "/book/dates/1", 303, data={"seat": "1"})
+        page = await answered(other, "GET", reply.headers["location"], 200)
         assert "Somebody was faster" in page.text
         await answered(other, "GET", where, 404)
     clock.pass_s(121)
-    told = await answered(visitor, "POST", where, 303, data={"card": CARD})
-    assert "/book?no=hold_over" == told.headers["location"]
+    reply = await answered(visitor, "POST", where, 303, data={"card": CARD})
+    assert "/book?no=hold_over" == reply.headers["location"]
     page = await answered(visitor, "GET", "/book/dates/1?no=<script>", 200)
     assert "<script>" not in page.text
 
