@@ -58,10 +58,10 @@ class Cli:
         assert "" == result.stdout
         if typed is None:
             again = self.run(*words, "--json")
-            found = json.loads(again.stderr)["error"]
+            error = json.loads(again.stderr)["error"]
             assert ("", result.exit_code) == (again.stdout, again.exit_code)
-            assert found["message"] in result.stderr
-            assert found["code"]
+            assert error["message"] in result.stderr
+            assert error["code"]
         return result.exit_code, result.stderr
 
     def engine(self, work: Callable[[Engine], Coroutine[Any, Any, Answer]]) -> Answer:

@@ -36,7 +36,7 @@ def commands(
 
 
 COMMANDS = {" ".join(path): command for path, command in commands()}
-LEAVES = {name: one for name, one in COMMANDS.items() if not hasattr(one, "commands")}
+LEAVES = {name: command for name, command in COMMANDS.items() if not hasattr(command, "commands")}
 
 
 def process(*words: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -68,15 +68,15 @@ STAY = {"serve", "demo", "desk demo"}
 @pytest.mark.parametrize("name", [name for name in LEAVES if name not in STAY])
 def test_every_command_has_json(name: str) -> None:
     """`--json` is on every command that answers something."""
-    assert "--json" in [flag for one in LEAVES[name].params for flag in one.opts]
+    assert "--json" in [flag for param in LEAVES[name].params for flag in param.opts]
 
 
 def test_every_setting_is_an_option() -> None:
     """The table of settings is the global options, and for the server those of `serve`."""
     for serves, name in ((False, ""), (True, "serve")):
-        flags = {flag for one in COMMANDS[name].params for flag in one.opts}
-        wanted = {one.name for one in SETTINGS if one.serves is serves}
-        assert set() == {"--" + one.replace("_", "-") for one in wanted} - flags
+        flags = {flag for param in COMMANDS[name].params for flag in param.opts}
+        wanted = {setting.name for setting in SETTINGS if setting.serves is serves}
+        assert set() == {"--" + setting.replace("_", "-") for setting in wanted} - flags
 
 
 def test_nothing_typed_is_help(cli: Cli) -> None:
@@ -128,8 +128,8 @@ def test_operators_need_no_secret(cli: Cli) -> None:
 )
 def test_errors_say_what_and_how(cli: Cli, words: str, code: int, message: str) -> None:
     """An error is a sentence with its remedy on stderr: 2 for what was typed, 1 for the rest."""
-    found = cli.error(*words.split())
-    assert (code, True) == (found[0], message in found[1]), found
+    result = cli.error(*words.split())
+    assert (code, True) == (result[0], message in result[1]), result
 
 
 def test_json_in_front_is_explained(cli: Cli) -> None:

@@ -15,9 +15,9 @@ def test_admit(cli: Cli, room: str) -> None:
     assert "Called 1 person of the 5 asked for; 6 still waiting.\n" == cli.text("admit", room, 5)
     code, text = cli.error("admit", room, 1)
     assert (1, True) == (code, "leaves no room now; raise it, wait, or force it" in text)
-    found = cli.json("admit", room, 2, "--force", "--op-id", "doors")
+    reply = cli.json("admit", room, 2, "--force", "--op-id", "doors")
     expected = {"name": room, "asked": 2, "called": 2, "waiting": 4, "op_id": "doors"}
-    assert expected == found
+    assert expected == reply
     assert expected == cli.json("admit", room, 2, "--force", "--op-id", "doors")
 
 

@@ -56,10 +56,10 @@ def test_no_is_no(cli: Cli, room: str, file: str) -> None:
 def test_dry_run(cli: Cli, room: str, file: str) -> None:
     """A dry run asks nothing and does nothing, also as JSON."""
     assert "2 to create" in cli.text("apply", file, "--dry-run")
-    found = cli.json("apply", file, "--dry-run")
+    plan = cli.json("apply", file, "--dry-run")
     assert (False, ["create", "create"]) == (
-        found["applied"],
-        [step["action"] for step in found["steps"]],
+        plan["applied"],
+        [step["action"] for step in plan["steps"]],
     )
     assert f"{room}-a" not in cli.engine(Engine.rooms)
 
@@ -70,8 +70,8 @@ def test_as_json(cli: Cli, room: str, file: str) -> None:
     assert (2, True) == (code, "--json cannot ask; give --yes" in text)
     assert cli.json("apply", file, "--yes")["applied"]
     cli.json("room", "set", f"{room}-b", "--mode", "paused")
-    found = cli.json("apply", file, "--yes")
-    changed = {step["room"]: step["changed"] for step in found["steps"]}
+    reply = cli.json("apply", file, "--yes")
+    changed = {step["room"]: step["changed"] for step in reply["steps"]}
     opened = {"mode": {"old": "paused", "new": "open"}}
     assert {f"{room}-a": {}, f"{room}-b": opened} == changed
     assert cli.json("apply", file)["applied"] is False  # nothing to do, so nothing to ask
@@ -104,11 +104,11 @@ def test_bad_files(cli: Cli, tmp_path: Path, text: str, message: str) -> None:
     """A file that cannot be meant is refused before the server is asked."""
     path = tmp_path / "bad.toml"
     path.write_text(text)
-    code, said = cli.error("apply", str(path))
-    assert (2, True) == (code, message in said), said
+    code, shown = cli.error("apply", str(path))
+    assert (2, True) == (code, message in shown), shown
 
 
 def test_no_file(cli: Cli, tmp_path: Path) -> None:
     """So is one that is not there."""
-    code, said = cli.error("apply", str(tmp_path / "none.toml"))
-    assert (2, True) == (code, "cannot be read" in said)
+    code, text = cli.error("apply", str(tmp_path / "none.toml"))
+    assert (2, True) == (code, "cannot be read" in text)

@@ -14,6 +14,6 @@ def test_call(cli: Cli, room: str) -> None:
     assert f"Called {views[2].id}: may enter until 20" in cli.text(
         "call", room, views[2].id, "--force"
     )
-    found = cli.json("call", room, views[1].id, "--force")
-    assert (views[1].id, True) == (found["id"], found["enter_by_ms"] > 0)
+    reply = cli.json("call", room, views[1].id, "--force")
+    assert (views[1].id, True) == (reply["id"], reply["enter_by_ms"] > 0)
     assert 1 == cli.error("call", room, "0123456789abcdef")[0]

@@ -39,14 +39,14 @@ class Demo:
     log: Path
     folder: Path
 
-    def said(self) -> str:
+    def output(self) -> str:
         """Everything that it printed so far."""
         return self.log.read_text("utf-8")
 
     def room(self) -> dict[str, int]:
         """Return the public view of its room."""
-        found: dict[str, int] = httpx.get(f"{self.base}/v1/rooms/concert").json()
-        return found
+        view: dict[str, int] = httpx.get(f"{self.base}/v1/rooms/concert").json()
+        return view
 
 
 @pytest.fixture(scope="module")
@@ -74,15 +74,15 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 def test_it_says_where_to_look(demo: Demo) -> None:
     """Within 20 s it names the site and the operator page, and both are there."""
-    wait_for(lambda: "Ctrl-C ends it" in demo.said(), "a welcome", SOON_S * count("patience"))
-    said = demo.said()
+    wait_for(lambda: "Ctrl-C ends it" in demo.output(), "a welcome", SOON_S * count("patience"))
+    output = demo.output()
     for url in (demo.site, f"{demo.base}/admin", f"{demo.base}/docs"):
-        assert url in said, said
+        assert url in output, output
         assert 200 == httpx.get(url, follow_redirects=True).status_code
-    key = said.partition("Sign in with ")[2].split()[0]
+    key = output.partition("Sign in with ")[2].split()[0]
     headers = {"authorization": f"Bearer {key}"}
-    found = httpx.get(f"{demo.base}/v1/admin/rooms/concert", headers=headers).json()
-    assert 3 == found["policy"]["capacity"]
+    room = httpx.get(f"{demo.base}/v1/admin/rooms/concert", headers=headers).json()
+    assert 3 == room["policy"]["capacity"]
 
 
 def test_there_is_a_line_to_stand_in(demo: Demo) -> None:
@@ -116,11 +116,11 @@ def test_ctrl_c_ends_all_of_it(demo: Demo) -> None:
     assert demo.process.wait(30) in (0, 130)
     assert 15 * count("patience") > time.monotonic() - began
     wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family), "an end", 10)
-    assert ["demo.log"] == [one.name for one in demo.folder.iterdir()]
-    assert "Traceback" not in demo.said()
+    assert ["demo.log"] == [path.name for path in demo.folder.iterdir()]
+    assert "Traceback" not in demo.output()
 
 
-def told(*words: str) -> tuple[int, str]:
+def refused(*words: str) -> tuple[int, str]:
     """Return code and message of a demonstration that does not start."""
     result = CliRunner().invoke(app, ["demo", *words])
     assert "" == result.stdout
@@ -133,11 +133,11 @@ def test_a_port_that_is_taken() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         used, free = str(taken.getsockname()[1]), str(free_port())
-        code, said = told("--port", used, "--site-port", free)
-        assert (2, True) == (code, f"port: {used} is in use" in said)
-        code, said = told("--port", free, "--site-port", used)
-        assert (2, True) == (code, "another with --site-port" in said), said
-        assert "site_port: must be another one" in told("--port", free, "--site-port", free)[1]
+        code, text = refused("--port", used, "--site-port", free)
+        assert (2, True) == (code, f"port: {used} is in use" in text)
+        code, text = refused("--port", free, "--site-port", used)
+        assert (2, True) == (code, "another with --site-port" in text), text
+        assert "site_port: must be another one" in refused("--port", free, "--site-port", free)[1]
 
 
 def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,12 +146,12 @@ def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "sqlalchemy" else real(name)
     )
-    code, said = told()
-    assert (2, True) == (code, "sqlalchemy is missing; run `pip install 'waitroom[demo]'`" in said)
+    code, text = refused()
+    assert (2, True) == (code, "sqlalchemy is missing; run `pip install 'waitroom[demo]'`" in text)
 
 
 def test_a_site_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An installation without the example says where to get it."""
     monkeypatch.setattr(version, "__file__", str(tmp_path / "a" / "b" / "version.py"))
-    code, said = told()
-    assert (2, True) == (code, "the concert site is not part of this installation" in said)
+    code, text = refused()
+    assert (2, True) == (code, "the concert site is not part of this installation" in text)

@@ -18,9 +18,9 @@ from waitroom.engine import keys
 def examined(cli: Cli) -> tuple[int, dict[str, Any]]:
     """Return exit code and checks by name, and hold text and JSON against each other."""
     result = cli.run("doctor", "--json")
-    found = json.loads(result.stdout)
-    assert found["ok"] is (result.exit_code == 0)
-    checks = {check["name"]: check for check in found["checks"]}
+    report = json.loads(result.stdout)
+    assert report["ok"] is (result.exit_code == 0)
+    checks = {check["name"]: check for check in report["checks"]}
     again = cli.run("doctor")
     assert (result.exit_code, "") == (again.exit_code, again.stderr)
     marks = {"ok": "✓", "warn": "!", "fail": "✗"}

@@ -12,7 +12,7 @@ from waitroom.engine import Engine
 from waitroom.engine.audit import AuditPage
 
 
-def found(cli: Cli, text: str) -> ApiKey | None:
+def key_of(cli: Cli, text: str) -> ApiKey | None:
     """Return what a server would make of a key."""
     return cli.engine(lambda engine: engine.api_keys.find(text))
 
@@ -25,7 +25,7 @@ def test_create(cli: Cli, room: str) -> None:
     """The key is printed once, on a line of its own, and works from then on."""
     lines = cli.text("key", "create", "--role", "operator", "--name", room).splitlines()
     (text,) = (line for line in lines if line.startswith("wr_"))
-    key = found(cli, text)
+    key = key_of(cli, text)
     assert key is not None
     assert (room, "operator") == (key.name, key.role)
     assert "cannot be shown again" in lines[-1]
@@ -37,7 +37,7 @@ def test_create_as_json(cli: Cli, room: str) -> None:
     made = cli.json("key", "create", "--name", room)
     assert ["key", "id", "name", "role", "created_ms"] == list(made)
     assert ("viewer", True) == (made["role"], made["key"].startswith(f"wr_{made['id']}_"))
-    (listed,) = (one for one in cli.json("key", "list")["keys"] if one["id"] == made["id"])
+    (listed,) = (key for key in cli.json("key", "list")["keys"] if key["id"] == made["id"])
     assert {name: made[name] for name in ("id", "name", "role", "created_ms")} == listed
 
 
@@ -61,10 +61,10 @@ def test_revoke(cli: Cli, room: str) -> None:
     made = cli.json("key", "create", "--name", room)
     result = cli.run("key", "revoke", made["id"], typed="n\n")
     assert (1, True) == (result.exit_code, f"Revoke key {made['id']} of {room}" in result.stderr)
-    assert found(cli, made["key"]) is not None
-    said = cli.text("key", "revoke", made["id"], typed="y\n")
-    assert f"Revoked key {made['id']} of {room}.\n" == said
-    assert found(cli, made["key"]) is None
+    assert key_of(cli, made["key"]) is not None
+    shown = cli.text("key", "revoke", made["id"], typed="y\n")
+    assert f"Revoked key {made['id']} of {room}.\n" == shown
+    assert key_of(cli, made["key"]) is None
     code, text = cli.error("key", "revoke", made["id"], "--yes")
     assert (1, True) == (code, "see `waitroom key list`" in text)
 
@@ -89,7 +89,7 @@ def test_no_keys_yet(cli: Cli) -> None:
 
     async def revoke_all(engine: Engine) -> None:
         keys = engine.api_keys
-        await asyncio.gather(*[keys.revoke(one.id) for one in await keys.list()])
+        await asyncio.gather(*[keys.revoke(key.id) for key in await keys.list()])
 
     cli.engine(revoke_all)
     assert "waitroom key create --name" in cli.text("key", "list")

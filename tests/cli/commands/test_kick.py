@@ -37,16 +37,16 @@ def test_kick_by_age(cli: Cli, room: str) -> None:
     assert (
         0 == cli.json("kick", room, "--state", "waiting", "--older-than", "1h", "--yes")["kicked"]
     )
-    found = cli.json("kick", room, "--state", "waiting", "--newer-than", "1h", "--yes")
-    assert {"name": room, "found": 1200, "kicked": 1200} == found
+    reply = cli.json("kick", room, "--state", "waiting", "--newer-than", "1h", "--yes")
+    assert {"name": room, "found": 1200, "kicked": 1200} == reply
     assert 0 == cli.json("stats", room)["waiting"]
 
 
 def test_kick_a_state_spares_who_moves_up(cli: Cli, room: str) -> None:
     """Places of removed people are given away at once; their new holders are not removed too."""
     views = cli.fill(room, Policy(capacity=600), 1500)
-    found = cli.json("kick", room, "--state", "called", "--yes")
-    assert {"name": room, "found": 600, "kicked": 600} == found
+    reply = cli.json("kick", room, "--state", "called", "--yes")
+    assert {"name": room, "found": 600, "kicked": 600} == reply
     stats = cli.json("stats", room)
     assert 900 == stats["waiting"] + stats["called"]
     left = {

@@ -21,15 +21,15 @@ def test_list_in_order(cli: Cli, room: str) -> None:
     assert ids[2:] == [
         line.split()[0] for line in cli.text("list", room, "--after", cursor).splitlines()[1:]
     ]
-    found = cli.json("list", room, "--all")
-    assert (ids, None) == ([one["id"] for one in found["tickets"]], found["after"])
+    page = cli.json("list", room, "--all")
+    assert (ids, None) == ([ticket["id"] for ticket in page["tickets"]], page["after"])
 
 
 def test_list_called_and_inside(cli: Cli, room: str) -> None:
     """Others come by their deadline; a session shows its id."""
     ids = [view.id for view in cli.fill(room, Policy(), 3, enter=1)]
     called = cli.json("list", room, "--state", "called")["tickets"]
-    assert set(ids[1:]) == {one["id"] for one in called}
+    assert set(ids[1:]) == {ticket["id"] for ticket in called}
     (inside,) = cli.json("list", room, "--state", "inside")["tickets"]
     assert ["id", "state", "until_ms", "sid"] == list(inside)
     text = cli.text("list", room, "--state", "inside")
@@ -43,8 +43,8 @@ def test_list_more_than_a_page(cli: Cli, room: str) -> None:
     views = cli.fill(room, Policy(mode=Mode.PAUSED), 1200)
     ids = [view.id for view in sorted(views, key=lambda view: view.position or 0)]
     for words, count in (("--limit 700", 700), ("--all", 1200)):
-        found = cli.json("list", room, *words.split())["tickets"]
-        assert ids[:count] == [one["id"] for one in found]
+        tickets = cli.json("list", room, *words.split())["tickets"]
+        assert ids[:count] == [ticket["id"] for ticket in tickets]
     assert 701 == len(cli.text("list", room, "--limit", 700).splitlines())
 
 

@@ -39,15 +39,15 @@ def test_a_small_crowd_finds_all_well(cli: Cli, server: Serving) -> None:
     words = ("--key", ADMIN_KEY, "--room", "small", "--make", "batch", *limits)
     crowd = ("--people", 60, "--leave", 0, "--no-show", 0, "--processes", 2)
     stay = ("--stay", "1")  # so that those at the end have to ask twice
-    found = cli.json("load", server.base, *words, *crowd, *QUICK, *stay)
-    assert {"ok"} == {one["verdict"] for one in found["checks"]}, found["checks"]
-    assert (True, {"served": 60}) == (found["passed"], found["ended"])
-    assert {"join", "poll", "enter", "finish", "lateness"} == set(found["latency_ms"])
-    assert 60 == found["latency_ms"]["join"]["count"]
-    assert {"capacity": 10, "max_entries": 60, "per_s": 5} == found["limits"]
-    assert found["usage"]["server"] is not None
+    report = cli.json("load", server.base, *words, *crowd, *QUICK, *stay)
+    assert {"ok"} == {check["verdict"] for check in report["checks"]}, report["checks"]
+    assert (True, {"served": 60}) == (report["passed"], report["ended"])
+    assert {"join", "poll", "enter", "finish", "lateness"} == set(report["latency_ms"])
+    assert 60 == report["latency_ms"]["join"]["count"]
+    assert {"capacity": 10, "max_entries": 60, "per_s": 5} == report["limits"]
+    assert report["usage"]["server"] is not None
     if sys.platform == "linux":
-        assert found["usage"]["backend"] is not None
+        assert report["usage"]["backend"] is not None
 
 
 def test_the_limits_come_from_the_room(cli: Cli, server: Serving) -> None:
@@ -97,9 +97,9 @@ def test_ctrl_c_ends_it_with_a_report(long: subprocess.Popen[str]) -> None:
     assert 2 == len(parts)
     long.send_signal(signal.SIGINT)
     out, err = long.communicate(timeout=20)
-    found = json.loads(out)
-    assert (0, "", True) == (long.returncode, err, found["interrupted"])
-    assert 50 == sum(found["ended"].values())
+    report = json.loads(out)
+    assert (0, "", True) == (long.returncode, err, report["interrupted"])
+    assert 50 == sum(report["ended"].values())
     assert ["", ""] == [command_of(pid) for pid in parts]
 
 
@@ -123,9 +123,9 @@ def test_its_processes_do_not_outlive_it(long: subprocess.Popen[str]) -> None:
 )
 def test_bad_input_is_one_sentence(cli: Cli, words: list[str], code: int, message: str) -> None:
     """Hosts of others, servers that are not there and bad numbers are refused with the remedy."""
-    found, said = cli.error("load", *words)
-    assert (code, True) == (found, message in said), said
-    assert "Traceback" not in said
+    exit_code, text = cli.error("load", *words)
+    assert (code, True) == (exit_code, message in text), text
+    assert "Traceback" not in text
 
 
 def test_rooms_and_keys_that_are_not_there(cli: Cli, server: Serving) -> None:

@@ -41,16 +41,16 @@ def test_the_example_needs_no_options_and_no_server(away: Cli) -> None:
 
 def test_json_has_everything(away: Cli) -> None:
     """Programs get inputs, both chains, both paces, verdict, settings and assumptions."""
-    found = away.json("plan", "--batch", 1_000, "--room", "sale")
+    plan = away.json("plan", "--batch", 1_000, "--room", "sale")
     assert (43_478, 40_000) == (
-        int(found["document"]["exact"]["concurrent"]),
-        found["document"]["rounded"]["concurrent"],
+        int(plan["document"]["exact"]["concurrent"]),
+        plan["document"]["rounded"]["concurrent"],
     )
-    assert (1_000, 1_067) == (found["judged"]["batch"], found["recommended"]["batch"])
-    assert ("holds", "sale") == (found["verdict"]["word"], found["settings"]["room"])
-    assert {"bytes_per_waiter": 145, "poll_s": 30, "poll_in_front_s": 3} == found["assumed"]
+    assert (1_000, 1_067) == (plan["judged"]["batch"], plan["recommended"]["batch"])
+    assert ("holds", "sale") == (plan["verdict"]["word"], plan["settings"]["room"])
+    assert {"bytes_per_waiter": 145, "poll_s": 30, "poll_in_front_s": 3} == plan["assumed"]
     assert {"inputs", "document", "judged", "recommended", "verdict", "settings", "assumed"} == set(
-        found
+        plan
     )
 
 
@@ -102,8 +102,8 @@ def test_the_command_can_be_typed(cli: Cli, room: str) -> None:
 )
 def test_errors(away: Cli, words: str, message: str) -> None:
     """What cannot be is explained on stderr with code 2, and nothing is computed."""
-    code, said = away.error("plan", *words.split())
-    assert (2, True) == (code, message in said), said
+    code, text = away.error("plan", *words.split())
+    assert (2, True) == (code, message in text), text
 
 
 def test_people_all_at_once_with_one_pace(away: Cli) -> None:
@@ -118,9 +118,9 @@ def test_people_all_at_once_with_one_pace(away: Cli) -> None:
 def test_docs_show_what_is_printed(away: Cli, page: str) -> None:
     """Every line of output in the docs is printed by the command above it, in that order."""
     text = (DOCS / page).read_text("utf-8")
-    found = re.findall(r"^\$ waitroom (plan.*)\n((?:.*\n)*?)(?=\$ |```)", text, re.MULTILINE)
-    assert any(shown for _, shown in found)
-    for words, shown in found:
+    examples = re.findall(r"^\$ waitroom (plan.*)\n((?:.*\n)*?)(?=\$ |```)", text, re.MULTILINE)
+    assert any(shown for _, shown in examples)
+    for words, shown in examples:
         wanted = [line for line in shown.splitlines() if line not in ("", "…")]
         printed = [line.rstrip() for line in away.text(*words.split()).splitlines()]
         assert wanted == [line for line in printed if line in wanted]

@@ -13,7 +13,7 @@ from waitroom.rehearsal.promises import Promises
 
 def test_the_ready_ones_are_listed(cli: Cli) -> None:
     """Without a scenario it says which there are."""
-    assert list(NAMES) == [one["name"] for one in cli.json("rehearse")]
+    assert list(NAMES) == [scenario["name"] for scenario in cli.json("rehearse")]
     assert all(name in cli.text("rehearse") for name in NAMES)
 
 
@@ -24,8 +24,8 @@ def test_a_rehearsal(cli: Cli, tmp_path: Path) -> None:
     assert "rolling limit  ✓ PASS" in text
     assert "Every promise was kept" in text
     assert report.read_text("utf-8").startswith("<!doctype html>")
-    found = cli.json("rehearse", "per-minute-burst", "--people", 100, "--seed", 5)
-    assert (True, 5, None) == (found["passed"], found["seed"], found["report"])
+    result = cli.json("rehearse", "per-minute-burst", "--people", 100, "--seed", 5)
+    assert (True, 5, None) == (result["passed"], result["seed"], result["report"])
 
 
 def test_a_broken_promise_is_an_exit_code(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

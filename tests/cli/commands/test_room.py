@@ -136,10 +136,10 @@ def test_texts(cli: Cli, room: str) -> None:
 def test_set_as_json(cli: Cli, room: str) -> None:
     """The same for programs; `none` removes a limit."""
     cli.text("room", "create", room, "--preset", "per-minute")
-    found = cli.json("room", "set", room, "--batch", "none", "--every-s", "none")
+    reply = cli.json("room", "set", room, "--batch", "none", "--every-s", "none")
     changed = {"batch": {"old": 10, "new": None}, "every_s": {"old": 6.0, "new": None}}
-    assert (room, 2, changed) == (found["name"], found["version"], found["changed"])
-    assert found["policy"]["batch"] is None
+    assert (room, 2, changed) == (reply["name"], reply["version"], reply["changed"])
+    assert reply["policy"]["batch"] is None
 
 
 def test_set_the_same(cli: Cli, room: str) -> None:
@@ -168,8 +168,8 @@ def test_set_if_version(cli: Cli, room: str) -> None:
 def test_bad_changes(cli: Cli, room: str, words: str, code: int, message: str) -> None:
     """A bad change is refused and the room stays as it was."""
     cli.text("room", "create", room, "--preset", "per-minute")
-    found = cli.error("room", "set", room, *words.split())
-    assert (code, True) == (found[0], message in found[1])
+    result = cli.error("room", "set", room, *words.split())
+    assert (code, True) == (result[0], message in result[1])
     assert 1 == cli.json("room", "show", room)["version"]
 
 
@@ -194,9 +194,9 @@ def test_show(cli: Cli, room: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_show_as_json(cli: Cli, room: str) -> None:
     """One document with policy and numbers."""
     cli.fill(room, Policy(capacity=2), 5)
-    found = cli.json("room", "show", room)
-    assert ["name", "version", "epoch", "policy", "stats"] == list(found)
-    assert (3, 2) == (found["stats"]["waiting"], found["stats"]["called"])
+    shown = cli.json("room", "show", room)
+    assert ["name", "version", "epoch", "policy", "stats"] == list(shown)
+    assert (3, 2) == (shown["stats"]["waiting"], shown["stats"]["called"])
 
 
 def test_clear(cli: Cli, room: str) -> None:

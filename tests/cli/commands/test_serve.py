@@ -22,11 +22,11 @@ _PR_CAPBSET_DROP, _CAP_NET_BIND_SERVICE = 24, 10
 @pytest.fixture
 def taken() -> Iterator[int]:
     """Return a port on which another program listens, one that would even share it."""
-    with socket.socket() as one:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        one.bind(("127.0.0.1", 0))
-        one.listen()
-        yield one.getsockname()[1]
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def refused(cli: Cli, *words: str | int) -> tuple[int, str]:
 
 def test_port_in_use(serve: Cli, taken: int) -> None:
     """Two servers never share a port by accident."""
-    code, said = refused(serve, "serve", "--port", taken)
-    assert (2, True) == (code, f"port: {taken} is in use by another program; stop" in said)
+    code, text = refused(serve, "serve", "--port", taken)
+    assert (2, True) == (code, f"port: {taken} is in use by another program; stop" in text)
 
 
 @pytest.mark.parametrize(
@@ -74,16 +74,16 @@ def test_port_in_use(serve: Cli, taken: int) -> None:
 )
 def test_settings_that_cannot_work(serve: Cli, flags: str, message: str) -> None:
     """Each is named, with what would work, before anything is started."""
-    code, said = refused(serve, "serve", *flags.split())
-    assert (2, True) == (code, message in said), said
+    code, text = refused(serve, "serve", *flags.split())
+    assert (2, True) == (code, message in text), text
 
 
 def test_files_that_are_no_certificate(serve: Cli, tmp_path: Path) -> None:
     """A certificate or key that is none is found before the first visitor is."""
     file = tmp_path / "x.pem"
     file.write_text("-----BEGIN CERTIFICATE-----\nnope\n-----END CERTIFICATE-----\n")
-    code, said = refused(serve, "serve", "--tls-cert", str(file), "--tls-key", str(file))
-    assert (2, True) == (code, f"tls_cert: {file} and {file} are no certificate" in said)
+    code, text = refused(serve, "serve", "--tls-cert", str(file), "--tls-key", str(file))
+    assert (2, True) == (code, f"tls_cert: {file} and {file} are no certificate" in text)
 
 
 def test_secrets(serve: Cli) -> None:
@@ -106,13 +106,13 @@ def test_broken_file(serve: Cli, tmp_path: Path, text: str, message: str) -> Non
     """The file and the place in it are named."""
     file = tmp_path / "rooms.toml"
     file.write_text(text)
-    code, said = refused(serve, "--config", str(file), "serve")
+    code, shown = refused(serve, "--config", str(file), "serve")
     assert 2 == code
-    assert message in said
-    assert str(file) in said
+    assert message in shown
+    assert str(file) in shown
 
 
-def told(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
+def ended(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
     """Return code and only line of a process that ended by itself."""
     assert "" == done.stdout
     assert 1 == len(done.stderr.splitlines()), done.stderr
@@ -124,23 +124,23 @@ def test_backend_away(tmp_path: Path) -> None:
     url = f"redis://:hunter2@127.0.0.1:{free_port()}"
     env = {"WAITROOM_REDIS_URL": url, "WAITROOM_SECRET": SECRET}
     port = str(free_port())
-    code, said = told(process("serve", "--port", port, cwd=tmp_path, **env))
-    assert (1, True, False) == (code, "check that it runs" in said, "hunter2" in said)
+    code, text = ended(process("serve", "--port", port, cwd=tmp_path, **env))
+    assert (1, True, False) == (code, "check that it runs" in text, "hunter2" in text)
 
 
 async def test_folder_in_use(tmp_path: Path) -> None:
     """Of two servers in one data folder the second names the first."""
     async with EmbeddedServer(tmp_path / ".waitroom"):
-        code, said = told(process("serve", "--port", str(free_port()), cwd=tmp_path))
-    assert (1, True) == (code, "is in use by another Waitroom (pid " in said)
+        code, text = ended(process("serve", "--port", str(free_port()), cwd=tmp_path))
+    assert (1, True) == (code, "is in use by another Waitroom (pid " in text)
 
 
 def test_admin_key_too_short(tmp_path: Path) -> None:
     """A key that could be guessed is refused with a way to make one."""
     words = ("serve", "--port", str(free_port()), "--admin-key", "wr_short")
-    code, said = told(process(*words, cwd=tmp_path))
-    assert (2, True) == (code, "admin_key: takes 24" in said)
-    assert "wr_short" not in said
+    code, text = ended(process(*words, cwd=tmp_path))
+    assert (2, True) == (code, "admin_key: takes 24" in text)
+    assert "wr_short" not in text
 
 
 def test_port_of_root(tmp_path: Path) -> None:
@@ -158,8 +158,8 @@ def test_port_of_root(tmp_path: Path) -> None:
         timeout=60,
         preexec_fn=_without_low_ports,
     )
-    code, said = told(done)
-    assert (2, True) == (code, "port: 81 may be used by root only; choose one from 1024" in said)
+    code, text = ended(done)
+    assert (2, True) == (code, "port: 81 may be used by root only; choose one from 1024" in text)
 
 
 def _without_low_ports() -> None:

@@ -15,12 +15,12 @@ def test_stats(cli: Cli, room: str) -> None:
     assert ["called 1", "inside 1 of 2 with those called"] == lines[3:5]
     assert "entries in 1 min 30 s 1 of 50" == lines[5]
     assert {"joined 5", "called 2", "entered 1", "no show 0"} <= set(lines)
-    found = cli.json("stats", room)
+    stats = cli.json("stats", room)
     assert (3, 1, 1, 5) == (
-        found["waiting"],
-        found["called"],
-        found["inside"],
-        found["counters"]["joined"],
+        stats["waiting"],
+        stats["called"],
+        stats["inside"],
+        stats["counters"]["joined"],
     )
 
 

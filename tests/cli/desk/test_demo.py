@@ -36,22 +36,22 @@ class Demo:
     log: Path
     folder: Path
 
-    def said(self) -> str:
+    def output(self) -> str:
         """Everything that it printed so far."""
         return self.log.read_text("utf-8")
 
     def word(self, pattern: str) -> str:
         """Return something that it printed."""
-        found = re.search(pattern, self.said())
-        assert found is not None, self.said()
-        return found[0]
+        match = re.search(pattern, self.output())
+        assert match is not None, self.output()
+        return match[0]
 
     def line(self) -> dict[str, Any]:
         """Return what the host's console shows."""
         headers = {"authorization": f"Bearer {self.word('wrh_[A-Za-z0-9_-]+')}"}
         answer = httpx.get(f"{self.base}/v1/stores/han-river/line", headers=headers, timeout=20)
-        found: dict[str, Any] = answer.raise_for_status().json()
-        return found
+        line: dict[str, Any] = answer.raise_for_status().json()
+        return line
 
 
 @pytest.fixture(scope="module")
@@ -77,31 +77,31 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 def test_it_says_where_to_look(demo: Demo) -> None:
     """It names the pages of guests and hosts, and all of them are there."""
-    wait_for(lambda: "Ctrl-C ends it" in demo.said(), "a welcome", SOON_S * count("patience"))
+    wait_for(lambda: "Ctrl-C ends it" in demo.output(), "a welcome", SOON_S * count("patience"))
     place = demo.word(r"http://[^ ]+/p/[^ \n]+")
     desk = f"{demo.base}/desk/han-river"
     for url in (desk, place, f"{desk}/host", f"{desk}/poster", f"{demo.base}/docs"):
-        assert url in demo.said()
+        assert url in demo.output()
         assert 200 == httpx.get(url, follow_redirects=True, timeout=20).status_code, url
 
 
 def test_there_is_an_evening(demo: Demo) -> None:
     """Parties wait in both lines, with waits from what went before, and phones are masked."""
-    found = demo.line()
-    waiting = [one for one in found["parties"] if one["status"] == "WAITING"]
-    assert {"dine-in", "takeout"} == {one["type"] for one in waiting}
-    assert all("****" in one["phone"] for one in waiting)
-    assert [one for one in found["recent"] if one["status"] == "SEATED"]
+    line = demo.line()
+    waiting = [party for party in line["parties"] if party["status"] == "WAITING"]
+    assert {"dine-in", "takeout"} == {party["type"] for party in waiting}
+    assert all("****" in party["phone"] for party in waiting)
+    assert [party for party in line["recent"] if party["status"] == "SEATED"]
 
 
 def test_the_evening_goes_on(demo: Demo) -> None:
     """By themselves guests join and are called, and some are seated."""
-    newest = max(one["id"] for one in demo.line()["parties"])
+    newest = max(party["id"] for party in demo.line()["parties"])
 
     def moved() -> bool:
-        found = demo.line()
-        came = max(one["id"] for one in found["parties"]) > newest
-        return came and any(one["called_at"] for one in found["recent"])
+        line = demo.line()
+        came = max(party["id"] for party in line["parties"]) > newest
+        return came and any(party["called_at"] for party in line["recent"])
 
     wait_for(moved, "somebody who came, and somebody who was seated", 60 * count("patience"))
 
@@ -117,11 +117,11 @@ def test_ctrl_c_ends_all_of_it(demo: Demo) -> None:
     assert demo.process.wait(30 * count("patience")) in (0, 130)
     assert 15 * count("patience") > time.monotonic() - began
     wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family), "an end", 10)
-    assert ["demo.log"] == [one.name for one in demo.folder.iterdir()]
-    assert "Traceback" not in demo.said()
+    assert ["demo.log"] == [path.name for path in demo.folder.iterdir()]
+    assert "Traceback" not in demo.output()
 
 
-def told(*words: str) -> tuple[int, str]:
+def refused(*words: str) -> tuple[int, str]:
     """Return code and message of a demonstration that does not start."""
     result = CliRunner().invoke(app, ["desk", "demo", *words])
     assert "" == result.stdout
@@ -134,8 +134,8 @@ def test_a_port_that_is_taken() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         used = str(taken.getsockname()[1])
-        code, said = told("--port", used)
-    assert (2, True) == (code, f"port: {used} is in use" in said)
+        code, text = refused("--port", used)
+    assert (2, True) == (code, f"port: {used} is in use" in text)
 
 
 def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,6 +144,6 @@ def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "sqlalchemy" else real(name)
     )
-    code, said = told()
+    code, text = refused()
     wanted = "sqlalchemy is missing; run `pip install 'waitroom[desk,embedded]'`"
-    assert (2, True) == (code, wanted in said)
+    assert (2, True) == (code, wanted in text)

@@ -44,7 +44,7 @@ def kept(tmp_path: Path, store: str) -> Store:
     return asyncio.run(read())
 
 
-def found(tmp_path: Path, text: str) -> HostKey | None:
+def host_key(tmp_path: Path, text: str) -> HostKey | None:
     """Return what a server would make of a host's key."""
 
     async def read() -> HostKey | None:
@@ -59,15 +59,15 @@ def test_create(cli: Cli, room: str, tmp_path: Path) -> None:
     words = ["--title", "한강국수", "--type", "dine-in=매장", "--type", "takeout", "--no-remote"]
     more = ["--time-zone", "Asia/Tokyo", "--closes-at", "22:00", "--queue-limit", "30"]
     last = ["--largest-party", "8", "--max-defers", "1", "--keep-phones-days", "2"]
-    said = cli.text("desk", "store", "create", room, *words, *more, *last)
-    assert f"Created store {room}, dine-in, takeout." in said
-    assert f"/desk/{room}/host" in said
-    assert "whs_" not in said
+    text = cli.text("desk", "store", "create", room, *words, *more, *last)
+    assert f"Created store {room}, dine-in, takeout." in text
+    assert f"/desk/{room}/host" in text
+    assert "whs_" not in text
     made = kept(tmp_path, room)
     assert ("한강국수", "Asia/Tokyo", "22:00") == (made.title, made.time_zone, made.closes_at)
     assert (1, 2, False) == (made.max_defers, made.keep_phones_days, made.remote)
     assert [("dine-in", "매장", 30, 8), ("takeout", "takeout", 30, 8)] == [
-        (one.name, one.title, one.queue_limit, one.largest_party) for one in made.types
+        (line.name, line.title, line.queue_limit, line.largest_party) for line in made.types
     ]
 
 
@@ -77,11 +77,11 @@ def test_create_plainly(cli: Cli, room: str) -> None:
     assert (room, room, ["dine-in"]) == (
         made["id"],
         made["title"],
-        [one["name"] for one in made["types"]],
+        [line["name"] for line in made["types"]],
     )
     assert "webhook_secret" not in made
-    code, said = cli.error("desk", "store", "create", room)
-    assert (1, True) == (code, room in said)
+    code, text = cli.error("desk", "store", "create", room)
+    assert (1, True) == (code, room in text)
 
 
 @pytest.mark.parametrize(
@@ -98,20 +98,20 @@ def test_create_plainly(cli: Cli, room: str) -> None:
 )
 def test_bad_stores(cli: Cli, words: list[str], message: str) -> None:
     """What cannot be a store is refused in one sentence, and nothing is made."""
-    code, said = cli.error("desk", "store", "create", *words)
-    assert (2, True) == (code, message in said), said
+    code, text = cli.error("desk", "store", "create", *words)
+    assert (2, True) == (code, message in text), text
     assert {"stores": []} == cli.json("desk", "store", "list")
 
 
 def test_list(cli: Cli, store: str) -> None:
     """Stores are listed, without what is secret."""
     cli.text("desk", "store", "set", store, "--webhook-url", "https://sms.example/x")
-    (one,) = cli.json("desk", "store", "list")["stores"]
-    assert (store, "open", 0) == (one["id"], one["mode"], one["notices_late"])
-    assert "webhook_secret" not in one
-    said = cli.text("desk", "store", "list")
-    assert "dine-in, takeout" in said
-    assert "whs_" not in said
+    (listed,) = cli.json("desk", "store", "list")["stores"]
+    assert (store, "open", 0) == (listed["id"], listed["mode"], listed["notices_late"])
+    assert "webhook_secret" not in listed
+    text = cli.text("desk", "store", "list")
+    assert "dine-in, takeout" in text
+    assert "whs_" not in text
 
 
 def test_no_stores_yet(cli: Cli) -> None:
@@ -128,8 +128,8 @@ def test_set(cli: Cli, store: str, tmp_path: Path) -> None:
     cli.text("desk", "store", "set", store, "--reason", "none", "--closes-at", "none")
     made = kept(tmp_path, store)
     assert (None, None, "paused") == (made.reason, made.closes_at, made.mode)
-    code, said = cli.error("desk", "store", "set", store, "--mode", "open", "--if-version", "1")
-    assert (1, True) == (code, "version" in said)
+    code, text = cli.error("desk", "store", "set", store, "--mode", "open", "--if-version", "1")
+    assert (1, True) == (code, "version" in text)
     assert 2 == cli.error("desk", "store", "set", store)[0]
     assert 2 == cli.error("desk", "store", "set", store, "--mode", "ajar")[0]
     assert 1 == cli.error("desk", "store", "set", "no-such", "--mode", "open")[0]
@@ -139,10 +139,14 @@ def test_set_lines(cli: Cli, store: str, tmp_path: Path) -> None:
     """Limits are those of the line that is named, or of all; a new line is added."""
     cli.text("desk", "store", "set", store, "--type", "takeout", "--queue-limit", "5")
     cli.text("desk", "store", "set", store, "--type", "bar=Bar", "--largest-party", "2")
-    lines = [(one.name, one.queue_limit, one.largest_party) for one in kept(tmp_path, store).types]
+    lines = [
+        (line.name, line.queue_limit, line.largest_party) for line in kept(tmp_path, store).types
+    ]
     assert [("dine-in", None, 20), ("takeout", 5, 20), ("bar", None, 2)] == lines
     cli.text("desk", "store", "set", store, "--queue-limit", "none", "--largest-party", "6")
-    lines = [(one.name, one.queue_limit, one.largest_party) for one in kept(tmp_path, store).types]
+    lines = [
+        (line.name, line.queue_limit, line.largest_party) for line in kept(tmp_path, store).types
+    ]
     assert [("dine-in", None, 6), ("takeout", None, 6), ("bar", None, 6)] == lines
 
 
@@ -153,8 +157,8 @@ def test_webhook(cli: Cli, store: str, tmp_path: Path) -> None:
     assert (url, first) == (kept(tmp_path, store).webhook_url, kept(tmp_path, store).webhook_secret)
     again = cli.json("desk", "store", "set", store, "--webhook-url", f"{url}/2")
     assert "webhook_secret" not in again
-    said = cli.text("desk", "store", "set", store, "--new-secret")
-    secret = next(line for line in said.splitlines() if line.startswith("whs_"))
+    text = cli.text("desk", "store", "set", store, "--new-secret")
+    secret = next(line for line in text.splitlines() if line.startswith("whs_"))
     assert (True, secret) == (secret != first, kept(tmp_path, store).webhook_secret)
     cli.text("desk", "store", "set", store, "--webhook-url", "none")
     assert kept(tmp_path, store).webhook_url is None
@@ -165,17 +169,17 @@ def test_hosts(cli: Cli, store: str, tmp_path: Path) -> None:
     """A key is shown once, works for its store, is listed without its secret, and revoked."""
     lines = cli.text("desk", "host", "create", store, "--name", "front tablet").splitlines()
     (text,) = (line for line in lines if line.startswith("wrh_"))
-    key = found(tmp_path, text)
+    key = host_key(tmp_path, text)
     assert key is not None
     assert (store, "front tablet") == (key.store, key.name)
     listed = cli.json("desk", "host", "list", store)["keys"]
-    assert [key.id] == [one["id"] for one in listed]
+    assert [key.id] == [host["id"] for host in listed]
     assert text.rpartition("_")[2] not in cli.text("desk", "host", "list", store)
     refused = cli.run("desk", "host", "revoke", store, key.id, typed="n\n")
-    assert (1, True) == (refused.exit_code, found(tmp_path, text) is not None)
-    said = cli.text("desk", "host", "revoke", store, key.id, typed="y\n")
-    assert f"Revoked key {key.id} of front tablet.\n" == said
-    assert found(tmp_path, text) is None
+    assert (1, True) == (refused.exit_code, host_key(tmp_path, text) is not None)
+    shown = cli.text("desk", "host", "revoke", store, key.id, typed="y\n")
+    assert f"Revoked key {key.id} of front tablet.\n" == shown
+    assert host_key(tmp_path, text) is None
     assert f"waitroom desk host create {store}" in cli.text("desk", "host", "list", store)
 
 
@@ -193,7 +197,7 @@ def test_stores_and_hosts_need_no_redis(
 ) -> None:
     """While Redis is away a key can be made, and stores be listed; the audit log is missed."""
     cli.env["WAITROOM_REDIS_URL"] = "redis://127.0.0.1:1"
-    assert [store] == [one["id"] for one in cli.json("desk", "store", "list")["stores"]]
+    assert [store] == [listed["id"] for listed in cli.json("desk", "store", "list")["stores"]]
     cli.json("desk", "host", "create", store, "--name", "x")
     assert "the audit log could not be written" in caplog.text
 
@@ -214,14 +218,14 @@ def test_rebuild(cli: Cli, store: str, tmp_path: Path) -> None:
     done = cli.json("desk", "rebuild", store)
     assert {"lines": 2, "waiting": 3, "called": 1, "settled": 4, "removed": 0} == done
 
-    async def held() -> Any:
+    async def live_line() -> Any:
         async with open_engine(cli.url) as engine:
             return await engine.line(room_of(store, "dine-in"))
 
-    line = asyncio.run(held())
+    line = asyncio.run(live_line())
     assert (3, 1) == (len(line.waiting), len(line.called))
-    said = cli.text("desk", "rebuild")
-    assert "Compared 2 lines with the record: 3 parties wait and 1 are called." in said
+    text = cli.text("desk", "rebuild")
+    assert "Compared 2 lines with the record: 3 parties wait and 1 are called." in text
     assert 1 == cli.error("desk", "rebuild", "no-such")[0]
 
 
@@ -237,5 +241,5 @@ def test_packages_that_are_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "alembic" else real(name)
     )
-    code, said = cli.error("desk", "store", "list")
-    assert (2, True) == (code, "alembic is missing; run `pip install 'waitroom[desk]'`" in said)
+    code, text = cli.error("desk", "store", "list")
+    assert (2, True) == (code, "alembic is missing; run `pip install 'waitroom[desk]'`" in text)
