@@ -60,11 +60,11 @@ async def join(desk: Desk, store: Store, size: int = 2, line_name: str = DINE) -
 
 async def crowd(desk: Desk, store: Store, clock: Clock, parties: int) -> list[Party]:
     """Let parties join, a second between two."""
-    found = []
+    joined = []
     for _ in range(parties):
         clock.step(1)
-        found.append(await join(desk, store))
-    return found
+        joined.append(await join(desk, store))
+    return joined
 
 
 async def do(desk: Desk, party: Party, *actions: Action, places: int | None = None) -> Party:
@@ -76,9 +76,9 @@ async def do(desk: Desk, party: Party, *actions: Action, places: int | None = No
 
 async def seatings(desk: Desk, store: Store, clock: Clock, minutes: list[int]) -> None:
     """Let one party after the other join an empty line and be seated after so many minutes."""
-    for one in minutes:
+    for wait in minutes:
         party = await join(desk, store)
-        clock.step(60 * one)
+        clock.step(60 * wait)
         await do(desk, party, Action.SEAT)
 
 
@@ -89,7 +89,7 @@ async def position(desk: Desk, party: Party) -> int:
 
 async def positions(desk: Desk, parties: list[Party]) -> list[int]:
     """Return what guests of parties are told."""
-    return [await position(desk, one) for one in parties]
+    return [await position(desk, party) for party in parties]
 
 
 async def held_by(desk: Desk, store: Store, line_name: str = DINE) -> LineContents:
@@ -99,13 +99,13 @@ async def held_by(desk: Desk, store: Store, line_name: str = DINE) -> LineConten
 
 async def check_agreement(desk: Desk, store: Store, line_name: str = DINE) -> None:
     """Fail unless live line and record have the same parties, order, states and pace."""
-    held = await held_by(desk, store, line_name)
+    line = await held_by(desk, store, line_name)
     live = await desk.record.live(store.id, line_name)
-    waiting = [one for one in live if one.status is Status.WAITING]
-    assert [one.ticket for one in waiting] == sorted(held.waiting, key=held.waiting.__getitem__)
-    assert {one.ticket: one.place for one in waiting} == held.waiting
-    assert {one.ticket for one in live if one.status is Status.CALLED} == held.called
-    known = {ticket: held.revisions.get(ticket) for ticket in held.tickets}
-    assert {one.ticket: one.revision for one in live} == known
+    waiting = [party for party in live if party.status is Status.WAITING]
+    assert [party.ticket for party in waiting] == sorted(line.waiting, key=line.waiting.__getitem__)
+    assert {party.ticket: party.place for party in waiting} == line.waiting
+    assert {party.ticket for party in live if party.status is Status.CALLED} == line.called
+    known = {ticket: line.revisions.get(ticket) for ticket in line.tickets}
+    assert {party.ticket: party.revision for party in live} == known
     if live:
-        assert turnover_text(await desk.record.turnover(store.id, line_name)) == held.pace
+        assert turnover_text(await desk.record.turnover(store.id, line_name)) == line.pace

@@ -28,11 +28,11 @@ async def arrive(record: Record, line_name: str = DINE_IN, size: int = 2, **more
 
 async def evening(record: Record, clock: Clock, parties: int) -> list[Party]:
     """Let parties register, a minute after each other."""
-    found = []
+    arrived = []
     for _ in range(parties):
         clock.step(60)
-        found.append(await arrive(record))
-    return found
+        arrived.append(await arrive(record))
+    return arrived
 
 
 async def do(record: Record, party: Party, action: Action, **more: Any) -> Party:
@@ -42,4 +42,4 @@ async def do(record: Record, party: Party, action: Action, **more: Any) -> Party
 
 async def order(record: Record, line_name: str = DINE_IN) -> list[int]:
     """Return the numbers of those who are live, in order."""
-    return [one.number for one in await record.live(STORE, line_name)]
+    return [party.number for party in await record.live(STORE, line_name)]

@@ -83,8 +83,8 @@ async def settled(database: Database, count: int) -> list[Any]:
     """Wait until so many notices exist and none of them is still to be sent."""
 
     async def done() -> bool:
-        found = await rows(database)
-        return len(found) == count and all(one.state != "waiting" for one in found)
+        notices = await rows(database)
+        return len(notices) == count and all(notice.state != "waiting" for notice in notices)
 
     await until(done)
     return await rows(database)

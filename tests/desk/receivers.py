@@ -23,8 +23,8 @@ class Got:
     @property
     def notice(self) -> dict[str, Any]:
         """The body, read."""
-        found: dict[str, Any] = json.loads(self.body)
-        return found
+        notice: dict[str, Any] = json.loads(self.body)
+        return notice
 
     def signed_with(self, secret: str) -> bool:
         """Tell whether the signature is right."""
@@ -50,7 +50,7 @@ class Receiver:
 
     def kinds(self) -> list[tuple[str, int]]:
         """Return what was told, as (kind, number)."""
-        return [(one.notice["kind"], one.notice["number"]) for one in self.got]
+        return [(delivery.notice["kind"], delivery.notice["number"]) for delivery in self.got]
 
     async def until(self, count: int, within_s: float = 60) -> list[Got]:
         """Wait until so many came."""

@@ -54,14 +54,16 @@ def test_a_store_without_a_closing_time_never_closes() -> None:
 def test_a_night_belongs_to_the_evening_before(now: str, closes_at: str, closes: str) -> None:
     """Service goes from six to six, so a time after midnight is of the evening before."""
     store = Store(id="a", title="a", closes_at=closes_at)
-    found = closes_at_ms(store, ms(f"{now}+09:00"))
-    assert found is not None
-    assert datetime.fromisoformat(f"{closes}+09:00") == datetime.fromtimestamp(found / 1000, UTC)
+    closing_ms = closes_at_ms(store, ms(f"{now}+09:00"))
+    assert closing_ms is not None
+    assert datetime.fromisoformat(f"{closes}+09:00") == datetime.fromtimestamp(
+        closing_ms / 1000, UTC
+    )
 
 
 def test_clocks_that_change_at_night_are_followed() -> None:
     """A closing time is of the wall clock, also in the night when that is set forward."""
     store = Store(id="a", title="a", time_zone="Europe/Berlin", closes_at="04:00")
     # 2026-03-29 02:00 → 03:00: four o'clock comes an hour earlier.
-    found = closes_at_ms(store, ms("2026-03-28T23:00:00+01:00"))
-    assert ms("2026-03-29T04:00:00+02:00") == found
+    closing_ms = closes_at_ms(store, ms("2026-03-28T23:00:00+01:00"))
+    assert ms("2026-03-29T04:00:00+02:00") == closing_ms

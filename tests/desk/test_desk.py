@@ -62,15 +62,15 @@ async def desk(database: Database, valkey: Server, clock: Clock) -> AsyncIterato
 @contextmanager
 def counted(database: Database) -> Iterator[list[str]]:
     """Collect every statement that goes to the database."""
-    found: list[str] = []
+    statements: list[str] = []
 
     def note(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        found.append(statement)
+        statements.append(statement)
 
     engine = database.engine.sync_engine
     event.listen(engine, "before_cursor_execute", note)
     try:
-        yield found
+        yield statements
     finally:
         event.remove(engine, "before_cursor_execute", note)
 
@@ -102,17 +102,17 @@ async def test_place_asks_no_database(desk: Desk, database: Database, clock: Clo
     await seatings(desk, store, clock, MINUTES)
     parties = await crowd(desk, store, clock, 20)
     await do(desk, parties[0], Action.CALL)
-    tokens = [desk.token(one) for one in parties]
+    tokens = [desk.token(party) for party in parties]
     with counted(database) as statements:
-        places = await asyncio.gather(*(desk.place(store.id, one) for one in tokens))
+        places = await asyncio.gather(*(desk.place(store.id, token) for token in tokens))
         assert [] == statements
         async with database.look() as connection:  # the control: this one is counted
             await connection.execute(text("SELECT 1"))
-        assert 1 == sum("SELECT 1" in one for one in statements)
-    assert [*range(20)] == [one.position for one in places]
+        assert 1 == sum("SELECT 1" in statement for statement in statements)
+    assert [*range(20)] == [place.position for place in places]
     assert Status.CALLED is places[0].status
-    assert [3 * n for n in range(1, 20)] == [one.wait_minutes for one in places[1:]]
-    assert {19} == {one.waiting for one in places}
+    assert [3 * n for n in range(1, 20)] == [place.wait_minutes for place in places[1:]]
+    assert {19} == {place.waiting for place in places}
 
 
 @pytest.mark.parametrize("action", [Action.SEAT, Action.NO_SHOW, Action.CANCEL])
@@ -183,7 +183,9 @@ async def test_guests_defer_and_cancel(desk: Desk, clock: Clock) -> None:
     await check_agreement(desk, store)
 
 
-@pytest.mark.parametrize("action", [one for one in Action if one not in ("defer", "cancel")])
+@pytest.mark.parametrize(
+    "action", [action for action in Action if action not in ("defer", "cancel")]
+)
 async def test_guests_do_nothing_else(desk: Desk, clock: Clock, action: Action) -> None:
     """A guest cannot call or seat themselves, nor come back once gone."""
     store = await new_store(desk)
@@ -235,12 +237,12 @@ async def test_bad_tokens(desk: Desk, bad: Any) -> None:
 
 async def test_foreign_token(desk: Desk, clock: Clock) -> None:
     """A guest of one store is nobody in another."""
-    one, two = await new_store(desk), await new_store(desk)
-    (party,) = await crowd(desk, one, clock, 1)
+    home, other = await new_store(desk), await new_store(desk)
+    (party,) = await crowd(desk, home, clock, 1)
     with pytest.raises(InvalidTicket):
-        await desk.place(two.id, desk.token(party))
+        await desk.place(other.id, desk.token(party))
     with pytest.raises(InvalidTicket):
-        await desk.guest_act(two.id, desk.token(party), Action.CANCEL)
+        await desk.guest_act(other.id, desk.token(party), Action.CANCEL)
 
 
 async def test_refused_writes_nothing(desk: Desk, clock: Clock) -> None:
@@ -347,5 +349,5 @@ async def test_default_database(tmp_path: Path, valkey: Server) -> None:
         async with open_desk(settings, engine, KeyRing([SECRET])) as desk:
             await desk.add_store(Store(id="han-river", title="Han River", types=TYPES))
         async with open_desk(settings, engine, KeyRing([SECRET])) as desk:
-            assert ["han-river"] == [one.id for one in await desk.record.stores()]
+            assert ["han-river"] == [store.id for store in await desk.record.stores()]
     assert (tmp_path / "desk.db").exists()

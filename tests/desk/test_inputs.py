@@ -111,7 +111,7 @@ def test_a_wish_for_another_line_is_refused() -> None:
 def test_a_wish_shows_nobody_in_a_log() -> None:
     """Its text says nothing of who it is."""
     text = repr(Wish(size=2, name="김민지", phone="01012345678", note="휠체어"))
-    assert not [one for one in ("김민지", "0101234", "휠체어") if one in text]
+    assert not [word for word in ("김민지", "0101234", "휠체어") if word in text]
 
 
 @pytest.mark.parametrize("op_id", ["", "a" * 65, "a b", "a\n", "가", 7, b"a"])

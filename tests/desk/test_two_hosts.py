@@ -29,11 +29,11 @@ async def hosts(
 ) -> AsyncIterator[Hosts]:
     """Open two desks, each with its own database connections and its own engine."""
     async with AsyncExitStack() as stack:
-        one, two = [
+        first, second = [
             await stack.enter_async_context(opened(database_url, tmp_path, valkey.url, clock))
             for _ in range(2)
         ]
-        yield one, two
+        yield first, second
 
 
 async def register(desk: Desk, store: Store, clock: Clock) -> Party:
@@ -44,19 +44,21 @@ async def register(desk: Desk, store: Store, clock: Clock) -> Party:
 
 async def test_next_at_the_same_moment(hosts: Hosts, clock: Clock) -> None:
     """Both say "next" at once, again and again: two parties are called, the first two."""
-    one, two = hosts
+    first_host, second_host = hosts
     rounds = count("desk_calls")
-    store = await new_store(one)
-    parties = [await register(one, store, clock) for _ in range(2 * rounds)]
-    await one.repair(store.id)
+    store = await new_store(first_host)
+    parties = [await register(first_host, store, clock) for _ in range(2 * rounds)]
+    await first_host.repair(store.id)
     expected = iter(parties)
     for _ in range(rounds):
         calls = [desk.call_next(store.id, DINE, by="host") for desk in hosts]
         called = [party.id for party in await asyncio.gather(*calls) if party is not None]
         assert sorted([next(expected).id, next(expected).id]) == sorted(called)
-    assert None is await two.call_next(store.id, DINE, by="host")
-    assert {Status.CALLED} == {party.status for party in await one.record.live(store.id, DINE)}
-    await check_agreement(two, store)
+    assert None is await second_host.call_next(store.id, DINE, by="host")
+    assert {Status.CALLED} == {
+        party.status for party in await first_host.record.live(store.id, DINE)
+    }
+    await check_agreement(second_host, store)
 
 
 async def test_a_busy_evening(hosts: Hosts, clock: Clock) -> None:
@@ -89,7 +91,9 @@ async def test_a_busy_evening(hosts: Hosts, clock: Clock) -> None:
     for desk in hosts:
         await check_agreement(desk, store)
     left = [
-        one for one in await hosts[0].record.live(store.id, DINE) if one.status is Status.WAITING
+        party
+        for party in await hosts[0].record.live(store.id, DINE)
+        if party.status is Status.WAITING
     ]
     assert max(party.place for party in called) < min(party.place for party in left)
 
@@ -100,20 +104,20 @@ async def _join(desk: Desk, store: Store) -> None:
 
 async def test_only_the_one_whom_the_host_saw(hosts: Hosts, clock: Clock) -> None:
     """A host who saw somebody as the next one does not call another by mistake."""
-    one, two = hosts
-    store = await new_store(one)
-    first, second, _ = await crowd(one, store, clock, 3)
+    first_host, second_host = hosts
+    store = await new_store(first_host)
+    first, second, _ = await crowd(first_host, store, clock, 3)
     calls = [
         desk.call_next(store.id, DINE, by="host", expected=first.id, op_id=f"tap-{n}")
         for n, desk in enumerate(hosts)
     ]
-    found = await asyncio.gather(*calls, return_exceptions=True)
-    assert 1 == sum(isinstance(answer, PartyMoved) for answer in found)
-    assert [first.id] == [answer.id for answer in found if isinstance(answer, Party)]
-    again = await two.call_next(store.id, DINE, by="host", expected=second.id)
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    assert 1 == sum(isinstance(answer, PartyMoved) for answer in answers)
+    assert [first.id] == [answer.id for answer in answers if isinstance(answer, Party)]
+    again = await second_host.call_next(store.id, DINE, by="host", expected=second.id)
     assert again is not None
     assert second.id == again.id
-    await check_agreement(one, store)
+    await check_agreement(first_host, store)
 
 
 async def test_a_repeated_call_is_one_call(hosts: Hosts, clock: Clock) -> None:

@@ -134,10 +134,10 @@ async def test_killed_between_record_and_line(
 async def spoil(desk: Desk, store: Store, rng: random.Random) -> None:
     """Give the line something that the record does not have, or take something from it."""
     room, client = room_of(store.id, DINE), desk.engine.backend.client
-    held = await held_by(desk, store)
-    ticket = rng.choice(sorted(held.tickets) or [secrets.token_urlsafe(12)])
-    revision = held.revisions.get(ticket, 0)
-    place = held.waiting.get(ticket, clock_of(held.waiting))
+    line = await held_by(desk, store)
+    ticket = rng.choice(sorted(line.tickets) or [secrets.token_urlsafe(12)])
+    revision = line.revisions.get(ticket, 0)
+    place = line.waiting.get(ticket, clock_of(line.waiting))
     match rng.randrange(6):
         case 0:  # a stranger: the record was restored from before they came
             state = rng.choice(("waiting", "called"))
@@ -220,5 +220,5 @@ async def test_the_server_is_away(
             server.restart()
             await desk.repair(store.id)
             await check_agreement(desk, store)
-            assert [0, 1, 2] == [await position(desk, one) for one in (first, second, late)]
+            assert [0, 1, 2] == [await position(desk, party) for party in (first, second, late)]
     assert "behind the record" in caplog.text

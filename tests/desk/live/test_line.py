@@ -60,7 +60,7 @@ def lines(engine: Engine) -> LiveLines:
 
 async def positions(lines: LiveLines, line: str, parties: list[Party]) -> list[int | None]:
     """Return where parties stand."""
-    spots = [await lines.engine.spot(line, one.ticket) for one in parties]
+    spots = [await lines.engine.spot(line, member.ticket) for member in parties]
     return [spot.position for spot in spots]
 
 
@@ -78,12 +78,12 @@ async def test_order_is_the_records(lines: LiveLines, line: str) -> None:
     """Parties stand by their place, in whichever order they arrive here."""
     parties = [party(number) for number in range(1, 41)]
     shuffled = random.Random(7).sample(parties, len(parties))
-    for one in shuffled:
-        await lines.settle(line, [settled(one)])
-    held = await lines.engine.line(line)
-    assert {one.ticket: one.place for one in parties} == held.waiting
+    for member in shuffled:
+        await lines.settle(line, [settled(member)])
+    contents = await lines.engine.line(line)
+    assert {member.ticket: member.place for member in parties} == contents.waiting
     assert [*range(1, 41)] == await positions(lines, line, parties)
-    assert all(agrees(held, one) for one in parties)
+    assert all(agrees(contents, member) for member in parties)
 
 
 async def test_late_revisions_change_nothing(lines: LiveLines, line: str) -> None:
@@ -96,12 +96,12 @@ async def test_late_revisions_change_nothing(lines: LiveLines, line: str) -> Non
     ]
     for number, order in enumerate(permutations(story)):
         room = f"{line}{number}"
-        for one in (*order, *order[:3]):
-            await lines.settle(room, [settled(one)])
-        held = await lines.engine.line(room)
-        assert {story[-1].ticket: NOW_US + 99} == held.waiting
-        assert frozenset() == held.called
-        assert {story[-1].ticket: 4} == held.revisions
+        for change in (*order, *order[:3]):
+            await lines.settle(room, [settled(change)])
+        contents = await lines.engine.line(room)
+        assert {story[-1].ticket: NOW_US + 99} == contents.waiting
+        assert frozenset() == contents.called
+        assert {story[-1].ticket: 4} == contents.revisions
 
 
 @pytest.mark.parametrize("ends", [Status.SEATED, Status.CANCELLED, Status.NO_SHOW])
@@ -111,7 +111,7 @@ async def test_undo_gives_the_place_back(
 ) -> None:
     """Whoever comes back from the table or the door has their old place, for it never changed."""
     parties = [party(number) for number in (1, 2, 3)]
-    await lines.settle(line, [settled(one) for one in parties])
+    await lines.settle(line, [settled(member) for member in parties])
     changes = [Status.CALLED] * called + [ends]
     for revision, status in enumerate(changes, 2):
         await lines.settle(line, [settled(party(2, status, revision))])
@@ -202,7 +202,7 @@ async def test_on_a_cluster(tmp_path: Path, clock: Clock) -> None:
                 await lines.settle(room, [settled(party(1, Status.CALLED, 2))])
             assert [(1, 1, "1:2")] * 12 == await lines.engine.line_counts(rooms)
             for room in rooms:
-                held = await lines.engine.line(room)
-                assert {party(2).ticket: party(2).place} == held.waiting
-                assert {party(1).ticket} == held.called
-                assert {party(1).ticket: 2, party(2).ticket: 1} == held.revisions
+                contents = await lines.engine.line(room)
+                assert {party(2).ticket: party(2).place} == contents.waiting
+                assert {party(1).ticket} == contents.called
+                assert {party(1).ticket: 2, party(2).ticket: 1} == contents.revisions

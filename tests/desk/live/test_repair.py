@@ -142,7 +142,7 @@ async def test_a_crowd_repairs_once(desk: Desk, own: Server, clock: Clock) -> No
     own.command("FLUSHALL")
     settles: list[int] = []
     desk.engine.on_script(lambda verb, _s, n: settles.append(n) if verb == "settle" else None)
-    looks = [position(desk, one) for _ in range(20) for one in waiting]
+    looks = [position(desk, party) for _ in range(20) for party in waiting]
     assert [*range(1, 9)] * 20 == await asyncio.gather(*looks)
     assert [9, 9, 1] == settles  # the room is lost; everybody; then the pace
     await check_agreement(desk, store)
@@ -167,7 +167,7 @@ async def test_forced(desk: Desk, clock: Clock) -> None:
     """Forced, everybody is settled, whatever the line knew before."""
     store, waiting = await evening(desk, clock)
     room = room_of(store.id, DINE)
-    later = [Settled(one.ticket, "left", one.place, 99) for one in waiting]
+    later = [Settled(party.ticket, "left", party.place, 99) for party in waiting]
     await desk.engine.settle(room, later)
     assert Repaired(2, 8, 0) == await desk.repair(store.id, forced=True)
     await check_agreement(desk, store)
@@ -189,11 +189,11 @@ async def test_strangers_go(desk: Desk, clock: Clock) -> None:
 
 async def test_other_stores_are_left_alone(desk: Desk, clock: Clock) -> None:
     """A repair of one store does not touch another's lines."""
-    one, _ = await evening(desk, clock)
+    repaired, _ = await evening(desk, clock)
     other, parties = await evening(desk, clock)
     gone = [Settled(parties[0].ticket, "left", parties[0].place, 9)]
     await desk.engine.settle(room_of(other.id, DINE), gone)
-    assert Repaired(2, 0, 0) == await desk.repair(one.id)
+    assert Repaired(2, 0, 0) == await desk.repair(repaired.id)
     assert 1 == (await desk.repair(other.id)).settled
 
 
@@ -212,10 +212,10 @@ async def test_a_change_during_the_repair(desk: Desk, clock: Clock) -> None:
         await do(desk, party, Action.CALL, Action.UNDO, Action.CALL, Action.SEAT)
 
     repairing = asyncio.create_task(repair_on())
-    await asyncio.gather(*(serve(one) for one in parties[:8]))
+    await asyncio.gather(*(serve(party) for party in parties[:8]))
     served.set()
     await repairing
-    assert {one.ticket for one in parties[8:]} == (await held_by(desk, store)).tickets
+    assert {party.ticket for party in parties[8:]} == (await held_by(desk, store)).tickets
     await check_agreement(desk, store)
 
 
@@ -225,22 +225,22 @@ async def test_a_spoilt_line_is_apart(
     """A key that somebody has spoilt fails for its own line; all others are repaired as ever."""
     monkeypatch.setattr(repair, "EVERY_S", 0.05)
     spoilt, others = await new_store(desk), [await new_store(desk) for _ in range(2)]
-    parties = [(await crowd(desk, one, clock, 2))[0] for one in (*others, spoilt)]
+    parties = [(await crowd(desk, store, clock, 2))[0] for store in (*others, spoilt)]
     key = keys.room_key(room_of(spoilt.id, DINE), "called")
     await desk.engine.backend.client.set(key, "spoilt")
-    gone = [Settled(one.ticket, "left", one.place, 9) for one in parties[:2]]
-    for store, one in zip(others, gone, strict=True):
-        await desk.engine.settle(room_of(store.id, DINE), [one])
+    gone = [Settled(party.ticket, "left", party.place, 9) for party in parties[:2]]
+    for store, change in zip(others, gone, strict=True):
+        await desk.engine.settle(room_of(store.id, DINE), [change])
     assert 2 == (await desk.repair()).settled
     assert "cannot be repaired" in caplog.text
-    for store, one in zip(others, gone, strict=True):
-        await desk.engine.settle(room_of(store.id, DINE), [one._replace(revision=99)])
+    for store, change in zip(others, gone, strict=True):
+        await desk.engine.settle(room_of(store.id, DINE), [change._replace(revision=99)])
     desk.repairs.soon(spoilt.id, DINE)
     loop = asyncio.create_task(desk.repairs.run())
 
     async def all_back() -> bool:
         tickets = [(await held_by(desk, store)).tickets for store in others]
-        return all(one.id in some for one, some in zip(gone, tickets, strict=True))
+        return all(change.id in some for change, some in zip(gone, tickets, strict=True))
 
     await until(all_back)
     await end_tasks(loop)

@@ -21,9 +21,9 @@ def tokens() -> Tokens:
 
 def test_token(tokens: Tokens) -> None:
     """A token says type and ticket to its own store, and is the same each time."""
-    one = party(7)
-    token = tokens.sign(one)
-    assert ("dine-in", one.ticket) == tokens.read("store", token)
+    guest = party(7)
+    token = tokens.sign(guest)
+    assert ("dine-in", guest.ticket) == tokens.read("store", token)
     assert token == tokens.sign(party(7, Status.CALLED, 3))
 
 

@@ -31,11 +31,11 @@ async def test_observed_range(engine: Engine, clock: Clock) -> None:
     room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
     await seat_every_minute(engine, room, clock, 40)
     observed = ObservedWaits(engine)
-    found = await observed.fresh(room, 10)
-    assert found is not None
-    assert found.low < found.likely <= found.high
-    assert 7 <= found.likely <= 13
-    assert found == observed.range(room, 10)
+    wait = await observed.fresh(room, 10)
+    assert wait is not None
+    assert wait.low < wait.likely <= wait.high
+    assert 7 <= wait.likely <= 13
+    assert wait == observed.range(room, 10)
 
 
 async def test_observed_is_unknown_at_first(engine: Engine) -> None:

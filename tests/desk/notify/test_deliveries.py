@@ -53,7 +53,7 @@ async def test_a_receiver_that_fails_twice(desk: Desk, database: Database, room:
         got = await receiver.until(3)
         assert time.monotonic() - began >= 1.5
         (row,) = await settled(database, 1)
-    assert 1 == len({one.notice["id"] for one in got})
+    assert 1 == len({delivery.notice["id"] for delivery in got})
     assert ("sent", 3, None) == (row.state, row.tries, row.error)
 
 
@@ -68,7 +68,7 @@ async def test_a_receiver_that_is_away(desk: Desk, database: Database, room: str
 
         async def tried() -> bool:
             return [("waiting", "no answer (ConnectError)")] == [
-                (one.state, one.error) for one in await rows(database)
+                (row.state, row.error) for row in await rows(database)
             ]
 
         await until(tried)
@@ -136,12 +136,12 @@ async def test_addresses_that_are_refused(desk: Desk, database: Database, room: 
     async with notifying(desk):
 
         async def tried() -> bool:
-            found = await rows(database)
-            return len(found) == 3 and all(one.error for one in found)
+            notices = await rows(database)
+            return len(notices) == 3 and all(notice.error for notice in notices)
 
         await until(tried)
     assert {"the address is link-local or a metadata service, which is not allowed"} == {
-        one.error for one in await rows(database)
+        row.error for row in await rows(database)
     }
 
 
@@ -158,16 +158,16 @@ async def test_what_is_no_longer_true_is_not_told(
             await desk.act(store.id, party.id, Action.CALL, by="host")
 
         async def tried() -> bool:
-            found = await rows(database)
-            return len(found) == 2 and all(one.error for one in found)
+            notices = await rows(database)
+            return len(notices) == 2 and all(notice.error for notice in notices)
 
         await until(tried)
         await desk.act(store.id, first.id, Action.SEAT, by="host")
         async with receiving(Receiver(port=port)) as receiver:
-            found = await settled(database, 2)
+            notices = await settled(database, 2)
     assert [("called", 2)] == receiver.kinds()
     assert [("dropped", "no longer true"), ("sent", None)] == [
-        (one.state, one.error) for one in found
+        (notice.state, notice.error) for notice in notices
     ]
 
 
@@ -213,7 +213,9 @@ async def test_nothing_secret_is_logged(
         await join(desk, store)
         await desk.call_next(store.id, LINE, by="host")
         await receiver.until(2)
-    ours = [one.getMessage() for one in caplog.records if one.name.startswith("waitroom.desk")]
+    ours = [
+        record.getMessage() for record in caplog.records if record.name.startswith("waitroom.desk")
+    ]
     assert f"the webhook of store {store.id} failed: answered 500" in ours
     for secret in (PHONE[-4:], SECRET, "hush-hush", "Sora"):
         assert secret not in caplog.text

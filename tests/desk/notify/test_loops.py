@@ -53,8 +53,8 @@ async def test_a_call_is_told_and_signed(desk: Desk, database: Database, room: s
         called = await desk.call_next(store.id, LINE, by="host")
         (got,) = await receiver.until(1)
     assert called is not None
-    told = got.notice
-    assert told["at"].endswith("Z")
+    notice = got.notice
+    assert notice["at"].endswith("Z")
     assert {
         "id": got.headers["waitroom-id"],
         "kind": "called",
@@ -69,8 +69,8 @@ async def test_a_call_is_told_and_signed(desk: Desk, database: Database, room: s
         "position": 0,
         "teams_ahead": 0,
         "url": f"{SITE}/desk/{store.id}/p/{desk.token(party)}",
-        "at": told["at"],
-    } == told
+        "at": notice["at"],
+    } == notice
     assert got.signed_with(SECRET)
     assert not got.signed_with(SECRET + "x")
     assert abs(int(got.headers["waitroom-timestamp"]) - time.time()) < 60
@@ -111,24 +111,24 @@ async def test_two_processes_tell_once(database: Database, valkey: Server, room:
     async with AsyncExitStack() as stack:
         receiver = await stack.enter_async_context(receiving())
         desks = [await stack.enter_async_context(desk_on(database, valkey.url)) for _ in range(3)]
-        for one in desks:
-            await stack.enter_async_context(notifying(one))
+        for desk in desks:
+            await stack.enter_async_context(notifying(desk))
         store = await add_store(desks[0], room, receiver.url)
         for _ in range(12):
             await join(desks[0], store)
         for n in range(12):
             await desks[n % 3].call_next(store.id, LINE, by="host")
-        found = await settled(database, len(await _calls(database, 12)))
-    told = [kind for kind in receiver.kinds() if kind[0] == "called"]
-    assert [("called", n) for n in range(1, 13)] == sorted(told)
-    assert len(receiver.got) == sum(one.state == "sent" for one in found)
+        notices = await settled(database, len(await _calls(database, 12)))
+    calls = [kind for kind in receiver.kinds() if kind[0] == "called"]
+    assert [("called", n) for n in range(1, 13)] == sorted(calls)
+    assert len(receiver.got) == sum(notice.state == "sent" for notice in notices)
 
 
 async def _calls(database: Database, count: int) -> list[Any]:
     """Wait until all calls are in the outbox; return all of it."""
 
     async def noted() -> bool:
-        return [one.kind for one in await rows(database)].count("called") == count
+        return [notice.kind for notice in await rows(database)].count("called") == count
 
     await until(noted)
     return await rows(database)
@@ -179,7 +179,7 @@ async def test_a_process_killed_before_it_sent(
             subprocess.run, words, capture_output=True, text=True, timeout=60
         )
         assert (-signal.SIGKILL, "now\n") == (died.returncode, died.stdout), died.stderr
-        assert ["waiting"] == [one.state for one in await rows(database)]
+        assert ["waiting"] == [notice.state for notice in await rows(database)]
         async with notifying(desk):
             await receiver.until(1)
             await settled(database, 1)

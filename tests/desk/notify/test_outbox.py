@@ -37,12 +37,12 @@ class Shop:
 
     async def crowd(self, parties: int) -> list[Party]:
         """Let parties register."""
-        found: list[Party] = []
+        registered: list[Party] = []
         for _ in range(parties):
             self.clock.step(1)
-            ticket = f"{self.store}-{len(found)}-{self.clock.now_us}"
-            found.append(await self.record.register(self.store, LINE, Wish(size=2), ticket))
-        return found
+            ticket = f"{self.store}-{len(registered)}-{self.clock.now_us}"
+            registered.append(await self.record.register(self.store, LINE, Wish(size=2), ticket))
+        return registered
 
     async def act(self, party: Party, action: Action, places: int | None = None) -> Party:
         """Do something to a party, a second later."""
@@ -55,8 +55,8 @@ class Shop:
 
     async def claim(self, most: int = 100) -> list[tuple[int, Kind]]:
         """Take what is due; return (party, kind)."""
-        found = await self.outbox.claim(self.store, most, LEASE_MS)
-        return [(one.party, one.kind) for one in found]
+        notices = await self.outbox.claim(self.store, most, LEASE_MS)
+        return [(notice.party, notice.kind) for notice in notices]
 
 
 @pytest.fixture
@@ -104,11 +104,11 @@ async def test_after_a_long_defer_near_is_told_again(shop: Shop) -> None:
     assert 1 == await shop.note(), "only the one who moved up"
     assert 1 == deferred.defers
     await shop.act(parties[4], Action.DEFER, places=5)
-    for one in (*parties[1:4], *parties[5:10]):
-        await shop.act(one, Action.CANCEL)
+    for party in (*parties[1:4], *parties[5:10]):
+        await shop.act(party, Action.CANCEL)
     await shop.note()
-    told = await shop.claim()
-    assert 2 == told.count((parties[4].id, Kind.NEAR)), told
+    claimed = await shop.claim()
+    assert 2 == claimed.count((parties[4].id, Kind.NEAR)), claimed
 
 
 async def test_many_lines_at_once(shop: Shop) -> None:
@@ -150,10 +150,10 @@ async def test_a_claim_is_one_hand_at_a_time(shop: Shop) -> None:
     for party in parties:
         await shop.act(party, Action.CALL)
     await shop.note()
-    found = await asyncio.gather(*(shop.claim(3) for _ in range(10)))
-    taken = [party for some in found for party, _ in some]
+    claims = await asyncio.gather(*(shop.claim(3) for _ in range(10)))
+    taken = [party for some in claims for party, _ in some]
     left = await shop.claim()
-    assert sorted(one.id for one in parties) == sorted([*taken, *(party for party, _ in left)])
+    assert sorted(party.id for party in parties) == sorted([*taken, *(party for party, _ in left)])
 
 
 async def test_a_claim_runs_out(shop: Shop) -> None:
@@ -239,9 +239,9 @@ async def test_old_notices_are_forgotten(shop: Shop) -> None:
 def test_pauses_grow() -> None:
     """Between a half and a whole of 1, 2, 4 … s, and never more than ten minutes."""
     for tries, longest_ms in ((1, 1_000), (2, 2_000), (5, 16_000), (11, 600_000), (999, 600_000)):
-        found = [pause_ms(tries) for _ in range(50)]
-        assert longest_ms / 2 <= min(found) <= max(found) <= longest_ms
-        assert len(set(found)) > 1
+        pauses = [pause_ms(tries) for _ in range(50)]
+        assert longest_ms / 2 <= min(pauses) <= max(pauses) <= longest_ms
+        assert len(set(pauses)) > 1
 
 
 def _notice(shop: Shop, party: Party, kind: Kind, turn: int) -> Notice:

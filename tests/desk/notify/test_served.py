@@ -21,17 +21,17 @@ SITE = "https://wait.example"
 
 
 async def _start(folder: Path) -> Serving:
-    one = launch(folder, desk=True, workers=2, public_url=SITE)
-    await asyncio.to_thread(await_ready, one, 60)
-    return one
+    server = launch(folder, desk=True, workers=2, public_url=SITE)
+    await asyncio.to_thread(await_ready, server, 60)
+    return server
 
 
-async def _kill(one: Serving) -> None:
+async def _kill(server: Serving) -> None:
     """End the server and its workers as a machine that fails does."""
-    for pid in (one.process.pid, *one.workers):
+    for pid in (server.process.pid, *server.workers):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    await asyncio.to_thread(one.process.wait)
+    await asyncio.to_thread(server.process.wait)
 
 
 async def test_a_server_killed_before_it_told(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def test_the_documented_check() -> None:
     """The function of docs/desk.md takes what we sign, and refuses what is changed or old."""
     block = re.search(r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
     assert block
-    found: dict[str, object] = {}
-    exec(block[1], found)  # noqa: S102 - our own documentation
-    verified = found["verified"]
+    namespace: dict[str, object] = {}
+    exec(block[1], namespace)  # noqa: S102 - our own documentation
+    verified = namespace["verified"]
     assert callable(verified)
     now, old = str(int(time.time())), str(int(time.time()) - 301)
     body = '{"name": "소라"}'.encode()

@@ -51,8 +51,10 @@ async def test_next_is_the_first(record: Record, clock: Clock) -> None:
     first = await call(record)
     assert first is not None
     assert (Status.CALLED, clock.now_ms, 2) == (first.status, first.called_ms, first.revision)
-    assert parties[1:] == [one for one in await record.live(STORE, DINE_IN) if not one.called_ms]
-    assert [2, 3] == [one.number for one in (await call(record), await call(record)) if one]
+    assert parties[1:] == [
+        party for party in await record.live(STORE, DINE_IN) if not party.called_ms
+    ]
+    assert [2, 3] == [party.number for party in (await call(record), await call(record)) if party]
     assert None is await call(record)
     assert None is await record.call_next(STORE, TAKEOUT, by=HOST)
 
@@ -62,25 +64,25 @@ async def test_next_is_the_first_that_fits(record: Record) -> None:
     for size in (4, 6, 2, 1):
         await arrive(record, size=size)
     assert [3, 4] == [
-        one.number for one in (await call(record, fits=2), await call(record, fits=2)) if one
+        party.number for party in (await call(record, fits=2), await call(record, fits=2)) if party
     ]
     assert None is await call(record, fits=3)
     with pytest.raises(InvalidInput):
         await call(record, fits=0)
-    assert [1] == [one.number for one in [await call(record)] if one]
+    assert [1] == [party.number for party in [await call(record)] if party]
 
 
 async def test_next_is_whom_the_host_saw(record: Record, clock: Clock) -> None:
     """If another one is next by now, nobody is called."""
-    one, two = await evening(record, clock, 2)
+    first, second = await evening(record, clock, 2)
     with pytest.raises(PartyMoved):
-        await call(record, expected=two.id)
-    assert one == await record.party(STORE, one.id)
-    called = await call(record, expected=one.id)
+        await call(record, expected=second.id)
+    assert first == await record.party(STORE, first.id)
+    called = await call(record, expected=first.id)
     assert called is not None
-    assert one.id == called.id
+    assert first.id == called.id
     with pytest.raises(PartyMoved):
-        await call(record, expected=one.id)
+        await call(record, expected=first.id)
 
 
 async def test_a_repeated_call_calls_once(record: Record, clock: Clock) -> None:
@@ -94,7 +96,9 @@ async def test_a_repeated_call_calls_once(record: Record, clock: Clock) -> None:
     assert second.id != first.id
     seated = await do(record, first, Action.SEAT, op_id="tap-3")
     assert seated == await do(record, first, Action.SEAT, op_id="tap-3", revision=first.revision)
-    assert ["join", "call", "seat"] == [one.action for one in await record.history(STORE, first.id)]
+    assert ["join", "call", "seat"] == [
+        change.action for change in await record.history(STORE, first.id)
+    ]
     for wrong in (
         do(record, second, Action.SEAT, op_id="tap-3"),
         do(record, first, Action.UNDO, op_id="tap-3"),
@@ -188,12 +192,12 @@ async def test_places_between_two_run_out(record: Record, clock: Clock) -> None:
     assert anchor.place + 8 == after.place
     for party in reversed(ahead):  # each has only the anchor and those behind it after it
         live = await record.live(STORE, DINE_IN)
-        behind = [one.id for one in live].index(anchor.id) - [one.id for one in live].index(
-            party.id
-        )
+        behind = [waiting.id for waiting in live].index(anchor.id) - [
+            waiting.id for waiting in live
+        ].index(party.id)
         await do(record, party, Action.DEFER, places=behind)
     live = await record.live(STORE, DINE_IN)
-    gaps = [one.place - anchor.place for one in live]
+    gaps = [party.place - anchor.place for party in live]
     assert [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10] == gaps
     assert after.id == live[8].id
     newest = await arrive(record)
@@ -255,9 +259,11 @@ async def test_every_change_is_in_the_history(record: Record, clock: Clock) -> N
         ("CALLED", "NO_SHOW", "no_show", HOST),
         ("NO_SHOW", "CALLED", "undo", HOST),
         ("CALLED", "SEATED", "seat", HOST),
-    ] == [(one.before, one.after, one.action, one.by) for one in history]
+    ] == [(change.before, change.after, change.action, change.by) for change in history]
     assert {"places": 1} == history[1].detail
-    assert [clock.now_ms - 1000 * n for n in (3, 2, 1, 0)] == [one.at_ms for one in history[2:]]
+    assert [clock.now_ms - 1000 * n for n in (3, 2, 1, 0)] == [
+        change.at_ms for change in history[2:]
+    ]
 
 
 async def test_a_party_of_another_store(record: Record, store: Store) -> None:
@@ -266,7 +272,7 @@ async def test_a_party_of_another_store(record: Record, store: Store) -> None:
     await record.add_store(other)
     party = await arrive(record)
     wrong: list[Any] = [party.id + 1, 0, -1, 2**63, 2**200, "1", None, True]
-    for store_id, party_id in [("other", party.id), *[(STORE, one) for one in wrong]]:
+    for store_id, party_id in [("other", party.id), *[(STORE, wrong_id) for wrong_id in wrong]]:
         for asked in (
             record.party(store_id, party_id),
             record.act(store_id, party_id, Action.SEAT, by=HOST),

@@ -48,7 +48,7 @@ async def records(record: Record, database_url: str, tmp_path: Path) -> AsyncIte
         others = [
             await stack.enter_async_context(open_database(database_url, tmp_path)) for _ in range(2)
         ]
-        yield [record, *(Record(one, now_us=record._now_us) for one in others)]
+        yield [record, *(Record(database, now_us=record._now_us) for database in others)]
 
 
 async def test_joins_at_once_get_a_number_each(records: list[Record]) -> None:
@@ -61,8 +61,8 @@ async def test_joins_at_once_get_a_number_each(records: list[Record]) -> None:
     for line_name in (DINE_IN, TAKEOUT):
         mine = [party for party in parties if party.line_name == line_name]
         mine.sort(key=lambda party: party.place)
-        assert list(range(1, len(mine) + 1)) == [one.number for one in mine]
-        assert list(range(len(mine))) == [one.teams_ahead for one in mine]
+        assert list(range(1, len(mine) + 1)) == [party.number for party in mine]
+        assert list(range(len(mine))) == [party.teams_ahead for party in mine]
 
 
 async def test_next_at_once_is_somebody_else(records: list[Record]) -> None:
@@ -70,7 +70,7 @@ async def test_next_at_once_is_somebody_else(records: list[Record]) -> None:
     await asyncio.gather(*(arrive(records[0]) for _ in range(PEOPLE)))
     calls = [records[n % 3].call_next(STORE, DINE_IN, by=f"host {n}") for n in range(PEOPLE + 3)]
     called = await asyncio.gather(*calls)
-    numbers = Counter(one.number for one in called if one is not None)
+    numbers = Counter(party.number for party in called if party is not None)
     assert Counter(range(1, PEOPLE + 1)) == numbers
 
 
@@ -89,10 +89,10 @@ async def test_processes_call_everybody_once(
     for host in hosts:
         assert host.stdout is not None
         assert b"ready\n" == await host.stdout.readline()
-    said = await asyncio.gather(*(host.communicate(b"go\n") for host in hosts))
-    called: list[list[int]] = [json.loads(out) for out, _ in said]
+    outputs = await asyncio.gather(*(host.communicate(b"go\n") for host in hosts))
+    called: list[list[int]] = [json.loads(out) for out, _ in outputs]
     assert list(range(1, PEOPLE + 1)) == sorted(chain.from_iterable(called))
-    assert called == [sorted(one) for one in called]
+    assert called == [sorted(numbers) for numbers in called]
 
 
 async def test_one_tap_sent_often_at_once(records: list[Record]) -> None:
@@ -100,14 +100,14 @@ async def test_one_tap_sent_often_at_once(records: list[Record]) -> None:
     await asyncio.gather(*(arrive(records[0]) for _ in range(3)))
     taps = [records[n % 3].call_next(STORE, DINE_IN, by=HOST, op_id="tap") for n in range(12)]
     answers = await asyncio.gather(*taps)
-    assert {1} == {one.number for one in answers if one is not None}
+    assert {1} == {party.number for party in answers if party is not None}
     assert 2 == len(await records[0].history(STORE, answers[0].id if answers[0] else 0))
 
 
 async def test_one_join_sent_often_at_once(records: list[Record]) -> None:
     """The same id from everywhere at once is one party."""
     joins = [arrive(records[n % 3], op_id="join") for n in range(12)]
-    assert 1 == len({one.id for one in await asyncio.gather(*joins)})
+    assert 1 == len({party.id for party in await asyncio.gather(*joins)})
     assert [1] == await order(records[0])
 
 
@@ -119,8 +119,8 @@ async def test_one_id_in_two_lines_at_once(records: list[Record]) -> None:
             arrive(records[1], TAKEOUT, op_id=f"{_}"),
         )
         done = await asyncio.gather(*joins, return_exceptions=True)
-        assert 1 == len([one for one in done if isinstance(one, Party)])
-        assert 1 == len([one for one in done if isinstance(one, InvalidInput)])
+        assert 1 == len([answer for answer in done if isinstance(answer, Party)])
+        assert 1 == len([answer for answer in done if isinstance(answer, InvalidInput)])
 
 
 async def test_one_party_is_decided_on_once(records: list[Record]) -> None:
@@ -133,11 +133,11 @@ async def test_one_party_is_decided_on_once(records: list[Record]) -> None:
             for n, action in enumerate(actions)
         ]
         done = await asyncio.gather(*tries, return_exceptions=True)
-        assert 1 == len([one for one in done if isinstance(one, Party)])
-        assert 8 == len([one for one in done if isinstance(one, PartyMoved)])
+        assert 1 == len([answer for answer in done if isinstance(answer, Party)])
+        assert 8 == len([answer for answer in done if isinstance(answer, PartyMoved)])
         again = [do(records[n % 3], party, action) for n, action in enumerate(actions)]
         late = await asyncio.gather(*again, return_exceptions=True)
-        assert {WrongStatus} == {type(one) for one in late}
+        assert {WrongStatus} == {type(error) for error in late}
         assert 2 == len(await records[0].history(STORE, party.id))
 
 
@@ -155,16 +155,16 @@ async def test_a_line_that_goes_while_somebody_joins(records: list[Record]) -> N
         live = await records[0].live(STORE, TAKEOUT)
         listed = (STORE, TAKEOUT) in await records[0].open_lines()
         assert bool(live) == listed == isinstance(done[0], Party)
-        for one in live:
-            await do(records[0], one, Action.CANCEL)
+        for party in live:
+            await do(records[0], party, Action.CANCEL)
 
 
 async def test_defers_at_once_keep_the_line_whole(records: list[Record]) -> None:
     """However parties go back at the same moment, nobody is lost and no place is taken twice."""
     parties = [await arrive(records[0]) for _ in range(12)]
     await asyncio.gather(
-        *(do(records[n % 3], one, Action.DEFER, places=3) for n, one in enumerate(parties))
+        *(do(records[n % 3], party, Action.DEFER, places=3) for n, party in enumerate(parties))
     )
     live = await records[0].live(STORE, DINE_IN)
-    assert {one.id for one in parties} == {one.id for one in live}
-    assert 12 == len({one.place for one in live})
+    assert {party.id for party in parties} == {party.id for party in live}
+    assert 12 == len({party.place for party in live})

@@ -70,7 +70,7 @@ async def test_processes_migrate_at_once(database_url: str, tmp_path: Path) -> N
     """Four processes open an empty database at the same moment: one migrates, all go on."""
     words = [sys.executable, "-W", "error", "-c", OPEN, database_url, str(tmp_path)]
     started = [await asyncio.create_subprocess_exec(*words) for _ in range(4)]
-    assert [0, 0, 0, 0] == [await one.wait() for one in started]
+    assert [0, 0, 0, 0] == [await process.wait() for process in started]
     async with open_database(database_url, tmp_path) as database:
         assert {*metadata.tables, "alembic_version"} == await tables_of(database)
 
@@ -94,7 +94,7 @@ async def test_conditions_of_indexes_are_in_the_migrations(database: Database) -
         query = "SELECT sql FROM sqlite_master WHERE name = 'ix_parties_{}'"
     else:
         query = "SELECT indexdef FROM pg_indexes WHERE indexname = 'ix_parties_{}'"
-    live, known = [await scalar(database, query.format(one)) for one in ("live", "known")]
+    live, known = [await scalar(database, query.format(name)) for name in ("live", "known")]
     assert "WHERE" in live
     assert "CALLED" in live
     assert 3 == known.count("IS NOT NULL")
@@ -105,7 +105,7 @@ def test_migrations_are_one_chain(tmp_path: Path) -> None:
     del tmp_path
     script = ScriptDirectory(str(Path(migrate.__file__).parent / "migrations"))
     assert 1 == len(script.get_heads())
-    assert [None] == [one.down_revision for one in script.walk_revisions()][-1:]
+    assert [None] == [revision.down_revision for revision in script.walk_revisions()][-1:]
 
 
 async def test_a_record_of_a_newer_waitroom_is_left_alone(
@@ -148,10 +148,10 @@ async def test_what_fails_is_not_kept(database: Database) -> None:
 
 async def test_changes_wait_for_each_other_and_looks_do_not(tmp_path: Path) -> None:
     """On SQLite a change has the write lock from its beginning; who reads never waits for it."""
-    async with open_database(None, tmp_path) as one, open_database(None, tmp_path) as two:
-        async with one.change():
-            assert 0 == await scalar(two, "SELECT count(*) FROM cursors")
-            entered = asyncio.ensure_future(_enter(two))
+    async with open_database(None, tmp_path) as first, open_database(None, tmp_path) as second:
+        async with first.change():
+            assert 0 == await scalar(second, "SELECT count(*) FROM cursors")
+            entered = asyncio.ensure_future(_enter(second))
             done, _ = await asyncio.wait([entered], timeout=0.3)
             assert set() == done
         assert await entered
@@ -167,11 +167,11 @@ async def test_a_lock_that_never_ends_is_an_error_of_ours(
 ) -> None:
     """Whoever waits too long for another process is told, and nothing was written."""
     monkeypatch.setattr(module, "_BUSY", "busy_timeout=50")
-    async with open_database(None, tmp_path) as one, open_database(None, tmp_path) as two:
-        async with one.change():
+    async with open_database(None, tmp_path) as first, open_database(None, tmp_path) as second:
+        async with first.change():
             with pytest.raises(RecordUnavailable):
-                await _enter(two)
-        assert await _enter(two)
+                await _enter(second)
+        assert await _enter(second)
 
 
 async def test_cancelled_changes_leave_no_lock(record: Record, store: Store) -> None:
@@ -183,7 +183,7 @@ async def test_cancelled_changes_leave_no_lock(record: Record, store: Store) -> 
     await asyncio.gather(*tasks, return_exceptions=True)
     last = await guests.arrive(record)
     live = await record.live(store.id, guests.DINE_IN)
-    assert list(range(1, last.number + 1)) == [one.number for one in live]
+    assert list(range(1, last.number + 1)) == [party.number for party in live]
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_the_migrations_are_in_the_wheel(tmp_path: Path) -> None:
     """They are files of the package, so an installed Waitroom has them."""
     del tmp_path
     folder = Path(migrate.__file__).parent / "migrations"
-    assert {"env.py", "script.py.mako", "versions"} <= {one.name for one in folder.iterdir()}
+    assert {"env.py", "script.py.mako", "versions"} <= {path.name for path in folder.iterdir()}
     asked = "import alembic, waitroom.desk.record.migrations"
     done = subprocess.run([sys.executable, "-c", asked], cwd=os.sep, timeout=60)
     assert 0 == done.returncode

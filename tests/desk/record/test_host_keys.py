@@ -46,8 +46,8 @@ async def test_a_wrong_key_is_not(hosts: HostKeys) -> None:
     text, key = await hosts.create(STORE, "front door")
     last = "A" if text[-1] != "A" else "B"
     wrong = ("", text[:-1], text[:-1] + last, text + "x", f"wrh_{key.id}_", "wr_x", "x" * 9999)
-    for one in (*wrong, "\x00", "\ud800", text.upper()):
-        assert None is await hosts.find(one)
+    for bad in (*wrong, "\x00", "\ud800", text.upper()):
+        assert None is await hosts.find(bad)
 
 
 async def test_keys_are_of_one_store(hosts: HostKeys, record: Record, store: Store) -> None:
@@ -86,8 +86,10 @@ async def test_checks_ask_the_database_once(hosts: HostKeys, database: Database)
         asked.append(statement)
 
     event.listen(database.engine.sync_engine, "before_cursor_execute", note)
-    await asyncio.gather(*(hosts.find(one) for one in (text, "bad", text[:-1]) for _ in range(50)))
-    assert 1 == len([one for one in asked if "host_keys" in one])
+    await asyncio.gather(
+        *(hosts.find(key_text) for key_text in (text, "bad", text[:-1]) for _ in range(50))
+    )
+    assert 1 == len([statement for statement in asked if "host_keys" in statement])
 
 
 async def test_names_are_checked(hosts: HostKeys, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,8 +69,8 @@ async def test_a_party_is_kept(record: Record, store: Store, clock: Clock) -> No
 async def test_each_line_counts_for_itself(record: Record, clock: Clock) -> None:
     """Numbers and the teams ahead are of one line; those who were called wait no more."""
     parties = [*await evening(record, clock, 3), await arrive(record, TAKEOUT)]
-    assert [1, 2, 3, 1] == [one.number for one in parties]
-    assert [0, 1, 2, 0] == [one.teams_ahead for one in parties]
+    assert [1, 2, 3, 1] == [party.number for party in parties]
+    assert [0, 1, 2, 0] == [party.teams_ahead for party in parties]
     await record.call_next(STORE, DINE_IN, by=HOST)
     assert 2 == (await arrive(record)).teams_ahead
 
@@ -94,12 +94,14 @@ async def test_numbers_begin_again_at_midnight(record: Record, clock: Clock, eve
     old = [await arrive(record) for _ in range(2)]
     clock.step(2)
     new = [await arrive(record) for _ in range(2)]
-    assert [1, 2, 1, 2] == [one.number for one in (*old, *new)]
-    assert [0, 1, 2, 3] == [one.teams_ahead for one in (*old, *new)]
-    assert [one.id for one in (*old, *new)] == [one.id for one in await record.live(STORE, DINE_IN)]
+    assert [1, 2, 1, 2] == [party.number for party in (*old, *new)]
+    assert [0, 1, 2, 3] == [party.teams_ahead for party in (*old, *new)]
+    assert [party.id for party in (*old, *new)] == [
+        party.id for party in await record.live(STORE, DINE_IN)
+    ]
     assert 1 == (new[0].day - old[0].day).days
     called = [await record.call_next(STORE, DINE_IN, by=HOST) for _ in range(4)]
-    assert [one.id for one in (*old, *new)] == [one.id for one in called if one]
+    assert [party.id for party in (*old, *new)] == [party.id for party in called if party]
 
 
 async def test_the_zone_of_the_store_decides(record: Record, store: Store, clock: Clock) -> None:

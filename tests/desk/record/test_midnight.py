@@ -34,7 +34,7 @@ def clock_at(local: datetime, time_zone: str) -> Clock:
 
 
 @pytest.mark.parametrize(
-    ("time_zone", "midnight"), MIDNIGHTS, ids=lambda one: str(one).replace(" 00:00:00", "")
+    ("time_zone", "midnight"), MIDNIGHTS, ids=lambda value: str(value).replace(" 00:00:00", "")
 )
 async def test_midnight(
     database: Database, valkey: Server, time_zone: str, midnight: datetime
@@ -52,13 +52,15 @@ async def test_midnight(
             clock.step(60)
             await engine.advance(f"desk.{store.id}.{DINE}")
         days = [midnight.date() - timedelta(days=1)] * 3 + [midnight.date()] * 3
-        assert days == [one.day for one in parties]
-        assert [1, 2, 3, 1, 2, 3] == [one.number for one in parties]
-        assert [*range(6)] == [one.teams_ahead for one in parties]
+        assert days == [party.day for party in parties]
+        assert [1, 2, 3, 1, 2, 3] == [party.number for party in parties]
+        assert [*range(6)] == [party.teams_ahead for party in parties]
         assert [1, 2, 3, 4, 5, 6] == await positions(desk, parties)
         await check_agreement(desk, store)
         called = [await desk.call_next(store.id, DINE, by="host") for _ in range(6)]
-        assert [one.id for one in parties] == [one.id for one in called if one is not None]
+        assert [party.id for party in parties] == [
+            party.id for party in called if party is not None
+        ]
 
 
 async def test_an_hour_twice_is_one_day(database: Database, valkey: Server) -> None:
@@ -73,8 +75,8 @@ async def test_an_hour_twice_is_one_day(database: Database, valkey: Server) -> N
         for _ in range(5):
             parties.append(await join(desk, store))
             clock.step(30 * 60)
-        assert [1, 2, 3, 4, 5] == [one.number for one in parties]
-        assert {date(2026, 10, 25)} == {one.day for one in parties}
+        assert [1, 2, 3, 4, 5] == [party.number for party in parties]
+        assert {date(2026, 10, 25)} == {party.day for party in parties}
         assert [1, 2, 3, 4, 5] == await positions(desk, parties)
 
 
@@ -87,14 +89,14 @@ async def test_each_line_counts_for_itself(database: Database, valkey: Server) -
     ):
         seoul = await new_store(desk)
         honolulu = await new_store(desk, time_zone="Pacific/Honolulu")
-        before = [await join(desk, one) for one in (seoul, seoul, honolulu)]
+        before = [await join(desk, store) for store in (seoul, seoul, honolulu)]
         takeout = await join(desk, seoul, line_name=TAKEOUT)
         clock.step(120)
-        after = [await join(desk, one) for one in (seoul, honolulu)]
-        assert [1, 2, 1] == [one.number for one in before]
+        after = [await join(desk, store) for store in (seoul, honolulu)]
+        assert [1, 2, 1] == [party.number for party in before]
         assert 1 == takeout.number
-        assert [1, 2] == [one.number for one in after]
-        assert [date(2027, 1, 1), date(2026, 12, 31)] == [one.day for one in after]
+        assert [1, 2] == [party.number for party in after]
+        assert [date(2027, 1, 1), date(2026, 12, 31)] == [party.day for party in after]
 
 
 async def test_back_from_yesterday(database: Database, valkey: Server) -> None:

@@ -24,12 +24,12 @@ async def guest(record: Record) -> Party:
 
 async def tables_with(record: Record, text: str) -> set[str]:
     """Return the tables that hold a text anywhere."""
-    found = set()
+    tables = set()
     async with record.database.look() as connection:
         for name, table in metadata.tables.items():
             rows = (await connection.execute(select(table))).all()
-            found |= {name} if any(text in str(tuple(row)) for row in rows) else set()
-    return found
+            tables |= {name} if any(text in str(tuple(row)) for row in rows) else set()
+    return tables
 
 
 def files_with(folder: Path, text: str) -> list[str]:
@@ -60,7 +60,7 @@ async def test_erased_is_gone_for_ever(record: Record, tmp_path: Path) -> None:
     assert party.revision + 2 == erased.revision
     assert erased == await record.erase(STORE, party.id, by="guest")
     assert ["join", "call", "erase"] == [
-        one.action for one in await record.history(STORE, party.id)
+        change.action for change in await record.history(STORE, party.id)
     ]
     for text in (NAME, PHONE, NOTE):
         assert set() == await tables_with(record, text)
@@ -81,7 +81,7 @@ async def test_phones_are_forgotten_in_time(record: Record, clock: Clock) -> Non
     clock.step(86_400)
     assert 1 == await record.forget_phones()
     assert 0 == await record.forget_phones()
-    assert [waiting.id] == [one.id for one in await record.live(STORE, DINE_IN)]
+    assert [waiting.id] == [party.id for party in await record.live(STORE, DINE_IN)]
     assert set() == await tables_with(record, PHONE)
 
 

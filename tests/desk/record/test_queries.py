@@ -25,9 +25,9 @@ async def test_parties_are_listed(record: Record, clock: Clock) -> None:
     await do(record, parties[1], Action.CALL)
 
     async def ids(**asked: Any) -> list[int]:
-        return [one.id for one in await record.parties(STORE, **asked)]
+        return [party.id for party in await record.parties(STORE, **asked)]
 
-    every = [one.id for one in (*parties, takeout)]
+    every = [party.id for party in (*parties, takeout)]
     assert every[1:] == await ids()
     assert every[1:4] == await ids(line_name=DINE_IN)
     assert every == await ids(day=date(2026, 5, 8))
@@ -43,17 +43,17 @@ async def test_parties_are_listed(record: Record, clock: Clock) -> None:
 
 async def test_who_has_left_since(record: Record, clock: Clock) -> None:
     """Also those whom an undo sent away again, long after they ended first."""
-    one, two, three = await evening(record, clock, 3)
-    await do(record, one, Action.NO_SHOW)
-    await do(record, two, Action.SEAT)
+    first, second, third = await evening(record, clock, 3)
+    await do(record, first, Action.NO_SHOW)
+    await do(record, second, Action.SEAT)
     clock.step(60)
     since = clock.now_ms
-    await do(record, three, Action.CANCEL)
-    await do(record, one, Action.RESTORE)
+    await do(record, third, Action.CANCEL)
+    await do(record, first, Action.RESTORE)
     clock.step(1)
-    await do(record, one, Action.UNDO)
+    await do(record, first, Action.UNDO)
     left = await record.ended_since(STORE, DINE_IN, since)
-    assert [three.id, one.id] == [party.id for party in left]
+    assert [third.id, first.id] == [party.id for party in left]
 
 
 async def test_the_pace_is_of_seatings(record: Record, clock: Clock) -> None:
@@ -97,7 +97,7 @@ async def test_no_read_walks_through_all_that_ever_was(record: Record) -> None:
     event.listen(record.database.engine.sync_engine, "before_cursor_execute", note)
     await record.live(STORE, DINE_IN)
     await record.lengths()
-    live = [one for one in asked if "parties" in one]
+    live = [statement for statement in asked if "parties" in statement]
     for read in (
         record.parties(STORE),
         record.parties(STORE, day=party.day),
@@ -116,5 +116,5 @@ async def test_no_read_walks_through_all_that_ever_was(record: Record) -> None:
                 continue
             rows = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
             plan = [str(detail) for *_, detail in rows if " parties" in detail]
-            assert all("USING" in one for one in plan), (statement, plan)
+            assert all("USING" in step for step in plan), (statement, plan)
             assert statement not in live or "ix_parties_live" in plan[0], (statement, plan)

@@ -63,7 +63,7 @@ async def test_an_id_is_taken_once(record: Record, store: Store, tmp_path: Path)
         new = Store(id="new", title="New", types=(BAR,))
         both = (record.add_store(new), Record(elsewhere).add_store(new))
         done = await asyncio.gather(*both, return_exceptions=True)
-    assert ["Store", "StoreExists"] == sorted(type(one).__name__ for one in done)
+    assert ["Store", "StoreExists"] == sorted(type(result).__name__ for result in done)
 
 
 async def test_no_such_store(record: Record) -> None:
