@@ -23,7 +23,7 @@ from waitroom.models import Mode, Policy, State
 async def line(engine: Engine, room: str, people: int, **policy: Any) -> list[str]:
     """Make a manual room in which people wait; return their tickets."""
     await engine.create(room, Policy(**{"mode": "manual", **policy}))
-    return [one.ticket for one in await crowd(engine, room, people)]
+    return [person.ticket for person in await crowd(engine, room, people)]
 
 
 async def test_first_in_line(engine: Engine, room: str) -> None:

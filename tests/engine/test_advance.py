@@ -16,7 +16,7 @@ from waitroom.models import Mode, Policy, State
 async def line(engine: Engine, room: str, people: int, **policy: Any) -> list[str]:
     """Make a room in which `people` wait, then let the policy act; return their tickets."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
-    tickets = [one.ticket for one in await crowd(engine, room, people)]
+    tickets = [person.ticket for person in await crowd(engine, room, people)]
     await engine.configure(room, **{"mode": "open", **policy})
     return tickets
 
@@ -303,7 +303,9 @@ async def test_safe_in_every_process(
     """Steps of two processes share one budget."""
     await line(engine, room, 9, batch=2, every_s=10, capacity=3)
     async with open_engine(server.url, clock) as other:
-        called = [(await one.advance(room)).called for one in (engine, other, other, engine)]
+        called = [
+            (await process.advance(room)).called for process in (engine, other, other, engine)
+        ]
     assert [2, 0, 0, 0] == called
 
 

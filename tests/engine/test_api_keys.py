@@ -85,15 +85,15 @@ async def test_the_key_of_the_settings(plain: Engine) -> None:
     """It is an admin's, is in no list, needs no server, and counts only where it is set."""
     api_keys = ApiKeys(plain._runner, bootstrap=BOOTSTRAP)
     client, plain._runner.client = plain._runner.client, None
-    found = await api_keys.find(BOOTSTRAP)
+    key = await api_keys.find(BOOTSTRAP)
     plain._runner.client = client
-    assert found is not None
-    assert (BOOTSTRAP_ID, Role.ADMIN) == (found.id, found.role)
-    assert BOOTSTRAP_ID not in [one.id for one in await api_keys.list()]
+    assert key is not None
+    assert (BOOTSTRAP_ID, Role.ADMIN) == (key.id, key.role)
+    assert BOOTSTRAP_ID not in [listed.id for listed in await api_keys.list()]
     assert await ApiKeys(plain._runner).find(BOOTSTRAP) is None
     other = await ApiKeys(plain._runner, bootstrap=BOOTSTRAP + "c").get(BOOTSTRAP_ID)
     assert other is not None
-    assert other.mark != found.mark
+    assert other.mark != key.mark
     with pytest.raises(InvalidInput, match="admin_key: takes 24 to 256"):
         ApiKeys(plain._runner, bootstrap="short")
 
@@ -111,7 +111,7 @@ async def test_what_somebody_else_wrote(plain: Engine) -> None:
     text, made = await api_keys.create("a", Role.VIEWER)
     await plain._runner.command("HSET", keys.KEYS, "spoilt", "{")
     try:
-        assert "spoilt" not in [one.id for one in await api_keys.list()]
+        assert "spoilt" not in [listed.id for listed in await api_keys.list()]
         assert made == await api_keys.find(text)
     finally:
         await plain._runner.command("HDEL", keys.KEYS, "spoilt")

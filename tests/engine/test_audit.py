@@ -29,11 +29,11 @@ async def test_what_was_written_is_read(engine: Engine, room: str) -> None:
     audit = engine.audit
     written = entry(room, changed={"capacity": {"old": 5, "new": None}})
     entry_id = await audit.append(written)
-    (found,) = (await audit.page(room=room)).entries
-    assert entry_id == found.id
-    assert int(entry_id.split("-")[0]) == found.at_ms
-    assert (written.key_name, written.detail, room) == (found.key_name, found.detail, found.room)
-    assert ("abc", "operator", "192.0.2.7") == (found.key_id, found.role, found.address)
+    (read,) = (await audit.page(room=room)).entries
+    assert entry_id == read.id
+    assert int(entry_id.split("-")[0]) == read.at_ms
+    assert (written.key_name, written.detail, room) == (read.key_name, read.detail, read.room)
+    assert ("abc", "operator", "192.0.2.7") == (read.key_id, read.role, read.address)
 
 
 async def test_pages_go_back(engine: Engine, room: str) -> None:
@@ -45,7 +45,7 @@ async def test_pages_go_back(engine: Engine, room: str) -> None:
     seen, before = [], None
     while True:
         page = await audit.page(room=room, limit=3, before=before)
-        seen += [one.detail["number"] for one in page.entries]
+        seen += [entry.detail["number"] for entry in page.entries]
         before = page.before
         if before is None:
             break
@@ -63,8 +63,8 @@ async def test_it_is_capped(engine: Engine, room: str) -> None:
     await pipe.execute()
     await audit.append(entry(room, text="x" * 20_000))
     assert KEPT + 200 >= await engine._runner.command("XLEN", keys.AUDIT)
-    (found,) = (await audit.page(room=room)).entries
-    assert ["cut"] == list(found.detail)
+    (read,) = (await audit.page(room=room)).entries
+    assert ["cut"] == list(read.detail)
 
 
 @pytest.mark.parametrize("before", ["", "x", "1-", "-1", "1-1\n", "(1-1"])

@@ -109,8 +109,8 @@ async def test_failing_call() -> None:
     send = Sender(error=OSError("away"))
     send.open.set()
     batcher = Batcher(send)
-    found = await asyncio.gather(*(batcher.submit(n) for n in range(3)), return_exceptions=True)
-    assert ["away"] * 3 == [str(one) for one in found]
+    results = await asyncio.gather(*(batcher.submit(n) for n in range(3)), return_exceptions=True)
+    assert ["away"] * 3 == [str(result) for result in results]
     send.error = None
     assert 40 == await batcher.submit(4)
 
@@ -120,9 +120,9 @@ async def test_failing_item() -> None:
     send = Sender()
     send.open.set()
     batcher = Batcher(send)
-    found = await asyncio.gather(*map(batcher.submit, (1, -1, 2)), return_exceptions=True)
+    results = await asyncio.gather(*map(batcher.submit, (1, -1, 2)), return_exceptions=True)
     assert [10, "ValueError(-1)", 20] == [
-        one if isinstance(one, int) else repr(one) for one in found
+        result if isinstance(result, int) else repr(result) for result in results
     ]
 
 
@@ -134,8 +134,8 @@ async def test_answers_of_another_length() -> None:
 
     batcher = Batcher(send)
     futures = [batcher.submit(n) for n in range(2)]
-    found = await asyncio.wait_for(asyncio.gather(*futures, return_exceptions=True), 1)
-    assert any(isinstance(one, Exception) for one in found)
+    results = await asyncio.wait_for(asyncio.gather(*futures, return_exceptions=True), 1)
+    assert any(isinstance(result, Exception) for result in results)
 
 
 async def test_cancelled_before_sending() -> None:
@@ -179,11 +179,11 @@ async def test_cancelled_waiter_of_an_engine(engine: Engine, room: str) -> None:
     """A poll whose caller went away does not disturb those that share its call."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     people = await crowd(engine, room, 3)
-    tasks = [asyncio.ensure_future(engine.poll(room, one.ticket)) for one in people]
+    tasks = [asyncio.ensure_future(engine.poll(room, person.ticket)) for person in people]
     await asyncio.sleep(0)
     tasks[1].cancel()
-    found = await asyncio.gather(*tasks, return_exceptions=True)
-    assert [1, None, 3] == [getattr(one, "position", None) for one in found]
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [1, None, 3] == [getattr(result, "position", None) for result in results]
 
 
 async def test_idle() -> None:
@@ -298,7 +298,7 @@ async def test_ten_thousand_polls(server: Server, clock: Clock, room: str) -> No
             *(engine.poll(room, people[n % 1_000].ticket) for n in range(10_000))
         )
         assert 20 <= await calls(server) - before <= 22
-    assert [n % 1_000 + 1 for n in range(10_000)] == [one.position for one in views]
+    assert [n % 1_000 + 1 for n in range(10_000)] == [view.position for view in views]
 
 
 async def test_joins_are_few_calls(server: Server, clock: Clock, room: str) -> None:
@@ -308,14 +308,14 @@ async def test_joins_are_few_calls(server: Server, clock: Clock, room: str) -> N
         before = await calls(server)
         people = await crowd(engine, room, 2_000)
         assert 4 <= await calls(server) - before <= 5
-    assert list(range(1, 2_001)) == sorted(one.position or 0 for one in people)
+    assert list(range(1, 2_001)) == sorted(person.position or 0 for person in people)
 
 
 async def test_joins_keep_the_order_of_arrival(engine: Engine, room: str) -> None:
     """Calls under way at once do not overtake each other: places follow the order of asking."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     people = await crowd(engine, room, 3_000)
-    assert list(range(1, 3_001)) == [one.position for one in people]
+    assert list(range(1, 3_001)) == [person.position for person in people]
 
 
 async def test_rooms_do_not_mix(engine: Engine, room: str) -> None:
@@ -326,7 +326,7 @@ async def test_rooms_do_not_mix(engine: Engine, room: str) -> None:
         await engine.create(name, Policy(mode=Mode.PAUSED))
         tickets.append((await crowd(engine, name, n + 1))[-1].ticket)
     polls = [engine.poll(name, ticket) for name, ticket in zip(rooms, tickets, strict=True)]
-    assert [1, 2, 3] == [one.position for one in await asyncio.gather(*polls)]
+    assert [1, 2, 3] == [view.position for view in await asyncio.gather(*polls)]
 
 
 @pytest.mark.parametrize("times", [2])
@@ -335,9 +335,9 @@ async def test_failing_server(engine: Engine, room: str, times: int) -> None:
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     good, engine._runner.client = engine._runner.client, None
-    found = await asyncio.gather(
+    results = await asyncio.gather(
         *(engine.poll(room, person.ticket) for _ in range(times)), return_exceptions=True
     )
-    assert [True] * times == [isinstance(one, Exception) for one in found]
+    assert [True] * times == [isinstance(result, Exception) for result in results]
     engine._runner.client = good
     assert 1 == (await engine.poll(room, person.ticket)).position

@@ -31,7 +31,7 @@ async def test_from_the_middle(engine: Engine, clock: Clock, room: str) -> None:
     first, second, third = await line(engine, room, enter_within_s=30)
     assert clock.now_ms + 30_000 == await engine.call(room, second.id)
     assert State.CALLED is (await engine.poll(room, second.ticket)).state
-    positions = [(await engine.poll(room, one.ticket)).position for one in (first, third)]
+    positions = [(await engine.poll(room, person.ticket)).position for person in (first, third)]
     assert [1, 2] == positions
 
 

@@ -32,10 +32,10 @@ async def enter(engine: Engine, room: str) -> tuple[TicketView, int]:
 async def test_inside(engine: Engine, room: str) -> None:
     """A session is inside from the moment of its entry, under its own number only."""
     await engine.create(room, Policy())
-    one, sid = await enter(engine, room)
+    person, sid = await enter(engine, room)
     other, _ = await enter(engine, room)
-    assert True is await engine.check(room, one.id, sid)
-    assert False is await engine.check(room, one.id, sid + 1)
+    assert True is await engine.check(room, person.id, sid)
+    assert False is await engine.check(room, person.id, sid + 1)
     assert False is await engine.check(room, other.id, sid)
     assert False is await engine.check(room, "-" * 16, sid)
 
@@ -50,89 +50,89 @@ async def test_waiting_and_called(engine: Engine, room: str) -> None:
 async def test_deadline(engine: Engine, clock: Clock, room: str) -> None:
     """A session is over at its end, whether or not a sweep has run."""
     await engine.create(room, Policy(session_s=60))
-    one, sid = await enter(engine, room)
+    person, sid = await enter(engine, room)
     clock.step(59.999)
-    assert await engine.check(room, one.id, sid)
+    assert await engine.check(room, person.id, sid)
     clock.step(0.001)
-    assert not await engine.check(room, one.id, sid)
+    assert not await engine.check(room, person.id, sid)
     await engine.advance(room)
-    assert not await engine.check(room, one.id, sid)
+    assert not await engine.check(room, person.id, sid)
 
 
 async def test_without_an_end(engine: Engine, clock: Clock, room: str) -> None:
     """A session without an end stays inside."""
     await engine.create(room, Policy(session_s=None))
-    one, sid = await enter(engine, room)
+    person, sid = await enter(engine, room)
     clock.step(10**7)
-    assert await engine.check(room, one.id, sid)
+    assert await engine.check(room, person.id, sid)
 
 
 async def test_renewed(engine: Engine, clock: Clock, room: str) -> None:
     """A session that was extended is inside for longer."""
     await engine.create(room, Policy(session_s=60, renewable=True))
-    one, sid = await enter(engine, room)
+    person, sid = await enter(engine, room)
     clock.step(40)
-    await engine.renew(room, one.ticket)
+    await engine.renew(room, person.ticket)
     clock.step(40)
-    assert await engine.check(room, one.id, sid)
+    assert await engine.check(room, person.id, sid)
 
 
 @pytest.mark.parametrize("how", ["finish", "leave", "kick", "clear"])
 async def test_ended_before_its_time(engine: Engine, room: str, how: str) -> None:
     """A session that was given up or revoked is over at once, also for who comes back."""
     await engine.create(room, Policy())
-    one, sid = await enter(engine, room)
+    person, sid = await enter(engine, room)
     if how == "kick":
-        await engine.kick(room, [one.id])
+        await engine.kick(room, [person.id])
     elif how == "clear":
         await engine.clear(room)
     else:
-        await getattr(engine, how)(room, one.ticket)
-    assert not await engine.check(room, one.id, sid)
-    again = await engine.join(room, one.ticket, enter=True)
-    assert not await engine.check(room, one.id, sid)
-    assert await engine.check(room, one.id, again.sid or 0)
+        await getattr(engine, how)(room, person.ticket)
+    assert not await engine.check(room, person.id, sid)
+    again = await engine.join(room, person.ticket, enter=True)
+    assert not await engine.check(room, person.id, sid)
+    assert await engine.check(room, person.id, again.sid or 0)
 
 
 async def test_a_clock_that_goes_back(engine: Engine, clock: Clock, room: str) -> None:
     """A session that is over does not come back with the clock."""
     await engine.create(room, Policy(session_s=60))
-    one, sid = await enter(engine, room)
+    person, sid = await enter(engine, room)
     clock.step(61)
     await engine.join(room)  # a call that keeps the time
     clock.step(-30)
-    assert not await engine.check(room, one.id, sid)
+    assert not await engine.check(room, person.id, sid)
 
 
 async def test_after_a_loss(engine: Engine, clock: Clock, room: str) -> None:
     """A lost session is unknown until a gate vouches for it."""
     await engine.create(room, Policy(renewable=True))
-    one, sid = await enter(engine, room)
+    person, sid = await enter(engine, room)
     await engine.backend.client.delete(*keys.script_keys(room))
-    assert not await engine.check(room, one.id, sid)
-    await engine.renew(room, one.ticket, sid=sid, vouched_until_ms=clock.now_ms + 60_000)
-    assert await engine.check(room, one.id, sid)
+    assert not await engine.check(room, person.id, sid)
+    await engine.renew(room, person.ticket, sid=sid, vouched_until_ms=clock.now_ms + 60_000)
+    assert await engine.check(room, person.id, sid)
 
 
 async def test_writes_nothing(engine: Engine, clock: Clock, room: str) -> None:
     """A check is no sign of life and no change: the keys are the same as before."""
     await engine.create(room, Policy(capacity=1))
-    one, sid = await enter(engine, room)
+    person, sid = await enter(engine, room)
     waiting = await engine.join(room)
     client = engine.backend.client
     names = [name for name in keys.script_keys(room) if await client.exists(name)]
     before = [await client.dump(name) for name in names]
     clock.step(100)
-    await engine.check_many(room, [(one.id, sid), (waiting.id, 1)])
+    await engine.check_many(room, [(person.id, sid), (waiting.id, 1)])
     assert before == [await client.dump(name) for name in names]
 
 
 async def test_other_process(engine: Engine, server: Server, clock: Clock, room: str) -> None:
     """A process that has never seen the room answers the same."""
     await engine.create(room, Policy())
-    one, sid = await enter(engine, room)
+    person, sid = await enter(engine, room)
     async with open_engine(server.url, clock) as other:
-        assert await other.check(room, one.id, sid)
+        assert await other.check(room, person.id, sid)
 
 
 async def test_many_at_once(server: Server, clock: Clock, room: str) -> None:
@@ -142,19 +142,19 @@ async def test_many_at_once(server: Server, clock: Clock, room: str) -> None:
         sessions = [await enter(engine, room) for _ in range(10)]
         before = await calls(server)
         asked = [(n, *sessions[n % 10]) for n in range(1_000)]
-        found = await asyncio.gather(
+        answers = await asyncio.gather(
             *(engine.check(room, view.id, sid + n % 3) for n, view, sid in asked)
         )
         assert 2 == await calls(server) - before
-    assert [n % 3 == 0 for n in range(1_000)] == found
+    assert [n % 3 == 0 for n in range(1_000)] == answers
 
 
 async def test_ids_of_another_length(engine: Engine, room: str) -> None:
     """What cannot be an id is not inside, and does not shift the answers of the others."""
     await engine.create(room, Policy())
-    one, sid = await enter(engine, room)
+    person, sid = await enter(engine, room)
     odd = ["", "x", "x" * 17, "é" * 16, "x" * 10_000, "\0" * 16, " " * 16]
-    sessions = [session for text in odd for session in ((text, sid), (one.id, sid))]
+    sessions = [session for text in odd for session in ((text, sid), (person.id, sid))]
     assert [False, True] * len(odd) == await engine.check_many(room, sessions)
 
 
@@ -230,7 +230,7 @@ async def test_cheaper_than_a_poll(engine: Engine, server: Server, room: str, as
     """The server works less for checks than for as many polls, one by one and together."""
     await engine.create(room, Policy(capacity=600))
     inside = [await enter(engine, room) for _ in range(600)]
-    waiting = [one.ticket for one in await crowd(engine, room, 600)][-asked:]
+    waiting = [person.ticket for person in await crowd(engine, room, 600)][-asked:]
     sessions = [(view.id, sid) for view, sid in inside][-asked:]
     polls, checks = [], []
     for _ in range(101):

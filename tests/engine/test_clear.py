@@ -26,8 +26,8 @@ async def test_policy_stays(engine: Engine, room: str) -> None:
     await engine.create(room, preset("slots"))
     await engine.join(room)
     await engine.clear(room)
-    found = await engine.room(room)
-    assert (preset("slots"), 1) == (found.policy, found.version)
+    info = await engine.room(room)
+    assert (preset("slots"), 1) == (info.policy, info.version)
     assert 1 == (await engine.stats(room)).counters["joined"]
 
 

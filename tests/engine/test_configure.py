@@ -27,8 +27,8 @@ BAD_NAMES = ["", "a b", "{a}", "a}", ".a", "-a", "é", "a\n", "a\x00", "a/b", "x
 
 async def meta(engine: Engine, room: str) -> dict[bytes, bytes]:
     """Read the room's meta, past the engine."""
-    found: dict[bytes, bytes] = await engine.backend.client.hgetall(keys.room_key(room, "meta"))
-    return found
+    fields: dict[bytes, bytes] = await engine.backend.client.hgetall(keys.room_key(room, "meta"))
+    return fields
 
 
 async def test_create(engine: Engine, room: str) -> None:
@@ -279,13 +279,13 @@ async def test_queue_limit_raised_live(engine: Engine, room: str) -> None:
 async def test_change_tells_the_ticker(engine: Engine, room: str) -> None:
     """A change of policy is announced, so that the ticker of this process looks at the room."""
     await engine.create(room, Policy())
-    told: list[str] = []
-    end = engine.on_change(told.append)
+    changed: list[str] = []
+    end = engine.on_change(changed.append)
     await engine.configure(room, capacity=5)
-    assert [room] == told
+    assert [room] == changed
     end()
     await engine.configure(room, capacity=6)
-    assert [room] == told
+    assert [room] == changed
 
 
 async def test_repeat_with_a_version(engine: Engine, room: str) -> None:

@@ -61,8 +61,8 @@ def header(verb: Verb) -> dict[str, str]:
         if not line.startswith("--"):
             break
         text = line.removeprefix("--").strip()
-        if found := re.match(rf"({'|'.join(PARTS)}): ?(.*)", text):
-            part, text = found.groups()
+        if match := re.match(rf"({'|'.join(PARTS)}): ?(.*)", text):
+            part, text = match.groups()
             parts[part] = ""
         parts[part] = f"{parts[part]} {text}".strip()
     return parts
@@ -83,13 +83,13 @@ def documented(verb: Verb) -> tuple[dict[int, str], list[str]]:
     numbered: dict[int, str] = {}
     # Numbers are looked for in their order, so that "at most 500" is none of them.
     number = FIRST_OWN
-    while found := re.search(rf"(?:^|\s){number}(\.\.)? ", fixed):
-        fixed = fixed[found.end() :]
+    while match := re.search(rf"(?:^|\s){number}(\.\.)? ", fixed):
+        fixed = fixed[match.end() :]
         following = re.search(rf"\s{number + 1}(\.\.)? ", fixed)
         name = fixed[: following.start()] if following else fixed
-        if found[1]:
+        if match[1]:
             parts = name.partition(":")[2] or name.partition(",")[0]
-            repeated = [one.strip() for one in parts.split(",")]
+            repeated = [part.strip() for part in parts.split(",")]
         else:
             numbered[number] = name.strip()
         number += 1
@@ -98,9 +98,9 @@ def documented(verb: Verb) -> tuple[dict[int, str], list[str]]:
 
 def table(name: str) -> list[str]:
     """Return the words of a list in `_common.lua`."""
-    found = re.search(rf"local {name} = \{{(.*?)\}}", COMMON, re.DOTALL)
-    assert found, name
-    return re.findall(r"'(\w+)'", found[1])
+    match = re.search(rf"local {name} = \{{(.*?)\}}", COMMON, re.DOTALL)
+    assert match, name
+    return re.findall(r"'(\w+)'", match[1])
 
 
 # Files ----------------------------------------------------------------------------------------
@@ -389,8 +389,8 @@ async def test_arguments(scene: Scene, verb: Verb) -> None:
     numbered, repeated = documented(verb)
     expected = NUMBERED[verb](scene)
     assert list(range(FIRST_OWN, FIRST_OWN + len(expected))) == list(numbered)
-    for (begin, value), told, sent in zip(expected, numbered.values(), own, strict=False):
-        assert told.startswith(begin), f"{verb}: {told!r} is sent as {begin!r}"
+    for (begin, value), documentation, sent in zip(expected, numbered.values(), own, strict=False):
+        assert documentation.startswith(begin), f"{verb}: {documentation!r} is sent as {begin!r}"
         assert value == sent
     names, times = REPEATED.get(verb, ([], 0))
     assert names == repeated
@@ -400,9 +400,9 @@ async def test_arguments(scene: Scene, verb: Verb) -> None:
 @EVERY_VERB
 async def test_head_of_arguments(scene: Scene, clock: Clock, verb: Verb) -> None:
     """The first five are those of `_common.lua`: now, epoch, rev, watermark, last."""
-    told = re.search(r"ARGV, the same.*?Reply:", COMMON, re.DOTALL)
-    assert told
-    order = [told[0].index(f"{n} {name}") for n, name in enumerate(HEAD, 1)]
+    match = re.search(r"ARGV, the same.*?Reply:", COMMON, re.DOTALL)
+    assert match
+    order = [match[0].index(f"{n} {name}") for n, name in enumerate(HEAD, 1)]
     assert sorted(order) == order
     memory = scene.engine._runner.memory(scene.room)
     expected = [clock.now_us, memory.epoch, memory.rev, memory.watermark, memory.last]
@@ -416,11 +416,11 @@ async def test_head_of_arguments(scene: Scene, clock: Clock, verb: Verb) -> None
 async def test_keys(scene: Scene, verb: Verb) -> None:
     """All keys are sent, in the one order; the last carries the `op_id` where it is documented."""
     names, _ = await scene.sent(verb)
-    told = header(verb)["KEYS"]
-    assert "as in _common" in told
+    text = header(verb)["KEYS"]
+    assert "as in _common" in text
     assert [keys.room_key(scene.room, name) for name in keys.ROOM_KEYS] == names[:14]
     has_op = ":op:" in names[-1]
-    assert ("15 op" in told, "15 op" in told) == (has_op, "replay()" in code(verb))
+    assert ("15 op" in text, "15 op" in text) == (has_op, "replay()" in code(verb))
     assert 1 == len({re.search(r"\{(.*)\}", name)[1] for name in names})  # type: ignore[index]
 
 

@@ -27,7 +27,7 @@ async def line(engine: Engine, room: str, people: int = 4, **policy: Any) -> lis
 
 async def order(engine: Engine, room: str) -> list[str]:
     """Return the ids of those who wait, in order."""
-    return [one.id for one in (await engine.list(room)).tickets]
+    return [ticket.id for ticket in (await engine.list(room)).tickets]
 
 
 async def away(engine: Engine, clock: Clock, room: str) -> None:
@@ -72,7 +72,7 @@ async def test_last_in_line(engine: Engine, room: str) -> None:
 async def test_many_behind_one(engine: Engine, room: str) -> None:
     """Seven fit behind one person, in the order in which they came; more go behind the next."""
     people = await line(engine, room, 12)
-    ids = [one.id for one in people]
+    ids = [person.id for person in people]
     for n in range(10):
         await engine.defer(room, people[n].ticket, 10 - n)
     assert [ids[10], *ids[:7], ids[11], *ids[7:10]] == await order(engine, room)
@@ -108,7 +108,7 @@ async def test_ticket_carries_its_generation(engine: Engine, room: str) -> None:
     a, *_ = await line(engine, room)
     once = await engine.defer(room, a.ticket, 1)
     twice = await engine.defer(room, once.ticket, 1)
-    tickets = [engine.ring.read(room, one.ticket) for one in (a, once, twice)]
+    tickets = [engine.ring.read(room, person.ticket) for person in (a, once, twice)]
     assert [0, 1, 2] == [ticket.generation for ticket in tickets]
     assert sorted(ticket.place for ticket in tickets) == [ticket.place for ticket in tickets]
 
@@ -120,8 +120,8 @@ async def test_older_generation_restores_no_older_place(
     a, b, c, d = await line(engine, room, presence_s=10)
     await engine.defer(room, a.ticket, 2)
     await away(engine, clock, room)
-    for one in (a, b, c, d):
-        await engine.poll(room, one.ticket)
+    for person in (a, b, c, d):
+        await engine.poll(room, person.ticket)
     assert [b.id, c.id, a.id, d.id] == await order(engine, room)
 
 
@@ -130,8 +130,8 @@ async def test_deferred_place_is_restored(engine: Engine, clock: Clock, room: st
     a, b, c, d = await line(engine, room, presence_s=10)
     moved = await engine.defer(room, a.ticket, 1)
     await away(engine, clock, room)
-    for one in (moved, b, c, d):
-        await engine.poll(room, one.ticket)
+    for person in (moved, b, c, d):
+        await engine.poll(room, person.ticket)
     assert [b.id, a.id, c.id, d.id] == await order(engine, room)
 
 
@@ -149,9 +149,9 @@ async def test_not_waiting(engine: Engine, room: str) -> None:
     a, b, *_ = await line(engine, room)
     await engine.admit(room, 1, force=True)
     await engine.leave(room, b.ticket)
-    for one in (a, b):
+    for person in (a, b):
         with pytest.raises(NotWaiting):
-            await engine.defer(room, one.ticket, 1)
+            await engine.defer(room, person.ticket, 1)
 
 
 async def test_before_the_draw(engine: Engine, clock: Clock, room: str) -> None:

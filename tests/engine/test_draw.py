@@ -20,7 +20,7 @@ def drawing(clock: Clock, **policy: Any) -> Policy:
 
 async def order(engine: Engine, room: str) -> list[str]:
     """Return the ids of those who wait, in order."""
-    return [one.id for one in (await engine.list(room, limit=500)).tickets]
+    return [ticket.id for ticket in (await engine.list(room, limit=500)).tickets]
 
 
 async def until_open(engine: Engine, clock: Clock, room: str) -> None:
@@ -35,13 +35,13 @@ async def test_order_by_hash(engine: Engine, clock: Clock, room: str) -> None:
     await engine.create(room, drawing(clock))
     names = [f"visitor {n}" for n in range(30)]
     people = [await engine.join(room, visitor=name) for name in names]
-    found = await order(engine, room)
-    assert [one.id for one in people] != found
-    for one in people:
-        await engine.leave(room, one.ticket)
+    drawn = await order(engine, room)
+    assert [person.id for person in people] != drawn
+    for person in people:
+        await engine.leave(room, person.ticket)
     for name in reversed(names):
         await engine.join(room, visitor=name)
-    assert found == await order(engine, room)
+    assert drawn == await order(engine, room)
 
 
 async def test_position_is_hidden(engine: Engine, clock: Clock, room: str) -> None:
@@ -59,7 +59,7 @@ async def test_position_shows_at_opening(engine: Engine, clock: Clock, room: str
     people = await crowd(engine, room, 3)
     await until_open(engine, clock, room)
     await advance_all(engine, room)
-    seen = [(await engine.poll(room, one.ticket)).position for one in people]
+    seen = [(await engine.poll(room, person.ticket)).position for person in people]
     assert [1, 2, None] == sorted(seen, key=lambda position: position or 9)
 
 
@@ -84,11 +84,11 @@ async def test_opening_is_due(engine: Engine, clock: Clock, room: str) -> None:
 async def test_later_arrivals_stand_behind(engine: Engine, clock: Clock, room: str) -> None:
     """Whoever comes after the opening stands behind all who drew, by arrival."""
     await engine.create(room, drawing(clock, mode=Mode.PAUSED))
-    drawn = {one.id for one in await crowd(engine, room, 20)}
+    drawn = {person.id for person in await crowd(engine, room, 20)}
     await until_open(engine, clock, room)
-    late = [one.id for one in await crowd(engine, room, 3)]
-    found = await order(engine, room)
-    assert (drawn, late) == (set(found[:20]), found[20:])
+    late = [person.id for person in await crowd(engine, room, 3)]
+    line = await order(engine, room)
+    assert (drawn, late) == (set(line[:20]), line[20:])
 
 
 async def test_clock_that_lags_at_opening(engine: Engine, clock: Clock, room: str) -> None:
@@ -105,7 +105,7 @@ async def test_clock_that_lags_at_opening(engine: Engine, clock: Clock, room: st
 async def test_those_before_the_draw_stay_in_front(engine: Engine, clock: Clock, room: str) -> None:
     """People who waited before the draw was announced keep their places before it."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=None))
-    early = [one.id for one in await crowd(engine, room, 3)]
+    early = [person.id for person in await crowd(engine, room, 3)]
     await engine.configure(room, opens_at_ms=clock.now_ms + 3_600_000, before_open=BeforeOpen.DRAW)
     await crowd(engine, room, 20)
     assert early == (await order(engine, room))[:3]
@@ -136,8 +136,8 @@ async def test_process_that_knows_an_older_policy(
         await engine.configure(
             room, opens_at_ms=clock.now_ms + 3_600_000, before_open=BeforeOpen.DRAW
         )
-        mine = {one.id for one in await crowd(engine, room, 30)}
-        theirs = {one.id for one in await crowd(other, room, 30)}
+        mine = {person.id for person in await crowd(engine, room, 30)}
+        theirs = {person.id for person in await crowd(other, room, 30)}
     assert theirs != set((await order(engine, room))[:30])
     assert mine | theirs == set(await order(engine, room))
 
@@ -151,16 +151,16 @@ async def test_restored_to_the_drawn_place(engine: Engine, clock: Clock, room: s
         clock.step(4)
         await engine.advance(room)
     assert [] == await order(engine, room)
-    for one in people:
-        await engine.poll(room, one.ticket)
+    for person in people:
+        await engine.poll(room, person.ticket)
     assert before == await order(engine, room)
 
 
 async def test_restored_after_an_idle_time(engine: Engine, clock: Clock, room: str) -> None:
     """A draw that stood empty for `idle_ttl_s` still gives places that can be restored."""
     await engine.create(room, drawing(clock, presence_s=10, idle_ttl_s=60))
-    for one in await crowd(engine, room, 30):
-        await engine.leave(room, one.ticket)
+    for person in await crowd(engine, room, 30):
+        await engine.leave(room, person.ticket)
     for _ in range(4):
         clock.step(30)
         await engine.advance(room)
@@ -168,7 +168,7 @@ async def test_restored_after_an_idle_time(engine: Engine, clock: Clock, room: s
     for _ in range(4):
         clock.step(4)
         await engine.advance(room)
-    back = [(await engine.poll(room, one.ticket)).state for one in people]
+    back = [(await engine.poll(room, person.ticket)).state for person in people]
     assert [State.WAITING] * 10 == back
 
 
@@ -181,20 +181,20 @@ async def test_restored_behind_one_called_by_force(engine: Engine, clock: Clock,
     for _ in range(4):
         clock.step(4)
         await engine.advance(room)
-    back = [(await engine.poll(room, one.ticket)).state for one in people]
+    back = [(await engine.poll(room, person.ticket)).state for person in people]
     assert [State.WAITING] * 10 == back
 
 
 async def test_second_sale(engine: Engine, clock: Clock, room: str) -> None:
     """A room that opens a second time draws again, behind whoever still waits of the first."""
     await engine.create(room, drawing(clock, mode=Mode.PAUSED))
-    first = {one.id for one in await crowd(engine, room, 10)}
+    first = {person.id for person in await crowd(engine, room, 10)}
     await until_open(engine, clock, room)
     await engine.configure(room, opens_at_ms=clock.now_ms + 3_600_000)
-    second = [one.id for one in await crowd(engine, room, 30)]
-    found = await order(engine, room)
-    assert (first, set(second)) == (set(found[:10]), set(found[10:]))
-    assert second != found[10:]
+    second = [person.id for person in await crowd(engine, room, 30)]
+    line = await order(engine, room)
+    assert (first, set(second)) == (set(line[:10]), set(line[10:]))
+    assert second != line[10:]
 
 
 async def test_drawn_people_are_not_ancient(engine: Engine, clock: Clock, room: str) -> None:

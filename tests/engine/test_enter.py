@@ -47,7 +47,7 @@ async def test_sids_of_one_microsecond(engine: Engine, room: str) -> None:
     """Sessions that begin in the same microsecond have different ids."""
     await engine.create(room, Policy())
     people = await crowd(engine, room, 3)
-    sids = {(await engine.enter(room, one.ticket)).sid for one in people}
+    sids = {(await engine.enter(room, person.ticket)).sid for person in people}
     assert 3 == len(sids)
 
 
@@ -138,8 +138,8 @@ async def test_late_enterers_do_not_pass_the_limit(engine: Engine, clock: Clock,
     for _ in range(3):
         clock.step(4)
         await engine.advance(room)
-    for one in people[:2]:
-        await engine.enter(room, one.ticket)
+    for person in people[:2]:
+        await engine.enter(room, person.ticket)
     assert 0 == (await engine.advance(room)).called
 
 
@@ -212,7 +212,7 @@ async def test_newer_schema(engine: Engine, room: str) -> None:
 
 async def together(engine: Engine, room: str, people: Sequence[TicketView]) -> list[Any]:
     """Let people enter at the same moment; return each one's view or error."""
-    calls = (engine.enter(room, one.ticket) for one in people)
+    calls = (engine.enter(room, person.ticket) for person in people)
     return await asyncio.gather(*calls, return_exceptions=True)
 
 
@@ -224,10 +224,10 @@ async def test_together(engine: Engine, room: str) -> None:
     engine.on_script(lambda verb, _, items: calls.append(items) if verb == "enter" else None)
     inside = await together(engine, room, people)
     assert [20] == calls
-    assert [one.id for one in people] == [one.id for one in inside]
-    assert 20 == len({one.sid for one in inside})
-    assert all(one.new and one.state is State.INSIDE for one in inside)
-    assert all([await engine.check(room, one.id, one.sid) for one in inside])
+    assert [person.id for person in people] == [person.id for person in inside]
+    assert 20 == len({person.sid for person in inside})
+    assert all(person.new and person.state is State.INSIDE for person in inside)
+    assert all([await engine.check(room, person.id, person.sid) for person in inside])
     assert 20 == (await engine.stats(room)).counters["entered"]
 
 
@@ -263,8 +263,8 @@ async def test_a_batch_keeps_the_rolling_limit(engine: Engine, clock: Clock, roo
     people = await crowd(engine, room, 10)
     await engine.configure(room, max_entries=4)
     answers = await together(engine, room, people)
-    assert [True] * 4 + [False] * 6 == [isinstance(one, TicketView) for one in answers]
-    later = [one.retry_at_ms for one in answers if isinstance(one, EnterLater)]
+    assert [True] * 4 + [False] * 6 == [isinstance(answer, TicketView) for answer in answers]
+    later = [answer.retry_at_ms for answer in answers if isinstance(answer, EnterLater)]
     assert 6 == len(later)
     assert {True} == {clock.now_ms + 60_000 < at <= clock.now_ms + 62_000 for at in later}
     assert 4 == (await engine.stats(room)).entries_in_window
@@ -289,7 +289,7 @@ async def test_more_than_one_call_takes(engine: Engine, room: str) -> None:
     await engine.create(room, Policy(capacity=1000))
     people = await crowd(engine, room, 1100)
     answers = await together(engine, room, people)
-    assert [True] * 1000 + [False] * 100 == [isinstance(one, TicketView) for one in answers]
+    assert [True] * 1000 + [False] * 100 == [isinstance(answer, TicketView) for answer in answers]
     stats = await engine.stats(room)
     assert (1000, 0, 100) == (stats.inside, stats.called, stats.waiting)
 

@@ -39,14 +39,16 @@ async def test_places_by_arrival(engine: Engine, room: str) -> None:
     await paused(engine, room)
     people = await crowd(engine, room, 5)
     assert [1, 2, 3, 4, 5] == [person.position for person in people]
-    assert [person.id for person in people] == [one.id for one in (await engine.list(room)).tickets]
+    assert [person.id for person in people] == [
+        ticket.id for ticket in (await engine.list(room)).tickets
+    ]
 
 
 async def test_places_in_one_microsecond(engine: Engine, room: str) -> None:
     """People of the same microsecond get different places, in steps of 8."""
     await paused(engine, room)
     await crowd(engine, room, 3)
-    places = [one.place or 0 for one in (await engine.list(room)).tickets]
+    places = [ticket.place or 0 for ticket in (await engine.list(room)).tickets]
     assert [8, 8] == [b - a for a, b in pairwise(places)]
 
 
@@ -89,8 +91,10 @@ async def test_same_visitor_same_place(
 async def test_same_visitor_in_one_call(engine: Engine, room: str) -> None:
     """A visitor who comes twice in one call gets one place."""
     await paused(engine, room)
-    one, two = map(view, await engine.join_many(room, [Join(visitor="kim"), Join(visitor="kim")]))
-    assert (one.id, 1, 1) == (two.id, one.position, two.position)
+    first, second = map(
+        view, await engine.join_many(room, [Join(visitor="kim"), Join(visitor="kim")])
+    )
+    assert (first.id, 1, 1) == (second.id, first.position, second.position)
     assert 1 == (await engine.stats(room)).waiting
 
 
@@ -130,14 +134,14 @@ async def test_pace_holds_for_direct_calls(engine: Engine, room: str) -> None:
     """Without a rolling limit, direct calls use up the slot's batch, so it cannot be flooded."""
     await engine.create(room, Policy(batch=2, every_s=10))
     people = await crowd(engine, room, 3)
-    assert [State.CALLED, State.CALLED, State.WAITING] == [one.state for one in people]
+    assert [State.CALLED, State.CALLED, State.WAITING] == [person.state for person in people]
 
 
 async def test_rolling_limit_frees_direct_calls_from_the_pace(engine: Engine, room: str) -> None:
     """With a rolling limit a quiet window's visitors go straight in, up to that limit."""
     await engine.create(room, Policy(batch=2, every_s=10, max_entries=5, per_s=60))
     people = await crowd(engine, room, 6)
-    assert [State.CALLED] * 5 + [State.WAITING] == [one.state for one in people]
+    assert [State.CALLED] * 5 + [State.WAITING] == [person.state for person in people]
 
 
 async def test_called_are_reserved_against_the_rolling_limit(engine: Engine, room: str) -> None:
@@ -206,7 +210,7 @@ async def test_before_open_pass(engine: Engine, clock: Clock, room: str) -> None
     """`pass` lets everybody through before the opening, beyond the capacity."""
     opens = clock.now_ms + 60_000
     await engine.create(room, Policy(opens_at_ms=opens, before_open=BeforeOpen.PASS, capacity=1))
-    assert [State.CALLED] * 3 == [one.state for one in await crowd(engine, room, 3)]
+    assert [State.CALLED] * 3 == [person.state for person in await crowd(engine, room, 3)]
     clock.step(60)
     assert State.WAITING is (await engine.join(room)).state
 
@@ -214,7 +218,7 @@ async def test_before_open_pass(engine: Engine, clock: Clock, room: str) -> None
 async def test_before_open_wait(engine: Engine, clock: Clock, room: str) -> None:
     """`wait` gives places by arrival and calls nobody before the opening."""
     await engine.create(room, Policy(opens_at_ms=clock.now_ms + 60_000))
-    assert [1, 2] == [one.position for one in await crowd(engine, room, 2)]
+    assert [1, 2] == [person.position for person in await crowd(engine, room, 2)]
     assert 0 == (await engine.advance(room)).called
 
 
@@ -224,7 +228,7 @@ async def test_bypass(engine: Engine, room: str) -> None:
         room, Policy(mode=Mode.BYPASS, capacity=1, batch=1, every_s=9, max_entries=1, per_s=60)
     )
     people = [await engine.join(room, enter=True) for _ in range(3)]
-    assert [State.INSIDE] * 3 == [one.state for one in people]
+    assert [State.INSIDE] * 3 == [person.state for person in people]
     assert 3 == (await engine.stats(room)).counters["entered"]
 
 
@@ -339,7 +343,7 @@ async def test_five_hundred_at_once(engine: Engine, room: str) -> None:
     """500 visitors fit into one call, those called and inside at once too."""
     await engine.create(room, Policy())
     views = map(view, await engine.join_many(room, [Join(enter=True)] * 500))
-    assert {State.INSIDE} == {one.state for one in views}
+    assert {State.INSIDE} == {person.state for person in views}
 
 
 async def test_unknown_room(engine: Engine, room: str) -> None:

@@ -79,8 +79,8 @@ async def test_more_than_a_script_may_move(engine: Engine, room: str) -> None:
     views: list[TicketView] = []
     for _ in range(2):
         answers = await engine.join_many(room, [Join()] * 300)
-        views += [one for one in answers if isinstance(one, TicketView)]
-    assert 600 == await engine.kick(room, [one.id for one in views])
+        views += [answer for answer in answers if isinstance(answer, TicketView)]
+    assert 600 == await engine.kick(room, [person.id for person in views])
 
 
 @pytest.mark.parametrize("ticket_id", ["", "x" * 65, "대기", b"x", None, 7], ids=repr)

@@ -48,8 +48,8 @@ async def line(engine: Engine, room: str, people: int = 3, pace: str = "1:2.0") 
     """Make a line of so many; return their ids, the first first."""
     await engine.create(room, DESK)
     ids = [f"t{n:03}" for n in range(people)]
-    said = [Settled(one, "waiting", PLACE + 8 * n, 1) for n, one in enumerate(ids)]
-    await engine.settle(room, said, pace=pace)
+    tickets = [Settled(ticket_id, "waiting", PLACE + 8 * n, 1) for n, ticket_id in enumerate(ids)]
+    await engine.settle(room, tickets, pace=pace)
     return ids
 
 
@@ -59,8 +59,8 @@ async def line(engine: Engine, room: str, people: int = 3, pace: str = "1:2.0") 
 async def test_waiting(engine: Engine, room: str) -> None:
     """Who waits learns their position, how many wait, and the pace."""
     ids = await line(engine, room)
-    found = [await engine.spot(room, one) for one in ids]
-    assert [Spot(State.WAITING, n, 3, "1:2.0") for n in (1, 2, 3)] == found
+    spots = [await engine.spot(room, ticket_id) for ticket_id in ids]
+    assert [Spot(State.WAITING, n, 3, "1:2.0") for n in (1, 2, 3)] == spots
 
 
 async def test_called(engine: Engine, room: str) -> None:
@@ -75,8 +75,8 @@ async def test_nowhere(engine: Engine, room: str) -> None:
     """Who is gone, or was never here, is nowhere: that is for the record to tell."""
     first, *_ = await line(engine, room)
     await engine.settle(room, [Settled(first, "finished", PLACE, 2)])
-    for one in (first, "stranger"):
-        assert Spot(None, None, 2, "1:2.0") == await engine.spot(room, one)
+    for ticket_id in (first, "stranger"):
+        assert Spot(None, None, 2, "1:2.0") == await engine.spot(room, ticket_id)
 
 
 async def test_no_room(engine: Engine, room: str) -> None:
@@ -98,16 +98,16 @@ async def test_bad_names(engine: Engine, name: Any) -> None:
 async def test_one_pipeline_for_many(engine: Engine, room: str) -> None:
     """Callers of several rooms share one pipeline; each room's facts are asked for once."""
     rooms = [f"{room}-{n}" for n in range(5)]
-    for n, one in enumerate(rooms):
-        await line(engine, one, people=n + 1, pace=f"{n}:1.5")
-        engine.forget_line(one)
+    for n, name in enumerate(rooms):
+        await line(engine, name, people=n + 1, pace=f"{n}:1.5")
+        engine.forget_line(name)
     engine._runner.client = counting = Counting(engine.backend.client)
-    asks = [(one, f"t{n:03}") for k, one in enumerate(rooms) for n in range(k + 1)]
-    found = await asyncio.gather(*(engine.spot(*ask) for ask in asks))
+    asks = [(name, f"t{n:03}") for k, name in enumerate(rooms) for n in range(k + 1)]
+    spots = await asyncio.gather(*(engine.spot(*ask) for ask in asks))
     expected = [
         Spot(State.WAITING, n + 1, k + 1, f"{k}:1.5") for k in range(5) for n in range(k + 1)
     ]
-    assert expected == found
+    assert expected == spots
     assert [["ZRANK"] * 15 + ["ZCARD", "HGET"] * 5] == counting.sent
 
 
@@ -155,8 +155,8 @@ async def test_settled_while_being_read(engine: Engine, room: str) -> None:
     for n in range(3, 40):
         asked = asyncio.ensure_future(engine.spot(room, first))
         await asyncio.sleep(0)
-        said = [Settled(f"t{n:03}", "waiting", PLACE + 8 * n, 1)]
-        await asyncio.gather(engine.settle(room, said, pace=f"{n}:1.0"), asked)
+        tickets = [Settled(f"t{n:03}", "waiting", PLACE + 8 * n, 1)]
+        await asyncio.gather(engine.settle(room, tickets, pace=f"{n}:1.0"), asked)
         spot = await engine.spot(room, first)
         assert (n + 1, f"{n}:1.0") == (spot.waiting, spot.pace)
 
@@ -178,8 +178,8 @@ async def test_facts_are_bounded(
 async def test_revisions(engine: Engine, room: str) -> None:
     """Each room has a number that another change makes another one; reads do not."""
     rooms = [f"{room}-{n}" for n in range(3)]
-    for one in rooms[:2]:
-        await line(engine, one)
+    for name in rooms[:2]:
+        await line(engine, name)
     before = await engine.revisions(rooms)
     await engine.spot(rooms[0], "t000")
     assert before == await engine.revisions(rooms)
@@ -214,7 +214,7 @@ async def test_a_spoilt_room_harms_no_other(engine: Engine, room: str, name: str
         *(engine.spot(*ask) for ask in asks), return_exceptions=True
     )
     assert isinstance(bad, BrokenRoom)
-    assert [1, 2] == [one.position for one in (good, second) if isinstance(one, Spot)]
+    assert [1, 2] == [spot.position for spot in (good, second) if isinstance(spot, Spot)]
     numbers = await engine.revisions([spoilt, room])
     assert numbers[1] > 0
 
@@ -229,10 +229,12 @@ async def test_after_flushall(tmp_path: Path) -> None:
             engine.forget_line("desk")
             assert Spot(None, None, 0, "") == await engine.spot("desk", ids[0])
             assert [0] == await engine.revisions(["desk"])
-            said = [Settled(one, "waiting", PLACE + 8 * n, 1) for n, one in enumerate(ids)]
-            assert 3 == await engine.settle("desk", said, pace="1:2.0")
-            found = [await engine.spot("desk", one) for one in ids]
-            assert [Spot(State.WAITING, n, 3, "1:2.0") for n in (1, 2, 3)] == found
+            tickets = [
+                Settled(ticket_id, "waiting", PLACE + 8 * n, 1) for n, ticket_id in enumerate(ids)
+            ]
+            assert 3 == await engine.settle("desk", tickets, pace="1:2.0")
+            spots = [await engine.spot("desk", ticket_id) for ticket_id in ids]
+            assert [Spot(State.WAITING, n, 3, "1:2.0") for n in (1, 2, 3)] == spots
             assert await engine.revisions(["desk"]) > before
 
 
@@ -259,12 +261,14 @@ async def test_a_cluster(tmp_path: Path) -> None:
             assert isinstance(engine.backend.client, RedisCluster)
             slots = {engine.backend.client.keyslot(keys.room_key(room, "meta")) for room in rooms}
             assert {0, 1, 2} == {slot // 5462 for slot in slots}
-            asks = [(room, one) for room in rooms for one in ("t000", "t002", "stranger")]
-            found = await asyncio.gather(*(engine.spot(*ask) for ask in asks))
+            asks = [
+                (room, ticket_id) for room in rooms for ticket_id in ("t000", "t002", "stranger")
+            ]
+            spots = await asyncio.gather(*(engine.spot(*ask) for ask in asks))
             expected = [
                 Spot(state, position, 3, f"1:{room}")
                 for room in rooms
                 for state, position in ((State.WAITING, 1), (State.WAITING, 3), (None, None))
             ]
-            assert expected == found
+            assert expected == spots
             assert all(await engine.revisions(rooms))

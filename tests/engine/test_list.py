@@ -52,14 +52,14 @@ async def test_pages(engine: Engine, room: str, state: State) -> None:
     """Page by page everybody is listed once, in every state."""
     await engine.create(room, Policy(mode=Mode.PAUSED if state is State.WAITING else Mode.OPEN))
     people = [await engine.join(room, enter=state is State.INSIDE) for _ in range(5)]
-    found: list[str] = []
+    ids: list[str] = []
     after = None
     for _ in range(3):
         page = await engine.list(room, state, after=after, limit=2)
-        found += [one.id for one in page.tickets]
+        ids += [ticket.id for ticket in page.tickets]
         after = page.after
     assert None is after
-    assert sorted(one.id for one in people) == sorted(found)
+    assert sorted(person.id for person in people) == sorted(ids)
 
 
 async def test_by_arrival(engine: Engine, clock: Clock, room: str) -> None:
@@ -71,7 +71,7 @@ async def test_by_arrival(engine: Engine, clock: Clock, room: str) -> None:
         clock.step(1)
     first_ms = clock.now_ms - 4_000
     page = await engine.list(room, since_ms=first_ms + 1_000, until_ms=first_ms + 2_000)
-    assert [one.id for one in people[1:3]] == [one.id for one in page.tickets]
+    assert [person.id for person in people[1:3]] == [ticket.id for ticket in page.tickets]
 
 
 async def test_by_arrival_in_pages(engine: Engine, clock: Clock, room: str) -> None:

@@ -54,9 +54,9 @@ def any_policy(draw: st.DrawFn) -> Policy:
         if meta["unit"] in ("people", "seconds", "Unix time in ms"):
             required = name in ("recover_s", "max_defers")
             values[name] = draw(numbers(name) if required else st.none() | numbers(name))
-    for one, other in (("batch", "every_s"), ("max_entries", "per_s")):
-        if None in (values[one], values[other]):
-            values[one] = values[other] = None
+    for field, partner in (("batch", "every_s"), ("max_entries", "per_s")):
+        if None in (values[field], values[partner]):
+            values[field] = values[partner] = None
     values["mode"] = draw(st.sampled_from(Mode))
     values["eta"] = draw(st.sampled_from(Eta))
     values["when_away"] = draw(st.sampled_from(WhenAway))

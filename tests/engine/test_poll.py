@@ -71,7 +71,7 @@ async def test_keeps_the_place(engine: Engine, clock: Clock, room: str) -> None:
     for _ in range(8):
         await tick(engine, clock, room, 4)
         await engine.poll(room, present.ticket)
-    assert [present.id] == [one.id for one in (await engine.list(room)).tickets]
+    assert [present.id] == [ticket.id for ticket in (await engine.list(room)).tickets]
     assert 1 == (await engine.stats(room)).counters["abandoned"]
     assert silent.id != present.id
 

@@ -140,22 +140,22 @@ OTHERS = [
 
 def looks_into_replies(source: str) -> set[str]:
     """Return what a module does that only the protocol may: read fields, or order arguments."""
-    found = set()
+    expressions = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute) and node.attr in ("fields", "number", "moment"):
-            found.add(ast.unparse(node))
+            expressions.add(ast.unparse(node))
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("ScriptCall"):
-            found.add(ast.unparse(node))
-    return found
+            expressions.add(ast.unparse(node))
+    return expressions
 
 
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.name)
 def test_nothing_else_reads_replies_or_makes_calls(path: Path) -> None:
     """What scripts take and answer is known by the protocol alone, as it says."""
-    found = looks_into_replies(path.read_text("utf-8"))
+    expressions = looks_into_replies(path.read_text("utf-8"))
     if path.name == "ticket_views.py":  # `number` of a ticket, not of a reply
-        found -= {"found.number"}
-    assert set() == found
+        expressions -= {"found.number"}
+    assert set() == expressions
 
 
 @pytest.mark.parametrize(

@@ -115,25 +115,25 @@ async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
     """While the server hangs everybody who waits can be answered at once, and it goes on after."""
     async with connected(own.url) as engine:
         await engine.create(room, Policy(mode=Mode.PAUSED))
-        one, *_ = await crowd(engine, room, 3)
+        person, *_ = await crowd(engine, room, 3)
         visitors = engine._crowd
         assert 0.0 == visitors.oldest_s
         with hung(own):
             waiting = [
                 asyncio.ensure_future(call)
                 for call in (
-                    engine.poll(room, one.ticket),
+                    engine.poll(room, person.ticket),
                     engine.join(room),
-                    engine.check(room, one.id, 5),
+                    engine.check(room, person.id, 5),
                 )
             ]
             await asyncio.sleep(0.05)
             assert 0.03 < visitors.oldest_s < 1
             visitors.fail(BackendUnavailable("away"))
-            found = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 0.1)
-            assert ["away"] * 3 == [str(error) for error in found]
+            results = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 0.1)
+            assert ["away"] * 3 == [str(error) for error in results]
             assert visitors.oldest_s > 0.03, "the calls go on"
-        assert 1 == (await engine.poll(room, one.ticket)).position
+        assert 1 == (await engine.poll(room, person.ticket)).position
         await visitors.drain()
         assert 0.0 == visitors.oldest_s
 
@@ -141,14 +141,14 @@ async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
 async def test_calls_are_told(engine: Engine, room: str) -> None:
     """Who asks is told of each script call, its length and how many shared it, failed or not."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
-    told: list[tuple[Verb, float, int]] = []
-    engine.on_script(lambda *call: told.append(call))
+    calls: list[tuple[Verb, float, int]] = []
+    engine.on_script(lambda *call: calls.append(call))
     people = await crowd(engine, room, 7)
-    await asyncio.gather(*(engine.poll(room, one.ticket) for one in people))
-    await asyncio.gather(*(engine.check(room, one.id, 1) for one in people[:3]))
+    await asyncio.gather(*(engine.poll(room, person.ticket) for person in people))
+    await asyncio.gather(*(engine.check(room, person.id, 1) for person in people[:3]))
     await engine.stats(room)
     with pytest.raises(UnknownRoom):
         await engine.stats(f"{room}-none")
     expected = [(Verb.JOIN, 7), (Verb.POLL, 7), (Verb.CHECK, 3), (Verb.STATS, 1), (Verb.STATS, 1)]
-    assert expected == [(verb, items) for verb, _, items in told]
-    assert all(0 < seconds < 5 for _, seconds, _ in told)
+    assert expected == [(verb, items) for verb, _, items in calls]
+    assert all(0 < seconds < 5 for _, seconds, _ in calls)

@@ -27,10 +27,10 @@ async def test_numbers(engine: Engine, clock: Clock, room: str) -> None:
     await engine.create(room, Policy(capacity=3, session_s=60, enter_within_s=None))
     await engine.join(room, enter=True)
     clock.step(30)
-    one = await engine.join(room, enter=True)
+    person = await engine.join(room, enter=True)
     people = await crowd(engine, room, 4)
     await engine.leave(room, people[-1].ticket)
-    await engine.finish(room, one.ticket)
+    await engine.finish(room, person.ticket)
     clock.step(30)
     zeros = dict.fromkeys((spec.name for spec in dataclasses.fields(Sample)), 0)
     numbers = {"waiting": 1, "called": 2, "joined": 6, "called_total": 4, "entered": 2}
@@ -56,8 +56,8 @@ async def test_many_at_once(engine: Engine, server: Server, clock: Clock, room: 
     await engine.create(room, PAUSED)
     await engine.join(room)
     async with open_engine(server.url, clock) as other:
-        found = await asyncio.gather(*(one.sample(room) for one in (engine, other) * 20))
-        assert 1 == len([one for one in found if one])
+        samples = await asyncio.gather(*(process.sample(room) for process in (engine, other) * 20))
+        assert 1 == len([sample for sample in samples if sample])
         assert await engine.series(room) == await other.series(room)
 
 
@@ -86,10 +86,10 @@ async def test_empty_rooms(engine: Engine, clock: Clock, room: str) -> None:
     """A room that nobody ever joined is not noted; one that was left is, once more."""
     await engine.create(room, PAUSED)
     assert None is await engine.sample(room)
-    one = await engine.join(room)
+    person = await engine.join(room)
     assert await engine.sample(room)
     clock.step(1)
-    await engine.leave(room, one.ticket)
+    await engine.leave(room, person.ticket)
     clock.step(4)
     last = await engine.sample(room)
     assert last
@@ -102,8 +102,8 @@ async def test_empty_rooms(engine: Engine, clock: Clock, room: str) -> None:
 async def test_tidied_rooms_stay_tidy(engine: Engine, clock: Clock, room: str) -> None:
     """When an empty room's leftovers go its samples go too, and none is made anew."""
     await engine.create(room, Policy(mode=Mode.PAUSED, idle_ttl_s=700))
-    one = await engine.join(room)
-    await engine.leave(room, one.ticket)
+    person = await engine.join(room)
+    await engine.leave(room, person.ticket)
     clock.step(5)
     assert await engine.sample(room)
     clock.step(700)
@@ -123,17 +123,17 @@ async def test_a_clock_that_goes_back(engine: Engine, clock: Clock, room: str) -
         if await engine.sample(room):
             times.append(clock.now_ms)
     assert 4 == len(times)
-    assert times == [one.at_ms for one in await engine.series(room)]
+    assert times == [sample.at_ms for sample in await engine.series(room)]
 
 
 async def test_after_a_loss(engine: Engine, room: str) -> None:
     """Samples that outlive the rest of the room are followed by new ones."""
     await engine.create(room, PAUSED)
-    one = await engine.join(room)
+    person = await engine.join(room)
     assert await engine.sample(room)
     lost = [key for key in keys.script_keys(room) if not key.endswith(":series")]
     await engine.backend.client.delete(*lost)
-    await engine.poll(room, one.ticket)
+    await engine.poll(room, person.ticket)
     again = await engine.sample(room)
     assert again
     assert (1, 0) == (again.waiting, again.joined)
@@ -188,10 +188,10 @@ async def test_series(engine: Engine, clock: Clock, room: str) -> None:
         assert await engine.sample(room)
         times.append(clock.now_ms)
         clock.step(5)
-    assert times == [one.at_ms for one in await engine.series(room)]
-    assert times[3:] == [one.at_ms for one in await engine.series(room, limit=2)]
+    assert times == [sample.at_ms for sample in await engine.series(room)]
+    assert times[3:] == [sample.at_ms for sample in await engine.series(room, limit=2)]
     for since, expected in ((times[2], times[2:]), (times[2] + 1, times[3:]), (-5, times)):
-        assert expected == [one.at_ms for one in await engine.series(room, since_ms=since)]
+        assert expected == [sample.at_ms for sample in await engine.series(room, since_ms=since)]
     assert () == await engine.series(room, since_ms=10**30)
 
 
@@ -210,19 +210,19 @@ async def test_events(engine: Engine, clock: Clock, room: str) -> None:
     await engine.create(room, Policy(capacity=1))
     start = await engine.events(room)
     assert ("0-0", ()) == (start.cursor, start.events)
-    one, two, three = [await engine.join(room) for _ in range(3)]
+    first, second, third = [await engine.join(room) for _ in range(3)]
     begin = await engine.events(room)
     assert () == begin.events
-    await engine.enter(room, one.ticket)
-    await engine.finish(room, one.ticket)
-    await engine.kick(room, [three.id])
+    await engine.enter(room, first.ticket)
+    await engine.finish(room, first.ticket)
+    await engine.kick(room, [third.id])
     page = await engine.events(room, begin.cursor)
-    found = [(event.kind, event.ids, event.reason) for event in page.events]
-    assert found == [
-        ("entered", (one.id,), None),
-        ("ended", (one.id,), Reason.FINISHED),
-        ("called", (two.id,), None),
-        ("ended", (three.id,), Reason.KICKED),
+    events = [(event.kind, event.ids, event.reason) for event in page.events]
+    assert events == [
+        ("entered", (first.id,), None),
+        ("ended", (first.id,), Reason.FINISHED),
+        ("called", (second.id,), None),
+        ("ended", (third.id,), Reason.KICKED),
     ]
     assert {clock.now_us} == {event.at_us for event in page.events}
     assert (page.cursor, ()) == dataclasses.astuple(await engine.events(room, page.cursor))
@@ -235,20 +235,20 @@ async def test_pages_of_events(engine: Engine, room: str) -> None:
     await engine.create(room, Policy())
     ids = [(await engine.join(room)).id for _ in range(5)]
     cursor = "0-0"
-    found: list[Event] = []
+    events: list[Event] = []
     for size in (2, 2, 1, 0):
         page = await engine.events(room, cursor, 2)
         assert size == len(page.events)
-        cursor, found = page.cursor, [*found, *page.events]
-    assert ids == [event.ids[0] for event in found]
+        cursor, events = page.cursor, [*events, *page.events]
+    assert ids == [event.ids[0] for event in events]
 
 
 async def test_events_that_begin_anew(engine: Engine, room: str) -> None:
     """A cursor from before a loss, of a clock that was ahead, does not hide what happens now."""
     await engine.create(room, Policy())
-    one = await engine.join(room)
+    person = await engine.join(room)
     page = await engine.events(room, "99999999999999-0")
-    assert [(one.id,)] == [event.ids for event in page.events]
+    assert [(person.id,)] == [event.ids for event in page.events]
     assert page.cursor == (await engine.events(room)).cursor
 
 

@@ -29,33 +29,33 @@ def at(ticket_id: str, state: str = "waiting", place: int = 0, revision: int = 1
 async def line(engine: Engine, room: str, ids: Iterable[str] = "abc", **policy: Any) -> None:
     """Make a desk's room in which some wait."""
     await engine.create(room, DESK.change(**policy))
-    await engine.settle(room, [at(one) for one in ids])
+    await engine.settle(room, [at(ticket_id) for ticket_id in ids])
 
 
 async def waiting(engine: Engine, room: str) -> dict[str, int]:
     """Return who waits, in order, and their places."""
-    found = await engine.backend.client.zrange(
+    members = await engine.backend.client.zrange(
         keys.room_key(room, "waiting"), 0, -1, withscores=True
     )
-    return {name.decode(): int(place) for name, place in found}
+    return {name.decode(): int(place) for name, place in members}
 
 
 async def where(engine: Engine, room: str, ticket_id: str) -> str | None:
     """Return the key that holds a ticket; it must be one at most."""
-    found = [
+    states = [
         name
         for name in ("waiting", "called", "inside")
         if await engine.backend.client.zscore(keys.room_key(room, name), ticket_id) is not None
     ]
-    assert len(found) <= 1
-    return found[0] if found else None
+    assert len(states) <= 1
+    return states[0] if states else None
 
 
 async def news(engine: Engine, room: str) -> list[tuple[str, str, str]]:
     """Return kind, ids and reason of every event."""
-    found = await engine.backend.client.xrange(keys.room_key(room, "events"))
+    events = await engine.backend.client.xrange(keys.room_key(room, "events"))
     return [
-        (f[b"kind"].decode(), f[b"ids"].decode(), f.get(b"reason", b"").decode()) for _, f in found
+        (f[b"kind"].decode(), f[b"ids"].decode(), f.get(b"reason", b"").decode()) for _, f in events
     ]
 
 
@@ -142,7 +142,7 @@ async def test_whose_time_is_over(
     }
     if want == "called":
         listed = (await engine.list(room, State.CALLED)).tickets
-        assert [clock.now_ms + 1000] == [one.until_ms for one in listed]
+        assert [clock.now_ms + 1000] == [ticket.until_ms for ticket in listed]
 
 
 async def test_precision(engine: Engine, room: str) -> None:
@@ -153,7 +153,8 @@ async def test_precision(engine: Engine, room: str) -> None:
     assert {"a": most - 1, "b": most} == await waiting(engine, room)
     assert 0 == await engine.settle(room, [at("b", "called", most, most - 2)])
     assert "waiting" == await where(engine, room, "b")
-    assert [3, 4] == [one.position for one in await crowd(engine, room, 2)]  # and some may follow
+    people = await crowd(engine, room, 2)  # more may follow
+    assert [3, 4] == [person.position for person in people]
     assert 4 == len(set((await waiting(engine, room)).values()))
 
 
@@ -181,11 +182,11 @@ async def test_older_of_who_is_gone(engine: Engine, clock: Clock, room: str) -> 
 
 async def test_equal(engine: Engine, room: str) -> None:
     """The same again changes nothing, and wakes nobody who watches."""
-    said = [at("a"), at("b", "called"), at("c", "left")]
+    tickets = [at("a"), at("b", "called"), at("c", "left")]
     await line(engine, room, "")
-    await engine.settle(room, said, pace="1:2.0")
+    await engine.settle(room, tickets, pace="1:2.0")
     before = (await rev(engine, room), await news(engine, room), await engine.stats(room))
-    assert 0 == await engine.settle(room, said, pace="1:2.0")
+    assert 0 == await engine.settle(room, tickets, pace="1:2.0")
     assert before == (await rev(engine, room), await news(engine, room), await engine.stats(room))
 
 
@@ -194,7 +195,7 @@ async def test_equal_repairs(engine: Engine, room: str) -> None:
     await line(engine, room)
     await engine.kick(room, ["a"])
     await engine.call(room, "b", force=True)
-    assert 2 == await engine.settle(room, [at(one) for one in "abc"])
+    assert 2 == await engine.settle(room, [at(ticket_id) for ticket_id in "abc"])
     assert ["a", "b", "c"] == list(await waiting(engine, room))
 
 
@@ -218,8 +219,8 @@ async def test_forced(engine: Engine, room: str) -> None:
 async def test_one_ticket_twice(engine: Engine, room: str) -> None:
     """Of several lines about one ticket the newest counts, and of two the same the last."""
     await line(engine, room, "")
-    said = [at("a", revision=2), at("a", "called", revision=3), at("a", "left", revision=1)]
-    assert 1 == await engine.settle(room, said)
+    tickets = [at("a", revision=2), at("a", "called", revision=3), at("a", "left", revision=1)]
+    assert 1 == await engine.settle(room, tickets)
     assert "called" == await where(engine, room, "a")
     assert 1 == await engine.settle(room, [at("a", "left", 0, 4), at("a", "waiting", 0, 4)])
     assert "waiting" == await where(engine, room, "a")
@@ -248,7 +249,7 @@ async def test_any_order_ends_in_the_newest(server: Server, clock: Clock, room: 
         for n in range(20)
         for revision in range(1, 9)
     ]
-    newest = {one.id: one for one in history if one.revision == 8}
+    newest = {ticket.id: ticket for ticket in history if ticket.revision == 8}
 
     async def one_process(seed: int) -> None:
         mine = random.Random(seed).sample(history, len(history))
@@ -261,10 +262,12 @@ async def test_any_order_ends_in_the_newest(server: Server, clock: Clock, room: 
     async with open_engine(server.url, clock) as engine:
         await engine.create(room, DESK)
         await asyncio.gather(*(one_process(seed) for seed in range(4)))
-        for one in newest.values():
-            expected = one.state if one.state in ("waiting", "called") else None
-            assert expected == await where(engine, room, one.id)
-        expected_places = {one.id: one.place for one in newest.values() if one.state == "waiting"}
+        for ticket in newest.values():
+            expected = ticket.state if ticket.state in ("waiting", "called") else None
+            assert expected == await where(engine, room, ticket.id)
+        expected_places = {
+            ticket.id: ticket.place for ticket in newest.values() if ticket.state == "waiting"
+        }
         assert expected_places == await waiting(engine, room)
         assert len(expected_places) == (await engine.stats(room)).waiting
 
@@ -417,7 +420,7 @@ async def test_clear(engine: Engine, room: str) -> None:
     """A cleared room has forgotten all revisions: the record may fill it again."""
     await line(engine, room)
     await engine.clear(room)
-    assert 3 == await engine.settle(room, [at(one, revision=0) for one in "abc"])
+    assert 3 == await engine.settle(room, [at(ticket_id, revision=0) for ticket_id in "abc"])
 
 
 async def test_created_again(engine: Engine, room: str) -> None:
@@ -434,10 +437,10 @@ async def test_created_again(engine: Engine, room: str) -> None:
 async def test_events(engine: Engine, room: str) -> None:
     """One call is one event per kind and reason: placed, called, ended."""
     await engine.create(room, DESK)
-    await engine.settle(room, [at(one) for one in "abcdef"])
-    said = [at("a", "called", 0, 2), at("b", "called", 0, 2), at("c", "left", 0, 2)]
-    said += [at("d", "left", 0, 2), at("e", "no_show", 0, 2), at("f", place=FIRST, revision=2)]
-    await engine.settle(room, said)
+    await engine.settle(room, [at(ticket_id) for ticket_id in "abcdef"])
+    tickets = [at("a", "called", 0, 2), at("b", "called", 0, 2), at("c", "left", 0, 2)]
+    tickets += [at("d", "left", 0, 2), at("e", "no_show", 0, 2), at("f", place=FIRST, revision=2)]
+    await engine.settle(room, tickets)
     assert [("placed", "a b c d e f", ""), ("placed", "f", ""), ("called", "a b", "")] == (
         await news(engine, room)
     )[:3]
@@ -529,12 +532,12 @@ WRONG: list[tuple[Any, ...]] = [
 ]
 
 
-@pytest.mark.parametrize("said", WRONG, ids=repr)
-async def test_wrong_tickets(engine: Engine, room: str, said: tuple[Any, ...]) -> None:
+@pytest.mark.parametrize("values", WRONG, ids=repr)
+async def test_wrong_tickets(engine: Engine, room: str, values: tuple[Any, ...]) -> None:
     """What a record cannot say is refused before the server is asked, with all the rest."""
     engine._runner.client = Nobody()
     with pytest.raises(InvalidInput):
-        await engine.settle(room, [at("b"), Settled(*said)])
+        await engine.settle(room, [at("b"), Settled(*values)])
 
 
 @pytest.mark.parametrize("pace", ["x" * 65, "대기", None, 7], ids=repr)

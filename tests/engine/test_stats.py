@@ -68,8 +68,8 @@ async def test_counters(engine: Engine, clock: Clock, room: str) -> None:
     await engine.leave(room, people[5].ticket)
     await engine.kick(room, [people[4].id])
     await engine.admit(room, 4)
-    for one in people[:2]:
-        await engine.enter(room, one.ticket)
+    for person in people[:2]:
+        await engine.enter(room, person.ticket)
     await engine.finish(room, people[0].ticket)
     clock.step(4)
     await engine.advance(room)

@@ -78,10 +78,10 @@ async def test_the_last_change_is_seen(
     await engine.create(room, PAUSED)
     calls = counted(engine)
     async with Ticker(engine):
-        one = await engine.join(room)
+        person = await engine.join(room)
         await until(lambda: _sampled(engine, room, 1))
         clock.step(6)
-        await engine.leave(room, one.ticket)
+        await engine.leave(room, person.ticket)
         await until(lambda: _sampled(engine, room, 2))
         assert [1, 0] == [sample.waiting for sample in await engine.series(room)]
         await until(lambda: _asked(calls, 2))

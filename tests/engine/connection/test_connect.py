@@ -394,8 +394,10 @@ async def test_a_wrong_password(tmp_path: Path) -> None:
 
 async def test_a_cluster_with_a_wrong_password(tmp_path: Path) -> None:
     """A Cluster that refuses us is unfit, not unavailable."""
-    with start_server("valkey", tmp_path / "s", requirepass="right", cluster_enabled="yes") as one:
-        url = one.url.replace("redis", "redis+cluster")
+    with start_server(
+        "valkey", tmp_path / "s", requirepass="right", cluster_enabled="yes"
+    ) as server:
+        url = server.url.replace("redis", "redis+cluster")
         assert "refuses us" in await refused(url, tmp_path, BackendUnfit)
 
 
@@ -461,14 +463,16 @@ async def test_a_cluster_without_cluster_in_the_url(tmp_path: Path) -> None:
 
 async def test_a_server_that_loads(tmp_path: Path) -> None:
     """A loading server is waited for, up to the timeout; then the sentence says it is loading."""
-    with start_server("valkey", tmp_path / "s", loading_process_events_interval_bytes=1024) as one:
-        one.command("EVAL", "for i = 1, 2000 do redis.call('SET', i, i) end", 0)
-        one.command("SAVE")
-        one.config["key-load-delay"] = 500  # µs per key: a hidden setting of the servers' own tests
-        one.restart(ready=False)
-        sentence = await refused(one.url, tmp_path, BackendUnavailable, timeout_s=0.2)
-        assert f"{one.url} is still loading its data; wait for it and try again" == sentence
-        async with connected(one.url, tmp_path, timeout_s=10) as backend:
+    with start_server(
+        "valkey", tmp_path / "s", loading_process_events_interval_bytes=1024
+    ) as server:
+        server.command("EVAL", "for i = 1, 2000 do redis.call('SET', i, i) end", 0)
+        server.command("SAVE")
+        server.config["key-load-delay"] = 500  # µs per key: a hidden setting for servers' own tests
+        server.restart(ready=False)
+        sentence = await refused(server.url, tmp_path, BackendUnavailable, timeout_s=0.2)
+        assert f"{server.url} is still loading its data; wait for it and try again" == sentence
+        async with connected(server.url, tmp_path, timeout_s=10) as backend:
             assert await backend.client.get("7") == b"7"
 
 

@@ -82,8 +82,8 @@ class Driver(RuleBasedStateMachine):
 
     async def delete_keys(self) -> None:
         """Delete the room's keys, as FLUSHALL would."""
-        if found := await self.names():
-            await self.raw.delete(*found)
+        if names := await self.names():
+            await self.raw.delete(*names)
         await self.raw.srem(ROOMS, ROOM)
 
     async def read(self) -> Facts:
@@ -111,7 +111,7 @@ class Driver(RuleBasedStateMachine):
             sids=_numbers(sids.items()),
             gone=_numbers(gone),
             entries={int(start): int(n) for start, n in entries.items()},
-            record={name.decode(): int(said.split(b":")[0]) for name, said in record.items()},
+            record={name.decode(): int(settled.split(b":")[0]) for name, settled in record.items()},
             events=tuple((key.decode(), _event(fields)) for key, fields in events),
         )
 
@@ -228,8 +228,8 @@ def _fresh(
 
 def _empty(facts: Facts) -> bool:
     """Whether nothing in the room counts in its own time."""
-    held = (facts.waiting, facts.called, facts.inside, facts.gone, facts.entries, facts.record)
-    return not any(held) and not facts.events
+    parts = (facts.waiting, facts.called, facts.inside, facts.gone, facts.entries, facts.record)
+    return not any(parts) and not facts.events
 
 
 def _counters(facts: Facts) -> dict[str, int]:

@@ -63,8 +63,8 @@ class FaultRules(OperatorRules):
         self.know_the_epoch()
 
         async def dump() -> dict[bytes, bytes]:
-            found = {key: await self.raw.dump(key) for key in await self.names()}
-            return {key: value for key, value in found.items() if value is not None}
+            dumps = {key: await self.raw.dump(key) for key in await self.names()}
+            return {key: value for key, value in dumps.items() if value is not None}
 
         self.saved = self.run(dump()), copy.deepcopy(self.model)
         self.saved_ops = dict(self.ops)

@@ -52,8 +52,8 @@ class OperatorRules(People):
         )
         called = self.model.counts["called_total"]
         if op_id in self.ops:
-            said = answer if isinstance(answer, int) else repr(answer)
-            assert (said, called) == (self.ops[op_id], 0), "a repeated admit called again"
+            outcome = answer if isinstance(answer, int) else repr(answer)
+            assert (outcome, called) == (self.ops[op_id], 0), "a repeated admit called again"
             return
         self.ops[op_id] = answer if isinstance(answer, int) else repr(answer)
         if isinstance(answer, int):

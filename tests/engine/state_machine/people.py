@@ -48,8 +48,8 @@ class People(Driver):
             assert person.state == "called"
             assert person.until > model.now, "a turn that is over is shown"
             offset = facts.meta.get("offset", 0) // 1000
-            told = view.enter_by_ms
-            assert (told + offset if told else FOREVER) == person.until
+            deadline = view.enter_by_ms
+            assert (deadline + offset if deadline else FOREVER) == person.until
         elif view.state is State.INSIDE:
             assert person.state == "inside"
             assert person.until > model.now, "a session that is over is shown"

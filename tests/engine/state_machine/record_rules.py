@@ -17,14 +17,14 @@ from waitroom.engine import Settled
 class RecordRules(People):
     """What a desk's database tells the room."""
 
-    @rule(who=st.integers(0, 1), told=st.lists(TOLD, min_size=1, max_size=4), force=st.booleans())
-    def settle_by_record(self, who: int, told: list[dict[str, Any]], force: bool) -> None:
+    @rule(who=st.integers(0, 1), rows=st.lists(TOLD, min_size=1, max_size=4), force=st.booleans())
+    def settle_by_record(self, who: int, rows: list[dict[str, Any]], force: bool) -> None:
         """A record elsewhere says where some are: there they are, unless it was too late."""
         if not self.facts.meta:
             self.call(who, Step("stats"), lambda e: e.stats(ROOM))
         record, wanted = self.facts.record, {}
         taken = set(self.facts.waiting.values())
-        for row in told:
+        for row in rows:
             ticket_id = self.recorded(row["who"])
             revision = max(0, record.get(ticket_id, 0) + row["newer"])
             place = self.free_place(row["near"], row["by"], taken)
