@@ -11,7 +11,7 @@ Pixel = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values to pixels: `low` lies at `start`, and `high` at `end`."""
+    """Maps values to pixels: `low` to `start`, and `high` to `end`."""
 
     low: float
     high: float
@@ -19,7 +19,7 @@ class Scale:
     end: float
 
     def at(self, value: float) -> float:
-        """Return where a value lies."""
+        """Return the pixel of a value."""
         return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
 
 

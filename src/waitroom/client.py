@@ -7,8 +7,8 @@
                 inside = await client.enter(view)
                 break
 
-A refusal is raised as the error of `waitroom.errors` that has its code. A server that is away for a
-moment is asked again, as long as `patience_s` allows; no repetition does anything twice.
+A refusal is raised as the error of `waitroom.errors` that has its code. While the server is away,
+requests are retried for up to `patience_s`; a retry never does anything twice.
 """
 
 from __future__ import annotations
@@ -138,13 +138,16 @@ class Client:
         )
 
     async def status(self, ticket: Place) -> Ticket:
-        """Tell where a ticket is, and that its holder is there. Raises if it is gone."""
+        """Return the state of a ticket, and tell the server that its holder is there.
+
+        Raises if the ticket is gone.
+        """
         return await self._view("GET", _me(ticket), bearer=ticket.ticket)
 
     async def follow(self, ticket: Place) -> AsyncIterator[Ticket]:
-        """Yield the ticket's view, now and whenever the server wants to be asked again.
+        """Yield the ticket's view, now and then at the poll interval that the server asks for.
 
-        It goes on until the caller stops, or raises what `status` raises once the ticket is gone.
+        It goes on until the caller stops, and raises what `status` raises once the ticket is gone.
         """
         view = ticket if isinstance(ticket, Ticket) else await self.status(ticket)
         while True:
@@ -153,7 +156,7 @@ class Client:
             view = await self.status(view)
 
     async def enter(self, ticket: Place) -> Ticket:
-        """Go inside; the answer has the pass. Asked again, it answers the same session."""
+        """Go inside; the reply has the pass. A repeated call returns the same session."""
         return await self._view("POST", f"{_me(ticket)}/enter", bearer=ticket.ticket)
 
     async def renew(self, ticket: Place) -> Ticket:
@@ -231,22 +234,22 @@ class Client:
     ) -> dict[str, Any]:
         """Send a request until it is answered; return the body.
 
-        `once` is the key by which the server knows a repetition. What `ends` a ticket needs none:
-        if it is gone at the second try, the first one did it and only its answer was lost.
+        `once` is the idempotency key. A call that `ends` a ticket needs none: if the ticket is gone
+        at the second try, the first try ended it and only the reply was lost.
         """
         headers = {} if bearer is None else {"authorization": f"Bearer {bearer}"}
         if once is not None:
             headers["idempotency-key"] = once
         until, pause_s = time.monotonic() + self._patience_s, _PAUSE_S
         while True:
-            found = await self._send(method, path, headers, body)
-            if not isinstance(found, _No):
-                return found
-            if ends and pause_s > _PAUSE_S and isinstance(found.error, _GONE):
+            answer = await self._send(method, path, headers, body)
+            if not isinstance(answer, _No):
+                return answer
+            if ends and pause_s > _PAUSE_S and isinstance(answer.error, _GONE):
                 return {}
-            wait_s = found.retry_s
+            wait_s = answer.retry_s
             if wait_s is None or time.monotonic() + max(wait_s, pause_s) > until:
-                raise found.error
+                raise answer.error
             await asyncio.sleep(max(wait_s, pause_s * (0.5 + random.random())))  # noqa: S311
             pause_s = min(_LONGEST_PAUSE_S, pause_s * 2)
 
@@ -265,22 +268,22 @@ class Client:
             answer = await self._http.request(method, self._base + path, headers=headers, json=body)
             if not answer.is_success:
                 return _refusal(answer)
-            found: dict[str, Any] = {} if answer.status_code == 204 else answer.json()
+            document: dict[str, Any] = {} if answer.status_code == 204 else answer.json()
         except (httpx.TransportError, ValueError) as error:
             why = f"{self._base} does not answer as Waitroom does: {error!r:.200}"
             return _No(errors.BackendUnavailable(why), 0.0)
-        return found
+        return document
 
 
 def reason_of(error: errors.WaitroomError) -> Reason | None:
-    """Return how a ticket ended, of an error that says that it is gone."""
-    found = getattr(error, "problem", {}).get("reason")
-    return Reason(found) if found in set(Reason) else None
+    """Return why a ticket is gone, from the error that says so."""
+    reason = getattr(error, "problem", {}).get("reason")
+    return Reason(reason) if reason in set(Reason) else None
 
 
 @dataclass(frozen=True, slots=True)
 class _No:
-    """An answer that is none: what it says, and whether and when to ask again."""
+    """A failed request: its error, and whether and when to retry."""
 
     error: errors.WaitroomError
     retry_s: float | None
@@ -291,7 +294,7 @@ def _refusal(answer: httpx.Response) -> _No:
         problem = answer.json()
     except ValueError:
         problem = None
-    if not isinstance(problem, dict) or "code" not in problem:  # a proxy's own words
+    if not isinstance(problem, dict) or "code" not in problem:  # a proxy's own error page
         problem = {"detail": f"the answer was {answer.status_code} without a problem document"}
         if answer.status_code in _AWAY:
             problem["code"] = errors.BackendUnavailable.code
@@ -303,7 +306,7 @@ def _refusal(answer: httpx.Response) -> _No:
 
 
 def _error(problem: dict[str, Any], after_s: float) -> errors.WaitroomError:
-    """Make the error of a code; the message comes whole, so no constructor is asked."""
+    """Make the error of a code; its message is complete, so the constructor is skipped."""
     kind = _kinds().get(str(problem.get("code")), errors.WaitroomError)
     error = kind.__new__(kind)
     error.args = (str(problem.get("detail", "")),)
@@ -317,13 +320,13 @@ def _error(problem: dict[str, Any], after_s: float) -> errors.WaitroomError:
 @cache
 def _kinds() -> dict[str, type[errors.WaitroomError]]:
     """Return the errors by their codes."""
-    found: dict[str, type[errors.WaitroomError]] = {}
+    kinds: dict[str, type[errors.WaitroomError]] = {}
     todo: list[type[errors.WaitroomError]] = [errors.WaitroomError]
     while todo:
         kind = todo.pop()
-        found[kind.code] = kind
+        kinds[kind.code] = kind
         todo += kind.__subclasses__()
-    return found
+    return kinds
 
 
 def _ticket(body: Mapping[str, Any]) -> Ticket:
@@ -354,5 +357,5 @@ def _room(name: str) -> str:
 
 
 def _me(ticket: Place) -> str:
-    """Return the path of a ticket whose text goes in a header, out of sight of logs."""
+    """Return the path of a ticket; its text goes in a header, so that logs do not show it."""
     return f"{_room(ticket.room)}/tickets/me"

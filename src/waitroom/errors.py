@@ -159,7 +159,7 @@ class TurnPassed(Refused):
 
 
 class EnterLater(Refused):
-    """Called, but the rolling limit is used up; the turn is kept, `retry_at_ms` says until when."""
+    """Called, but the rolling limit is used up until `retry_at_ms`; the turn is kept."""
 
     code: ClassVar[str] = "enter_later"
 
@@ -175,7 +175,7 @@ class SessionOver(Refused):
 
 
 class CodeUsed(Refused):
-    """A one-time code that was redeemed before, is too old, or never was."""
+    """A one-time code that was redeemed before, is too old, or never existed."""
 
     code: ClassVar[str] = "code_used"
 
@@ -300,7 +300,7 @@ class PastClosing(DeskError):
 
 
 class WrongStatus(DeskError):
-    """The party is not where that could be done; `status` says where it is."""
+    """The party's `status` does not allow that action."""
 
     code: ClassVar[str] = "wrong_status"
 

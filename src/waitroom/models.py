@@ -18,7 +18,7 @@ from waitroom.texts import checked_text
 
 ROOM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 MEMBERS_PER_SCRIPT = 500
-"""Most people that one script call may touch: it keeps every script in the low milliseconds."""
+"""Most people that one script call may touch, so that every script takes only milliseconds."""
 
 _MOST_PEOPLE = 1_000_000_000
 _MOST_SECONDS = 366 * 86_400
@@ -113,7 +113,7 @@ def _text(about: str, most: int) -> Any:
 class Policy:
     """What a room allows, and what its page says. Any mix works; `None` means no limit, no text.
 
-    Those that scripts read come first: a small hash is searched from its beginning.
+    Fields that scripts read come first: a small Redis hash is searched from its beginning.
     """
 
     mode: Mode = _setting(Mode.OPEN, "mode", "open, paused, closed, bypass or manual")
@@ -285,9 +285,9 @@ class PolicyChange:
 
 
 class TicketView(NamedTuple):
-    """What a visitor may know of their ticket; the same from join, poll, enter and the rest.
+    """What a visitor may know about their ticket; the same from join, poll, enter and the rest.
 
-    A tuple, for one is made for every poll, and a frozen dataclass takes six times as long.
+    A tuple, because one is made for every poll, and a frozen dataclass takes six times as long.
 
     `position` is 1 at the head, and None where it means nothing or is hidden before a draw.
     """

@@ -5,10 +5,10 @@ A pass has the header `alg`, `kid`, `typ` and nothing else, and the claims
     iss  who let in      aud  the room        sub  the ticket's id
     jti  the session     iat  made at         exp  the session's end
 
-The `kid` picks the key and the key picks the algorithm: what a pass says of its own algorithm is
-only compared, so `none` and HMAC with a public key lead nowhere. The type keeps passes apart from
-every other JWT; a ticket is no JWT at all. Any library verifies a pass with the keys of `jwks`.
-Whether the session was finished early is not written in a pass: that is for the engine to say.
+The `kid` picks the key and the key picks the algorithm: the pass's own `alg` is only compared, so
+`none` and HMAC with a public key do not work. The `typ` keeps passes apart from every other JWT; a
+ticket is no JWT at all. Any library verifies a pass with the keys of `jwks`. A pass does not say
+whether the session was finished early: only the engine knows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from waitroom.tickets import KeyRing
 TYPE = "waitroom-pass+jwt"
 ALGORITHMS = ("ES256", "EdDSA", "RS256")
 LEEWAY_S = 5
-"""How far the clocks of two servers may lie apart."""
+"""How far the clocks of two servers may differ."""
 
 LONGEST_PASS = 2048
 SHORTEST_RSA = 2048
@@ -49,7 +49,7 @@ _HEADER = {"alg", "kid", "typ"}
 _CLAIMS = ("iss", "aud", "sub", "jti", "iat", "exp")
 _UNREADABLE = "is not written as a pass is; a ticket is none"
 _JWT = re.compile(r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)", re.ASCII)
-# A last character has bits to spare, by length modulo 4; set, they would spell the same pass twice.
+# By length modulo 4 the last character has unused bits; if set, one pass would have two spellings.
 _LAST = ("", "", "AQgw", "AEIMQUYcgkosw048")
 _SID = re.compile(r"[0-9]{1,20}", re.ASCII)
 _TICKET_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -60,7 +60,7 @@ _ORDER_P256 = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Whom a pass lets in: the session `sid` of a ticket in a room, until `expires_s`."""
+    """What a pass proves: the session `sid` of a ticket in a room, until `expires_s`."""
 
     room: str
     ticket_id: str
@@ -103,7 +103,7 @@ class PassKeys:
 
     @classmethod
     def derive(cls, secret: str, algorithm: str = "ES256") -> Self:
-        """Make a ring of the secrets that sign tickets, so that servers agree without more."""
+        """Derive a ring from the ticket secrets, so that servers agree without more settings."""
         if algorithm not in ("ES256", "EdDSA"):
             raise InvalidInput(
                 "pass_algorithm",
@@ -145,7 +145,7 @@ class PassKeys:
         head, body, signature = _parts(token)
         key = self._key_of(head)
         signed = token[: token.rindex(".")].encode("ascii")
-        # PyJWT's own way in decodes everything twice and costs more than the signature.
+        # PyJWT's own `decode` parses everything twice and costs more than the signature.
         if not key.method.verify(signed, key.public, signature):
             raise InvalidPass("was changed or forged")
         return _pass(_object(body), room, time.time() if now_s is None else now_s)
@@ -188,15 +188,15 @@ def generate_pem(algorithm: str = "ES256") -> bytes:
 
 
 def _parts(token: str) -> list[bytes]:
-    """Return header, claims and signature, or refuse what is not spelled as `sign` spells it."""
+    """Return header, claims and signature; refuse any spelling but that of `sign`."""
     if not isinstance(token, str) or not token:
         raise InvalidPass("is missing; join the room to get in")
     if len(token) > LONGEST_PASS:
         raise InvalidPass(f"is longer than {LONGEST_PASS} characters")
-    found = _JWT.fullmatch(token)
-    if found is None:
+    match = _JWT.fullmatch(token)
+    if match is None:
         raise InvalidPass(_UNREADABLE)
-    return [_decode(part) for part in found.groups()]
+    return [_decode(part) for part in match.groups()]
 
 
 def _decode(part: str) -> bytes:
@@ -208,12 +208,12 @@ def _decode(part: str) -> bytes:
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        found = loads(data)
+        document = loads(data)
     except (ValueError, RecursionError):
         raise InvalidPass(_UNREADABLE) from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise InvalidPass(_UNREADABLE)
-    return found
+    return document
 
 
 def _pass(claims: dict[str, Any], room: str | None, now_s: float) -> Pass:
@@ -246,7 +246,7 @@ def _key(key: object) -> _Key:
     method = get_default_algorithms()[algorithm]
     whole = method.to_jwk(public, as_dict=True)
     jwk = {name: whole[name] for name in _JWK[whole["kty"]]}
-    # The thumbprint of RFC 7638, cut to what tells a handful of keys apart.
+    # The thumbprint of RFC 7638, shortened: it has to tell only a handful of keys apart.
     print_of = sha256(dumps(jwk, sort_keys=True, separators=(",", ":")).encode()).digest()
     kid = urlsafe_b64encode(print_of)[:16].decode("ascii")
     jwk |= {"kid": kid, "alg": algorithm, "use": "sig"}
@@ -280,7 +280,7 @@ def _read(pem: bytes, number: int) -> Iterator[Any]:
             else:
                 yield serialization.load_pem_private_key(block[0], password=None)
         except (ValueError, TypeError, UnsupportedAlgorithm):
-            # What is wrong stays out of the message: it might hold a part of the key.
+            # The cause stays out of the message: it might contain a part of the key.
             raise InvalidInput(
                 "pass_keys", f"number {number} cannot be read: it is damaged or has a password"
             ) from None
@@ -291,7 +291,7 @@ def _derive(secret: bytes, algorithm: str) -> PrivateKey:
     seed = HKDF(hashes.SHA256(), 48, salt=b"waitroom", info=info).derive(secret)
     if algorithm == "EdDSA":
         return ed25519.Ed25519PrivateKey.from_private_bytes(seed[:32])
-    # 128 bits more than the order leave no bias worth the name (FIPS 186-5, A.2.1).
+    # 128 bits more than the order leave a negligible bias (FIPS 186-5, A.2.1).
     return ec.derive_private_key(
         int.from_bytes(seed, "big") % (_ORDER_P256 - 1) + 1, ec.SECP256R1()
     )

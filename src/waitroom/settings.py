@@ -2,7 +2,7 @@
 
 Precedence: flags, the environment (`WAITROOM_…`), the `[waitroom]` table of the TOML file, the
 default. The same file may declare rooms, as `[rooms.<name>]` with a `preset` and changes.
-Nothing is read at import, and nothing but the file that is handed in.
+Nothing is read at import, and no file but the given one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Setting:
     """One line of the table."""
 
     name: str
-    type: type[str] | type[float] | type[int] | type[bool] | type[Path]
+    kind: type[str] | type[float] | type[int] | type[bool] | type[Path]
     default: str | float | Path | None
     about: str
     secret: bool = False
@@ -93,7 +93,7 @@ _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Settings:
-    """What was decided, one attribute per line of `SETTINGS`."""
+    """The values in force, one attribute per line of `SETTINGS`."""
 
     redis_url: str | None = None
     data_dir: Path = Path(".waitroom")
@@ -193,7 +193,7 @@ def _from_file(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _table(path: Path, name: str) -> dict[str, Any]:
-    """Return one table of the file; whatever else stands at its top is refused as a typo."""
+    """Return one table of the file; any other key at the top level is refused as a typo."""
     try:
         content = tomllib.loads(path.read_bytes().decode())
     except OSError as error:
@@ -211,28 +211,28 @@ def _table(path: Path, name: str) -> dict[str, Any]:
 
 
 def _parse(setting: Setting, value: object, where: str) -> Any:
-    """Return `value` in the setting's type; `where` tells whoever has to correct it."""
-    if setting.type is bool:
+    """Return `value` in the setting's type; `where` says in errors where it was given."""
+    if setting.kind is bool:
         return _yes_or_no(setting, value, where)
-    if setting.type in (int, float):
+    if setting.kind in (int, float):
         return _number(setting, value, where)
-    if isinstance(value, Path) and setting.type is Path:
+    if isinstance(value, Path) and setting.kind is Path:
         return value
     if not isinstance(value, str) or not value or "\0" in value:
         # The value stays out of the message: it may be a secret.
         raise InvalidInput(setting.name, f"must be text, and not empty{where}")
-    return Path(value) if setting.type is Path else value
+    return Path(value) if setting.kind is Path else value
 
 
 def _yes_or_no(setting: Setting, value: object, where: str) -> bool:
-    found = _SWITCH.get(str(value).lower())
-    if found is None:
+    switch = _SWITCH.get(str(value).lower())
+    if switch is None:
         raise InvalidInput(setting.name, f"{value!r:.40} is neither true nor false{where}")
-    return found
+    return switch
 
 
 def _number(setting: Setting, value: object, where: str) -> float:
-    whole = setting.type is int
+    whole = setting.kind is int
     try:
         number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

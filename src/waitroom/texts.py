@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 from waitroom.errors import InvalidPolicy
 
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
-"""Control characters, halves of a character, and line ends that are none in HTML."""
+"""Control characters, surrogates, and line separators that HTML does not know."""
 
-# Of RFC 3986: no blanks, quotes, or the backslash that browsers take for a slash.
+# RFC 3986: no blanks, quotes, or the backslash, which browsers read as a slash.
 _URL = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+", re.ASCII)
 _IMAGE = re.compile(r"data:image/(?:png|svg\+xml|jpeg|webp|gif);base64,(.+)", re.ASCII)
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}", re.ASCII)
@@ -48,8 +48,8 @@ def _checked_logo(name: str, value: str) -> str:
     if _is_path(value):
         return value
     try:
-        # Pages ask no other host for anything, so a picture is here or in the page itself.
-        if (found := _IMAGE.fullmatch(value)) and base64.b64decode(found[1], validate=True):
+        # Pages load nothing from other hosts, so a picture is on this host or in the page itself.
+        if (match := _IMAGE.fullmatch(value)) and base64.b64decode(match[1], validate=True):
             return value
     except binascii.Error:
         pass
@@ -72,7 +72,7 @@ def _checked_go_to(name: str, value: str) -> str:
     try:
         parts = urlsplit(value if _URL.fullmatch(value) else "")
         good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # brackets or a port that are none
+    except ValueError:  # invalid brackets or port
         good = False
     if not good or "@" in parts.netloc:
         raise InvalidPolicy(

@@ -1,10 +1,10 @@
-"""The loop that calls `advance`: it sleeps until the next thing is due, in every process at once.
+"""The loop that calls `advance`. It runs in every process, and sleeps until something is due.
 
 Every `advance` says when the next one is due (a deadline, a pace slot, a bucket of the rolling
 limit); the ticker keeps those moments per room and sleeps until the first. A room that this process
-changes is looked at soon after. A slow lap over all rooms finds those that another process left
-behind, with a cheap question, so that thousands of idle rooms cost next to nothing. After a look a
-room is sampled for charts and estimates, now and then; that may fail without harm.
+changes is advanced soon after. A slow lap over all rooms finds those that another process left
+behind, with a cheap query, so that thousands of idle rooms cost almost nothing. After an advance a
+room is sometimes sampled for charts and estimates; a failed sample does no harm.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from waitroom.errors import UnknownRoom, WaitroomError
 log = logging.getLogger("waitroom.ticker")
 
 LAP_S = 10.0
-"""How long a room that nobody here knows may go unnoticed."""
+"""How long a room unknown to this process may go unnoticed."""
 
 SOON_S = 0.1
-"""How soon a room that was changed here is looked at; what comes meanwhile shares that look."""
+"""How soon a room changed here is advanced; changes until then share that call."""
 
 NEW_PER_LAP = 500
-"""How many rooms that nobody here has asked for are met in one lap, so that a start is quiet."""
+"""How many unknown rooms one lap takes up at most, so that a start causes no burst."""
 
 SAMPLE_S = 5.05
-"""How often a process asks for a sample of a room that it looks at: when one is due for sure."""
+"""How often a process asks for a sample of a room: long enough for one to be due."""
 
 AT_ONCE = 16
 _BACK_OFF_S = (0.1, 5.0)
@@ -71,7 +71,7 @@ class Ticker:
         pending = {*self._loops, *self._tasks}
         while pending:
             _, pending = await asyncio.wait(pending, timeout=1)
-            # A lap that hangs on the server; again and again, for redis-py can lose a cancellation.
+            # The lap may hang on the server; cancel repeatedly, because redis-py can lose one.
             for task in pending.intersection(self._loops):
                 task.cancel()
         self._loops = []
@@ -84,11 +84,11 @@ class Ticker:
         await self.stop()
 
     def touch(self, room: str) -> None:
-        """Look at a room soon, because it was changed. Called by every verb, so it is cheap."""
+        """Advance a room soon, because it was changed. Every verb calls this, so it is cheap."""
         self._schedule(room, time.monotonic() + SOON_S * random.uniform(0.5, 1))  # noqa: S311
 
     def _schedule(self, room: str, at: float) -> None:
-        """Look at a room at a moment, unless an earlier one is planned."""
+        """Plan to advance a room at a moment, unless an earlier one is planned."""
         if self._due.get(room, float("inf")) <= at:
             return
         self._due[room] = at
@@ -106,7 +106,7 @@ class Ticker:
                     await self._wake.wait()
 
     def _start_due(self) -> float:
-        """Start a step for each room that is due; return how long nothing else is."""
+        """Start a step for each room that is due; return the time until the next is."""
         while self._heap and len(self._tasks) < AT_ONCE:
             at, room = self._heap[0]
             if self._due.get(room) != at:  # planned anew since
@@ -141,12 +141,12 @@ class Ticker:
             self._failures.pop(room, None)
             if done.due_ms is not None:
                 pause = max(0.0, (done.due_ms - done.now_ms) / 1000)
-                # Processes need not all come in the same millisecond; a place need not wait for it.
+                # A small spread, so that processes do not all come in the same millisecond.
                 self._schedule(room, time.monotonic() + pause + random.uniform(0, 0.005))  # noqa: S311
             await self._sample(room)
 
     async def _sample(self, room: str) -> None:
-        """Sample a room, or look at it again when that is due: its last change must be seen."""
+        """Sample a room, or plan to do so when due: its last change must be sampled."""
         now = time.monotonic()
         due = self._sample_at.get(room, now)
         if now < due:
@@ -155,7 +155,7 @@ class Ticker:
         self._sample_at[room] = now + SAMPLE_S
         try:
             await self._engine.sample(room)
-        except Exception as error:  # a step that fails is what matters, and says so
+        except Exception as error:  # only a failed step matters, and it is logged
             log.debug("no sample of room %s: %s", room, error)
 
     def _back_off(self, room: str, error: Exception) -> None:
@@ -179,7 +179,7 @@ class Ticker:
     async def _lap(self) -> None:
         rooms = await self._engine.rooms()
         now = time.monotonic()
-        # What is planned for after the next lap may be overtaken by another process's visitors.
+        # Plans for later than the next lap may be outdated by another process's visitors.
         idle = [room for room in rooms if self._due.get(room, float("inf")) > now + self._lap_s]
         for room in await self._engine.occupied(idle):
             self._schedule(room, now)
@@ -188,6 +188,6 @@ class Ticker:
             self._schedule(room, now)
         self._met = (self._met | set(new)) & set(rooms)
         self._sample_at = {room: at for room, at in self._sample_at.items() if at > now}
-        # The index lost what we remember: a step brings the room back, or learns of its drop.
+        # The index lost rooms that we remember: a step restores them, or finds them dropped.
         for room in self._engine.remembered() - set(rooms):
             self._schedule(room, now)

@@ -8,8 +8,8 @@ The MAC covers everything before it, so a forged ticket is refused before it cos
 anything. The place is masked by a keyed hash of what stands before it, so that a drawn place stays
 hidden from its holder until the room opens. Flags: 3 bits generation, 2 lane, 3 kept for weight.
 
-A ticket says where somebody stands; it is never a proof of admission, which is a pass. Whether a
-place still counts (epoch, watermark, age) is for the engine to say: this module knows no time.
+A ticket says where somebody stands; the proof of admission is a pass. Whether a place still counts
+(epoch, watermark, age) is decided by the engine: this module knows no time.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _ROOM_AT = _HEAD.size
 _PLACE_AT = -_MAC - _PLACE.size
 _SHORTEST = _HEAD.size + 1 - _PLACE_AT
 _TO_URL = bytes.maketrans(b"+/", b"-_")
-# '+', '/' and '=' become what base64 does not know, or a ticket would have a second spelling.
+# '+', '/' and '=' become invalid characters, or a ticket would have a second spelling.
 _FROM_URL = bytes.maketrans(b"-_+/=", b"+/!!!")
-# So would it by the bits that its last character has to spare: by length modulo 4, what may end it.
+# So would the unused bits of the last character: by length modulo 4, which characters may end it.
 _LAST = ("", "", "AQgw", "AEIMQUYcgkosw048")
 _REMEDY = "make one with `openssl rand -base64 32`"
 
@@ -50,7 +50,7 @@ _REMEDY = "make one with `openssl rand -base64 32`"
 class Ticket(NamedTuple):
     """A place in a room: `place` and `epoch` in µs, `generation` counts how often it went back.
 
-    A tuple, for one is made for every poll, and a frozen dataclass takes six times as long.
+    A tuple, because one is made for every poll, and a frozen dataclass takes six times as long.
     """
 
     room: str
@@ -63,7 +63,7 @@ class Ticket(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """The hashes of one secret, keyed once: copying one is far cheaper than keying another."""
+    """The hashes of one secret, keyed once: copying a hash is far cheaper than keying a new one."""
 
     id: bytes
     mac: blake2b
@@ -73,7 +73,7 @@ class _Key(NamedTuple):
 
 
 class KeyRing:
-    """Signs with its first key and accepts all; identities and draws hang on the last, the oldest.
+    """Signs with its first key and accepts all; visitor ids and draws depend on the last, oldest.
 
     To rotate, put a new key in front. Dropping the oldest ends the tickets that it signed, gives
     known visitors another id and changes draws to come, so do it while no room is open.
@@ -98,7 +98,7 @@ class KeyRing:
     @classmethod
     def from_text(cls, text: str) -> Self:
         """Make a ring of secrets separated by commas or white space, the newest first."""
-        # An environment variable that is not UTF-8 comes as surrogates; this gives its bytes back.
+        # An environment variable that is not UTF-8 comes as surrogates; this restores its bytes.
         parts = [part.encode(errors="surrogateescape") for part in re.split(r"[,\s]+", text)]
         return cls([part for part in parts if part])
 
@@ -110,7 +110,7 @@ class KeyRing:
         return secrets.token_urlsafe(12)
 
     def visitor_id(self, room: str, visitor: str) -> str:
-        """Return the one id of a known visitor in a room; only holders of the key can tell it."""
+        """Return the stable id of a known visitor in a room; to compute it takes the key."""
         if not isinstance(visitor, str) or not 0 < len(visitor) <= _LONGEST_VISITOR:
             raise InvalidInput("visitor", f"must be text of 1 to {_LONGEST_VISITOR} characters")
         state = self._oldest.visitor.copy()
@@ -162,7 +162,7 @@ class KeyRing:
 
 
 def _derive(secret: bytes) -> _Key:
-    # Hashing every secret down, whatever its length, lifts BLAKE2's limit of 64 bytes per key.
+    # BLAKE2 takes keys of at most 64 bytes, so every secret is hashed first.
     master = blake2b(secret, person=b"waitroom-master").digest()
     return _Key(
         id=blake2b(key=master, person=b"waitroom-key-id", digest_size=4).digest(),

@@ -1,10 +1,10 @@
 """How long people stay inside, fitted to counts alone: when people went in, and when they came out.
 
-No single session is known here. Lengths are taken to be lognormal, with a few given scatters. For
-each scatter the search finds the median that best explains how many of those inside came out
-when; how well it explains them is the weight of that scatter. So a session that still runs counts
-as longer than its age, and a room that filled up at once is foreseen to empty at once. Pure, stdlib
-only.
+Single sessions are not known here. Durations are assumed to be lognormal, with a few given scatters
+(sigma). For each scatter the search finds the median that best explains how many of those inside
+came out when; how well it does so is the weight of that scatter. So a session that still runs
+counts as longer than its age, and a room that filled at once is expected to empty at once. Pure,
+stdlib only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ROOT = sqrt(2.0)
 
 
 class Counts(NamedTuple):
-    """Who went in and came out per bin of `width_s`, the oldest first; `before`: inside by then."""
+    """Entries and exits per bin of `width_s`, the oldest first; `before`: already inside then."""
 
     width_s: float
     began: Sequence[float]
@@ -63,9 +63,9 @@ class Sessions(NamedTuple):
 
 
 def fitted(counts: Counts, *, rough_s: float, usual_s: float | None, most_s: float) -> Sessions:
-    """Return the sessions that explain the counts; `rough_s` is where the search begins.
+    """Return the sessions that explain the counts; the search begins at `rough_s`.
 
-    `usual_s` is what they are taken for as long as the counts say little; None if nothing is known.
+    `usual_s` is assumed as long as the counts say little; None if nothing is known.
     """
     search = _Search(counts, usual_s, most_s)
     fits: list[Fit] = []
@@ -85,11 +85,11 @@ def fitted(counts: Counts, *, rough_s: float, usual_s: float | None, most_s: flo
 
 
 def _weighed(fits: Sequence[Fit]) -> list[Component]:
-    """Give each scatter its weight, by how usual it is and by its score."""
+    """Give each scatter its weight, from its prior and its score."""
     scatters, top = TUNING.scatters, max(fit.score for fit in fits)
     weights = [usual * exp(fit.score - top) for fit, (_, usual) in zip(fits, scatters, strict=True)]
     least = TUNING.least_weight * sum(weights)
-    weights = [max(0.0, weight - least) for weight in weights]  # so that none goes with a jump
+    weights = [max(0.0, weight - least) for weight in weights]  # so that none drops out with a jump
     total = sum(weights)
     return [
         Component(weight / total, fit.log_median, sigma)
@@ -142,7 +142,7 @@ class _Search:
         """
         before, at_risk, ended = self._before, self._at_risk, self._ended
         began, scale, least = self._began, 1 / (sigma * _ROOT), TUNING.unexpected
-        # The youngest last, as `began` has them; each bin needs so many of them, from the end.
+        # The youngest last, as in `began`; each bin needs that many of them, from the end.
         lasting = [*self._over, *[0.5 * erfc((at - log_median) * scale) for at in self._logs]]
         per_bin = before and before * self._width_s / _mean_s(log_median, sigma, self._most_s)
         at, last, rest, likelihood = len(began), before, before, 0.0
@@ -168,7 +168,7 @@ def _above(at: float, log_median: float, sigma: float) -> float:
 
 
 def _mean_s(log_median: float, sigma: float, most_s: float) -> float:
-    """Return the mean of lognormal lengths, of which those above `most_s` end there."""
+    """Return the mean of lognormal durations that are cut off at `most_s`."""
     whole = exp(log_median + sigma * sigma / 2)
     if most_s == inf:
         return whole

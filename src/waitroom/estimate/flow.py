@@ -1,4 +1,4 @@
-"""How the line of a room moves, from its series: who is called, who gives up, how sure that is.
+"""How the line of a room moves, from its samples: who is called, who gives up, how sure that is.
 
 Time in which nobody could be called (an empty line, a pause, a hold) says nothing about the rate
 and is left out. Where places are what people wait for, see `durations` (how long they are
@@ -29,7 +29,7 @@ class Flow(NamedTuple):
     grain_s: float = 0.0  # calls come in steps of this length
     free: float = 0.0
     fast: float = inf
-    ghosts: float = 0.0  # share of newcomers who were never there: they fall out by themselves
+    ghosts: float = 0.0  # share of newcomers who were never there, and are dropped for silence
     proven: float = inf  # people in front who have been there for long enough
     forecast: Forecast | None = None  # if given, it says who is called when; `rate` counts after it
 
@@ -65,7 +65,7 @@ class History:
         policy = self._policy
         if policy.capacity is not None and self._occupancy.is_known():
             return self._played(policy.capacity, hazard)
-        if policy.mode is Mode.MANUAL:  # whoever calls by hand is bound by no pace
+        if policy.mode is Mode.MANUAL:  # calls by hand follow no pace
             rate = self._rate(TUNING.shortest_window_s, TUNING.block_s)
             return self._measured(rate, hazard) if rate and rate.people else None
         if policy.capacity is None:
@@ -95,7 +95,7 @@ class History:
         return self._occupied >= capacity
 
     def holding_s(self) -> tuple[float | None, float]:
-        """Return how long a place is held, from call to end, and the doubt of it.
+        """Return how long a place is held, from call to end, and its standard error.
 
         Little's law: people inside ÷ people leaving per second. Until some have left it is
         `session_s`, and never more, unless sessions can be renewed.
@@ -112,7 +112,7 @@ class History:
         if released < TUNING.holding_releases:
             return session_s, TUNING.holding_doubt
         holding_s = max(0.001, min(occupied_s / released, self._most_s()))
-        # Long sessions end late: before one whole has gone by, short ones are all that was seen.
+        # Before a whole session length has passed, only short sessions can have been seen.
         early = TUNING.holding_early * max(0.0, 1 - seconds / (2 * holding_s))
         doubt = 1 / sqrt(released) + TUNING.holding_base + early
         return holding_s, min(TUNING.holding_doubt, doubt)
@@ -127,7 +127,7 @@ class History:
         return max(0.001, seconds / people)
 
     def _paced(self, hazard: float) -> Flow:
-        """A room with a pace, which may be short of what its policy allows."""
+        """Return the flow of a room with a pace, which may be below what its policy allows."""
         limit, step_s = self._limit, self._step_s
         kept = Flow(limit, hazard, 1.0, TUNING.kept_rate_doubt, step_s)
         window_s = max(TUNING.shortest_window_s, 2 * step_s)
@@ -143,7 +143,7 @@ class History:
         return self._measured(rate, hazard)._replace(grain_s=step_s)
 
     def _unmeasured(self, capacity: int, hazard: float) -> Flow | None:
-        """Nothing was measured yet: free places go at the pace, then sessions have to end."""
+        """Return the flow before any measurement: free places go at the pace, then sessions end."""
         ahead = self._paced(hazard) if self._limit < inf else Flow(inf, hazard)
         holding_s, doubt = self.holding_s()
         if holding_s is None:  # nothing is known of sessions, so only the pace counts
@@ -172,10 +172,10 @@ class History:
         if policy.max_entries is not None and policy.per_s is not None:
             entered = sum(span.entered for span in self._spans)
             no_shows = sum(span.no_shows for span in self._spans)
-            # Who is called and never enters does not use the limit up, so more are called.
+            # Those called who never enter do not use up the limit, so more are called.
             known = entered >= TUNING.few_answers
             extra = min(TUNING.most_extra, 1 + no_shows / entered) if known else 1.0
-            # A call uses the limit up from the moment it is made until its entry leaves the window.
+            # A call uses the limit from its moment until its entry leaves the window.
             called_s = self._called_s() if known else 0.0
             rate = policy.max_entries / (policy.per_s + called_s) * extra
             if rate < limits[0]:
@@ -202,8 +202,9 @@ class History:
     def _leaving(self) -> Leaving:
         """Return how the line thins out.
 
-        Who closes the page at once is dropped between one and two `presence_s` later. So what goes
-        is a share of those who came then, and a hazard of all who wait; least squares tell which.
+        Those who close the page at once are dropped one to two `presence_s` later. So the
+        losses are a share of those who came then, plus a hazard of all who wait; least squares
+        separate the two.
         """
         presence_s = self._policy.presence_s
         if presence_s is None:
@@ -217,7 +218,7 @@ class History:
         spans = self._spans
         no_shows = sum([span.no_shows for span in spans])
         answered = sum([span.entered for span in spans]) + no_shows
-        # Before any could be dropped, those who were called and did not come are all that tells.
+        # Before anybody could be dropped, only no-shows tell something.
         share = no_shows / answered if answered >= TUNING.few_answers else 0.0
         sums = self._sums(presence_s)
         known = min(1.0, max(0.0, sum(span.seconds for span in spans) / presence_s - 1))
@@ -231,9 +232,9 @@ class History:
         return known * min(TUNING.most_absent, trust * by_share) + (1 - known) * share
 
     def _sums(self, presence_s: float) -> list[tuple[float, float, float]]:
-        """Return who had gone, who may have fallen out, and who had stood how long, by and by.
+        """Return running sums: who had gone, who was due to be dropped, how long people had waited.
 
-        Sums since the beginning: people are dropped by the page, which a minute's count shows.
+        Sums since the beginning, because people are dropped in pages, and short counts vary.
         """
         gone = Track([(span.seconds, span.gone) for span in self._spans])
         came = Track([(span.seconds, span.joined) for span in self._spans])
@@ -286,7 +287,7 @@ class History:
         return Flow(rate.per_s, hazard, rate.dispersion, doubt)
 
     def _bounded(self, rate: float, capacity: int) -> float:
-        """Keep a rate between that of sessions that run to their end and what the policy allows."""
+        """Keep a rate between that of full-length sessions and what the policy allows."""
         most = self._most_s()
         return min(self._limit, max(rate, 0.0 if most == inf else capacity / most))
 

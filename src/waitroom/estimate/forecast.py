@@ -1,9 +1,9 @@
 """When places will be given back, and who gets them: a room with a capacity, played forward.
 
 A place here is one of the `capacity`; where somebody stands in line is a position. The room is
-played in steps, with counts that need not be whole: of those who hold a place now, by how long they
-have held it, and of those who will be called into the places that they leave. So a room that
-filled up at once stands still, then moves at once. Pure, stdlib only.
+played in steps, with fractional counts: of those who hold a place now, by how long they have held
+it, and of those who will be called into the places that they leave. So a room that filled at once
+stands still, then moves at once. Pure, stdlib only.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Forecast(NamedTuple):
     """Who is called by when: `positions` grow with `times`, and by `rate` after the last one."""
 
     times: list[float]
-    positions: list[float]  # in line now, whose turn it is then, others in front giving up
+    positions: list[float]  # in line now, called by that time; includes people who give up
     doubts: list[float]  # variance of the time ÷ its square
     rate: float
 
@@ -84,7 +84,7 @@ def forecast(
 def _calls(
     holding: Holding, occupants: Occupants, free: float, at_once: float, most: float
 ) -> Iterator[tuple[float, bool]]:
-    """Give how many are called in each step, and whether places limit them, not the pace."""
+    """Yield how many are called in each step, and whether places limit them, not the pace."""
     number, steps, width_s = len(occupants.calls), TUNING.forecast_steps, occupants.width_s
     lasting = [holding.lasting((i + 0.5) * width_s) for i in range(number + steps + 1)]
     ending = [1 - lasting[0], *(a - b for a, b in pairwise(lasting))]
@@ -103,10 +103,10 @@ def _calls(
 def _now(
     holding: Holding, occupants: Occupants, lasting: Sequence[float]
 ) -> tuple[list[float], float]:
-    """Return how many of each bin's calls hold a place still, and of those from before, per bin.
+    """Return how many of each bin's calls still hold a place, and of those from before, per bin.
 
-    They are scaled so that together they are as many as hold a place now. Nothing is known of those
-    from before, so they have the ages of people in a room that has been full for long.
+    They are scaled so that their sum is the number of places held now. Nothing is known about those
+    from before, so they get the ages of people in a room that has been full for long.
     """
     number, part = len(occupants.calls), occupants.width_s / holding.mean_s
     still = [*reversed(lasting[:number])]
@@ -119,7 +119,7 @@ def _now(
 
 
 def _doubt(doubt: float, called: float, waited: float) -> float:
-    """Return how far off a time may be: the mean of sessions, and the chance of when each ends."""
+    """Return how far off a time may be: from the sessions' mean, and from chance in each end."""
     if not called:
         return 1.0
     base = TUNING.model_doubt

@@ -1,7 +1,7 @@
 """What happened in a room between two samples.
 
-Samples are made every few seconds by any process, so they may lie apart, repeat, step back in time
-or begin again from zero; what cannot be true between two of them is left out. Pure, stdlib only.
+Samples are made every few seconds by any process, so they may have gaps, repeat, step back in time
+or begin again from zero; impossible differences are left out. Pure, stdlib only.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Past(NamedTuple):
     """The usable past: its spans, the newest first."""
 
     spans: list[Span]
-    whole: int  # so many of them, from now on back, follow each other without a gap
+    whole: int  # how many of the newest follow each other without a gap
     fresh: bool  # when it began, nobody who had entered had left yet
 
 
@@ -72,7 +72,7 @@ def _points(stats: Stats, samples: Sequence[Sample]) -> list[Sample]:
     for sample in samples:
         at = sample.at_ms
         if at == last:
-            points[-1] = sample  # of two in one moment the later one has counted more
+            points[-1] = sample  # of two at the same moment the later one has counted more
         elif oldest <= at <= stats.now_ms:
             if at < fine and last // coarse_ms == at // coarse_ms:
                 continue

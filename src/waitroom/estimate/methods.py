@@ -7,9 +7,9 @@
               who give up per second: the line is served at its head and thins out by itself;
               where places are what people wait for, the room is played forward instead
 
-Everything that needs history (see `flow`) is worked out once, in `estimator`, because
+Everything that needs history (see `flow`) is computed once, in `estimator`, because
 `Estimator.wait` runs for every poll. A wait is three whole numbers of seconds, low ≤ likely ≤ high;
-None means that nothing honest can be said: paused, closed, or nobody was ever called.
+None means that there is no honest estimate: paused, closed, or nobody was ever called.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from waitroom.models import BeforeOpen, Eta, Mode, Policy, Sample, Stats
 
 _Z = TUNING.range_errors
 _LONGEST_S = 366 * 86_400.0
-_UP = 0.999999  # added before a number is cut to a whole one, so that it is rounded up
+_UP = 0.999999  # added before `int()`, so that a number is rounded up
 _new = tuple.__new__  # twice as fast as `Wait(…)`, and this runs for every poll
 
 
@@ -75,12 +75,12 @@ def _at_once(_position: int) -> Wait | None:
 
 
 def _delay_s(policy: Policy, stats: Stats) -> float:
-    """Return how long nobody at all is called; below zero before an opening that all may pass."""
+    """Return how long nobody is called; negative before an opening that everybody may pass."""
     opens_in = ((policy.opens_at_ms or 0) - stats.now_ms) / 1000
     if opens_in > 0 and policy.before_open is BeforeOpen.PASS:
         return -1.0
-    held = ((stats.hold_until_ms or 0) - stats.now_ms) / 1000
-    return max(0.0, opens_in, held)
+    hold_s = ((stats.hold_until_ms or 0) - stats.now_ms) / 1000
+    return max(0.0, opens_in, hold_s)
 
 
 def _observed(flow: Flow, delay_s: float) -> Answer:
@@ -114,7 +114,7 @@ def _steady(flow: Flow, delay_s: float) -> Answer:
             span = head_s + (ahead - free) / rate
         if span > _LONGEST_S:
             span = _LONGEST_S
-        # All of it grows with `span`, so nobody further back is ever told an earlier time.
+        # Everything grows with `span`, so nobody further back ever gets an earlier time.
         spread = 1.0 + (sqrt(fixed + noise / span + leaving * span * span) if span else 0.0)
         if spread > widest:
             spread = widest
@@ -125,7 +125,7 @@ def _steady(flow: Flow, delay_s: float) -> Answer:
 
 
 def _played(flow: Flow, forecast: Forecast, delay_s: float) -> Answer:
-    """The room was played forward: look up when it is a position's turn."""
+    """Look up when it is a position's turn in the room as it was played forward."""
     rate, hazard, proven, there = flow.rate, flow.hazard, flow.proven, 1.0 - flow.ghosts
     times, positions = forecast.times, forecast.positions
     lows, highs, spread = _ranges(forecast, flow)
@@ -156,7 +156,7 @@ def _ranges(forecast: Forecast, flow: Flow) -> tuple[list[float], list[float], f
     leaving = (TUNING.hazard_drift * flow.hazard) ** 2
     for span, doubt in zip(forecast.times[1:], forecast.doubts[1:], strict=True):
         spread = 1.0 + min(TUNING.widest_range, _Z * sqrt(doubt + leaving * span * span))
-        # Nobody further back is ever told an earlier time, nor one to the second.
+        # Nobody further back ever gets an earlier time, nor a range of zero width.
         lows.append(max(lows[-1], min(span / spread, span - flow.grain_s)))
         highs.append(max(highs[-1], span * spread, span + flow.grain_s))
     return lows, highs, spread

@@ -1,4 +1,4 @@
-"""Who holds the places of a room since when, and for how long: what the room's past says of it.
+"""Since when and for how long the places of a room are held, from the room's past.
 
 A place here is one of the `capacity`. Pure, stdlib only.
 """
@@ -16,7 +16,7 @@ from waitroom.models import Mode, Policy
 
 
 class Occupancy:
-    """The places of a room with `capacity`, by as much of its past as has no gap."""
+    """The places of a room with `capacity`, from the part of its past that has no gap."""
 
     def __init__(self, policy: Policy, past: Past, called: int, inside: int) -> None:
         self._policy, self._past = policy, past
@@ -25,7 +25,7 @@ class Occupancy:
         self._seconds = sum([span.seconds for span in self._spans])
 
     def is_known(self) -> bool:
-        """Tell whether places are what people wait for, and something is known of them."""
+        """Tell whether people wait for places, and something is known about these."""
         spans, capacity = self._spans, self._policy.capacity
         if capacity is None or not spans:
             return False
@@ -36,7 +36,7 @@ class Occupancy:
             return True
         seconds = sum([span.seconds for span in spans if span.busy])
         occupied_s = sum([span.occupied * span.seconds for span in spans if span.busy])
-        # A host who leaves more places free than this goes by something else.
+        # A host who leaves more places free than this does not fill up to the capacity.
         return occupied_s > TUNING.kept_full * capacity * seconds
 
     def measured(self) -> tuple[Holding, Occupants]:
@@ -55,7 +55,7 @@ class Occupancy:
         )
         inside = max(0.0, self._inside - sum(began) + sum(ended))
         before = max(0.0, self._called + self._inside - sum(calls) + sum(released))
-        if fresh:  # who had a place when it began had just been called
+        if fresh:  # those with a place at the beginning had just been called
             began[0], inside = began[0] + inside, 0.0
             calls[0], before = calls[0] + before, 0.0
         holding = self._holding(Counts(width_s, began, ended, inside), rough_s)
@@ -88,11 +88,11 @@ class Occupancy:
         return Holding(sessions, *self._answers(within_s or 0.0))
 
     def _answers(self, within_s: float) -> tuple[float, float, float]:
-        """Return how people answer a call now: a share never comes, and the others take a while."""
+        """Return how people react to a call: the share who never come, and the others' delay."""
         entered = no_shows = calls = 0
         seconds = called_s = 0.0
         for span in self._spans:
-            if seconds >= within_s:  # who was called later may still come
+            if seconds >= within_s:  # people called later may still come
                 calls += span.calls
             seconds += span.seconds
             entered += span.entered

@@ -1,6 +1,6 @@
 """Counts of people over windows of time, and the rate that follows from them. Pure.
 
-The rate is that of a minute, steadied by longer windows as far as these agree with it, as in
+The rate is that of a minute, smoothed with longer windows as far as these agree with it, as in
 Belomestny and Spokoiny's stagewise aggregation. It needs no model of how a rate changes.
 """
 
@@ -16,7 +16,7 @@ from waitroom.estimate.tuning import TUNING
 
 
 class Rate(NamedTuple):
-    """A rate that was measured: `people` within `seconds`."""
+    """A measured rate: `people` within `seconds`."""
 
     people: float
     seconds: float
@@ -60,7 +60,7 @@ class Track:
     def dispersion(self, block_s: float) -> float:
         """Return variance ÷ mean of the people per block.
 
-        Neighbours are compared, so that a rate that changed does not look like a restless one.
+        Neighbouring blocks are compared, so that a changed rate does not look like a noisy one.
         """
         number = min(TUNING.most_blocks, int(self.seconds / block_s))
         counts = self.bins(block_s, number)
@@ -73,15 +73,15 @@ class Track:
         return (measured * (number - 1) + prior) / (number - 1 + prior)
 
     def rate(self, shortest_s: float, block_s: float) -> Rate:
-        """Return the rate of the last minute, steadied by every longer window that agrees with it.
+        """Return the rate of the last minute, smoothed with every longer window that agrees.
 
-        A room that keeps its rate is judged by an hour, one that changed by what it did since. How
-        much a longer window counts falls smoothly with its difference, or answers would jump.
+        A steady room is judged by an hour, a changed one by the time since the change. The weight
+        of a longer window falls smoothly with its difference, or estimates would jump.
         """
         spread = max(
             self.dispersion(block_s), self.dispersion(4 * block_s), TUNING.least_dispersion
         )
-        # In a slow room a minute holds too few to tell anything.
+        # In a slow room a minute has too few people to say anything.
         enough_s = self.time_of(TUNING.window_people)
         seconds = max(shortest_s, min(enough_s, TUNING.longest_start * shortest_s))
         seconds = min(seconds, self.seconds)

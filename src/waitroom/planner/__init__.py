@@ -1,8 +1,8 @@
 """The planner: settings of a room from the figures of the site behind it. Pure: no I/O.
 
 It computes what seed 000 computes on paper, and then what that left out: how many people a pace
-puts inside at once. The document's pace does not depend on its target at all (the target cancels
-out of its formulas), so it always fills the origin up.
+puts inside at once. The document's pace does not depend on its target (the target cancels out of
+its formulas), so it always fills the origin.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Chain", "Inputs", "Outcome", "Plan", "Word", "plan"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that was found."""
+    """The result of planning."""
 
     room: str
     inputs: Inputs
@@ -60,10 +60,10 @@ class Plan:
 
 
 def plan(given: Inputs, room: str = "concert") -> Plan:
-    """Return the plan; figures that cannot go together raise InvalidInput with the remedy.
+    """Return the plan; figures that contradict each other raise InvalidInput with the remedy.
 
-    The pace that is judged is `given.batch`, or else the one that the document's formulas give;
-    for its own example that is the 1,400 which it chose.
+    The judged pace is `given.batch`, or else that of the document's formulas; for its own example
+    that is the 1,400 which it chose.
     """
     check_room_name(room)
     verdict.check_capacity(given)

@@ -17,10 +17,10 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 def changes(given: Inputs, best: Outcome, capacity: int) -> dict[str, Any]:
     """Return what to set beside the preset.
 
-    The pace holds the target. `capacity` is the ceiling above it, not the target itself, for it
-    counts those called as well, who may take `enter_within_s` to come.
+    The pace keeps the target. `capacity` is the ceiling above it, not the target itself, because
+    it also counts those called, who may take `enter_within_s` to come.
     """
-    found: dict[str, Any] = {
+    changes: dict[str, Any] = {
         "batch": best.batch,
         "every_s": given.every_s,
         "session_s": given.session_s,
@@ -28,8 +28,8 @@ def changes(given: Inputs, best: Outcome, capacity: int) -> dict[str, Any]:
     }
     life_s = PRESETS[PRESET].ticket_ttl_s
     if life_s is not None and best.queue_lives_s > life_s:
-        found["ticket_ttl_s"] = math.ceil(best.queue_lives_s)
-    return found
+        changes["ticket_ttl_s"] = math.ceil(best.queue_lives_s)
+    return changes
 
 
 def as_toml(room: str, changed: dict[str, Any]) -> str:

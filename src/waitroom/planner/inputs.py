@@ -1,6 +1,6 @@
 """What a plan starts from, checked: the figures of seed 000 by default.
 
-A figure that cannot be is refused with its name and what is allowed, before anything is computed.
+An impossible figure is refused, with its name and what is allowed, before anything is computed.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from waitroom.errors import InvalidInput
 
 MOST_PEOPLE = 1_000_000_000
 MOST_SECONDS = 366 * 86_400
-"""The same as the highest values of a policy, which the plan is to become."""
+"""The same as the highest values of a policy, because the plan becomes one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """What a field takes; `above` and `below` mean that the end itself is not allowed."""
+    """The allowed range of a field; `above` and `below` exclude the end itself."""
 
     low: float
     high: float
@@ -31,7 +31,7 @@ class _Range:
     hint: str = ""
 
     def holds(self, value: float) -> bool:
-        """Tell whether a number lies within."""
+        """Tell whether a number is in the range."""
         high_enough = value > self.low if self.above else value >= self.low
         return high_enough and (value < self.high if self.below else value <= self.high)
 
@@ -60,7 +60,7 @@ _RANGES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The figures of a plan. The document names no crowd; that one is ours."""
+    """The figures of a plan. The document names no crowd; that default is ours."""
 
     tps: float = 1_000
     session_s: float = 300
@@ -91,7 +91,7 @@ class Inputs:
 
 
 def exact(value: float) -> Fraction:
-    """Return a number as it was written: 0.15 is 3/20, so that no sum is a hair off."""
+    """Return a number exactly as written: 0.15 is 3/20, so that no sum has a rounding error."""
     return Fraction(str(value))
 
 

@@ -19,7 +19,7 @@ POLL_IN_FRONT_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A pace and what comes of it, if every session lasts its full length and nobody gives up."""
+    """A pace and its results, if every session lasts its full length and nobody gives up."""
 
     batch: int
     every_s: float
@@ -67,8 +67,8 @@ def outcome(given: Inputs, batch: int) -> Outcome:
 def _line(given: Inputs, batch: int) -> tuple[int, float, float]:
     """Return the most people waiting, the wait of the last one, and how long the line lives.
 
-    People come evenly over `arrive_s`, and slots end at N, 2 N, …: a bound, for the first slot of
-    a room that stands open begins with the first person.
+    People come evenly over `arrive_s`, and slots end at N, 2 N, …. It is a bound, because the first
+    slot of an open room begins with the first person.
     """
     every, arrive = exact(given.every_s), exact(given.arrive_s)
     slots = math.ceil(arrive / every)

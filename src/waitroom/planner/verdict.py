@@ -1,4 +1,4 @@
-"""The pace that holds the target, and a judgement of another one in words."""
+"""The pace that keeps the target, and the verdict on another pace, in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOLERANCE = Fraction(1, 1_000)
 
 
 class Word(StrEnum):
-    """How a pace came out, best first."""
+    """The verdict on a pace, best first."""
 
     HOLDS = "holds"
     ABOVE_TARGET = "above_target"
@@ -83,52 +83,52 @@ def check_line(given: Inputs, best: Outcome) -> None:
         )
 
 
-def judge(given: Inputs, found: Outcome, best: Outcome, capacity: int, target: int) -> Word:
-    """Return how the pace `found` came out; nobody is blamed for the rounding of `best`."""
-    if found.inside > concurrent_users(given):  # the same as a load above `tps`
+def judge(given: Inputs, judged: Outcome, best: Outcome, capacity: int, target: int) -> Word:
+    """Return the verdict on a pace; the rounding of `best` is not held against it."""
+    if judged.inside > concurrent_users(given):  # the same as a load above `tps`
         return Word.ABOVE_ORIGIN
-    if found.inside > capacity:
+    if judged.inside > capacity:
         return Word.ABOVE_CAPACITY
-    return Word.ABOVE_TARGET if found.inside > max(target, best.inside) else Word.HOLDS
+    return Word.ABOVE_TARGET if judged.inside > max(target, best.inside) else Word.HOLDS
 
 
-def sentence(word: Word, found: Outcome, best: Outcome, capacity: int, target: int) -> str:
+def sentence(word: Word, judged: Outcome, best: Outcome, capacity: int, target: int) -> str:
     """Return the verdict in words."""
-    puts = f"{_pace(found)} puts {found.inside:,} people inside at once"
+    puts = f"{_pace(judged)} puts {judged.inside:,} people inside at once"
     limits = f"your target is {target:,}"
     if word in (Word.ABOVE_CAPACITY, Word.ABOVE_ORIGIN):
         limits += f" and your capacity {capacity:,}"
     if word is not Word.HOLDS:
         return f"{puts}; {limits}; use {best.batch:,}."
-    if found.batch < best.batch:
+    if judged.batch < best.batch:
         return f"{puts}; {limits}, so it holds; {best.batch:,} would hold, too, and be faster."
     return f"{puts}; {limits}, so it holds."
 
 
 def notes(given: Inputs, word: Word, best: Outcome, target: int) -> list[str]:
     """Return what the reader should know beside the verdict."""
-    found = []
+    notes = []
     if given.batch is None and word is not Word.HOLDS:
-        found.append("The target cancels out of the formulas: their pace is the same for any.")
+        notes.append("The target cancels out of the formulas: their pace is the same for any.")
     if best.inside > target:
         wanted = Fraction(target, slots_inside(given))
-        found.append(
+        notes.append(
             f"{best.batch:,} is {float(wanted):,.2f} rounded to the nearest: it is "
             f"{best.inside - target:,} above the target; {best.batch - 1:,} stays below it."
         )
     if best.inside - best.inside_average >= 1:
-        found.append(
+        notes.append(
             f"Sessions of {given.session_s:g} s are no multiple of slots of {given.every_s:g} s: "
             f"{best.inside_average:,.0f} people are inside on average, {best.inside:,} at most."
         )
     if given.crowd <= target:
-        found.append("The whole crowd is within the target; it would fit without a waiting room.")
-    found.append(
+        notes.append("The whole crowd is within the target; it would fit without a waiting room.")
+    notes.append(
         f"`session_s` ends every session after {given.session_s:g} s; if that is an average, set "
         "a longer one. `capacity` still holds."
     )
-    return found
+    return notes
 
 
-def _pace(found: Outcome) -> str:
-    return f"{found.batch:,} per {found.every_s:g} s"
+def _pace(outcome: Outcome) -> str:
+    return f"{outcome.batch:,} per {outcome.every_s:g} s"
