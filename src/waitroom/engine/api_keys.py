@@ -23,7 +23,7 @@ class ApiKeys(BearerKeys[ApiKey]):
         self._runner = runner
 
     async def create(self, name: str, role: Role) -> tuple[str, ApiKey]:
-        """Make a key; return its text, which nobody can show again, and its record."""
+        """Make a key; return its text, which cannot be shown again, and its record."""
         check_key_name(name)
         if len(await self.read(now=True)) >= MOST_KEYS:
             raise InvalidInput("name", f"there are {MOST_KEYS} keys already; revoke some first")
@@ -70,6 +70,6 @@ def _read_all(raw: Mapping[bytes, bytes]) -> Iterator[Stored[ApiKey]]:
                 created_ms=int(fields["created_ms"]),
                 mark=mark_of(digest),
             )
-        except (ValueError, KeyError, TypeError):  # not ours, or of a newer Waitroom: no key
+        except (ValueError, KeyError, TypeError):  # not ours, or of a newer Waitroom: ignore it
             continue
         yield Stored(key, digest)

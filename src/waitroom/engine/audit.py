@@ -1,7 +1,7 @@
 """The audit log: who changed what, when and from where. Newest first; no secrets in it.
 
-Entries are numbered by the server's clock. After a lost reply one may stand twice; none is lost
-short of a loss of the server's data, for which the process log has every entry too.
+Entries are numbered by the server's clock. After a lost reply an entry may appear twice. Entries
+are lost only with the server's data; the process log has every entry too.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _document(entry: Entry, **instead: Any) -> dict[str, Any]:
 
 
 def _entry(line: Any) -> Entry | None:
-    """Read one entry of the stream; what somebody else wrote there is passed over."""
+    """Read one entry of the stream; skip what somebody else wrote there."""
     name, fields = line[0].decode(), line[1]
     try:
         document = json.loads(fields[b"entry"])

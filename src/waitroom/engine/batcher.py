@@ -1,7 +1,7 @@
 """Turns many concurrent calls of one process into few script calls, without a timer.
 
-What arrives while a call is under way goes out together when that call is back. An idle batcher
-sends at once, so a lone caller waits for nothing.
+Items that arrive while a call is under way are sent together when it returns. An idle batcher sends
+at once, so a single caller never waits.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Batcher(Generic[Item, Answer]):
         future: asyncio.Future[Answer] = loop.create_future()
         self._pending.append((item, future))
         if not self._starting and len(self._tasks) < self._in_flight:
-            # One turn of the loop later, so that callers which are ready now share the call.
+            # One turn of the event loop later, so that callers that are ready now share the call.
             self._starting = True
             loop.call_soon(self._start)
         return future
@@ -77,7 +77,7 @@ class Batcher(Generic[Item, Answer]):
         return time.monotonic() - min(began for began, _ in self._tasks.values())
 
     def fail(self, error: Exception) -> None:
-        """Give the error to all who wait, now. Calls under way go on, for nobody."""
+        """Give the error to all who wait, now. Calls under way go on, unobserved."""
         pending, self._pending = self._pending, []
         for batch in (*(batch for _, batch in self._tasks.values()), pending):
             for _, future in batch:

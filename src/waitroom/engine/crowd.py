@@ -24,7 +24,7 @@ Answers = list[TicketView | WaitroomError]
 """One per ticket, in the order asked: its view, or its own error."""
 
 ENTERS_PER_SCRIPT = 400
-"""Leaves as many as are called next within what one script may move."""
+"""Leaves room in one script call for as many people as are called next."""
 
 _MOST_BATCHERS = 4_096
 _Item = TypeVar("_Item")
@@ -80,7 +80,7 @@ class Crowd:
         """Take a place, together with the others of this moment."""
         batcher = self._joins.get(room)
         if batcher is None:
-            # One call at a time, so that who comes first here is first in the line too.
+            # One call at a time, so that the first here is first in the line too.
             batcher = Batcher(partial(self.join_many, room), in_flight=1)
             _kept(self._joins, room, batcher)
         return batcher.submit(join)
@@ -101,9 +101,9 @@ class Crowd:
         return batcher.submit(session)
 
     async def read(self, room: str, text: str) -> PresentedTicket:
-        """Read a ticket string, or raise why it cannot be used; the server is not asked for it."""
+        """Read a ticket string, or raise why it cannot be used; makes no call about the ticket."""
         if not self._runner.knows(room):
-            self._ring.read(check_room_name(room), text)  # a forged one must not cost a question
+            self._ring.read(check_room_name(room), text)  # a forged ticket must not cost a call
             await self._runner.know(room)
         return self._read(room, text)
 
@@ -135,7 +135,7 @@ class Crowd:
         return _merged(presented, await self._poll(room, good) if good else [])
 
     async def _poll(self, room: str, tickets: Sequence[PresentedTicket]) -> Answers:
-        """Poll tickets in one call, and put back into the line who is missing there."""
+        """Poll tickets in one call, and put missing tickets back into the line."""
         ids, claims = [each.ticket.id for each in tickets], [each.claim for each in tickets]
         reply = replies.polled(await self._runner.run(room, calls.poll(ids, claims)))
         answers: Answers = []
@@ -162,7 +162,7 @@ class Crowd:
         entered = await self._ask_enter(room, tickets)
         pairs = zip(tickets, entered, strict=True)
         absent = [ticket for ticket, answer in pairs if answer.word == "absent"]
-        if absent:  # swept or lost: they have their places back, which is not a turn
+        if absent:  # swept or lost: they get their places back, but no turn
             await self._restore(room, absent)
             again = iter(await self._ask_enter(room, absent))
             entered = [next(again) if at.word == "absent" else at for at in entered]
@@ -198,7 +198,7 @@ class Crowd:
     ) -> Answers:
         rows = [(ticket.ticket.id, ticket.claim, enter) for ticket, enter in tickets]
         word = "redraw"
-        while word == "redraw":  # after it the policy and epoch of that reply are known
+        while word == "redraw":  # its reply brought the current policy and epoch
             draw = self._runner.memory(room).draw(self._ring, room)
             reply = await self._runner.run(room, calls.join(rows, draw, restore=restore))
             word = reply.word
@@ -215,7 +215,7 @@ class Crowd:
                 old = ring.read(room, join.ticket)
                 if not self._too_old(old):
                     return self._read(room, join.ticket)
-                ticket_id = old.id  # a place that is over does not keep its holder from a new one
+                ticket_id = old.id  # an expired place does not keep its holder from a new one
             elif join.visitor is not None:
                 ticket_id = ring.visitor_id(room, join.visitor)
             else:
@@ -257,7 +257,7 @@ class Crowd:
 
 
 def _merged(tickets: Iterable[PresentedTicket | WaitroomError], answers: Answers) -> Answers:
-    """Return the answers of those that were sent, between the errors of those that were not."""
+    """Return the answers of the tickets sent, merged with the errors of the others."""
     rest = iter(answers)
     return [next(rest) if isinstance(each, PresentedTicket) else each for each in tickets]
 

@@ -1,4 +1,4 @@
-"""What a file declared for a room when a server last started: kept, so that edits can be told."""
+"""What a file declared for a room when a server last started, kept to notice edits."""
 
 from __future__ import annotations
 

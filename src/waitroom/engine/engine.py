@@ -88,7 +88,7 @@ class Engine:
         clock: Clock | None = None,
         admin_key: str | None = None,
     ) -> Self:
-        """Connect to the server of `url`, or start an own one in `data_dir`.
+        """Connect to the server of `url`, or start one in `data_dir`.
 
         A call gives up after `timeout_s` without an answer, and is tried again, but not once
         `patience_s` have passed. The first connection may take `connect_timeout_s`, two
@@ -98,12 +98,12 @@ class Engine:
         backend = await connect(url, data_dir, timeout_s, connect_timeout_s=first_s)
         try:
             return cls(backend, ring, clock=clock, patience_s=patience_s, admin_key=admin_key)
-        except BaseException:  # a key that cannot be one
+        except BaseException:  # the admin key is malformed
             await backend.aclose()
             raise
 
     async def aclose(self) -> None:
-        """Let calls under way end, then close the connection and an own server."""
+        """Let calls under way end, then close the connection and a server that we started."""
         await self._crowd.drain()
         await self._lines.drain()
         await self.backend.aclose()
@@ -115,15 +115,15 @@ class Engine:
         await self.aclose()
 
     async def ping(self) -> None:
-        """Ask the server for a sign of life; no retries, so that the caller learns the truth."""
+        """Ping the server, without retries, so that the caller sees its real state."""
         await self._runner.client.ping()
 
     def on_change(self, tell: OnChange) -> Callable[[], None]:
-        """Tell of every room that this process changes; call what is returned to end that."""
+        """Call `tell` with every room that this process changes; the result unsubscribes."""
         return _subscribed(self._runner.on_change, tell)
 
     def on_script(self, tell: OnScript) -> Callable[[], None]:
-        """Tell of every script call; call what is returned to end that."""
+        """Call `tell` with every script call; the result unsubscribes."""
         return _subscribed(self._runner.on_script, tell)
 
     @property
@@ -144,7 +144,7 @@ class Engine:
     async def configure(
         self, room: str, *, version: int | None = None, op_id: str | None = None, **changes: Any
     ) -> PolicyChange:
-        """Change fields of a policy, at once; with `version`, only if it still is that one.
+        """Change fields of a policy atomically; with `version`, only if it is still current.
 
         Return the room directly before and after. A repeat of an `op_id` changes nothing.
         """
@@ -167,7 +167,7 @@ class Engine:
         return await self._rooms.names()
 
     async def occupied(self, rooms: Sequence[str]) -> builtins.list[str]:
-        """Return those rooms that hold anybody; a cheap question, asked of many at once."""
+        """Return the rooms with anybody in them; a cheap query for many rooms at once."""
         return await self._rooms.occupied(rooms)
 
     async def meet(self, rooms: Sequence[str]) -> builtins.list[str]:
@@ -184,7 +184,7 @@ class Engine:
         return memory.policy if memory is not None else None
 
     def declare(self, room: str, policy: Policy) -> None:
-        """Remember a room from a configuration file: it comes back after a loss and our restart."""
+        """Remember a room from a configuration file: it survives a data loss and our restart."""
         self._runner.declare(check_room_name(room), policy)
 
     # Visitors -------------------------------------------------------------------------------
@@ -201,15 +201,15 @@ class Engine:
         return await self._crowd.join(check_room_name(room), Join(ticket, visitor, enter))
 
     def poll(self, room: str, ticket: str | PresentedTicket) -> Awaitable[TicketView]:
-        """Tell where a ticket is, and that its holder is still there.
+        """Return where a ticket is, and note that its holder is still there.
 
         Nearly every call to a busy server ends here. So it is no coroutine: where the room is
-        known, the future of the batch is all that is made and awaited.
+        known, only the future of the batch is made and awaited.
         """
         return self._crowd.poll(room, ticket)
 
     async def read_ticket(self, room: str, text: str) -> PresentedTicket:
-        """Read a ticket string, or raise why it cannot be used; nothing of the ticket is asked."""
+        """Read a ticket string, or raise why it cannot be used; makes no call about the ticket."""
         return await self._crowd.read(room, text)
 
     async def join_many(self, room: str, joins: Sequence[Join]) -> Answers:
@@ -223,7 +223,7 @@ class Engine:
         return await self._crowd.poll_many(room, tickets)
 
     async def enter(self, room: str, ticket: str) -> TicketView:
-        """Go inside; asked again, answer the same session."""
+        """Go inside; a repeated call returns the same session."""
         return await self._crowd.enter(room, await self._crowd.read(room, ticket))
 
     async def renew(
@@ -255,7 +255,7 @@ class Engine:
         return ticket_views.gone(room, ticket_id, ticket, "finished")
 
     async def finish_session(self, room: str, ticket_id: str, sid: int) -> None:
-        """End a session for a gate; one that has ended already is no error of theirs."""
+        """End a session for a gate; a session that has already ended is no error."""
         call = calls.finish(inputs.check_ticket_id(ticket_id), sid)
         (await self._once(room, call, None)).expect("finished")
 
@@ -275,7 +275,7 @@ class Engine:
         return ticket_views.deferred(self.ring, presented, replies.deferred(reply))
 
     async def check(self, room: str, ticket_id: str, sid: int) -> bool:
-        """Tell whether a session is inside now. It is no sign of life, and cheaper than a poll."""
+        """Tell whether a session is inside now; cheaper than a poll, and no sign of presence."""
         inputs.check_session((ticket_id, sid))
         return await self._crowd.check(check_room_name(room), (ticket_id, sid))
 
@@ -296,7 +296,7 @@ class Engine:
     async def admit(
         self, room: str, count: int, *, force: bool = False, op_id: str | None = None
     ) -> int:
-        """Call the first `count` people by hand; return how many there were room for."""
+        """Call the first `count` people by hand; return how many there was room for."""
         inputs.check_count("count", count, 1_000_000)
         op_id, total = inputs.op_id_of(op_id), 0
         for step in itertools.count():
@@ -319,7 +319,7 @@ class Engine:
 
     async def kick(self, room: str, ticket_ids: Iterable[str], *, op_id: str | None = None) -> int:
         """Remove tickets wherever they are; return how many were there."""
-        if isinstance(ticket_ids, str):  # or each of its letters would be an id
+        if isinstance(ticket_ids, str):  # else each of its letters would be an id
             raise InvalidInput("ticket ids", "must be a list of ids, not one string")
         ids = [inputs.check_ticket_id(ticket_id) for ticket_id in ticket_ids]
         op_id, total = inputs.op_id_of(op_id), 0
@@ -331,11 +331,11 @@ class Engine:
     async def settle(
         self, room: str, tickets: Sequence[Settled] = (), *, pace: str = "", forced: bool = False
     ) -> int:
-        """Bring tickets to where a record elsewhere says they are; return how many changed.
+        """Bring tickets to the state that an outside record says; return how many changed.
 
-        A revision that is older than one settled before changes nothing, unless it is forced; of
-        several for one ticket the newest counts. Without tickets it only tells those who watch
-        that the record has changed.
+        A revision older than the last settled one changes nothing, unless it is forced; of several
+        for one ticket the newest counts. Without tickets it only tells watchers that the record has
+        changed.
         """
         check_room_name(room)
         inputs.check_settled(tickets, pace)
@@ -350,10 +350,10 @@ class Engine:
         return total
 
     async def line(self, room: str) -> LineContents:
-        """Return all that a settled line holds.
+        """Return the whole content of a settled line.
 
-        Commands of others may come in between. Whoever moves meanwhile is seen twice or not at all,
-        which costs a needless settling of what the record says: nothing more.
+        The read is not atomic. A ticket that moves meanwhile is seen twice or not at all, which
+        costs only a needless `settle`.
         """
         return await self._lines.contents(room)
 
@@ -370,11 +370,11 @@ class Engine:
         return await self._lines.spot(room, ticket_id)
 
     async def revisions(self, rooms: Sequence[str]) -> builtins.list[int]:
-        """Return a number per room that is another one after every change; 0 if it is not there."""
+        """Return a number per room that differs after every change; 0 if the room is not there."""
         return await self._lines.revisions(rooms)
 
     def forget_line(self, room: str) -> None:
-        """Ask for the length and pace of a line again, for they have changed."""
+        """Forget the known length and pace of a line, because they have changed."""
         self._lines.forget(room)
 
     async def list(
@@ -410,7 +410,7 @@ class Engine:
         return await event_log.series(self._runner, check_room_name(room), since_ms, limit)
 
     async def events(self, room: str, after: str | None = None, limit: int = 500) -> EventPage:
-        """Return what happened after a cursor; without one, nothing but the newest cursor."""
+        """Return the events after a cursor; without one, only the newest cursor."""
         return await event_log.events(self._runner, check_room_name(room), after, limit)
 
     def pipeline(self, room: str, socket: Path) -> Pipeline:

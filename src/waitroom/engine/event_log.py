@@ -1,4 +1,4 @@
-"""What a room's streams tell: its samples and its events, read without a script."""
+"""A room's streams, its samples and its events, read without a script."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def events(runner: Runner, room: str, after: str | None, limit: int) -> Ev
     inputs.stream_id("after", after)
     entries, last = await runner.streams(room, ("events", False, f"({after}", limit), newest)
     if not entries and last and _id(last[0][0].decode()) < _id(after):
-        # The stream began anew, by a clock that had gone back: all of it is news.
+        # The stream began anew, by a clock that had gone back: all of it is new.
         (entries,) = await runner.streams(room, ("events", False, "-", limit))
     cursor = entries[-1][0].decode() if entries else after
     return EventPage(cursor, tuple(replies.event(entry) for _, entry in entries))

@@ -1,7 +1,7 @@
 """One-time codes that hand a session from the waiting page to a site on another host.
 
-A cookie does not go there, and a pass in an address would end up in logs and histories. So the
-address carries a code that is worth nothing once it was used. Only its hash is stored.
+A cookie is not sent there, and a pass in a URL would end up in logs and histories. So the URL
+carries a code that is worthless once used. Only its hash is stored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Handoff:
 
 
 class Handoffs:
-    """Makes codes and redeems them, each once, whichever server is asked."""
+    """Makes codes and redeems each once, on whichever server."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -44,7 +44,7 @@ class Handoffs:
 
     async def redeem(self, code: str) -> Handoff:
         """Return what a code stands for; nobody gets it a second time."""
-        # GETDEL is atomic. If its reply is lost the code is gone, and the page gives a new one.
+        # GETDEL is atomic. If its reply is lost, the code is gone, and the page makes a new one.
         raw = (
             await self._runner.command("GETDEL", _key(code)) if 0 < len(code) <= _LONGEST else None
         )

@@ -1,4 +1,4 @@
-"""What callers of the engine give, checked before the server is asked. Pure."""
+"""Checks of the engine's arguments, made before the server is asked. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OP_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 SETTLED_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 SETTLED_STATES = ("waiting", "called", "finished", "left", "no_show")
 MOST_PLACE = 9 * 10**15
-"""A score of a sorted set is exact up to here, and leaves room for those who come after it."""
+"""Up to here a sorted set's score is exact, with room for later places."""
 
 _PACE_LENGTH = 64
 STREAM_ID = re.compile(r"([0-9]{1,20})-([0-9]{1,20})", re.ASCII)
@@ -36,7 +36,7 @@ def check_count(field: str, value: int, most: int) -> None:
 
 
 def check_cursor(field: str, given: str | None) -> None:
-    """Refuse what cannot be the cursor of a page of `list`."""
+    """Refuse text that cannot be the cursor of a page of `list`."""
     if given is not None and not (given.isascii() and given.isdecimal() and len(given) <= 16):
         raise InvalidInput(field, "must be the cursor of an earlier page")
 
@@ -57,7 +57,7 @@ def check_many(field: str, items: Sequence[Any]) -> None:
 
 
 def check_session(session: tuple[str, int]) -> None:
-    """Refuse what is not the id of a ticket and the number of a session."""
+    """Refuse a session that is not the id of a ticket and a session number."""
     ticket_id, sid = session
     if not isinstance(ticket_id, str):
         raise InvalidInput("ticket id", "must be the id of a ticket, as its pass says it")
@@ -66,11 +66,11 @@ def check_session(session: tuple[str, int]) -> None:
 
 
 def check_settled(tickets: Sequence[tuple[str, str, int, int]], pace: str) -> None:
-    """Refuse what a record cannot say of tickets, or of the pace of their line."""
+    """Refuse invalid tickets, or an invalid pace of their line."""
     if not isinstance(pace, str) or len(pace) > _PACE_LENGTH or not pace.isascii():
         raise InvalidInput("pace", f"takes at most {_PACE_LENGTH} ASCII characters")
     for ticket_id, state, place, revision in tickets:
-        # It becomes a word of an event, whose words are split by blanks.
+        # The id becomes a word of an event, whose words are split by blanks.
         if not isinstance(ticket_id, str) or not SETTLED_ID.fullmatch(ticket_id):
             raise InvalidInput("ticket id", "takes 1 to 64 letters, digits, '-' or '_'")
         if state not in SETTLED_STATES:
@@ -86,7 +86,7 @@ _Settled = TypeVar("_Settled", bound=tuple[str, str, int, int])
 
 
 def newest(tickets: Sequence[_Settled]) -> list[_Settled]:
-    """Return the newest that is said of each ticket; of two with one revision, the last."""
+    """Return the newest state of each ticket; of two with the same revision, the last."""
     by_id: dict[str, _Settled] = {}
     for ticket in tickets:
         known = by_id.get(ticket[0])
@@ -96,7 +96,7 @@ def newest(tickets: Sequence[_Settled]) -> list[_Settled]:
 
 
 def check_ticket_id(ticket_id: str) -> str:
-    """Return an id that can be one of a ticket."""
+    """Return the id if it can be a ticket's, else refuse it."""
     if not isinstance(ticket_id, str) or not 1 <= len(ticket_id) <= 64 or not ticket_id.isascii():
         raise InvalidInput("ticket id", "must be the id of a ticket, as `list` shows it")
     return ticket_id

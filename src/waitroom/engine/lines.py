@@ -1,8 +1,8 @@
-"""Lines that a record elsewhere decides, read: where a ticket stands, and whether anything changed.
+"""Reads lines that an outside record decides: where a ticket stands, and whether anything changed.
 
-The desk's database says who waits and in which order; `Engine.settle` brings the line there. Here
-it is read with plain commands, those of all rooms and callers together in one pipeline, for guests
-look far more often than a line moves.
+The desk's database says who waits and in which order; `Engine.settle` brings the line to that
+state. Here it is read with plain commands, those of all rooms and callers together in one pipeline,
+because guests look far more often than a line moves.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from waitroom.errors import BrokenRoom
 from waitroom.models import State, check_room_name
 
 FACTS_S = 1.0
-"""For so long the length and the pace of a line are not asked for again."""
+"""How long the known length and pace of a line are used before asking again."""
 
 _MOST_FACTS = 20_000
 _ROOMS_PER_PIPELINE = 200
 
 
 class Settled(NamedTuple):
-    """Where the record says that a ticket is: waiting, called, or gone for a reason."""
+    """A ticket's state according to the record: waiting, called, or gone for a reason."""
 
     id: str
     state: str
@@ -36,7 +36,7 @@ class Settled(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where a ticket stands: `state` is None if the line does not hold it."""
+    """Where a ticket stands: `state` is None if it is not in the line."""
 
     state: State | None
     position: int | None
@@ -57,12 +57,12 @@ class LineCounts(NamedTuple):
 
 
 SPOILT = LineCounts(-1, -1, "")
-"""Said of a line of which a key holds something else: like no line in the record."""
+"""The counts of a line with a key of another type: equal to no line in the record."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineContents:
-    """All that a line holds at a moment."""
+    """The whole line at a moment."""
 
     there: bool
     waiting: Mapping[str, int]
@@ -103,17 +103,17 @@ class Lines:
         return await self._asked.submit((check_room_name(room), ticket_id))
 
     def forget(self, room: str) -> None:
-        """Ask for the length and pace of a line again, for this process has just changed them."""
+        """Forget the length and pace of a line, because this process has just changed them."""
         self._facts.pop(room, None)
-        for changed in self._changed:  # those being read now may be of before
+        for changed in self._changed:  # a read under way may have the old ones
             changed.add(room)
 
     async def revisions(self, rooms: Sequence[str]) -> list[int]:
-        """Return a number per room that is another one after every change; 0 if it is not there."""
+        """Return a number per room that differs after every change; 0 if the room is not there."""
         revisions = await self._runner.reads(
             [("HGET", keys.room_key(room, "meta"), "rev") for room in rooms]
         )
-        # A spoilt room has no revision, and must not keep the others from theirs.
+        # A broken room has no revision, and must not keep the others from theirs.
         return [0 if isinstance(rev, Exception) else int(float(rev or 0)) for rev in revisions]
 
     async def contents(self, room: str) -> LineContents:
@@ -135,7 +135,7 @@ class Lines:
             there=epoch is not None and dropped is None,
             waiting={_text(name): int(float(score)) for name, score in _pairs(places)},
             called=frozenset(map(_text, turns)),
-            # Of who is gone it also says since when.
+            # For those gone it also says since when.
             revisions={_text(name): int(_text(at).split(":")[0]) for name, at in _pairs(revisions)},
             pace=_text(pace or b""),
             mark=(int(float(epoch or 0)), int(float(rev or 0))),  # Lua may write 1e+15
@@ -159,7 +159,7 @@ class Lines:
         return memory.epoch, memory.rev
 
     async def drain(self) -> None:
-        """Wait until every question has its answer."""
+        """Wait until every read under way is done."""
         await self._asked.drain()
 
     async def _look(self, asked: list[_Ask]) -> list[Spot | Exception]:
@@ -222,7 +222,7 @@ def _spot(facts: _Facts | Exception, rank: Any, turn: Any) -> Spot | Exception:
     if isinstance(facts, Exception) or isinstance(rank or turn, Exception):
         return BrokenRoom(WRONG_TYPE.format("a key"))
     if rank is not None:
-        # Who has just come stands behind all those that were counted a moment ago.
+        # A new ticket stands behind all those that were counted a moment ago.
         return Spot(State.WAITING, rank + 1, max(facts.waiting, rank + 1), facts.pace)
     state = State.CALLED if turn is not None else None
     return Spot(state, None, facts.waiting, facts.pace)
@@ -235,7 +235,7 @@ def _counts(waiting: Any, called: Any, pace: Any) -> LineCounts:
 
 
 def _pairs(answer: Any) -> Iterable[tuple[bytes, Any]]:
-    """Return pairs of an answer, however this protocol and client give them."""
+    """Return the pairs in a reply, in whichever form this protocol and client give them."""
     if isinstance(answer, Mapping):
         return answer.items()
     if answer and not isinstance(answer[0], (list, tuple)):

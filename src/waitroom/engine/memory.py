@@ -1,6 +1,6 @@
-"""What a process remembers of each room, so that the room survives the loss of its data.
+"""What a process remembers about each room, so that the room survives the loss of its data.
 
-It is sent with every script call, and from it a lost room is published again.
+It is sent with every script call, and restores a lost room.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class RoomMemory:
         """Learn from the head of a reply."""
         self.saw_epoch(head.epoch)
         if head.epoch < self.epoch:
-            return  # a reply that was under way while the room was cleared
+            return  # this reply was under way while the room was cleared
         self.rev = max(self.rev, head.rev)
         self.watermark = max(self.watermark, head.watermark)
         self.last = max(self.last, head.last)
 
     def draw(self, ring: KeyRing, room: str) -> Callable[[str], int] | None:
-        """Return what draws the place of a ticket, if places of this room are drawn."""
+        """Return the function that draws a ticket's place, if places of this room are drawn."""
         if self.policy is None or self.policy.before_open is not BeforeOpen.DRAW:
             return None
         return partial(ring.draw, room, self.epoch)

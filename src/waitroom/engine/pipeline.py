@@ -1,9 +1,9 @@
 """One connection on which calls are answered in the order they were sent, for a rehearsal.
 
-A rehearsal of a million people makes millions of calls one after the other, and none of them may
-overtake another, or the same seed would not give the same result. So the next calls are packed and
-sent while the server still works on the last ones. There are no repeats and no recovery: the server
-is private, and a rehearsal whose connection breaks has failed.
+A rehearsal of a million people makes millions of calls in strict order, or the same seed would not
+give the same result. So the next calls are packed and sent while the server still works on the
+last. There are no repeats and no recovery: the server is private, and a rehearsal whose connection
+breaks has failed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from waitroom.tickets import KeyRing
 
 VERBS = (Verb.JOIN, Verb.POLL, Verb.ENTER, Verb.FINISH, Verb.LEAVE, Verb.RENEW)
 AT_ONCE = 400
-"""Most calls that are packed together; calls for many people count as so many."""
+"""Most calls that are packed together; a call for many people counts once per person."""
 
 _OnReplies = Callable[[list[Any]], None]
 
@@ -37,8 +37,8 @@ _OnReplies = Callable[[list[Any]], None]
 class Pipeline:
     """Sends verbs of visitors of one room: `async with engine.pipeline(room, socket) as pipeline`.
 
-    A ticket is its id and its place, 0 for none. Answers go to the callback of their call, in order
-    and some at a time; `settle` waits for the last. What a callback raises ends the rehearsal.
+    A ticket is its id and its place, 0 for none. Replies go to the callback of their call, in order
+    and in groups; `settle` waits for the last. An exception in a callback ends the rehearsal.
     """
 
     def __init__(self, runner: Runner, ring: KeyRing, room: str, socket: Path) -> None:
@@ -58,7 +58,7 @@ class Pipeline:
 
     async def __aexit__(self, *exc: object) -> None:
         self._out.close()
-        with contextlib.suppress(OSError):  # of a server that has ended: the reader has said so
+        with contextlib.suppress(OSError):  # the server has ended; the reader has reported that
             await self._out.wait_closed()
 
     async def join(
@@ -78,7 +78,7 @@ class Pipeline:
         self, ids: Sequence[str], places: Sequence[int], on_reply: Callable[[Polled], None]
     ) -> None:
         """Poll tickets in one call. All of them have a place."""
-        # Millions of polls go through here, so it does without a function per ticket.
+        # Millions of polls go through here, so there is no function call per ticket.
         epoch = self._memory.epoch
         call = calls.poll(ids, [f"{place}:{epoch}" for place in places])
         await self._send([call], lambda raw: on_reply(replies.polled(_parsed(raw))))
@@ -107,7 +107,7 @@ class Pipeline:
         sessions: Sequence[tuple[str, int, int | None, int | None]],
         on_words: Callable[[list[str]], None],
     ) -> None:
-        """Renew sessions as a gate does, each its ticket, its sid and until when it was to last."""
+        """Renew sessions as a gate does: each has a ticket, a sid and its former end."""
         renewals = [
             calls.renew(ticket_id, self._claim(place), sid, until_ms)
             for ticket_id, place, sid, until_ms in sessions
@@ -115,7 +115,7 @@ class Pipeline:
         await self._send(renewals, _words(on_words))
 
     async def flush(self) -> None:
-        """Lose everything that the server holds, as a crash without a disk would."""
+        """Delete all data of the server, as a crash without a disk would."""
         await self._runner.command("FLUSHALL")
 
     async def settle(self) -> None:
@@ -171,5 +171,5 @@ def _parsed(raw: list[Any]) -> replies.Reply:
 
 
 def _words(on_words: Callable[[list[str]], None]) -> _OnReplies:
-    """Read of each answer only its word: there is one per person."""
+    """Read only the word of each reply: there is one reply per person."""
     return lambda raw: on_words([replies.word_of(answer) for answer in raw])

@@ -1,4 +1,4 @@
-"""Rooms as such: made, changed, dropped and found, whoever is in them."""
+"""Rooms without their people: created, changed, dropped and listed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Rooms:
         while True:
             old = await self.get(room)
             policy = old.policy.change(**changes)
-            # The script compares versions, for it alone knows whether this is a repeat.
+            # The script compares versions, because only it knows whether this is a repeat.
             expected = old.version if version is None else version
             reply = await self._configure(room, "update", expected, policy, op_id)
             if reply.word == "ok":
@@ -111,7 +111,7 @@ class Rooms:
         return untidy
 
     def _learn(self, room: str, config: Any, meta: Any) -> None:
-        # One room that somebody else has spoilt must not keep the others from being met.
+        # A room that somebody else has broken must not keep the others from being met.
         with contextlib.suppress(BrokenRoom, TypeError, ValueError):
             if isinstance(config, dict) and config and not self._runner.knows(room):
                 policy, version = policies.read(config)

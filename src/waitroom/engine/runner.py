@@ -1,6 +1,6 @@
-"""Runs scripts: with what this process remembers, again after a lost reply, and through a loss.
+"""Runs scripts: sends what this process remembers, retries lost replies, and restores lost rooms.
 
-Repeating is safe for every verb: tickets are named by the caller, and what is counted carries an
+Repeating is safe for every verb: the caller names the tickets, and calls that count carry an
 `op_id`. The client library's own retries are off, because it cannot know that.
 """
 
@@ -24,13 +24,13 @@ from waitroom.errors import BackendUnavailable, BrokenRoom, UnknownRoom
 from waitroom.models import Policy
 
 Clock = Callable[[], int]
-"""Returns the time in µs. None stands for the server's own clock."""
+"""Returns the time in µs. None means the server's own clock."""
 
 OnChange = Callable[[str], None]
-"""Is told the room of every call that changed something."""
+"""Gets the room of every call that changed something."""
 
 OnScript = Callable[[Verb, float, int], None]
-"""Is told of every script call: its verb, how many seconds it took, and for how many items."""
+"""Gets every script call: its verb, its seconds, and its number of items."""
 
 RETRY_AFTER_S = (0.01, 0.05, 0.2)
 _LOSSES_PER_CALL = 3
@@ -58,14 +58,14 @@ class Runner:
         self.on_script: list[OnScript] = []
 
     def memory(self, room: str) -> RoomMemory:
-        """Return what is remembered of a room."""
+        """Return the memory of a room."""
         memory = self.memories.get(room)
         if memory is None:
             memory = self.memories[room] = RoomMemory()
         return memory
 
     async def run(self, room: str, call: ScriptCall, *, op_id: str | None = None) -> Reply:
-        """Run a call; bring the room back first if its data was lost."""
+        """Run a call; restore the room first if its data was lost."""
         memory, verb = self.memory(room), call.verb
         for _ in range(_LOSSES_PER_CALL):
             reply = await self._send(room, call, op_id)
@@ -123,7 +123,7 @@ class Runner:
 
         answers: list[Any] = await self.repeat(ask)
         epoch, dropped = answers[0]
-        # A room that was lost is still one, as long as we can bring it back.
+        # A lost room still exists, as long as we can restore it.
         if dropped is not None or (epoch is None and not self.knows(room)):
             self.memories.pop(room, None)
             raise UnknownRoom(room)
@@ -149,7 +149,7 @@ class Runner:
                 tell(call.verb, time.perf_counter() - began, call.items)
 
     async def reads(self, commands: Sequence[tuple[str, ...]]) -> list[Any]:
-        """Run reads in one pipeline; a key that somebody spoilt has an error for an answer."""
+        """Run reads in one pipeline; a key of the wrong type gives an error as its reply."""
         if not commands:
             return []
 
@@ -166,7 +166,7 @@ class Runner:
         return list(await self.repeat(ask))
 
     async def repeat(self, call: Callable[[], Any]) -> Any:
-        """Make a call that may be made again; say in our words why it fails."""
+        """Make a call that may be repeated; raise our own errors if it fails."""
         give_up = time.monotonic() + self.patience_s
         for delay in (*RETRY_AFTER_S, float("inf")):
             try:
@@ -190,7 +190,7 @@ class Runner:
             await self._restore(room, memory)  # a failover lost the last change of the policy
 
     async def _restore(self, room: str, memory: RoomMemory) -> None:
-        """Publish policy, epoch and watermark again. Whoever comes second changes nothing."""
+        """Write policy, epoch and watermark again. A second process changes nothing."""
         if memory.policy is None:
             self.memories.pop(room, None)
             raise UnknownRoom(room)
@@ -208,4 +208,4 @@ class Runner:
         """Remember the policy of a room that a configuration file declares."""
         memory = self.memory(room)
         if memory.policy is None:
-            memory.policy = policy  # at version 0, so that a stored one is read and followed
+            memory.policy = policy  # at version 0, so that a stored policy wins

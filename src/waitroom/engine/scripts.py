@@ -43,16 +43,16 @@ class Verb(StrEnum):
 
 SHARED = ("_common", "_moves")
 STANDS_STILL = frozenset({Verb.POLL, Verb.LIST, Verb.CHECK})
-"""Verbs that move nobody: they do without `_moves.lua`, which a poll or a check would pay for."""
+"""Verbs that move nobody: they leave out `_moves.lua`, which would slow down polls and checks."""
 
 READS = frozenset({Verb.LIST, Verb.STATS, Verb.CHECK})
 WANTS_MEMORY = frozenset({Verb.CONFIGURE, Verb.JOIN})
-"""Verbs that a full server refuses. The others free memory or need next to none, and go on."""
+"""Verbs that a full server refuses. The others free memory or need almost none, and go on."""
 
-# Before flags existed, a script that had begun to write was not stopped for want of memory, so a
-# write that changes nothing has the same effect as `allow-oom`.
+# Servers without flags do not stop a script for lack of memory once it has written, so a write that
+# changes nothing has the same effect as `allow-oom`.
 _GO_ON_WHEN_FULL = "redis.pcall('HDEL', KEYS[2], '')\n"
-# And one that must not go on has to ask before it writes anything; this writes nothing either.
+# A script that must not go on has to check before it writes; this check writes nothing either.
 _STOP_WHEN_FULL = """local full = redis.pcall('SETRANGE', KEYS[2], 0, '')
 if type(full) == 'table' and string.find(full.err or '', 'OOM', 1, true) then return full end
 """
@@ -104,7 +104,7 @@ async def run(client: Client, script: Script, keys: list[str], args: list[Any]) 
     """Run a script by its hash; where the server has forgotten it, by its text."""
     try:
         return await client.evalsha(script.sha, len(keys), *keys, *args)
-    except NoScriptError:  # it did not run, so this is no repetition
+    except NoScriptError:  # it did not run, so this is not a repeat
         return await client.eval(script.source, len(keys), *keys, *args)
 
 

@@ -20,7 +20,7 @@ class PresentedTicket(NamedTuple):
 
     @property
     def claim(self) -> str:
-        """What the ticket says of its own place; a new one says nothing."""
+        """The place that the ticket claims; empty for a new ticket."""
         return calls.claim(self.ticket.place, self.ticket.epoch)
 
 
@@ -42,7 +42,7 @@ def view(
 
 
 def gone(room: str, ticket_id: str, text: str, word: str, waiting: int = 0) -> TicketView:
-    """Return the view of a ticket that is in no state any more."""
+    """Return the view of a ticket that is gone."""
     return TicketView(room, ticket_id, State.GONE, text, None, waiting, reason=GONE[word])
 
 

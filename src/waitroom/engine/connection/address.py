@@ -1,7 +1,7 @@
-"""URLs of servers, taken apart. Pure: it opens nothing.
+"""Parses URLs of servers. Pure: it opens nothing.
 
-redis-py knows `redis://`, `rediss://` and `unix://`; Sentinel and Cluster have no URLs of their own
-there, so they are ours: `redis+sentinel://host:port,host:port/service` and `redis+cluster://host`.
+redis-py knows `redis://`, `rediss://` and `unix://`. It has no URLs for Sentinel and Cluster, so we
+define them: `redis+sentinel://host:port,host:port/service` and `redis+cluster://host`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OPTIONS: dict[str, type] = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A URL taken apart; `where` is what may be printed of it."""
+    """A parsed URL; `where` is the part that may be printed."""
 
     kind: str
     where: str
@@ -44,7 +44,7 @@ class Address:
 
 
 def parse_url(url: str) -> Address:
-    """Take a URL apart; InvalidInput names what is wrong, never the password."""
+    """Parse a URL; InvalidInput says what is wrong, never the password."""
     try:
         parts = urlsplit(url)
         scheme = parts.scheme.replace("valkey", "redis", 1)
@@ -94,9 +94,9 @@ def _number(text: str, name: str, kind: type = int) -> Any:
 def _hosts(parts: SplitResult, port: int) -> tuple[tuple[str, int], ...]:
     hosts = []
     for text in parts.netloc.rpartition("@")[2].split(","):
-        one = urlsplit(f"//{text}")
+        host = urlsplit(f"//{text}")
         try:
-            hosts.append((one.hostname or "localhost", port if one.port is None else one.port))
+            hosts.append((host.hostname or "localhost", port if host.port is None else host.port))
         except ValueError:
             raise ValueError(f"{text!r:.80} has no valid port; use 1 to 65535") from None
     return tuple(hosts)

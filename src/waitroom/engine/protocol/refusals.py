@@ -1,4 +1,4 @@
-"""Words of scripts that say no, and the error that each of them means."""
+"""Words with which scripts refuse, and the error for each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GONE = {
     "expired": Reason.EXPIRED,
     "finished": Reason.FINISHED,
 }
-"""Words for a ticket that is in no state any more."""
+"""Words for a ticket that is gone."""
 
 _REFUSALS: dict[str, Callable[[], errors.Refused]] = {
     "room_closed": lambda: errors.RoomClosed("the room is closed and takes nobody new"),
@@ -41,7 +41,7 @@ _REFUSALS: dict[str, Callable[[], errors.Refused]] = {
 
 
 def refusal(word: str) -> errors.WaitroomError:
-    """Return the error for a word that says no."""
+    """Return the error for a word of refusal."""
     if word in _REFUSALS:
         return _REFUSALS[word]()
     if word in GONE:

@@ -40,7 +40,7 @@ class Reply:
     fields: dict[str, Any]
 
     def number(self, name: str) -> int:
-        """Return a field that must be there."""
+        """Return a required number."""
         return int(self.fields[name])
 
     def moment(self, name: str) -> int | None:
@@ -48,14 +48,14 @@ class Reply:
         return int(self.fields.get(name, 0)) or None
 
     def expect(self, word: str) -> Reply:
-        """Return the reply itself if this is its word; raise what another one means."""
+        """Return the reply itself if this is its word; else raise the error for its word."""
         if self.word != word:
             raise refusal(self.word)
         return self
 
 
 class Head(NamedTuple):
-    """What every reply of a room says first: how far the room is."""
+    """The first fields of every reply of a room: its state of progress."""
 
     epoch: int
     rev: int
@@ -124,7 +124,7 @@ class Admitted(NamedTuple):
 
 
 def parse(raw: Any) -> Reply:
-    """Read a raw reply; raise for what no verb can go on with."""
+    """Read a raw reply; raise for errors that no verb can handle."""
     word = word_of(raw)
     fields = {raw[i].decode(): raw[i + 1] for i in range(2, len(raw), 2)}
     if word == "broken_room":
@@ -308,7 +308,7 @@ _REASONS = {str(reason): reason for reason in Reason}
 
 
 def event(entry: Mapping[bytes, bytes]) -> Event:
-    """Read an entry of the stream of events; a reason of a newer Waitroom is none to us."""
+    """Read an entry of the stream of events; an unknown reason of a newer Waitroom becomes None."""
     return Event(
         kind=entry[b"kind"].decode(),
         at_us=int(entry[b"at"]),
