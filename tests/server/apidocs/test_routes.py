@@ -114,7 +114,9 @@ def test_the_type_of_a_problem_leads_there(http: httpx.Client) -> None:
 
 def test_the_document_is_served(http: httpx.Client, document: dict[str, Any]) -> None:
     """`/openapi.json` is the same document, but for the desk, which this server does not have."""
-    without = {one for one in operations(document) if not one[1].startswith("/v1/stores")}
+    without = {
+        operation for operation in operations(document) if not operation[1].startswith("/v1/stores")
+    }
     assert without == operations(http.get("/openapi.json").json())
     assert len(without) < len(operations(document))
 

@@ -32,9 +32,9 @@ class Shop:
     host: httpx.Client
     guest: httpx.Client
 
-    def join(self, type: str = "dine-in", size: int = 2, **more: Any) -> Any:  # noqa: A002
+    def join(self, line_name: str = "dine-in", size: int = 2, **more: Any) -> Any:
         """Join the line, and return the answer."""
-        body = {"type": type, "size": size, **more}
+        body = {"type": line_name, "size": size, **more}
         answer = self.guest.post(f"{self.path}/parties", json=body)
         assert 201 == answer.status_code, answer.text
         return answer.json()
@@ -53,7 +53,7 @@ class Shop:
 
     def numbers(self) -> list[int]:
         """Return the numbers of those in line, in order."""
-        return [one["number"] for one in self.line()["parties"]]
+        return [party["number"] for party in self.line()["parties"]]
 
     def do(self, act: str, party: int | None = None, **body: Any) -> httpx.Response:
         """Do something as a host."""
@@ -74,8 +74,8 @@ TYPES = [
 @pytest.fixture
 def shop(http: httpx.Client, operator: httpx.Client) -> Iterator[Shop]:
     """Return a store of its own for a test."""
-    with open_shop(http, operator) as one:
-        yield one
+    with open_shop(http, operator) as opened:
+        yield opened
 
 
 @contextlib.contextmanager

@@ -23,9 +23,9 @@ def joined(shop: Shop, http: httpx.Client, **fields: str) -> str:
 
 def hidden(html: str, name: str) -> str:
     """Return the value of a hidden field."""
-    found = re.search(rf'name="{name}" value="([^"]*)"', html)
-    assert found is not None
-    return found[1]
+    match = re.search(rf'name="{name}" value="([^"]*)"', html)
+    assert match is not None
+    return match[1]
 
 
 def sign_in(shop: Shop, http: httpx.Client, key: str | None = None) -> httpx.Response:

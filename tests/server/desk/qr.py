@@ -48,22 +48,22 @@ def _blocks(level: str, version: int) -> list[int]:
 
 def _dark(svg: str) -> Modules:
     """Return the dark modules, from the corner of the code on."""
-    found, x, y = set[tuple[int, int]](), 0.0, 0.0
+    dark, x, y = set[tuple[int, int]](), 0.0, 0.0
     (path,) = _PATH.findall(svg)
     for step, first, second in _STEP.findall(path):
         if step == "h":
-            found |= {(int(y), int(x) + n) for n in range(int(first))}
+            dark |= {(int(y), int(x) + n) for n in range(int(first))}
             x += float(first)
         else:
             x, y = (0.0, 0.0) if step == "M" else (x, y)
             x, y = x + float(first), y + float(second)
-    top, left = min(y for y, _ in found), min(x for _, x in found)
-    return {(y - top, x - left) for y, x in found}
+    top, left = min(y for y, _ in dark), min(x for _, x in dark)
+    return {(y - top, x - left) for y, x in dark}
 
 
 def _format(dark: Modules) -> tuple[str, int]:
     places = [(8, x) for x in (0, 1, 2, 3, 4, 5, 7, 8)] + [(y, 8) for y in (7, 5, 4, 3, 2, 1, 0)]
-    word = int("".join("1" if one in dark else "0" for one in places), 2) ^ 0b101010000010010
+    word = int("".join("1" if place in dark else "0" for place in places), 2) ^ 0b101010000010010
     return _LEVELS[word >> 13], word >> 10 & 7
 
 
@@ -93,9 +93,9 @@ def _bits(
 
 
 def _codewords(bits: Iterator[bool]) -> Iterator[int]:
-    found = [*bits]
-    for start in range(0, len(found) - 7, 8):
-        yield int("".join("1" if one else "0" for one in found[start : start + 8]), 2)
+    modules = [*bits]
+    for start in range(0, len(modules) - 7, 8):
+        yield int("".join("1" if module else "0" for module in modules[start : start + 8]), 2)
 
 
 def _data(words: list[int], blocks: list[int]) -> bytes:
@@ -111,7 +111,7 @@ def _data(words: list[int], blocks: list[int]) -> bytes:
 
 
 def _text(data: bytes) -> str:
-    bits = "".join(f"{one:08b}" for one in data)
+    bits = "".join(f"{byte:08b}" for byte in data)
     assert "0100" == bits[:4], "the code is not in byte mode"
     length = int(bits[4:12], 2)
     start = 12

@@ -17,21 +17,21 @@ from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, serving
 def test_while_redis_is_away(tmp_path: Path) -> None:
     """Guests join and see their number, hosts work on; what is not known is not made up."""
     with (
-        serving(tmp_path, desk=True, answer_within_s=AS_PROMISED_S) as one,
-        httpx.Client(base_url=one.base, timeout=20) as http,
-        httpx.Client(base_url=one.base, timeout=20) as admin,
+        serving(tmp_path, desk=True, answer_within_s=AS_PROMISED_S) as server,
+        httpx.Client(base_url=server.base, timeout=20) as http,
+        httpx.Client(base_url=server.base, timeout=20) as admin,
     ):
         admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
         with open_shop(http, admin) as shop:
             location = joined(shop, http, name="Kim")
             sign_in(shop, http)
-            store = json.loads((one.data_dir / "server.json").read_text())["server_pid"]
-            os.kill(store, signal.SIGSTOP)
+            backend_pid = json.loads((server.data_dir / "server.json").read_text())["server_pid"]
+            os.kill(backend_pid, signal.SIGSTOP)
             try:
                 _everybody_goes_on(shop, http, location)
             finally:
-                os.kill(store, signal.SIGCONT)
-            assert "Traceback" not in one.said()
+                os.kill(backend_pid, signal.SIGCONT)
+            assert "Traceback" not in server.said()
 
 
 def _everybody_goes_on(shop: Shop, http: httpx.Client, location: str) -> None:

@@ -54,7 +54,7 @@ async def fine() -> None:
     """Let a host's key be good."""
 
 
-async def told(listener: Listener, kind: str, **fields: Any) -> dict[str, Any]:
+async def event_of(listener: Listener, kind: str, **fields: Any) -> dict[str, Any]:
     """Wait until a stream is told an event with these fields, and return its data."""
     async with asyncio.timeout(SOON_S):
         while True:
@@ -74,12 +74,12 @@ async def test_guests_and_hosts_are_told_of_a_change(desk: Desk, hub: DeskHub) -
     host = Host(store=store.id, check=fine)
     for listener in (guest, host):
         hub.open(listener)
-    await told(guest, "place", status="WAITING", position=1)
-    line = await told(host, "line")
+    await event_of(guest, "place", status="WAITING", position=1)
+    line = await event_of(host, "line")
     assert [party.id] == [each["id"] for each in line["parties"]]
     await do(desk, party, Action.CALL)
-    await told(guest, "place", status="CALLED", position=0)
-    line = await told(host, "line")
+    await event_of(guest, "place", status="CALLED", position=0)
+    line = await event_of(host, "line")
     assert ["CALLED"] == [each["status"] for each in line["parties"]]
 
 
@@ -92,11 +92,11 @@ async def test_away_and_back(desk: Desk, hub: DeskHub, health: BackendHealth) ->
     health.away = True
     for listener in (guest, host):
         hub.open(listener)
-    assert BackendUnavailable.code == (await told(guest, "away"))["code"]
-    line = await told(host, "line")
+    assert BackendUnavailable.code == (await event_of(guest, "away"))["code"]
+    line = await event_of(host, "line")
     assert [party.id] == [each["id"] for each in line["parties"]]
     health.away = False
-    await told(guest, "place", status="WAITING", position=1)
+    await event_of(guest, "place", status="WAITING", position=1)
 
 
 async def test_a_revoked_key_ends_its_stream(
@@ -110,7 +110,7 @@ async def test_a_revoked_key_ends_its_stream(
 
     host = Host(store=(await new_store(desk)).id, check=revoked)
     hub.open(host)
-    assert Unauthorized.code == (await told(host, "gone"))["code"]
+    assert Unauthorized.code == (await event_of(host, "gone"))["code"]
     assert host.ended
 
 
@@ -118,7 +118,7 @@ async def test_an_unknown_store_ends_its_streams(hub: DeskHub) -> None:
     """Nobody waits for events of a store that does not exist."""
     host = Host(store="no-such-store", check=fine)
     hub.open(host)
-    assert "unknown_store" == (await told(host, "gone"))["code"]
+    assert "unknown_store" == (await event_of(host, "gone"))["code"]
 
 
 async def test_too_many_streams(desk: Desk, hub: DeskHub) -> None:
@@ -141,5 +141,5 @@ async def test_the_end_sends_everybody_off(desk: Desk, health: BackendHealth) ->
     guest = Guest(store=store.id, token=desk.token(party))
     hub.open(guest)
     await hub.stop()
-    await told(guest, "reconnect")
+    await event_of(guest, "reconnect")
     assert guest.ended

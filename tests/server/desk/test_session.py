@@ -87,9 +87,9 @@ def test_bad_host_keys_are_limited(tmp_path_factory: pytest.TempPathFactory) -> 
     """After ten bad keys an address must wait; a good key from there need not."""
     folder = tmp_path_factory.mktemp("limited")
     with (
-        serving(folder, desk=True, proxies="127.0.0.1") as one,
-        httpx.Client(base_url=one.base, timeout=10) as http,
-        httpx.Client(base_url=one.base, timeout=10) as admin,
+        serving(folder, desk=True, proxies="127.0.0.1") as server,
+        httpx.Client(base_url=server.base, timeout=10) as http,
+        httpx.Client(base_url=server.base, timeout=10) as admin,
     ):
         admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
         with open_shop(http, admin) as shop:

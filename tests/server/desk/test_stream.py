@@ -28,20 +28,26 @@ async def test_a_guest_is_told(shop: Shop, served: Serving) -> None:
     """At once where they stand; within 2 s that they moved or were called; also of an undo."""
     first, second = (shop.join()["token"] for _ in range(2))
     paths = [f"{shop.path}/parties/{token}/events" for token in (first, second)]
-    async with live(served.port, paths[0]) as one, live(served.port, paths[1]) as two:
-        assert (200, "text/event-stream") == (one.status, dict(one.headers)["content-type"])
-        await one.until("place", status="WAITING", position=1)
-        told = await two.until("place", status="WAITING", position=2)
-        assert shop.place(second).keys() == told.data.keys()
+    async with (
+        live(served.port, paths[0]) as first_stream,
+        live(served.port, paths[1]) as second_stream,
+    ):
+        assert (200, "text/event-stream") == (
+            first_stream.status,
+            dict(first_stream.headers)["content-type"],
+        )
+        await first_stream.until("place", status="WAITING", position=1)
+        event = await second_stream.until("place", status="WAITING", position=2)
+        assert shop.place(second).keys() == event.data.keys()
         began = time.monotonic()
         party = shop.do("call-next", type="dine-in").json()["party"]["id"]
-        called = await one.until("place", status="CALLED", position=0)
-        moved = await two.until("place", status="WAITING", position=1)
+        called = await first_stream.until("place", status="CALLED", position=0)
+        moved = await second_stream.until("place", status="WAITING", position=1)
         assert max(called.at, moved.at) - began < TOLD_S
         shop.do("no-show", party)
-        await one.until("place", status="NO_SHOW")
+        await first_stream.until("place", status="NO_SHOW")
         shop.do("undo", party)
-        await one.until("place", status="CALLED")
+        await first_stream.until("place", status="CALLED")
 
 
 async def test_guests_hear_of_the_store(shop: Shop, served: Serving) -> None:
@@ -58,15 +64,15 @@ async def test_hosts_are_told(shop: Shop, served: Serving) -> None:
     shop.join(name=NAME, phone=PHONE)
     path = f"{shop.path}/line/events"
     async with (
-        live(served.port, path, bearer(shop)) as one,
-        live(served.port, path, bearer(shop)) as two,
+        live(served.port, path, bearer(shop)) as first_stream,
+        live(served.port, path, bearer(shop)) as second_stream,
     ):
-        first = (await one.until("line")).data
+        first = (await first_stream.until("line")).data
         assert [(1, "010-****-5678")] == [
             (party["number"], party["phone"]) for party in first["parties"]
         ]
         assert set(shop.line()) == set(first)
-        await two.until("line")
+        await second_stream.until("line")
         for deed in (
             lambda: shop.join(),
             lambda: shop.do("call-next", type="dine-in"),
@@ -75,13 +81,13 @@ async def test_hosts_are_told(shop: Shop, served: Serving) -> None:
         ):
             began = time.monotonic()
             deed()
-            told = await one.until("line")
-            assert told.at - began < TOLD_S
-            assert told.data["parties"] == (await two.until("line")).data["parties"]
+            event = await first_stream.until("line")
+            assert event.at - began < TOLD_S
+            assert event.data["parties"] == (await second_stream.until("line")).data["parties"]
         assert ([2], [1], "paused") == (
-            [party["number"] for party in told.data["parties"]],
-            [party["number"] for party in told.data["recent"]],
-            told.data["store"]["mode"],
+            [party["number"] for party in event.data["parties"]],
+            [party["number"] for party in event.data["recent"]],
+            event.data["store"]["mode"],
         )
 
 
@@ -118,40 +124,42 @@ async def test_limits_drain_and_away(tmp_path: Path) -> None:
     with (
         serving(
             tmp_path, desk=True, streams_per_address=3, drain_s=1, answer_within_s=AS_PROMISED_S
-        ) as one,
-        httpx.Client(base_url=one.base, timeout=10) as http,
-        httpx.Client(base_url=one.base, timeout=10) as admin,
+        ) as server,
+        httpx.Client(base_url=server.base, timeout=10) as http,
+        httpx.Client(base_url=server.base, timeout=10) as admin,
     ):
         admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
         with open_shop(http, admin) as shop:
             token = shop.join()["token"]
             guest, host = f"{shop.path}/parties/{token}/events", f"{shop.path}/line/events"
             async with (
-                live(one.port, guest) as first,
-                live(one.port, guest) as second,
-                live(one.port, host, bearer(shop)) as third,
+                live(server.port, guest) as first,
+                live(server.port, guest) as second,
+                live(server.port, host, bearer(shop)) as third,
             ):
                 await first.until("place", position=1)
                 await third.until("line")
-                refused = await asyncio.to_thread(ask, one.port, request("GET", guest))
+                refused = await asyncio.to_thread(ask, server.port, request("GET", guest))
                 assert (429, "too_many_requests") == (refused.status, refused.code)
-                store = json.loads((one.data_dir / "server.json").read_text())["server_pid"]
-                os.kill(store, signal.SIGSTOP)
+                backend_pid = json.loads((server.data_dir / "server.json").read_text())[
+                    "server_pid"
+                ]
+                os.kill(backend_pid, signal.SIGSTOP)
                 try:
                     await first.until("away", code="backend_unavailable")
                     await third.until("away", code="backend_unavailable")
                     await _hosts_work(shop, token)
-                    told = await third.until("line", parties=[])
-                    assert ["SEATED"] == [party["status"] for party in told.data["recent"]]
+                    event = await third.until("line", parties=[])
+                    assert ["SEATED"] == [party["status"] for party in event.data["recent"]]
                 finally:
-                    os.kill(store, signal.SIGCONT)
+                    os.kill(backend_pid, signal.SIGCONT)
                 await first.until("place", 20, status="SEATED")
-                one.process.send_signal(signal.SIGTERM)
+                server.process.send_signal(signal.SIGTERM)
                 for stream in (first, second, third):
                     await stream.until("reconnect")
                     assert await stream.next() is None
-        assert 0 == one.process.wait(20)
-        assert "Traceback" not in one.said()
+        assert 0 == server.process.wait(20)
+        assert "Traceback" not in server.said()
 
 
 async def _hosts_work(shop: Shop, token: str) -> None:

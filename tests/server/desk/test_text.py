@@ -27,7 +27,7 @@ def fields(text: str) -> set[str]:
 
 
 def test_every_key_is_in_every_language() -> None:
-    """No page can come upon a word that a language lacks, or one with other values in it."""
+    """No page can meet a word that a language lacks, or one with other values in it."""
     assert ENGLISH.words.keys() == KOREAN.words.keys()
     # Korean has no plural, so its "one" may or may not say the number.
     for key, words in ENGLISH.words.items():
@@ -53,8 +53,8 @@ def test_every_key_is_used() -> None:
     faces = r"(closed|paused|full|late|onsite|seated|cancelled|no_show|away)_(title|text)"
 
     def used(key: str) -> bool:
-        said = re.search(rf"""["'.]{key.removesuffix("_one")}\b""", source)
-        return bool(said or key.startswith(families) or re.fullmatch(faces, key))
+        quoted = re.search(rf"""["'.]{key.removesuffix("_one")}\b""", source)
+        return bool(quoted or key.startswith(families) or re.fullmatch(faces, key))
 
     assert [] == [key for key in ENGLISH.words if not used(key)]
 
@@ -62,10 +62,10 @@ def test_every_key_is_used() -> None:
 def test_the_script_gets_the_words_that_it_says() -> None:
     """The keys are read out of the script, so none can be forgotten."""
     script = (HERE / "static/desk/place.js").read_text("utf-8")
-    said = set(re.findall(r'(?:say|some)\("([a-z_]+)"', script))
-    assert said
-    assert said <= set(page_place.client_keys())
-    assert said <= set(ENGLISH.words)
+    keys = set(re.findall(r'(?:say|some)\("([a-z_]+)"', script))
+    assert keys
+    assert keys <= set(page_place.client_keys())
+    assert keys <= set(ENGLISH.words)
 
 
 def test_no_script_writes_html() -> None:
@@ -108,5 +108,5 @@ def test_waits(minutes: int | None, english: str, korean: str) -> None:
 )
 def test_ranges(low: int, high: int, english: str, korean: str) -> None:
     """A range is rounded outwards, so that it stays true."""
-    found = Range(low, (low + high) // 2, high)
-    assert (english, korean) == (say.within(ENGLISH, found), say.within(KOREAN, found))
+    wait = Range(low, (low + high) // 2, high)
+    assert (english, korean) == (say.within(ENGLISH, wait), say.within(KOREAN, wait))

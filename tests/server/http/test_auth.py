@@ -58,9 +58,9 @@ def test_roles(http: httpx.Client, operator: httpx.Client, room: str, role: Role
             if role.allows(needed):
                 assert answer.status_code not in (401, 403), answer.text
             else:
-                found = answer.json()
-                assert (403, "forbidden") == (answer.status_code, found["code"]), path
-                assert f"needs a key of the role {needed}" in found["detail"]
+                error = answer.json()
+                assert (403, "forbidden") == (answer.status_code, error["code"]), path
+                assert f"needs a key of the role {needed}" in error["detail"]
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_every_operator_route_needs_a_key(http: httpx.Client) -> None:
     ours = {path: methods for path, methods in paths.items() if path.startswith("/v1/admin")}
     assert 12 <= len(ours)
     for path, methods in ours.items():
-        for method, told in methods.items():
+        for method, operation in methods.items():
             answer = http.request(method, path.replace("{room}", "x").replace("{key_id}", "x"))
             assert 401 == answer.status_code, f"{method} {path}"
-            assert told["security"], f"{method} {path}"
-            assert {"401", "403", "429", "503"} <= set(told["responses"])
+            assert operation["security"], f"{method} {path}"
+            assert {"401", "403", "429", "503"} <= set(operation["responses"])
 
 
 def test_a_revoked_key_ends(http: httpx.Client, operator: httpx.Client) -> None:
@@ -105,10 +105,10 @@ def test_a_revoked_key_ends(http: httpx.Client, operator: httpx.Client) -> None:
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server of its own, for an address that misbehaves stays limited for a while."""
+    """Run a server of its own, because an address that misbehaves stays limited for a while."""
     folder = tmp_path_factory.mktemp("limited")
-    with serving(folder, proxies="127.0.0.1", secret="s" * 44) as one:
-        yield one
+    with serving(folder, proxies="127.0.0.1", secret="s" * 44) as server:
+        yield server
 
 
 def test_bad_keys_are_limited_by_address(limited: Serving, operator: httpx.Client) -> None:
@@ -131,13 +131,13 @@ def test_bad_keys_are_limited_by_address(limited: Serving, operator: httpx.Clien
 def test_while_redis_is_away(tmp_path: Path) -> None:
     """A hung backend is told at once: the API says 503, the page too, and tries again."""
     with (
-        serving(tmp_path, secret="s" * 44, answer_within_s=AS_PROMISED_S) as one,
-        httpx.Client(base_url=one.base, timeout=20) as http,
+        serving(tmp_path, secret="s" * 44, answer_within_s=AS_PROMISED_S) as server,
+        httpx.Client(base_url=server.base, timeout=20) as http,
     ):
         assert 303 == http.post("/admin/sign-in", data={"key": ADMIN_KEY}).status_code
         shown = {"authorization": f"Bearer {ADMIN_KEY}"}
-        store = json.loads((one.data_dir / "server.json").read_text())["server_pid"]
-        os.kill(store, signal.SIGSTOP)
+        backend_pid = json.loads((server.data_dir / "server.json").read_text())["server_pid"]
+        os.kill(backend_pid, signal.SIGSTOP)
         try:
             for path in ("/v1/admin/rooms", "/v1/admin/rooms/x", "/v1/admin/audit", "/admin"):
                 answer = http.get(path, headers=shown)
@@ -145,4 +145,4 @@ def test_while_redis_is_away(tmp_path: Path) -> None:
             assert "Redis does not answer" in answer.text
             assert 'http-equiv="refresh"' in answer.text
         finally:
-            os.kill(store, signal.SIGCONT)
+            os.kill(backend_pid, signal.SIGCONT)

@@ -28,7 +28,11 @@ def make(kind: type[errors.WaitroomError]) -> errors.WaitroomError:
         return kind("x")
     takes = list(inspect.signature(kind).parameters.values())
     return kind(
-        *(1 if one.annotation == "int" else "x" for one in takes if one.kind != one.VAR_KEYWORD)
+        *(
+            1 if parameter.annotation == "int" else "x"
+            for parameter in takes
+            if parameter.kind != parameter.VAR_KEYWORD
+        )
     )
 
 
@@ -148,7 +152,7 @@ async def test_all_methods_of_a_path_are_named() -> None:
 async def test_what_nobody_foresaw_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     """One record with the error; the answer says only that there is one."""
     await get("GET", "/unforeseen")
-    (record,) = [one for one in caplog.records if one.name == "waitroom.problems"]
+    (record,) = [entry for entry in caplog.records if entry.name == "waitroom.problems"]
     assert "/unforeseen" in record.getMessage()
     assert record.exc_info is not None
     assert RuntimeError is record.exc_info[0]

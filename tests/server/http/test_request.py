@@ -69,8 +69,8 @@ def test_cookies(text: str, expected: str | None) -> None:
 def test_who_is_a_browser() -> None:
     """Whoever sends what only browsers send gets cookies; a program does not."""
     assert not call(accept="*/*", user_agent="Mozilla/5.0").is_browser
-    for one in (call(origin="x"), call(sec_fetch_mode="x"), call(cookie="x")):
-        assert one.is_browser
+    for asked in (call(origin="x"), call(sec_fetch_mode="x"), call(cookie="x")):
+        assert asked.is_browser
 
 
 def test_json() -> None:

@@ -59,11 +59,11 @@ async def test_paths_become_templates(client: httpx.AsyncClient, counters: Count
         await client.post("/v1/rooms/x/admit")
         await client.request("BREW", "/rooms/x")
     expected = {"GET /rooms/{room} 200": 50, "GET other 404": 50}
-    found = counts(counters)
+    counted = counts(counters)
     assert expected | {"POST /v1/rooms/{room}/admit 201": 1} == {
-        label: number for label, number in found.items() if not label.startswith("other")
+        label: number for label, number in counted.items() if not label.startswith("other")
     }
-    assert 1 == sum(number for label, number in found.items() if label.startswith("other"))
+    assert 1 == sum(number for label, number in counted.items() if label.startswith("other"))
 
 
 async def test_an_error_of_ours_is_counted_and_logged(
@@ -74,7 +74,7 @@ async def test_an_error_of_ours_is_counted_and_logged(
         with caplog.at_level(logging.ERROR, "waitroom.access"):
             await client.get("/v1/broken")
     assert {"GET /v1/broken 500": 1} == counts(counters)
-    (record,) = (one for one in caplog.records if one.name == "waitroom.access")
+    (record,) = (entry for entry in caplog.records if entry.name == "waitroom.access")
     assert ("GET /v1/broken", 500) == (vars(record)["route"], vars(record)["status"])
 
 

@@ -111,12 +111,12 @@ async def test_rooms_are_shown(valkey: Backend, clock: Clock, tmp_path: Path) ->
         rooms_in_all=3,
     )
     text = render(facts, "")[0].decode()
-    found = {
+    figures = {
         name: values(text, f"waitroom_room_{name}")[(room,)]
         for name in ("waiting", "called", "inside", "joins_total", "calls_total", "entries_total")
     }
     expected = {"waiting": 3, "called": 1, "inside": 1}
-    assert expected | {"joins_total": 5, "calls_total": 2, "entries_total": 1} == found
+    assert expected | {"joins_total": 5, "calls_total": 2, "entries_total": 1} == figures
     waits = values(text, "waitroom_room_estimated_wait_seconds")
     assert {("low", room): 60, ("likely", room): 90, ("high", room): 120} == waits
     assert {(): 2} == values(text, "waitroom_rooms_left_out")
@@ -255,5 +255,5 @@ def test_openmetrics_is_given_to_who_asks(http: httpx.Client, room: str) -> None
     """Prometheus asks for OpenMetrics, and gets it well formed."""
     answer = http.get("/metrics", headers={"accept": "application/openmetrics-text;version=1.0.0"})
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
-    families = {one.name: one for one in parse_open(answer.text)}  # type: ignore[no-untyped-call]
+    families = {family.name: family for family in parse_open(answer.text)}  # type: ignore[no-untyped-call]
     assert room in {sample.labels["room"] for sample in families["waitroom_room_waiting"].samples}

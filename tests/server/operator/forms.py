@@ -9,9 +9,9 @@ import httpx
 
 def token_of(html: str) -> str:
     """Return the token that the forms of a page carry."""
-    found = re.search(r'name="token" value="([0-9a-f]+)"', html)
-    assert found is not None
-    return found[1]
+    match = re.search(r'name="token" value="([0-9a-f]+)"', html)
+    assert match is not None
+    return match[1]
 
 
 def do(page: httpx.Client, room: str, **wish: str) -> httpx.Response:

@@ -14,12 +14,12 @@ from waitroom.models import POLICY_FIELDS
 
 def join(http: httpx.Client, room: str, people: int) -> list[dict[str, Any]]:
     """Let people join, one after the other."""
-    found = []
+    views = []
     for _ in range(people):
         answer = http.post(f"/v1/rooms/{room}/tickets")
         assert 201 == answer.status_code, answer.text
-        found.append(answer.json())
-    return found
+        views.append(answer.json())
+    return views
 
 
 def at(room: str, rest: str = "") -> str:
@@ -30,15 +30,15 @@ def at(room: str, rest: str = "") -> str:
 def listed(operator: httpx.Client, room: str, state: str = "waiting") -> list[str]:
     """Return the ids of those in a state."""
     answer = operator.get(at(room, "/tickets"), params={"state": state})
-    return [one["id"] for one in answer.json()["tickets"]]
+    return [ticket["id"] for ticket in answer.json()["tickets"]]
 
 
 def log(operator: httpx.Client, room: str) -> list[dict[str, Any]]:
     """Return what was done to a room, newest first."""
-    found: list[dict[str, Any]] = operator.get("/v1/admin/audit", params={"room": room}).json()[
+    entries: list[dict[str, Any]] = operator.get("/v1/admin/audit", params={"room": room}).json()[
         "entries"
     ]
-    return found
+    return entries
 
 
 def test_create_get_drop(operator: httpx.Client, room: str) -> None:
@@ -51,9 +51,9 @@ def test_create_get_drop(operator: httpx.Client, room: str) -> None:
         made.headers["location"],
         made.headers["etag"],
     )
-    found = operator.get(at(name))
-    assert "no-store" == found.headers["cache-control"]
-    policy = found.json()["policy"]
+    shown = operator.get(at(name))
+    assert "no-store" == shown.headers["cache-control"]
+    policy = shown.json()["policy"]
     assert set(POLICY_FIELDS) == set(policy)
     assert (7, None, "service") == (policy["capacity"], policy["session_s"], policy["eta"])
     again = operator.post("/v1/admin/rooms", json=body)
@@ -61,7 +61,7 @@ def test_create_get_drop(operator: httpx.Client, room: str) -> None:
     assert 204 == operator.delete(at(name)).status_code
     gone = operator.delete(at(name))
     assert (404, "unknown_room") == (gone.status_code, gone.json()["code"])
-    assert ["room.drop", "room.create"] == [one["action"] for one in log(operator, name)]
+    assert ["room.drop", "room.create"] == [entry["action"] for entry in log(operator, name)]
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_rooms_in_pages(operator: httpx.Client, room: str) -> None:
     for letter in "abc":
         operator.post("/v1/admin/rooms", json={"name": f"{room}-{letter}"}).raise_for_status()
     first = operator.get("/v1/admin/rooms", params={"after": room, "limit": 2}).json()
-    assert [f"{room}-a", f"{room}-b"] == [one["name"] for one in first["rooms"]]
+    assert [f"{room}-a", f"{room}-b"] == [view["name"] for view in first["rooms"]]
     then = operator.get("/v1/admin/rooms", params={"after": first["after"], "limit": 1}).json()
-    assert [f"{room}-c"] == [one["name"] for one in then["rooms"]]
+    assert [f"{room}-c"] == [view["name"] for view in then["rooms"]]
 
 
 def test_change(operator: httpx.Client, room: str) -> None:
@@ -181,7 +181,7 @@ def test_call_and_kick(http: httpx.Client, operator: httpx.Client, room: str) ->
     out = operator.post(at(room, "/kick"), json={"ticket_ids": [ids[0], "n" * 16]})
     assert {"found": 2, "kicked": 1, "more": False} == out.json()
     assert 410 == http.get(f"/v1/rooms/{room}/tickets/{views[2]['ticket']}").status_code
-    assert ["kick", "call"] == [one["action"] for one in log(operator, room)[:2]]
+    assert ["kick", "call"] == [entry["action"] for entry in log(operator, room)[:2]]
 
 
 def test_kick_by_age(http: httpx.Client, operator: httpx.Client, room: str) -> None:
@@ -214,7 +214,7 @@ def test_tickets(http: httpx.Client, operator: httpx.Client, room: str) -> None:
     assert 2 == len(listed(operator, room, "called"))
     middle = first["tickets"][1]["place"] // 1000 + 1
     late = operator.get(at(room, "/tickets"), params={"until": middle}).json()["tickets"]
-    assert {"waiting"} == {one["state"] for one in late}
+    assert {"waiting"} == {ticket["state"] for ticket in late}
     assert len(late) < 5
     for query in ("state=gone", "limit=0", "after=x", "state=called&since=1"):
         assert 422 == operator.get(at(room, f"/tickets?{query}")).status_code
@@ -249,9 +249,9 @@ def test_audit_in_pages(operator: httpx.Client, room: str) -> None:
     first = operator.get("/v1/admin/audit", params=params).json()
     then = operator.get("/v1/admin/audit", params={**params, "before": first["before"]}).json()
     new = [
-        one["detail"]["changed"]["capacity"]["new"]
-        for one in first["entries"] + then["entries"]
-        if one["action"] == "room.change"
+        entry["detail"]["changed"]["capacity"]["new"]
+        for entry in first["entries"] + then["entries"]
+        if entry["action"] == "room.change"
     ]
     assert ([7, 6, 5], None) == (new, then["before"])
     assert 422 == operator.get("/v1/admin/audit", params={"before": "x"}).status_code
@@ -260,7 +260,7 @@ def test_audit_in_pages(operator: httpx.Client, room: str) -> None:
 def test_a_set_to_the_same_is_no_change(operator: httpx.Client, room: str) -> None:
     """The log holds changes, not wishes."""
     operator.patch(at(room), json={"policy": {"capacity": 2}}).raise_for_status()
-    assert ["room.create"] == [one["action"] for one in log(operator, room)]
+    assert ["room.create"] == [entry["action"] for entry in log(operator, room)]
 
 
 def test_keys(operator: httpx.Client) -> None:
@@ -268,7 +268,7 @@ def test_keys(operator: httpx.Client) -> None:
     made = operator.post("/v1/admin/keys", json={"name": "박스 오피스", "role": "operator"}).json()
     secret = made["key"].split("_", 2)[2]
     keys = operator.get("/v1/admin/keys")
-    assert made["id"] in [one["id"] for one in keys.json()["keys"]]
+    assert made["id"] in [key["id"] for key in keys.json()["keys"]]
     for text in (keys.text, operator.get("/v1/admin/audit").text):
         assert secret not in text
     assert 204 == operator.delete(f"/v1/admin/keys/{made['id']}").status_code

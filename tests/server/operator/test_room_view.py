@@ -19,8 +19,8 @@ def test_signs() -> None:
     assert ([], "ok") == (signs(fine, False), view(fine, False).level)
     fine.fresh_at -= 60
     assert ["sign_stale"] == [sign.key for sign in signs(fine, False)]
-    held = board(SLOTS, replace(stats(), hold_until_ms=NOW_MS + 1000))
-    assert ["sign_hold"] == [sign.key for sign in signs(held, False)]
+    on_hold = board(SLOTS, replace(stats(), hold_until_ms=NOW_MS + 1000))
+    assert ["sign_hold"] == [sign.key for sign in signs(on_hold, False)]
 
 
 def test_calls_per_minute() -> None:

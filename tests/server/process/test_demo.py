@@ -19,28 +19,28 @@ WITHIN_S = 90
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run the demo; it is ready later."""
-    one = launch(tmp_path_factory.mktemp("demo"), "--demo", admin_key="", secret="")
+    server = launch(tmp_path_factory.mktemp("demo"), "--demo", admin_key="", secret="")
     try:
-        yield one
+        yield server
     finally:
-        end(one)
+        end(server)
 
 
-def waiting(one: Serving) -> int:
+def waiting(server: Serving) -> int:
     """Return how many people wait, as everybody may know."""
-    return int(httpx.get(f"{one.base}/v1/rooms/demo").json().get("waiting", 0))
+    return int(httpx.get(f"{server.base}/v1/rooms/demo").json().get("waiting", 0))
 
 
 def test_it_says_where_to_look(demo: Serving) -> None:
     """Soon there are addresses on the screen, all of them work, and the key signs in."""
     wait_for(lambda: "Ctrl-C ends it" in demo.said(), "a word of welcome", 15 * count("patience"))
-    said = demo.said()
+    output = demo.said()
     for path in ("/rooms/demo", "/admin", "/docs", "/metrics"):
-        assert f"{demo.base}{path} " in said.replace("\n", " "), said
+        assert f"{demo.base}{path} " in output.replace("\n", " "), output
         assert 200 == httpx.get(demo.base + path, follow_redirects=True).status_code, path
-    found = re.search(r"sign in with (wr_\S+)", said)
-    assert found is not None
-    headers = {"authorization": f"Bearer {found[1]}"}
+    match = re.search(r"sign in with (wr_\S+)", output)
+    assert match is not None
+    headers = {"authorization": f"Bearer {match[1]}"}
     assert 200 == httpx.get(f"{demo.base}/v1/admin/rooms/demo", headers=headers).status_code
 
 

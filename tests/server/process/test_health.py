@@ -20,10 +20,10 @@ def eventually(server: Serving, status: int, reasons: list[str], within_s: float
     deadline = time.monotonic() + within_s
     while True:
         answer = httpx.get(f"{server.base}/readyz")
-        found = (answer.status_code, answer.json()["reasons"])
-        if found == (status, reasons):
+        state = (answer.status_code, answer.json()["reasons"])
+        if state == (status, reasons):
             return
-        assert time.monotonic() < deadline, f"{found}, not {(status, reasons)}"
+        assert time.monotonic() < deadline, f"{state}, not {(status, reasons)}"
         time.sleep(0.02)
 
 

@@ -41,10 +41,10 @@ ROOM = "hall"
 EVENTS = "/v1/rooms/hall/tickets/me/events"
 
 
-def post(one: Serving, path: str, **given: Any) -> httpx.Response:
+def post(server: Serving, path: str, **given: Any) -> httpx.Response:
     """Post until it is taken: on a busy machine the backend may be late, and we say 503 then."""
     answers: list[httpx.Response] = []
-    wait_for(lambda: _taken(one.base + path, given, answers), path)
+    wait_for(lambda: _taken(server.base + path, given, answers), path)
     return answers[-1]
 
 
@@ -53,30 +53,30 @@ def _taken(url: str, given: dict[str, Any], answers: list[httpx.Response]) -> bo
     return answers[-1].status_code != 503
 
 
-def make_room(one: Serving) -> None:
+def make_room(server: Serving) -> None:
     """Make a room in which one person may be inside."""
     body = {"name": ROOM, "policy": {"capacity": 1}}
     headers = {"authorization": f"Bearer {ADMIN_KEY}"}
-    post(one, "/v1/admin/rooms", json=body, headers=headers).raise_for_status()
+    post(server, "/v1/admin/rooms", json=body, headers=headers).raise_for_status()
 
 
-def join(one: Serving) -> dict[str, str]:
+def join(server: Serving) -> dict[str, str]:
     """Join, and return the headers that show the ticket."""
-    ticket = post(one, f"/v1/rooms/{ROOM}/tickets").raise_for_status().json()["ticket"]
+    ticket = post(server, f"/v1/rooms/{ROOM}/tickets").raise_for_status().json()["ticket"]
     return {"authorization": f"Bearer {ticket}"}
 
 
 @contextlib.asynccontextmanager
-async def streams(one: Serving, count: int) -> AsyncIterator[list[Live]]:
+async def streams(server: Serving, count: int) -> AsyncIterator[list[Live]]:
     """Open event streams of new visitors; each has been told its place."""
     async with contextlib.AsyncExitStack() as stack:
-        found: list[Live] = []
-        while len(found) < count:
-            stream = await stack.enter_async_context(live(one.port, EVENTS, join(one)))
+        opened: list[Live] = []
+        while len(opened) < count:
+            stream = await stack.enter_async_context(live(server.port, EVENTS, join(server)))
             if stream.status == 200:
                 await stream.until("ticket")
-                found.append(stream)
-        yield found
+                opened.append(stream)
+        yield opened
 
 
 def alive(pid: int) -> bool:
@@ -86,9 +86,9 @@ def alive(pid: int) -> bool:
     return False
 
 
-def lines(one: Serving) -> list[dict[str, object]]:
+def lines(server: Serving) -> list[dict[str, object]]:
     """Return what the server logged; every line is a JSON object, and none tells a secret."""
-    text = one.said()
+    text = server.said()
     assert ADMIN_KEY not in text
     assert SECRET not in text
     return [json.loads(line) for line in text.splitlines()]
@@ -97,10 +97,10 @@ def lines(one: Serving) -> list[dict[str, object]]:
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server with two workers."""
-    with serving(tmp_path_factory.mktemp("pair"), workers=2) as one:
-        wait_for(lambda: metric(scrape(one.port), "waitroom_workers") == 2, "two workers")
-        make_room(one)
-        yield one
+    with serving(tmp_path_factory.mktemp("pair"), workers=2) as server:
+        wait_for(lambda: metric(scrape(server.port), "waitroom_workers") == 2, "two workers")
+        make_room(server)
+        yield server
 
 
 def test_two_workers_are_one_server(pair: Serving) -> None:
@@ -141,52 +141,52 @@ async def test_sigterm_drains(tmp_path: Path) -> None:
     The workers get the signal too, as from a supervisor that signals the whole group.
     """
     drain_s = 2.0
-    with serving(tmp_path, drain_s=drain_s) as one:
-        make_room(one)
-        async with streams(one, 5) as told:
+    with serving(tmp_path, drain_s=drain_s) as server:
+        make_room(server)
+        async with streams(server, 5) as opened:
             began = time.monotonic()
-            for pid in (one.process.pid, *one.workers):
+            for pid in (server.process.pid, *server.workers):
                 os.kill(pid, signal.SIGTERM)
-            await asyncio.to_thread(wait_for, lambda: not one.ready(), "not ready", 1.5)
+            await asyncio.to_thread(wait_for, lambda: not server.ready(), "not ready", 1.5)
             for path in ("/readyz", f"/v1/rooms/{ROOM}", f"/rooms/{ROOM}", "/healthz"):
-                answer = ask(one.port, request("GET", path, close=False))
+                answer = ask(server.port, request("GET", path, close=False))
                 assert "close" == answer.header("connection"), path
                 assert (503 if path == "/readyz" else 200) == answer.status
-            join(one)
-            for stream in told:
+            join(server)
+            for stream in opened:
                 again = await stream.until("reconnect", drain_s + 3)
                 assert again.retry_ms is not None
                 assert None is await stream.next()
-            assert 0 == await asyncio.to_thread(one.process.wait, drain_s + 10)
+            assert 0 == await asyncio.to_thread(server.process.wait, drain_s + 10)
             assert drain_s <= time.monotonic() - began < drain_s + 10
-        assert any("draining" in str(line["message"]) for line in lines(one))
+        assert any("draining" in str(line["message"]) for line in lines(server))
 
 
 async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
     """Whoever cannot wait for the drain signals again; the backend is still closed in order."""
-    with serving(tmp_path, drain_s=60) as one:
-        make_room(one)
-        family = children(one.process.pid)
-        async with streams(one, 2):
-            one.process.send_signal(signal.SIGHUP)  # of a closed terminal; it drains as well
-            await asyncio.to_thread(wait_for, lambda: not one.ready(), "not ready", 2)
-            one.process.send_signal(signal.SIGTERM)
-            assert 0 == await asyncio.to_thread(one.process.wait, 8)
+    with serving(tmp_path, drain_s=60) as server:
+        make_room(server)
+        family = children(server.process.pid)
+        async with streams(server, 2):
+            server.process.send_signal(signal.SIGHUP)  # of a closed terminal; it drains as well
+            await asyncio.to_thread(wait_for, lambda: not server.ready(), "not ready", 2)
+            server.process.send_signal(signal.SIGTERM)
+            assert 0 == await asyncio.to_thread(server.process.wait, 8)
         wait_for(lambda: not any(map(alive, family)), "the end of the family", 5)
 
 
 async def test_workers_follow_a_killed_parent(tmp_path: Path) -> None:
     """`kill -9` of the parent: streams are told, and 5 s later no process of it is left."""
-    with serving(tmp_path, workers=2, drain_s=60) as one:
-        make_room(one)
-        family = children(one.process.pid)
+    with serving(tmp_path, workers=2, drain_s=60) as server:
+        make_room(server)
+        family = children(server.process.pid)
         assert len(family) >= 3  # two workers and the backend
-        async with streams(one, 3) as told:
-            one.process.kill()
+        async with streams(server, 3) as opened:
+            server.process.kill()
             gone = asyncio.to_thread(
                 wait_for, lambda: not any(map(alive, family)), "the end of the family", 5
             )
-            await asyncio.gather(gone, *(stream.until("reconnect") for stream in told))
+            await asyncio.gather(gone, *(stream.until("reconnect") for stream in opened))
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
@@ -218,9 +218,9 @@ def test_tls_and_ctrl_c(tmp_path: Path) -> None:
     """It speaks https from TLS 1.2 on, its cookies are Secure, and Ctrl-C does not wait long."""
     cert, key = certificate(tmp_path)
     trust = ssl.create_default_context(cafile=cert)
-    one = launch(tmp_path, tls_cert=cert, tls_key=key, drain_s=60)
+    server = launch(tmp_path, tls_cert=cert, tls_key=key, drain_s=60)
     try:
-        with httpx.Client(base_url=f"https://127.0.0.1:{one.port}", verify=trust) as client:
+        with httpx.Client(base_url=f"https://127.0.0.1:{server.port}", verify=trust) as client:
             wait_for(lambda: answers(client), "https", 60)
             headers = {"authorization": f"Bearer {ADMIN_KEY}"}
             body = {"name": ROOM, "policy": {"capacity": 1}}
@@ -231,16 +231,16 @@ def test_tls_and_ctrl_c(tmp_path: Path) -> None:
             assert cookies
             assert all("Secure" in cookie for cookie in cookies), cookies
         trust.maximum_version = ssl.TLSVersion.TLSv1_2
-        older = http.client.HTTPSConnection("127.0.0.1", one.port, context=trust)
+        older = http.client.HTTPSConnection("127.0.0.1", server.port, context=trust)
         older.request("GET", "/healthz")
         assert 200 == older.getresponse().status
         older.close()
-        for pid in (one.process.pid, *one.workers):  # a terminal signals the whole group
+        for pid in (server.process.pid, *server.workers):  # a terminal signals the whole group
             os.kill(pid, signal.SIGINT)
-        assert 0 == one.process.wait(10)
-        assert "Traceback" not in one.said()
+        assert 0 == server.process.wait(10)
+        assert "Traceback" not in server.said()
     finally:
-        end(one)
+        end(server)
 
 
 def answers(client: httpx.Client) -> bool:
@@ -274,15 +274,15 @@ def test_declared_rooms_are_there_from_the_start(tmp_path: Path) -> None:
     file = tmp_path / "rooms.toml"
     file.write_text('[rooms.hall]\ncapacity = 5\nmessage = "Please wait."\n')
     headers = {"authorization": f"Bearer {ADMIN_KEY}"}
-    with serving(tmp_path, config=file) as one:
-        url = f"{one.base}/v1/admin/rooms/{ROOM}"
-        found = httpx.get(url, headers=headers).json()
-        assert (5, "Please wait.") == (found["policy"]["capacity"], found["policy"]["message"])
-        changes = {"version": found["version"], "policy": {"capacity": 7}}
+    with serving(tmp_path, config=file) as server:
+        url = f"{server.base}/v1/admin/rooms/{ROOM}"
+        room = httpx.get(url, headers=headers).json()
+        assert (5, "Please wait.") == (room["policy"]["capacity"], room["policy"]["message"])
+        changes = {"version": room["version"], "policy": {"capacity": 7}}
         httpx.patch(url, json=changes, headers=headers).raise_for_status()
-        assert any("hall" in str(line["message"]) for line in lines(one))
+        assert any("hall" in str(line["message"]) for line in lines(server))
     file.write_text('[rooms.hall]\ncapacity = 5\nmessage = "Soon."\n')
-    with serving(tmp_path, config=file) as one:
-        found = httpx.get(f"{one.base}/v1/admin/rooms/{ROOM}", headers=headers).json()
-        assert (7, "Soon.") == (found["policy"]["capacity"], found["policy"]["message"])
-    assert 0 == one.process.returncode
+    with serving(tmp_path, config=file) as server:
+        room = httpx.get(f"{server.base}/v1/admin/rooms/{ROOM}", headers=headers).json()
+        assert (7, "Soon.") == (room["policy"]["capacity"], room["policy"]["message"])
+    assert 0 == server.process.returncode

@@ -32,8 +32,8 @@ TOLD_S = 1.5
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server with few streams, which believes this machine about addresses."""
     limits = {"streams_per_address": PER_ADDRESS, "streams": IN_ALL, "proxies": "127.0.0.0/8"}
-    with serving(tmp_path_factory.mktemp("events"), **limits) as one:
-        yield one
+    with serving(tmp_path_factory.mktemp("events"), **limits) as server:
+        yield server
 
 
 def operate(server: Serving, method: str, path: str, **body: Any) -> Any:
@@ -62,24 +62,24 @@ async def test_a_person_is_told(served: Serving) -> None:
     """At once where they are; within 1.5 s that they are called; `gone` is the last word."""
     room = new_room(served, mode="manual", enter_within_s=60)
     first, second = join(served, room), join(served, room)
-    async with live(served.port, first) as one, live(served.port, second) as two:
+    async with live(served.port, first) as first_stream, live(served.port, second) as second_stream:
         assert (200, "text/event-stream", "no-store") == (
-            one.status,
-            dict(one.headers)["content-type"],
-            dict(one.headers)["cache-control"],
+            first_stream.status,
+            dict(first_stream.headers)["content-type"],
+            dict(first_stream.headers)["cache-control"],
         )
-        await one.until("ticket", state="waiting", position=1, waiting=2)
-        await two.until("ticket", state="waiting", position=2)
+        await first_stream.until("ticket", state="waiting", position=1, waiting=2)
+        await second_stream.until("ticket", state="waiting", position=2)
         began = time.monotonic()
         operate(served, "POST", f"/{room}/admit", count=1)
-        called = await one.until("ticket", state="called")
+        called = await first_stream.until("ticket", state="called")
         assert called.at - began < TOLD_S
         assert called.data["enter_by"]
         ids = [path.split("/")[5][24:40] for path in (first, second)]
         operate(served, "POST", f"/{room}/kick", ticket_ids=ids)
-        gone = await one.until("gone", status=410)
-        assert (True, None) == (bool(gone.data["reason"]), await one.next())
-        await two.until("gone", status=410)
+        gone = await first_stream.until("gone", status=410)
+        assert (True, None) == (bool(gone.data["reason"]), await first_stream.next())
+        await second_stream.until("gone", status=410)
 
 
 async def test_a_change_of_the_room_is_told(served: Serving) -> None:
@@ -128,11 +128,14 @@ async def test_streams_are_bounded(served: Serving) -> None:
             )
 
         mine = [await opened("192.0.2.1") for _ in range(PER_ADDRESS)]
-        assert {200} == {one.status for one in mine}
+        assert {200} == {stream.status for stream in mine}
         refused = await opened("192.0.2.1")
         assert (429, True) == (refused.status, int(dict(refused.headers)["retry-after"]) > 0)
         others = [await opened("192.0.2.2") for _ in range(IN_ALL - PER_ADDRESS)]
-        assert ({200}, 429) == ({one.status for one in others}, (await opened("192.0.2.3")).status)
+        assert ({200}, 429) == (
+            {stream.status for stream in others},
+            (await opened("192.0.2.3")).status,
+        )
         assert IN_ALL == metric(scrape(served.port), "waitroom_streams_open")
     async with asyncio.timeout(5):
         while metric(scrape(served.port), "waitroom_streams_open"):  # noqa: ASYNC110 - another process
@@ -170,10 +173,10 @@ async def test_a_slow_reader_costs_nothing(served: Serving) -> None:
     (worker,) = served.workers
     with contextlib.ExitStack() as stack:
         for path in paths[1:]:
-            one = stack.enter_context(socket.socket())
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1_024)
-            one.connect((HOST, served.port))
-            one.sendall(request("GET", path, close=False))
+            client = stack.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1_024)
+            client.connect((HOST, served.port))
+            client.sendall(request("GET", path, close=False))
         async with live(served.port, paths[0]) as reader:
             await reader.until("ticket", state="waiting")
             before = rss_bytes(worker)
@@ -195,15 +198,15 @@ async def test_no_stream_stays_silent(
     async with open_server(settings) as server:
         await server.engine.create("quiet-" + room[:8], Policy(mode="paused"))  # type: ignore[arg-type]
         view = await server.engine.join("quiet-" + room[:8])
-        held = await server.engine.read_ticket("quiet-" + room[:8], view.ticket)
-        stream = server.live_streams.open("quiet-" + room[:8], held, "192.0.2.1")
+        ticket = await server.engine.read_ticket("quiet-" + room[:8], view.ticket)
+        stream = server.live_streams.open("quiet-" + room[:8], ticket, "192.0.2.1")
         heard: list[bytes] = []
         async with asyncio.timeout(5):
             while len(heard) < 3:
                 await stream.wake.wait()
                 heard.append(stream.take())
         assert b"event: ticket" in heard[0]
-        assert all(one == b": \n\n" or b"event: " in one for one in heard)
+        assert all(chunk == b": \n\n" or b"event: " in chunk for chunk in heard)
         server.live_streams.close("quiet-" + room[:8], stream)
 
 
@@ -217,8 +220,8 @@ async def test_sigterm_sends_them_elsewhere(served: Serving) -> None:
         for stream in streams:
             await stream.until("ticket", state="waiting")
         served.process.terminate()
-        told = [await stream.until("reconnect") for stream in streams]
+        events = [await stream.until("reconnect") for stream in streams]
         assert {None} == {await stream.next() for stream in streams}
-        pauses = {one.retry_ms for one in told}
+        pauses = {event.retry_ms for event in events}
         assert len(pauses) > 1, "all would come back at once"
     assert 0 == await asyncio.to_thread(served.process.wait, 15)

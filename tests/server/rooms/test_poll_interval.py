@@ -94,9 +94,9 @@ def test_bounds(
     jitter: float,
 ) -> None:
     """Whatever comes, it is 1 to 30 s and at most a third of `presence_s`."""
-    found = poll_after_ms(position, state, wait, presence_s, load, jitter)
-    assert 1000 <= found <= 30_000
-    assert presence_s is None or found <= max(1000, presence_s * 1000 / 3)
+    pause_ms = poll_after_ms(position, state, wait, presence_s, load, jitter)
+    assert 1000 <= pause_ms <= 30_000
+    assert presence_s is None or pause_ms <= max(1000, presence_s * 1000 / 3)
 
 
 @given(st.integers(1, 10**6), st.integers(0, 10**6), waits, parts, parts)
@@ -105,7 +105,8 @@ def test_further_back_never_asks_more_often(
 ) -> None:
     """With the same wait ahead, a place further back asks no more often."""
     near, far = (
-        poll_after_ms(one, State.WAITING, wait, 150, load, jitter) for one in (place, place + more)
+        poll_after_ms(position, State.WAITING, wait, 150, load, jitter)
+        for position in (place, place + more)
     )
     assert near <= far
 

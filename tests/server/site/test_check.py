@@ -26,9 +26,9 @@ def check(served: Serving, text: str | None, query: str = "", **headers: str) ->
 @pytest.fixture
 def inside(http: httpx.Client, room: str) -> dict[str, Any]:
     """Return the view of somebody who is inside."""
-    found: dict[str, Any] = http.post(f"/v1/rooms/{room}/tickets", json={"enter": True}).json()
-    assert "inside" == found["state"]
-    return found
+    view: dict[str, Any] = http.post(f"/v1/rooms/{room}/tickets", json={"enter": True}).json()
+    assert "inside" == view["state"]
+    return view
 
 
 def test_a_good_pass(served: Serving, inside: dict[str, Any], room: str) -> None:
@@ -38,7 +38,7 @@ def test_a_good_pass(served: Serving, inside: dict[str, Any], room: str) -> None
     good = [check(served, made), check(served, made, f"?room={room}")]
     good.append(check(served, None, f"?room={room}", **cookie))
     assert [(204, b"", "no-store")] * 3 == [
-        (one.status, one.body, one.header("cache-control")) for one in good
+        (reply.status, reply.body, reply.header("cache-control")) for reply in good
     ]
     assert 401 == check(served, None, "", **cookie).status, "which room's cookie is not said"
 

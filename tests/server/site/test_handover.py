@@ -20,9 +20,9 @@ def bearer(text: str) -> dict[str, str]:
 def inside(http: httpx.Client, room: str) -> dict[str, Any]:
     """Join and go in."""
     answer = http.post(f"/v1/rooms/{room}/tickets", json={"enter": True})
-    found: dict[str, Any] = answer.json()
-    assert "inside" == found["state"], found
-    return found
+    view: dict[str, Any] = answer.json()
+    assert "inside" == view["state"], view
+    return view
 
 
 def hand_off(http: httpx.Client, view: dict[str, Any]) -> httpx.Response:
@@ -98,7 +98,7 @@ def test_without_a_good_pass(http: httpx.Client, room: str, path: str) -> None:
     """No pass, a forged one and a ticket are all 401."""
     view = inside(http, room)
     shown = [{}, bearer("x.y.z"), bearer(view["ticket"]), bearer(view["pass"][:-4] + "AAAA")]
-    assert [401] * 4 == [http.post(path, headers=one).status_code for one in shown]
+    assert [401] * 4 == [http.post(path, headers=headers).status_code for headers in shown]
 
 
 def test_gates_announce_sessions_after_a_loss(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -117,8 +117,8 @@ def test_gates_announce_sessions_after_a_loss(tmp_path_factory: pytest.TempPathF
         passes = [view["pass"] for view in views]
         good = [http.get("/v1/check", headers=bearer(text)).status_code for text in passes]
         assert [204, 204] == good
-        told = http.post("/v1/passes/announce", json={"passes": [*passes, "forged"]})
-        assert {"inside": 2} == told.json()
+        reply = http.post("/v1/passes/announce", json={"passes": [*passes, "forged"]})
+        assert {"inside": 2} == reply.json()
         late = http.post("/v1/rooms/sale/tickets", json={"enter": True}).json()
         assert "waiting" == late["state"]
         path = "/v1/admin/rooms/sale/stats"

@@ -85,11 +85,11 @@ def test_join_makes_a_place(call: Call, new_room: NewRoom) -> None:
 def test_join_is_repeatable_by_key(call: Call, new_room: NewRoom) -> None:
     """The same Idempotency-Key has one place (201, then 200); another key has another."""
     room, key = new_room(capacity=1), secrets.token_hex(8)
-    one = call("POST", f"{room}/tickets", **{KEY: key})
-    two = call("POST", f"{room}/tickets", **{KEY: key})
+    first = call("POST", f"{room}/tickets", **{KEY: key})
+    again = call("POST", f"{room}/tickets", **{KEY: key})
     other = call("POST", f"{room}/tickets", **{KEY: key[::-1] + "x"})
-    assert [201, 200, 201] == [one.status, two.status, other.status]
-    ids = [ticket_of(reply)[24:40] for reply in (one, two, other)]
+    assert [201, 200, 201] == [first.status, again.status, other.status]
+    ids = [ticket_of(reply)[24:40] for reply in (first, again, other)]
     assert (ids[0], True) == (ids[1], ids[0] != ids[2])
 
 
@@ -116,11 +116,11 @@ def test_join_is_repeatable_by_cookie(call: Call, new_room: NewRoom) -> None:
 def test_join_and_enter_in_one_call(call: Call, served: Serving, new_room: NewRoom) -> None:
     """With `enter` the first goes straight in and has a pass; the second waits."""
     room = new_room(capacity=1, session_s=60)
-    one = call("POST", f"{room}/tickets", b'{"enter": true}')
-    two = call("POST", f"{room}/tickets", b'{"enter": true}')
-    assert ("inside", "waiting") == (one.json()["state"], two.json()["state"])
-    assert MOMENT.fullmatch(one.json()["session_ends_at"])
-    assert 204 == check(served, one.json()["pass"], room)
+    first = call("POST", f"{room}/tickets", b'{"enter": true}')
+    second = call("POST", f"{room}/tickets", b'{"enter": true}')
+    assert ("inside", "waiting") == (first.json()["state"], second.json()["state"])
+    assert MOMENT.fullmatch(first.json()["session_ends_at"])
+    assert 204 == check(served, first.json()["pass"], room)
 
 
 def test_an_identity_needs_an_operators_key(
@@ -181,7 +181,7 @@ def test_a_room_may_refuse(call: Call, new_room: NewRoom) -> None:
     )
     unknown, bad = call("POST", "nowhere/tickets"), call("POST", "no%20name/tickets")
     assert [(404, "unknown_room"), (404, "invalid_room_name")] == [
-        (one.status, one.code) for one in (unknown, bad)
+        (reply.status, reply.code) for reply in (unknown, bad)
     ]
 
 
@@ -190,12 +190,12 @@ def test_a_room_may_refuse(call: Call, new_room: NewRoom) -> None:
 
 def cookies(reply: Reply) -> dict[str, tuple[str, set[str]]]:
     """Return each cookie that an answer sets: its value and its flags."""
-    found = {}
+    parsed = {}
     for line in reply.all("set-cookie"):
         first, *flags = line.split("; ")
         name, _, value = first.partition("=")
-        found[name] = (value, set(flags))
-    return found
+        parsed[name] = (value, set(flags))
+    return parsed
 
 
 def test_a_browser_gets_cookies(call: Call, new_room: NewRoom) -> None:
@@ -237,11 +237,11 @@ def test_status_by_path_cookie_and_bearer(call: Call, new_room: NewRoom) -> None
         {"cookie": f"other=1; waitroom-ticket-{room}={ticket}; more=2"},
         {"authorization": f"Bearer {ticket}"},
     ]
-    found = [call("GET", f"{room}/tickets/{ticket}")]
-    found += [call("GET", f"{room}/tickets/me", **headers) for headers in shown]
-    views = [(one.status, {**one.json(), "poll_after_ms": 0}) for one in found]
+    replies = [call("GET", f"{room}/tickets/{ticket}")]
+    replies += [call("GET", f"{room}/tickets/me", **headers) for headers in shown]
+    views = [(reply.status, {**reply.json(), "poll_after_ms": 0}) for reply in replies]
     assert [views[0]] * 3 == views
-    assert (200, 1, ticket) == (found[0].status, views[0][1]["position"], views[0][1]["ticket"])
+    assert (200, 1, ticket) == (replies[0].status, views[0][1]["position"], views[0][1]["ticket"])
 
 
 def test_tickets_that_are_none(call: Call, new_room: NewRoom) -> None:
@@ -254,7 +254,7 @@ def test_tickets_that_are_none(call: Call, new_room: NewRoom) -> None:
         replies = [call("GET", path), call("DELETE", path), call("GET", f"{path}/events")]
         replies += [call("POST", f"{path}/{verb}") for verb in ("enter", "renew", "finish")]
         replies.append(call("POST", f"{path}/defer", b'{"places": 1}'))
-        assert {(404, "invalid_ticket")} == {(one.status, one.code) for one in replies}, bad
+        assert {(404, "invalid_ticket")} == {(reply.status, reply.code) for reply in replies}, bad
 
 
 def test_a_gone_ticket_says_why(call: Call, new_room: NewRoom, operator: httpx.Client) -> None:
@@ -292,11 +292,11 @@ def test_enter_gives_a_pass(call: Call, served: Serving, new_room: NewRoom) -> N
     """The called one enters, twice with the same pass; the waiting one gets 409."""
     room = new_room(capacity=1, session_s=60)
     first, second = (ticket_of(call("POST", f"{room}/tickets")) for _ in range(2))
-    one, again = (call("POST", f"{room}/tickets/{first}/enter") for _ in range(2))
-    assert (200, "inside") == (one.status, one.json()["state"])
-    assert one.json()["pass"] == again.json()["pass"]
-    assert one.json()["pass"] == call("GET", f"{room}/tickets/{first}").json()["pass"]
-    assert 204 == check(served, one.json()["pass"], room)
+    entered, again = (call("POST", f"{room}/tickets/{first}/enter") for _ in range(2))
+    assert (200, "inside") == (entered.status, entered.json()["state"])
+    assert entered.json()["pass"] == again.json()["pass"]
+    assert entered.json()["pass"] == call("GET", f"{room}/tickets/{first}").json()["pass"]
+    assert 204 == check(served, entered.json()["pass"], room)
     late = call("POST", f"{room}/tickets/{second}/enter")
     assert (409, "not_your_turn") == (late.status, late.code)
 
@@ -407,7 +407,7 @@ async def test_many_at_once_keep_their_order(served: Serving, new_room: NewRoom)
     async with httpx.AsyncClient(base_url=served.base) as client:
         path = f"/v1/rooms/{room}/tickets"
         replies = await asyncio.gather(*(client.post(path) for _ in range(100)))
-        tickets = [one.json()["ticket"] for one in replies]
+        tickets = [reply.json()["ticket"] for reply in replies]
         views = await asyncio.gather(*(client.get(f"{path}/{ticket}") for ticket in tickets))
     assert list(range(1, 101)) == sorted(view.json()["position"] for view in views)
 

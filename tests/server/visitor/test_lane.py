@@ -68,7 +68,7 @@ class Caller:
             if name != "date"
         )
         what = plain(" ".join(about))
-        self.waits += [int(one) for one in _WAITS.findall(reply.body.decode())]
+        self.waits += [int(seconds) for seconds in _WAITS.findall(reply.body.decode())]
         self.seen.append((what, reply.status, headers, plain(reply.body.decode())))
         return reply
 
@@ -109,12 +109,12 @@ def pair(
     common = {"redis_url": valkey.url, "proxies": "127.0.0.0/8"}
     both = [launch(folder, lane=lane, **common) for lane in ("true", "false")]
     try:
-        for one in both:
-            await_ready(one)
+        for server in both:
+            await_ready(server)
         yield both[0], both[1]
     finally:
-        for one in both:
-            end(one)
+        for server in both:
+            end(server)
 
 
 # Scenarios -----------------------------------------------------------------------------------
@@ -157,40 +157,40 @@ def browser(call: Caller) -> None:
     """With cookies, behind a proxy that speaks https or not."""
     for proto in ("http", "https"):
         call.make(capacity=1, session_s=60)
-        told = BROWSER | {"X-Forwarded-Proto": proto}
-        ticket = call.ticket(told)
-        mine = told | {"Cookie": f"a=1; waitroom-ticket-{call.room}={ticket}"}
+        headers = BROWSER | {"X-Forwarded-Proto": proto}
+        ticket = call.ticket(headers)
+        mine = headers | {"Cookie": f"a=1; waitroom-ticket-{call.room}={ticket}"}
         call.ticket(mine)
         call.send("GET", "tickets/me", headers=mine)
         inside = call.send("POST", "tickets/me/enter", headers=mine)
-        assert [proto == "https"] * 2 == ["Secure" in one for one in inside.all("set-cookie")]
+        assert [proto == "https"] * 2 == ["Secure" in cookie for cookie in inside.all("set-cookie")]
         call.send("GET", "tickets/me", headers=mine)
         if proto == "http":
             call.send("DELETE", "tickets/me", headers=mine)
         else:
             call.send("POST", "tickets/me/finish", headers=mine)
         call.ticket(mine)
-        call.ticket(told | {"Cookie": f"waitroom-ticket-{call.room}={ticket[:-1]}!"})
+        call.ticket(headers | {"Cookie": f"waitroom-ticket-{call.room}={ticket[:-1]}!"})
 
 
 def waiting(call: Caller) -> None:
     """A line of three: go back, too often, leave, be kicked."""
     call.make(mode="paused", max_defers=1)
-    one, two, three = (call.ticket() for _ in range(3))
+    first, second, third = (call.ticket() for _ in range(3))
     key = {"Idempotency-Key": "d" * 20}
     for _ in range(2):
-        moved = call.send("POST", f"tickets/{one}/defer", b'{"places": 1}', key).json()
+        moved = call.send("POST", f"tickets/{first}/defer", b'{"places": 1}', key).json()
     call.send("POST", f"tickets/{moved['ticket']}/defer", b'{"places": 1}')
-    call.send("POST", f"tickets/{two}/defer", b'{"places": 1}', Idempotency_Key="short")
+    call.send("POST", f"tickets/{second}/defer", b'{"places": 1}', Idempotency_Key="short")
     for body in (b"", b"{}", b'{"places": 0}', b'{"places": "1"}', b'{"places": 1.5}', b"[1]"):
-        call.send("POST", f"tickets/{two}/defer", body)
-    call.send("POST", f"tickets/{two}/enter")
-    call.send("POST", f"tickets/{two}/renew")
-    call.send("POST", f"tickets/{two}/finish")
-    call.send("DELETE", f"tickets/{two}")
-    after(call, two)
-    call.operate(f"/{call.room}/kick", ticket_ids=[three[24:40]])
-    after(call, three)
+        call.send("POST", f"tickets/{second}/defer", body)
+    call.send("POST", f"tickets/{second}/enter")
+    call.send("POST", f"tickets/{second}/renew")
+    call.send("POST", f"tickets/{second}/finish")
+    call.send("DELETE", f"tickets/{second}")
+    after(call, second)
+    call.operate(f"/{call.room}/kick", ticket_ids=[third[24:40]])
+    after(call, third)
 
 
 def forged(call: Caller) -> None:
@@ -275,7 +275,7 @@ def streams(call: Caller) -> None:
 SCENARIOS = [life, browser, waiting, forged, bodies, odd, refusals, streams]
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 def test_both_answer_the_same(
     pair: tuple[Serving, Serving], scenario: Callable[[Caller], None]
 ) -> None:

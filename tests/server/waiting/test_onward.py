@@ -116,10 +116,10 @@ def test_there_are_enough_payloads() -> None:
 def test_no_payload_leads_elsewhere(go_to: str | None) -> None:
     """Whatever is asked for, it is refused or stays on our host or the room's site."""
     for text in (*PAYLOADS, *PLAIN):
-        for one in (text, quote(text), text.upper()):
-            found = returning(one, HOST, go_to)
-            assert found is None or origin(found) in GOOD, (one, found)
-            assert found is None or found.isascii()
+        for payload in (text, quote(text), text.upper()):
+            address = returning(payload, HOST, go_to)
+            assert address is None or origin(address) in GOOD, (payload, address)
+            assert address is None or address.isascii()
 
 
 @given(st.text(alphabet="/\\:@.?#%&=[]ab\t\n hps", max_size=30) | st.text(max_size=40))
@@ -127,11 +127,11 @@ def test_no_payload_leads_elsewhere(go_to: str | None) -> None:
 @example("//" * 50)
 def test_no_text_leads_elsewhere(text: str) -> None:
     """Generated addresses neither, alone or behind our own."""
-    for one in (text, f"https://shop.example{text}", f"/{text}", f"https://{HOST}{text}"):
-        found = returning(one, HOST, SHOP)
-        assert found is None or origin(found) in GOOD, (one, found)
-        assert found is None or found == returning(found, HOST, SHOP), "rebuilt, it stays so"
-        assert found is None or not re.search(r"[\x00-\x20\x7f-\uffff\\]", found)
+    for payload in (text, f"https://shop.example{text}", f"/{text}", f"https://{HOST}{text}"):
+        address = returning(payload, HOST, SHOP)
+        assert address is None or origin(address) in GOOD, (payload, address)
+        assert address is None or address == returning(address, HOST, SHOP), "rebuilt, it stays so"
+        assert address is None or not re.search(r"[\x00-\x20\x7f-\uffff\\]", address)
 
 
 @pytest.mark.parametrize(
@@ -221,12 +221,12 @@ def test_forms_keep_the_way_back(http: httpx.Client, lead: str) -> None:
     assert (f"/rooms/{lead}", {"return": [back]}) == (where.path, parse_qs(where.query))
     entered = http.post(f"/rooms/{lead}/enter", data={"return": back})
     assert 303 == entered.status_code
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"https://shop\.example/seats\?day=2&x=%26&waitroom_code=([\w-]+)#map",
         entered.headers["location"],
     )
-    assert found is not None, entered.headers["location"]
-    assert lead == http.post("/v1/redeem", json={"code": found[1]}).json()["room"]
+    assert match is not None, entered.headers["location"]
+    assert lead == http.post("/v1/redeem", json={"code": match[1]}).json()["room"]
 
 
 def test_inside_the_button_asks_for_a_code(http: httpx.Client, lead: str) -> None:
@@ -253,7 +253,7 @@ def test_no_payload_is_echoed(http: httpx.Client, lead: str) -> None:
     for text in (*PAYLOADS[::5], *PLAIN):
         page = http.get(f"/rooms/{lead}", params={"return": text}).text
         fields = re.findall(r'name="return" value="([^"]*)"', page)
-        assert all(origin(one.replace("&amp;", "&")) in GOOD for one in fields), text
+        assert all(origin(field.replace("&amp;", "&")) in GOOD for field in fields), text
         sent = http.post(f"/rooms/{lead}/enter", data={"return": text}).headers["location"]
         assert origin(sent) in GOOD, (text, sent)
         back = http.post(f"/rooms/{lead}/join", data={"return": text}).headers["location"]

@@ -43,7 +43,7 @@ def heading(answer: httpx.Response) -> str:
 
 
 def test_every_key_is_in_every_language() -> None:
-    """No page can come upon a word that a language lacks, or one with other values in it."""
+    """No page can meet a word that a language lacks, or one with other values in it."""
     for lang in LANGUAGES:
         words = words_of(lang).words
         assert ENGLISH.words.keys() == words.keys()
@@ -74,9 +74,9 @@ def test_every_key_is_used() -> None:
 def test_the_script_gets_the_words_that_it_says() -> None:
     """The keys are read out of the script, so none can be forgotten."""
     script = (HERE / "static/waiting/page.js").read_text("utf-8")
-    said = set(re.findall(r'say\("([a-z_]+)"', script))
-    assert said <= set(client_keys())
-    assert said <= set(ENGLISH.words)
+    keys = set(re.findall(r'say\("([a-z_]+)"', script))
+    assert keys <= set(client_keys())
+    assert keys <= set(ENGLISH.words)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_a_wait_in_words(wait: Wait | None, english: str, korean: str) -> None:
 def test_spans_and_countdowns() -> None:
     """Short spans in seconds, countdowns as clocks."""
     assert ["60 s", "2 min", "1 h 1 min"] == [span(ENGLISH, s) for s in (60, 150, 3_660)]
-    found = [clock(ENGLISH, s) for s in (-5, 291, 7_491, 266_691)]
-    assert ["0:00", "4:51", "2:04:51", "3 d 2:04:51"] == found
+    clocks = [clock(ENGLISH, s) for s in (-5, 291, 7_491, 266_691)]
+    assert ["0:00", "4:51", "2:04:51", "3 d 2:04:51"] == clocks
 
 
 # Pages ----------------------------------------------------------------------------------------
@@ -195,15 +195,19 @@ def test_the_language_is_kept(http: httpx.Client, room: str) -> None:
 
 def test_forms_do_it_all(served_base: str, room: str) -> None:
     """Join, defer, leave, enter and finish work as plain forms."""
-    with browser(served_base) as one, browser(served_base) as two, browser(served_base) as three:
-        assert "It is your turn" == heading(one.post(f"/rooms/{room}/join"))
-        assert "You are inside" == heading(one.post(f"/rooms/{room}/enter"))
-        two.post(f"/rooms/{room}/join")
-        assert "You are in line" == heading(three.post(f"/rooms/{room}/join"))
-        assert "You have left the line" == heading(three.post(f"/rooms/{room}/leave"))
-        assert "Take your place" == heading(three.get(f"/rooms/{room}"))
-        assert "You are done" == heading(one.post(f"/rooms/{room}/finish"))
-        assert "Take your place" == heading(one.get(f"/rooms/{room}"))
+    with (
+        browser(served_base) as first,
+        browser(served_base) as second,
+        browser(served_base) as third,
+    ):
+        assert "It is your turn" == heading(first.post(f"/rooms/{room}/join"))
+        assert "You are inside" == heading(first.post(f"/rooms/{room}/enter"))
+        second.post(f"/rooms/{room}/join")
+        assert "You are in line" == heading(third.post(f"/rooms/{room}/join"))
+        assert "You have left the line" == heading(third.post(f"/rooms/{room}/leave"))
+        assert "Take your place" == heading(third.get(f"/rooms/{room}"))
+        assert "You are done" == heading(first.post(f"/rooms/{room}/finish"))
+        assert "Take your place" == heading(first.get(f"/rooms/{room}"))
 
 
 @pytest.mark.parametrize(
@@ -250,11 +254,11 @@ def test_a_spoilt_ticket_is_a_newcomer(http: httpx.Client, room: str) -> None:
 
 def test_no_secret_is_in_the_page(served_base: str, room: str) -> None:
     """Ticket and pass stay in cookies that no script can read."""
-    with browser(served_base) as one:
-        one.post(f"/rooms/{room}/join")
-        page = one.post(f"/rooms/{room}/enter")
+    with browser(served_base) as visitor:
+        visitor.post(f"/rooms/{room}/join")
+        page = visitor.post(f"/rooms/{room}/enter")
         for name in (f"waitroom-ticket-{room}", f"waitroom-pass-{room}"):
-            assert one.cookies[name] not in page.text
+            assert visitor.cookies[name] not in page.text
 
 
 def test_static_files(http: httpx.Client) -> None:
@@ -278,11 +282,11 @@ def test_a_room_leads_to_another_site(served_base: str, operator: httpx.Client, 
     """The page allows its form to lead there, and entering does."""
     change = {"policy": {"go_to": "https://shop.example/in?a=1"}}
     operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
-    with httpx.Client(base_url=served_base, timeout=10) as one:
-        one.post(f"/rooms/{room}/join")
-        page = one.get(f"/rooms/{room}")
+    with httpx.Client(base_url=served_base, timeout=10) as client:
+        client.post(f"/rooms/{room}/join")
+        page = client.get(f"/rooms/{room}")
         assert "form-action 'self' https://shop.example;" in page.headers["content-security-policy"]
-        entered = one.post(f"/rooms/{room}/enter")
+        entered = client.post(f"/rooms/{room}/enter")
         assert entered.headers["location"].startswith("https://shop.example/in?a=1&waitroom_code=")
         assert "no-referrer" == entered.headers["referrer-policy"]
 

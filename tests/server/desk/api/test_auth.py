@@ -107,6 +107,6 @@ def test_every_route_is_documented(served: Serving, http: httpx.Client) -> None:
     tags = {operation["tags"][0] for item in ours.values() for operation in item.values()}
     assert {"desk guests", "desk hosts", "desk admin"} == tags
     for path, item in ours.items():
-        for method, told in item.items():
-            open_to_all = told["tags"][0] == "desk guests"
-            assert open_to_all != bool(told.get("security")), f"{method} {path}"
+        for method, operation in item.items():
+            open_to_all = operation["tags"][0] == "desk guests"
+            assert open_to_all != bool(operation.get("security")), f"{method} {path}"

@@ -21,10 +21,12 @@ WITHOUT = "--exclude-checks=positive_data_acceptance,ignored_auth"
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server with the store that the document gives as an example."""
-    with serving(tmp_path_factory.mktemp("api"), desk=True) as one:
+    with serving(tmp_path_factory.mktemp("api"), desk=True) as server:
         body = {"id": "noodle-bar", "title": "Noodle Bar", "types": TYPES}
-        httpx.post(f"{one.base}/v1/stores", json=body, headers=KEY, timeout=10).raise_for_status()
-        yield one
+        httpx.post(
+            f"{server.base}/v1/stores", json=body, headers=KEY, timeout=10
+        ).raise_for_status()
+        yield server
 
 
 def test_the_desks_calls(served: Serving, tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def test_a_guest_joins(shop: Shop, served: Serving) -> None:
     assert (0, 2) == (party["teams_ahead"], party["defers_left"])
     assert WAITING.items() <= place.items()
     assert 4_000 <= place.pop("poll_after_ms") <= 6_000
-    found = shop.place(token)
-    assert found.pop("poll_after_ms") > 0
-    assert place == found
+    polled = shop.place(token)
+    assert polled.pop("poll_after_ms") > 0
+    assert place == polled
     second = shop.join()
     assert (2, 1) == (second["party"]["number"], second["party"]["teams_ahead"])
     assert (2, 30) == (second["place"]["position"], second["place"]["wait_minutes"])
@@ -50,14 +50,14 @@ def test_the_store_for_anybody(shop: Shop) -> None:
     """Lines, waits and whether a join would be taken; nothing of who waits."""
     shop.join(name=NAME, phone=PHONE)
     answer = shop.guest.get(shop.path)
-    found = answer.json()
+    view = answer.json()
     assert ("Noodle Bar", "open", True, None) == (
-        found["title"],
-        found["mode"],
-        found["accepts"],
-        found["why_not"],
+        view["title"],
+        view["mode"],
+        view["accepts"],
+        view["why_not"],
     )
-    dine_in, takeout = found["lines"]
+    dine_in, takeout = view["lines"]
     assert ("dine-in", 1, 30, True) == (
         dine_in["type"],
         dine_in["waiting"],
@@ -161,12 +161,12 @@ def test_closed_and_paused_stores(shop: Shop) -> None:
         answer = shop.guest.post(f"{shop.path}/parties", json=body)
         assert (403, code) == problem(answer)
         assert "오늘은 여기까지" in answer.json()["detail"]
-        found = shop.guest.get(shop.path).json()
+        view = shop.guest.get(shop.path).json()
         assert (mode, False, code, "오늘은 여기까지") == (
-            found["mode"],
-            found["accepts"],
-            found["why_not"],
-            found["reason"],
+            view["mode"],
+            view["accepts"],
+            view["why_not"],
+            view["reason"],
         )
         assert 1 == shop.place(token)["position"]
     assert [1] == shop.numbers()
@@ -178,11 +178,11 @@ def test_a_full_line(shop: Shop) -> None:
     shop.join()
     answer = shop.guest.post(f"{shop.path}/parties", json={"type": "dine-in", "size": 2})
     assert (429, "line_full") == problem(answer)
-    found = shop.guest.get(shop.path).json()
+    view = shop.guest.get(shop.path).json()
     assert [(False, "line_full"), (True, None)] == [
-        (one["accepts"], one["why_not"]) for one in found["lines"]
+        (line["accepts"], line["why_not"]) for line in view["lines"]
     ]
-    assert found["accepts"]
+    assert view["accepts"]
     shop.join("takeout")
 
 
@@ -192,8 +192,8 @@ def test_past_closing(shop: Shop) -> None:
     assert 200 == shop.change(closes_at=soon.strftime("%H:%M")).status_code
     answer = shop.guest.post(f"{shop.path}/parties", json={"type": "dine-in", "size": 2})
     assert (403, "past_closing") == problem(answer)
-    found = shop.guest.get(shop.path).json()
-    assert (False, "past_closing") == (found["accepts"], found["why_not"])
+    view = shop.guest.get(shop.path).json()
+    assert (False, "past_closing") == (view["accepts"], view["why_not"])
     assert [] == shop.numbers()
 
 
@@ -203,8 +203,8 @@ def test_foreign_tokens(shop: Shop, http: httpx.Client, operator: httpx.Client) 
     with open_shop(http, operator) as other:
         theirs = other.join()["token"]
     wrong = [theirs, token[:-1], token + "x", f"takeout.{token.partition('.')[2]}", "x", "me", "x."]
-    for one in wrong:
-        path = f"{shop.path}/parties/{one}"
+    for bad in wrong:
+        path = f"{shop.path}/parties/{bad}"
         calls = [
             ("GET", path, None),
             ("GET", f"{path}/events", None),
@@ -291,9 +291,9 @@ def test_joins_are_limited_by_address(tmp_path_factory: pytest.TempPathFactory) 
     """One address joins so often in a minute; others, and those who only look, are not slowed."""
     folder = tmp_path_factory.mktemp("limited")
     with (
-        serving(folder, desk=True, joins_per_minute=3, proxies="127.0.0.1") as one,
-        httpx.Client(base_url=one.base) as http,
-        httpx.Client(base_url=one.base) as admin,
+        serving(folder, desk=True, joins_per_minute=3, proxies="127.0.0.1") as server,
+        httpx.Client(base_url=server.base) as http,
+        httpx.Client(base_url=server.base) as admin,
     ):
         admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
         with open_shop(http, admin) as shop:

@@ -22,9 +22,9 @@ def test_the_line(shop: Shop) -> None:
     shop.join(name=NAME, phone=PHONE, note="창가")
     shop.join("takeout", size=4, remote=True)
     shop.join(size=5)
-    found = shop.line()
-    one, two, three = found["parties"]
-    told = {
+    view = shop.line()
+    first, second, third = view["parties"]
+    shown = {
         "number": 1,
         "size": 2,
         "name": NAME,
@@ -40,24 +40,24 @@ def test_the_line(shop: Shop) -> None:
         "revision": 1,
         "called_at": None,
     }
-    assert told.items() <= one.items()
+    assert shown.items() <= first.items()
     assert ("takeout", "remote", 1, 1) == (
-        two["type"],
-        two["source"],
-        two["number"],
-        two["position"],
+        second["type"],
+        second["source"],
+        second["number"],
+        second["position"],
     )
     assert (2, 2, 30, 1) == (
-        three["number"],
-        three["position"],
-        three["wait_minutes"],
-        three["teams_ahead"],
+        third["number"],
+        third["position"],
+        third["wait_minutes"],
+        third["teams_ahead"],
     )
     assert (shop.id, [2, 1]) == (
-        found["store"]["store"],
-        [line["waiting"] for line in found["store"]["lines"]],
+        view["store"]["store"],
+        [line["waiting"] for line in view["store"]["lines"]],
     )
-    assert [1, 2] == [one["number"] for one in shop.line(type="dine-in")["parties"]]
+    assert [1, 2] == [party["number"] for party in shop.line(type="dine-in")["parties"]]
     assert 404 == shop.host.get(f"{shop.path}/line", params={"type": "brunch"}).status_code
 
 
@@ -80,7 +80,7 @@ def test_an_evening(shop: Shop) -> None:
     assert "SEATED" == shop.place(tokens[0])["status"]
     assert "NO_SHOW" == shop.do("no-show", fits["id"]).json()["party"]["status"]
     assert [2, 4] == shop.numbers()
-    assert {1, 3} == {one["number"] for one in shop.line()["recent"]}
+    assert {1, 3} == {party["number"] for party in shop.line()["recent"]}
     undone = shop.do("undo", fits["id"]).json()["party"]
     assert ("CALLED", 0) == (undone["status"], undone["position"])
     undone = shop.do("undo", fits["id"]).json()["party"]
@@ -105,15 +105,15 @@ def test_nobody_waits(shop: Shop) -> None:
 def test_what_the_host_saw(shop: Shop) -> None:
     """`expected` and `revision` keep two hosts from deciding over each other."""
     shop.join(), shop.join()
-    one, two = shop.line()["parties"]
-    answer = shop.do("call-next", type="dine-in", expected=two["id"])
+    first, second = shop.line()["parties"]
+    answer = shop.do("call-next", type="dine-in", expected=second["id"])
     assert (409, "party_moved") == problem(answer)
-    called = shop.do("call-next", type="dine-in", expected=one["id"]).json()["party"]
-    assert one["id"] == called["id"]
-    stale = shop.do("seat", one["id"], revision=one["revision"])
+    called = shop.do("call-next", type="dine-in", expected=first["id"]).json()["party"]
+    assert first["id"] == called["id"]
+    stale = shop.do("seat", first["id"], revision=first["revision"])
     assert (409, "party_moved") == problem(stale)
-    assert 200 == shop.do("seat", one["id"], revision=called["revision"]).status_code
-    again = shop.do("call", one["id"])
+    assert 200 == shop.do("seat", first["id"], revision=called["revision"]).status_code
+    again = shop.do("call", first["id"])
     assert (409, "wrong_status") == problem(again)
     assert "SEATED" in again.json()["detail"]
 
@@ -124,16 +124,16 @@ def test_repeats_do_nothing_twice(shop: Shop) -> None:
     key = {"idempotency-key": secrets.token_urlsafe(16)}
     path = f"{shop.path}/line/call-next"
     answers = [shop.host.post(path, json={"type": "dine-in"}, headers=key) for _ in range(3)]
-    assert [1, 1, 1] == [one.json()["party"]["number"] for one in answers]
-    assert ["CALLED", "WAITING"] == [one["status"] for one in shop.line()["parties"]]
+    assert [1, 1, 1] == [answer.json()["party"]["number"] for answer in answers]
+    assert ["CALLED", "WAITING"] == [party["status"] for party in shop.line()["parties"]]
     body = {"type": "dine-in", "size": 2}
     added = [shop.host.post(f"{shop.path}/line", json=body, headers=key) for _ in range(2)]
-    assert [3, 3] == [one.json()["party"]["number"] for one in added]
+    assert [3, 3] == [answer.json()["party"]["number"] for answer in added]
     party = answers[0].json()["party"]["id"]
     seated = [shop.host.post(f"{shop.path}/line/{party}/seat", headers=key) for _ in range(2)]
-    assert [200, 200] == [one.status_code for one in seated]
+    assert [200, 200] == [answer.status_code for answer in seated]
     history = shop.host.get(f"{shop.path}/line/{party}/history").json()["changes"]
-    assert ["join", "call", "seat"] == [one["action"] for one in history]
+    assert ["join", "call", "seat"] == [change["action"] for change in history]
 
 
 def test_two_hosts_at_once(shop: Shop) -> None:
@@ -141,8 +141,8 @@ def test_two_hosts_at_once(shop: Shop) -> None:
     for _ in range(24):
         shop.join()
     with ThreadPoolExecutor(6) as pool:
-        found = list(pool.map(lambda _: shop.do("call-next", type="dine-in"), range(24)))
-    assert list(range(1, 25)) == sorted(one.json()["party"]["number"] for one in found)
+        answers = list(pool.map(lambda _: shop.do("call-next", type="dine-in"), range(24)))
+    assert list(range(1, 25)) == sorted(answer.json()["party"]["number"] for answer in answers)
 
 
 def test_a_walk_in(shop: Shop) -> None:
@@ -174,7 +174,7 @@ def test_the_whole_phone_number(shop: Shop) -> None:
     assert {"phone": "+821012345678"} == answer.json()
     history = shop.host.get(f"{shop.path}/line/{party}/history")
     assert [("join", "guest"), ("show_phone", "front tablet")] == [
-        (one["action"], one["by"]) for one in history.json()["changes"]
+        (change["action"], change["by"]) for change in history.json()["changes"]
     ]
     assert "5678" not in history.text
 
@@ -184,12 +184,12 @@ def test_lists_by_status_and_day(shop: Shop) -> None:
     for _ in range(5):
         shop.join()
     parties = shop.line()["parties"]
-    for one in parties[:3]:
-        shop.do("seat", one["id"])
+    for party in parties[:3]:
+        shop.do("seat", party["id"])
     page = shop.line(status="SEATED", limit=2)
-    assert [1, 2] == [one["number"] for one in page["parties"]]
+    assert [1, 2] == [party["number"] for party in page["parties"]]
     page = shop.line(status="SEATED", limit=2, after=page["after"])
-    assert ([3], None) == ([one["number"] for one in page["parties"]], page["after"])
+    assert ([3], None) == ([party["number"] for party in page["parties"]], page["after"])
     day = parties[0]["day"]
     assert 5 == len(shop.line(day=day)["parties"])
     assert [] == shop.line(day="2001-01-01")["parties"]

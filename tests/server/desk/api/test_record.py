@@ -33,10 +33,10 @@ def test_the_log_names_nobody(shop: Shop, served: Serving) -> None:
     for act in ("call", "seat", "seat", "undo", "erase"):
         shop.do(act, party)
     shop.guest.get(f"{shop.path}/parties/{made['token']}x")
-    said = served.said()
+    output = served.said()
     for secret in (NAME, NOTE, PHONE, "1234", "5678", made["token"], shop.key.rpartition("_")[2]):
-        assert secret not in said
-        assert secret.encode("unicode_escape").decode() not in said
+        assert secret not in output
+        assert secret.encode("unicode_escape").decode() not in output
 
 
 def test_the_database_is_away(tmp_path: Path) -> None:
@@ -47,9 +47,9 @@ def test_the_database_is_away(tmp_path: Path) -> None:
         start_postgres() as postgres,
         postgres.database() as url,
         slow_link(urlsplit(url).port or 0) as link,
-        serving(tmp_path, desk=True, desk_database=_through(url, link.port)) as one,
-        httpx.Client(base_url=one.base, timeout=60) as http,
-        httpx.Client(base_url=one.base, timeout=60) as admin,
+        serving(tmp_path, desk=True, desk_database=_through(url, link.port)) as server,
+        httpx.Client(base_url=server.base, timeout=60) as http,
+        httpx.Client(base_url=server.base, timeout=60) as admin,
     ):
         admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
         with open_shop(http, admin) as shop:
@@ -73,21 +73,21 @@ def _through(url: str, port: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("mysql://x/y", "postgresql://"),
         ("postgresql://nobody@127.0.0.1:1/x", "the desk's database cannot be opened"),
     ],
 )
-def test_a_wrong_database(tmp_path: Path, url: str, said: str) -> None:
+def test_a_wrong_database(tmp_path: Path, url: str, message: str) -> None:
     """The server says at once what is wrong, and ends."""
-    one = launch(tmp_path, desk=True, desk_database=url)
+    server = launch(tmp_path, desk=True, desk_database=url)
     try:
-        assert one.process.wait(120) not in (0, None)
-        assert said in one.said()
-        assert "Traceback" not in one.said()
+        assert server.process.wait(120) not in (0, None)
+        assert message in server.said()
+        assert "Traceback" not in server.said()
     finally:
-        end(one)
+        end(server)
 
 
 def test_without_the_extra() -> None:

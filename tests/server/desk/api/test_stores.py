@@ -16,21 +16,21 @@ from tests.server.desk.conftest import Shop
 def test_changing_the_store(shop: Shop, operator: httpx.Client) -> None:
     """Hosts open, pause and limit; the rest needs an admin; versions keep changes apart."""
     answer = shop.change(mode="paused", reason="break", closes_at="22:00", max_defers=1)
-    found = answer.json()
+    store = answer.json()
     assert (200, "paused", "break", "22:00", 1) == (
         answer.status_code,
-        found["mode"],
-        found["reason"],
-        found["closes_at"],
-        found["max_defers"],
+        store["mode"],
+        store["reason"],
+        store["closes_at"],
+        store["max_defers"],
     )
-    found = shop.change(mode="open", reason=None, closes_at=None).json()
-    assert ("open", None, None) == (found["mode"], found["reason"], found["closes_at"])
-    found = shop.change(types=[{"name": "takeout", "queue_limit": 9}]).json()
+    store = shop.change(mode="open", reason=None, closes_at=None).json()
+    assert ("open", None, None) == (store["mode"], store["reason"], store["closes_at"])
+    store = shop.change(types=[{"name": "takeout", "queue_limit": 9}]).json()
     assert [("dine-in", None), ("takeout", 9)] == [
-        (one["name"], one["queue_limit"]) for one in found["types"]
+        (line["name"], line["queue_limit"]) for line in store["types"]
     ]
-    stale = shop.change(mode="closed", version=found["version"] - 1)
+    stale = shop.change(mode="closed", version=store["version"] - 1)
     assert (409, "version_conflict") == problem(stale)
     hook = {"webhook_url": "https://example.com/hook", "webhook_secret": "s" * 32}
     for fields in ({"title": "x"}, {"time_zone": "UTC"}, hook, {"types": [{"name": "bar"}]}):
@@ -44,9 +44,9 @@ def test_changing_the_store(shop: Shop, operator: httpx.Client) -> None:
     seen = shop.change(remote=False).json()
     assert (None, True) == (seen["webhook_url"], seen["webhook_signed"])
     log = operator.get("/v1/admin/audit", params={"limit": 50})
-    mine = [one for one in log.json()["entries"] if one["detail"].get("store") == shop.id]
-    assert {"store.create", "store.change", "host.create"} == {one["action"] for one in mine}
-    assert {"host", "admin"} == {one["role"] for one in mine}
+    mine = [entry for entry in log.json()["entries"] if entry["detail"].get("store") == shop.id]
+    assert {"store.create", "store.change", "host.create"} == {entry["action"] for entry in mine}
+    assert {"host", "admin"} == {entry["role"] for entry in mine}
     assert "s" * 32 not in log.text
 
 
@@ -80,7 +80,7 @@ def test_nothing_to_change(shop: Shop) -> None:
 def test_stores(shop: Shop, operator: httpx.Client) -> None:
     """Stores are listed; two of one id cannot be; a bad one is refused by its field."""
     listed = operator.get("/v1/stores").json()["stores"]
-    assert shop.id in {one["id"] for one in listed}
+    assert shop.id in {store["id"] for store in listed}
     twice = operator.post("/v1/stores", json={"id": shop.id, "title": "x"})
     assert (409, "store_exists") == problem(twice)
     for field, wrong in (
@@ -95,7 +95,7 @@ def test_stores(shop: Shop, operator: httpx.Client) -> None:
     name = f"t-{secrets.token_hex(4)}"
     made = operator.post("/v1/stores", json={"id": name, "title": "x"})
     assert f"/v1/stores/{name}" == made.headers["location"]
-    assert ["dine-in"] == [one["name"] for one in made.json()["types"]]
+    assert ["dine-in"] == [line["name"] for line in made.json()["types"]]
 
 
 def test_host_keys(shop: Shop, operator: httpx.Client) -> None:
@@ -104,7 +104,7 @@ def test_host_keys(shop: Shop, operator: httpx.Client) -> None:
     made = operator.post(path, json={"name": "계산대"}).json()
     assert made["key"].startswith("wrh_")
     listed = operator.get(path)
-    assert ["front tablet", "계산대"] == [one["name"] for one in listed.json()["hosts"]]
+    assert ["front tablet", "계산대"] == [host["name"] for host in listed.json()["hosts"]]
     assert made["key"] not in listed.text
     shown = {"authorization": f"Bearer {made['key']}"}
     assert 200 == shop.guest.get(f"{shop.path}/line", headers=shown).status_code

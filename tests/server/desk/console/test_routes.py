@@ -100,7 +100,7 @@ def test_call_next_that_changed(shop: Shop, http: httpx.Client) -> None:
     assert "Next is 2 Lee, 2 people. Nobody was called." in answer.json()["said"]
     nobody = http.post(url, data=data | {"fits": "1"}, headers=asks)
     assert (409, "Nobody waiting fits.") == (nobody.status_code, nobody.json()["said"])
-    assert ["WAITING"] == [one["status"] for one in shop.line()["parties"]]
+    assert ["WAITING"] == [party["status"] for party in shop.line()["parties"]]
 
 
 def test_a_viewer_only_looks(shop: Shop, http: httpx.Client, operator: httpx.Client) -> None:

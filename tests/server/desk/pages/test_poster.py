@@ -16,11 +16,11 @@ from tests.support.serving import ADMIN_KEY, serving
 def test_the_code_leads_to_the_join_page(shop: Shop, http: httpx.Client) -> None:
     """What a phone reads out of the picture is the address that is printed, and it answers."""
     page = http.get(f"/desk/{shop.id}/poster")
-    found = qr.read(page.text)
-    assert f"{http.base_url}/desk/{shop.id}?here=1" == found
-    assert found in page.text
-    assert found == qr.read(http.get(f"/desk/{shop.id}/poster.svg").text)
-    assert "Join the waitlist" in httpx.get(found).text
+    address = qr.read(page.text)
+    assert f"{http.base_url}/desk/{shop.id}?here=1" == address
+    assert address in page.text
+    assert address == qr.read(http.get(f"/desk/{shop.id}/poster.svg").text)
+    assert "Join the waitlist" in httpx.get(address).text
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])

@@ -100,9 +100,9 @@ def test_defer_and_cancel(shop: Shop, http: httpx.Client) -> None:
     assert "Nobody is behind you" in http.get(alone.headers["location"]).text
     for _ in range(4):
         shop.join()
-    for said in ("Done: you have let others go first", "Done: you", "as often as this store"):
+    for message in ("Done: you have let others go first", "Done: you", "as often as this store"):
         answer = http.post(f"{location}/defer", data={"places": "1"})
-        assert said in http.get(answer.headers["location"]).text
+        assert message in http.get(answer.headers["location"]).text
     assert [2, 3, 1, 4, 5] == shop.numbers()
     http.post(f"{location}/cancel")
     page = http.get(location).text
@@ -139,10 +139,13 @@ def test_erase(shop: Shop, http: httpx.Client) -> None:
 @pytest.mark.parametrize("token", ["x", "dine-in.x", "dine-in." + "A" * 120, "%00", "a" * 900])
 def test_a_foreign_ticket(shop: Shop, http: httpx.Client, token: str) -> None:
     """An address that is nobody's place says so, in both languages."""
-    for lang, said in (("en", "Nothing to wait for here"), ("ko", "대기 정보를 찾을 수 없습니다")):
+    for lang, message in (
+        ("en", "Nothing to wait for here"),
+        ("ko", "대기 정보를 찾을 수 없습니다"),
+    ):
         answer = http.get(f"/desk/{shop.id}/p/{token}", headers={"accept-language": lang})
         assert 404 == answer.status_code
-        assert said in answer.text
+        assert message in answer.text
     assert 404 == http.post(f"/desk/{shop.id}/p/{token}/cancel").status_code
 
 
