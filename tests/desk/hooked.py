@@ -1,4 +1,4 @@
-"""Desks with webhooks, for tests: in real time, for what is sent is sent in real time."""
+"""Desks with webhooks, for tests: in real time, because webhooks are sent in real time."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Receiver:
         """Take one request per connection."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
-        # Values as they came, for a signature has small letters anyway.
+        # Values as they came: a signature is lower case anyway.
         body = await reader.readexactly(int(headers["content-length"]))
         self.got.append(Got(headers, body))
         status = self.answers.pop(0) if self.answers else 200

@@ -37,7 +37,7 @@ async def hosts(
 
 
 async def register(desk: Desk, store: Store, clock: Clock) -> Party:
-    """Write a party to the record alone, for the line can be made from it at once."""
+    """Write a party to the record alone, because the line can be made from it at once."""
     clock.step(1)
     return await desk.record.register(store.id, DINE, Wish(size=2), secrets.token_urlsafe(12))
 

@@ -18,7 +18,7 @@ def test_the_ready_ones_are_listed(cli: Cli) -> None:
 
 
 def test_a_rehearsal(cli: Cli, tmp_path: Path) -> None:
-    """It says what was promised and what came of it, and writes the report."""
+    """It says what was promised and the result, and writes the report."""
     report = tmp_path / "report.html"
     text = cli.text("rehearse", "per-minute-burst", "--people", 100, "--report", str(report))
     assert "rolling limit  ✓ PASS" in text

@@ -109,7 +109,7 @@ async def test_late_revisions_change_nothing(lines: LiveLines, line: str) -> Non
 async def test_undo_gives_the_place_back(
     lines: LiveLines, line: str, ends: Status, called: bool
 ) -> None:
-    """Whoever comes back from the table or the door has their old place, for it never changed."""
+    """A party that comes back has its old place, because that never changed."""
     parties = [party(number) for number in (1, 2, 3)]
     await lines.settle(line, [settled(member) for member in parties])
     changes = [Status.CALLED] * called + [ends]

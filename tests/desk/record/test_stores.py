@@ -136,7 +136,7 @@ async def test_lines_come_and_go(record: Record, store: Store) -> None:
 
 
 async def test_a_line_that_comes_back_goes_on(record: Record, store: Store) -> None:
-    """Its numbers and places do not begin again, for the record still has the old ones."""
+    """Its numbers and places do not begin again, because the record still has the old ones."""
     first = await arrive(record, TAKEOUT)
     await do(record, first, Action.CANCEL)
     await record.change_store(STORE, types=(store.types[0],))
