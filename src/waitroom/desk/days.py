@@ -13,12 +13,12 @@ NIGHT_ENDS = time(6)
 
 
 def day_of(now_ms: int, time_zone: str) -> date:
-    """Return the calendar day in a time zone: what decides the numbers of parties."""
+    """Return the calendar day in a time zone. Party numbers start again each day."""
     return _local(now_ms, time_zone).date()
 
 
 def closes_at_ms(store: Store, now_ms: int) -> int | None:
-    """Return when the service that runs now ends, also if that is over; None if it never does.
+    """Return when the current service ends, even if that has passed; None if it never ends.
 
     A service day goes from 06:00 to 06:00, so that at 01:00 a bar that closes at 02:00 is still
     open, and a kitchen that closes at 22:00 is not.

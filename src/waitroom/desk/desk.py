@@ -190,7 +190,7 @@ class Desk:
         return store
 
     async def waits(self, store_id: str) -> tuple[LineSummary, ...]:
-        """Return each line of a store, as somebody sees it who may join."""
+        """Return each line of a store, as a newcomer sees it."""
         store = await self.record.store(store_id)
         rooms = [room_of(store_id, line.name) for line in store.types]
         counts = await self._lines.engine.line_counts(rooms)
@@ -251,7 +251,7 @@ class Desk:
         return counts._replace(pace=turnover_text(await self.record.turnover(store, line_name)))
 
     async def _names(self, store_id: str) -> tuple[str, ...]:
-        """Return the names of a store's lines; kept a while, for they hardly ever change."""
+        """Return the names of a store's lines; cached, because they rarely change."""
         names, until = self._line_names.get(store_id, ((), 0.0))
         if until < time.monotonic():
             store = await self.record.store(store_id)
@@ -260,7 +260,7 @@ class Desk:
         return names
 
     async def _place_by_record(self, store: str, line_name: str, ticket: str, spot: Spot) -> Place:
-        """Tell where a party is that is not in the live line; if it should be, repair the line."""
+        """Say where a party is that the live line lacks; if it should be there, repair the line."""
         room = room_of(store, line_name)
         if not spot.pace:  # the whole line is lost: one repair serves everybody
             await self.repairs.line(store, line_name)
@@ -283,7 +283,7 @@ class Desk:
         raise BackendUnavailable(f"line {room!r} is lost again and again; is it being flushed?")
 
     async def aclose(self) -> None:
-        """Let what is under way end, so that nothing uses the database after it is closed."""
+        """Wait for running work, so that nothing uses the database after it is closed."""
         await self._follow.aclose()
         await self.repairs.aclose()
         await self.observed.stop()
@@ -291,7 +291,7 @@ class Desk:
 
 @asynccontextmanager
 async def open_desk(settings: Settings, engine: Engine, ring: KeyRing) -> AsyncIterator[Desk]:
-    """Open the record, bring the live lines to it, and keep both in step until the end."""
+    """Open the record, bring the live lines up to date, and keep both in step until the end."""
     async with open_database(settings.desk_database, settings.data_dir) as database:
         record = Record(database)
         desk = Desk(record, HostKeys(database), engine, ring)

@@ -27,7 +27,7 @@ MOST_PLACES = 10
 
 _LONGEST_URL = 500
 _Word = TypeVar("_Word", Source, StoreMode)
-# Marks that change the direction of text: they would also turn the lines of other parties.
+# Marks that change the direction of text: they would also reverse the lines of other parties.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 
 
@@ -100,13 +100,13 @@ def check_number(name: str, value: Any, least: int, most: int) -> None:
 
 
 def check_op_id(op_id: str | None) -> None:
-    """Refuse an id of a request that has the wrong form."""
+    """Refuse a request id that has the wrong form."""
     if op_id is not None and (not isinstance(op_id, str) or not OP_ID.fullmatch(op_id)):
         raise InvalidInput("op_id", "takes 1 to 64 letters, digits, '-', '_', '.' or ':'")
 
 
 def needed_text(name: str, value: Any, most: int) -> str:
-    """Return a text without the blanks around it; it must not be empty."""
+    """Return a text without surrounding blanks; it must not be empty."""
     text = optional_text(name, value, most)
     if text is None:
         raise InvalidInput(name, f"takes 1 to {most} printable characters")
@@ -114,7 +114,7 @@ def needed_text(name: str, value: Any, most: int) -> str:
 
 
 def optional_text(name: str, value: Any, most: int) -> str | None:
-    """Return a text without the blanks around it, or None where nothing is left."""
+    """Return a text without surrounding blanks, or None if nothing is left."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -126,7 +126,7 @@ def optional_text(name: str, value: Any, most: int) -> str | None:
 
 
 def _unprintable(char: str) -> bool:
-    # Control characters, halves of pairs, and breaks of lines; emoji of several parts stay whole.
+    # Control characters, lone surrogates and line breaks; emoji of several parts stay whole.
     return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _TURNING
 
 

@@ -1,4 +1,4 @@
-"""The words of the desk as types: stores, waiting types, parties, and what they are told. Pure.
+"""The types of the desk: stores, waiting types, parties, and their places. Pure.
 
 A party is whoever waits together for one table. A store has one line per waiting type, and
 `line_name` is the name of that type. Times are Unix time in ms, places in µs.
@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 MINUTES_PER_TEAM = 15.0
-"""Assumed of a line that has too few seatings to learn from."""
+"""Assumed for a line that has too few seatings to learn from."""
 
 SAMPLES_KEPT = 150
 SAMPLES_NEEDED = 10
@@ -43,7 +43,7 @@ class Action(StrEnum):
     NO_SHOW = "no_show"
     CANCEL = "cancel"
     UNDO = "undo"
-    """Takes the last change of its status back, times and all."""
+    """Takes back the last change of its status, with its times."""
 
     RESTORE = "restore"
     """Brings a party that was cancelled or did not show up back to its old place."""
@@ -134,7 +134,7 @@ class Party:
     source: Source
     status: Status
     place: int
-    """Decides the order: µs of the registration, or what a defer made of it."""
+    """Decides the order: µs of the registration, or the place that a defer gave."""
 
     teams_ahead: int
     """How many waited before it when it registered."""
@@ -195,13 +195,13 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """What a guest is told of their place: from the live line alone while they wait."""
+    """A guest's place, from the live line alone while they wait."""
 
     store: str
     line_name: str
     status: Status
     position: int
-    """1 is next; 0 if they do not wait (called, seated or gone)."""
+    """1 is next; 0 if they are not waiting (called, seated or gone)."""
 
     waiting: int
     wait_minutes: int | None = None

@@ -1,4 +1,4 @@
-"""Phone numbers: read from what people type, kept in one form, and shown with stars. Pure.
+"""Phone numbers: parsed from what people type, kept in one form, and masked for lists. Pure.
 
 The form is E.164, like +821012345678: what the vendors of SMS and 알림톡 take.
 """
@@ -19,7 +19,7 @@ _REMEDY = "takes a mobile number like 010-1234-5678, or one with its country, li
 
 
 def read_phone(text: str) -> str:
-    """Return a number as E.164; what it is not is refused, and never repeated in the message."""
+    """Return a number as E.164; anything else is refused, and never repeated in the message."""
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise InvalidInput("phone", _REMEDY)
     # Full-width digits of an input method are digits too.
@@ -33,7 +33,7 @@ def read_phone(text: str) -> str:
 
 
 def masked(phone: str) -> str:
-    """Return a number as lists show it: the last four digits, which a host asks for."""
+    """Return a masked number: only the last four digits, which a host asks for."""
     if phone.startswith("+82"):
         return f"0{phone[3:5]}-****-{phone[-4:]}"
     return f"+{'*' * (len(phone) - 5)}{phone[-4:]}"
@@ -41,7 +41,7 @@ def masked(phone: str) -> str:
 
 def _korean(plain: str) -> str:
     if plain.startswith("+82"):
-        # Many write the 0 although the country is there.
+        # Many people write the 0 after the country code.
         rest = plain[3:].removeprefix("0")
     else:
         rest = plain[1:] if plain.startswith("0") else ""

@@ -1,6 +1,6 @@
-"""Lets the live lines follow the record: what was just written there is settled in the line.
+"""Makes the live lines follow the record: a change written there is settled in the line.
 
-The record has the change, so no request fails because of the line. What does not arrive in time is
+The record has the change, so no request fails because of the line. A change that comes too late is
 repaired in the background, and so is a line that has lost its parties.
 """
 
@@ -25,7 +25,7 @@ SETTLE_S = 2.0
 
 
 class Follower:
-    """Brings live lines to what the record has of a party or a store."""
+    """Brings live lines to what the record says about a party or a store."""
 
     def __init__(self, record: Record, lines: LiveLines, repairs: Repairs) -> None:
         self._record = record
@@ -35,7 +35,7 @@ class Follower:
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def party(self, party: Party, *, turnover: bool = False) -> None:
-        """Settle a party, and with `turnover` what its line's last seatings say."""
+        """Settle a party, and with `turnover` the pace of its line's last seatings."""
         await self._reach(party.store, party.line_name, self._bring(party, turnover=turnover))
 
     async def touch(self, store: str, line_name: str) -> None:
@@ -43,7 +43,7 @@ class Follower:
         await self._reach(store, line_name, self._lines.settle(room_of(store, line_name)))
 
     async def aclose(self) -> None:
-        """Let what is under way end; what takes too long is cancelled, and repaired later."""
+        """Wait for running work; what takes too long is cancelled, and repaired later."""
         if self._under_way:
             await asyncio.wait([*self._under_way], timeout=SETTLE_S)
         await end_tasks(*self._under_way)

@@ -1,7 +1,7 @@
 """The live lines: one room of the engine per store and waiting type, brought to the record's order.
 
 Nothing here asks the database. A line that lost its parties (a flush, a failover, a room that was
-dropped) shows by the engine's revision, which jumps then, and `Outcome.whole` tells it.
+dropped) is noticed because the engine's revision jumps; `Outcome.whole` is false then.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STATES: Mapping[Status, str] = {
     Status.CANCELLED: "left",
     Status.NO_SHOW: "no_show",
 }
-"""What `settle` calls a status."""
+"""The words of `settle` for a status."""
 
 _JUMP = 500_000
 """The engine's revision grows by one per change, and by far more than this after a loss."""

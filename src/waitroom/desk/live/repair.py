@@ -29,7 +29,7 @@ EVERY_S = 10.0
 """How often lines are compared with the record in the background."""
 
 LAP = 6
-"""Every line is compared by length each time, and party by party once in so many times."""
+"""Every line is compared by length each time, and party by party once in this many times."""
 
 _ROUNDS = 3
 _BACK_OFF_S = (0.1, 5.0)
@@ -60,7 +60,7 @@ def _apart(key: LineId) -> Iterator[None]:
 
 
 async def end_tasks(*tasks: asyncio.Task[Any]) -> None:
-    """Cancel tasks until they have ended: redis-py can lose a cancellation."""
+    """Cancel tasks until they have ended, because redis-py can lose a cancellation."""
     pending = set(tasks)
     while pending:
         for task in pending:
@@ -69,7 +69,7 @@ async def end_tasks(*tasks: asyncio.Task[Any]) -> None:
 
 
 class Repairs:
-    """Repairs lines, each once at a time however many ask for it."""
+    """Repairs lines, each once at a time, however many callers ask."""
 
     def __init__(self, record: Record, lines: LiveLines) -> None:
         self.live = lines
@@ -104,16 +104,16 @@ class Repairs:
         return total
 
     def soon(self, store: str, line_name: str) -> None:
-        """Have a line repaired in the background: what the record has did not reach it."""
+        """Have a line repaired in the background: a change of the record did not reach it."""
         self._dirty.add((store, line_name))
         self._wake.set()
 
     async def aclose(self) -> None:
-        """End what is under way. A task that lives on would use a database that is closed."""
+        """End running repairs. A task that lives on would use a closed database."""
         await end_tasks(*self._under_way.values())
 
     async def run(self) -> None:
-        """Repair in the background until cancelled: what is known to be wrong before the rest."""
+        """Repair in the background until cancelled: lines known to be wrong first."""
         failures, next_lap = 0, time.monotonic() + EVERY_S
         while True:
             pause = next_lap - time.monotonic()
@@ -188,7 +188,7 @@ class Repairs:
                 break
             done, sure = await self._compare(store, line_name, line, live, forced=forced)
             total += done
-            # What was forced may have undone a change made meanwhile: compare again.
+            # A forced settle may have undone a change made meanwhile: compare again.
             if sure:
                 break
             forced = False

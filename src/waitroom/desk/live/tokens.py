@@ -17,7 +17,7 @@ class Tokens:
 
     def __init__(self, ring: KeyRing) -> None:
         self._ring = ring
-        # A guest looks again and again, with the same token.
+        # A guest polls with the same token again and again.
         self._verified = lru_cache(maxsize=_MOST_TOKENS)(self._verify)
 
     def sign(self, party: Party) -> str:
@@ -35,7 +35,7 @@ class Tokens:
     def _verify(self, store: str, token: str) -> tuple[str, str]:
         line_name, dot, text = token.partition(".")
         if not dot:
-            raise InvalidTicket("is not written as a guest's is; send it as it was given")
+            raise InvalidTicket("is not a guest's token; send it as it was given")
         return line_name, self._ring.read(_guest_room(store, line_name), text).id
 
 

@@ -1,6 +1,6 @@
 """How long a wait in a line is: what a newcomer is told, and what the engine has observed.
 
-A guest's request costs one rank in a shared pipeline. What a line was observed to do is worked out
+A guest's request costs one rank in a shared pipeline. Observed waits are worked out
 in the background and answered from memory.
 """
 
@@ -28,10 +28,10 @@ log = logging.getLogger("waitroom.desk")
 OBSERVED_S = 5.0
 """How old the observed waits of a line may be before they are renewed."""
 
-_KEPT_SAMPLES = 720  # an hour, as the ticker makes them: a desk calls a few parties in that time
+_KEPT_SAMPLES = 720  # an hour, made by the ticker: a desk calls only a few parties in that time
 _OBSERVED_MS = 600_000  # a shorter observation of a restaurant says nothing
 _MOST_LINES = 10_000
-_SHARE = 10  # observing takes at most one part in so many of this process's time
+_SHARE = 10  # observing takes at most this fraction (1/n) of the process's time
 _POLICY = POLICY.change(mode=Mode.MANUAL, eta=Eta.OBSERVED)
 
 
@@ -49,7 +49,7 @@ class LineSummary:
     observed: Range | None
     accepts: bool
     why_not: str | None = None
-    """The code of the error that a guest on the spot would get."""
+    """The error code that a guest on the spot would get."""
 
 
 def summarize_line(
@@ -59,7 +59,7 @@ def summarize_line(
     observed: Range | None,
     now_ms: int,
 ) -> LineSummary:
-    """Return a line as somebody sees it who may join at this moment."""
+    """Return a line as a newcomer sees it now."""
     turnover = read_turnover(counts.pace)
     refusal: DeskError | None = None
     try:
@@ -106,7 +106,7 @@ class ObservedWaits:
         self._task: asyncio.Task[None] | None = None
 
     def range(self, room: str, position: int) -> Range | None:
-        """Return the range of the wait at a position as far as it is known here, at once."""
+        """Return the range of the wait at a position, at once, from what this process knows."""
         line = self._lines.get(room)
         if line is None or line.due < time.monotonic():
             line = self._want(room, line)
@@ -114,16 +114,16 @@ class ObservedWaits:
         return None if wait is None else _minutes(wait)
 
     async def fresh(self, room: str, position: int) -> Range | None:
-        """Return the range by what the engine says now, for those who can wait for it."""
+        """Return the range from the engine's present state, for callers who can wait for it."""
         line = self._lines.get(room)
         if line is None or line.due < time.monotonic():
             line = line or self._add(room)
-            line.due = time.monotonic() + OBSERVED_S  # others who come now need not look too
+            line.due = time.monotonic() + OBSERVED_S  # callers who come now need not look too
             await self._renew(room, line)
         return self.range(room, position)
 
     async def stop(self) -> None:
-        """Look at no more lines."""
+        """Stop observing."""
         self._wanted.clear()
         task, self._task = self._task, None
         if task is not None:
@@ -137,7 +137,7 @@ class ObservedWaits:
         return line
 
     def _want(self, room: str, line: _Samples | None) -> _Samples:
-        """Have a line looked at soon; a crowd that asks meanwhile is told what was known."""
+        """Have a line observed soon; until then callers get the last known range."""
         line = line or self._add(room)
         line.due = time.monotonic() + OBSERVED_S
         self._wanted[room] = line
@@ -164,7 +164,10 @@ class ObservedWaits:
             line.wait = (
                 estimator(_POLICY, stats, samples).wait if _enough(samples, stats) else _unknown
             )
-        except (WaitroomError, ArithmeticError) as error:  # what was known is still the best guess
+        except (
+            WaitroomError,
+            ArithmeticError,
+        ) as error:  # the last known range is still the best guess
             log.debug("the waits in %s were not observed: %s", room, error)
         line.due = time.monotonic() + OBSERVED_S
 

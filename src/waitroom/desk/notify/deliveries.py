@@ -1,7 +1,7 @@
 """Delivers what is due in the outbox to the receivers of the stores.
 
-A few at a time per store, so that a receiver which hangs holds up its own store's notices alone.
-What a notice says is put together when it is sent: no phone is kept longer than the party's.
+A few at a time per store, so that a receiver that hangs delays only its own store's notices.
+The text of a notice is made when it is sent, so no phone number is kept longer than the party's.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ class Deliveries:
 
     def _landed(self, task: asyncio.Task[None]) -> None:
         del self.under_way[task]
-        self._on_landed()  # its place is free
+        self._on_landed()  # its slot is free
         if not task.cancelled() and (error := task.exception()):
-            # Its lease runs out, and it is sent again.
+            # Its lease will expire, and it is sent again.
             log.warning("a notice was not noted as delivered: %s", short(error))
 
     async def _deliver(self, notice: Notice) -> None:
@@ -112,7 +112,7 @@ class Deliveries:
             await self._outbox.later(notice, error, pause_ms(notice.tries))
 
     def _document(self, notice: Notice, store: Store, party: Party, ahead: int) -> dict[str, Any]:
-        """Return what a receiver is told; the phone in full, for it is the store's own vendor."""
+        """Return the body of a notice. The phone is whole: the receiver is the store's vendor."""
         called = party.status is Status.CALLED
         return {
             "id": notice.name,
@@ -133,7 +133,7 @@ class Deliveries:
 
 
 def pause_ms(tries: int) -> int:
-    """Return how long to wait after so many tries: 1 s at first, 10 min in the end."""
+    """Return the pause after a number of tries: from 1 s to 10 min."""
     longest: int = min(_LONGEST_PAUSE_MS, _FIRST_PAUSE_MS << min(tries - 1, 20))
     return round(longest * random.uniform(0.5, 1))  # noqa: S311 - many may fail at once
 
@@ -144,5 +144,5 @@ def _moment(ms: int) -> str:
 
 
 def short(error: BaseException) -> str:
-    """Return an error for the log. Messages of a database may quote rows: only ours are said."""
+    """Return an error for the log: only our own messages, because a database's may quote rows."""
     return str(error) if isinstance(error, WaitroomError) else type(error).__name__

@@ -1,8 +1,8 @@
-"""Tells guests, by a store's webhook, that few teams are left before them and that they are called.
+"""Tells guests, through a store's webhook, that few teams are ahead and that they are called.
 
 Two loops in every process, and a host waits for neither: `watch` compares the record with the
 outbox, and `deliveries` sends what is in it (`webhook`). Several processes share the
-outbox; a notice is in one hand at a time.
+outbox; each notice belongs to one of them at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOOK_S = 0.25
 """How often lines are asked whether anything happened."""
 
 DUE_S = 1.0
-"""How often the outbox is looked at for what another process left behind."""
+"""How often the outbox is checked for what another process left behind."""
 
 _LEAVE_S = 1.0
 _BACK_OFF_S = 2.0
@@ -71,7 +71,7 @@ class Notifier:
     async def __aexit__(self, *exc: object) -> None:
         self._stopping.set()
         self._due.set()
-        # What is under way may end; what does not is sent again by whoever is here after its lease.
+        # Running deliveries may end; the others are sent again by any process after their lease.
         pending = {*self._loops, *self._deliveries.under_way}
         _, pending = await asyncio.wait(pending, timeout=_LEAVE_S)
         while pending:
@@ -90,7 +90,7 @@ class Notifier:
         pause_s: float,
         wake: asyncio.Event | None = None,
     ) -> None:
-        """Take a step again and again, until the end; one that fails is said once, and repeated."""
+        """Repeat a step until the end; one that fails is logged once, and tried again."""
         failed = False
         while not self._stopping.is_set():
             if wake is not None:
@@ -102,7 +102,7 @@ class Notifier:
                 if not failed:
                     log.warning("webhooks wait: %s", short(error))
                 failed = True
-            # Processes need not all look in the same millisecond.
+            # Jitter, so that processes do not all look in the same millisecond.
             pause = (_BACK_OFF_S if failed else pause_s) * random.uniform(0.8, 1.2)  # noqa: S311
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):

@@ -1,4 +1,4 @@
-"""What guests are to be told, kept in the record until it is delivered: an outbox.
+"""The outbox: notices to guests, kept in the record until they are delivered.
 
 No notice depends on an event. The record says who is called and who waits near the front; whoever
 should have been told and has no notice gets one. So a crash, a lost event or a lost line delays a
@@ -36,7 +36,7 @@ from waitroom.desk.record.tables import changes, cursors, is_live, notices, part
 
 DAY_MS = 86_400_000
 GIVE_UP_MS = DAY_MS
-"""How long a notice is tried. A call that is older is not told any more."""
+"""How long a notice is tried. Older calls are not sent any more."""
 
 KEEP_MS = 30 * DAY_MS
 """How long notices are kept, for those who ask why a guest was not told."""
@@ -44,7 +44,7 @@ KEEP_MS = 30 * DAY_MS
 _LONGEST_ERROR = 200
 _FIELDS = ("id", "store", "type", "status", "called_ms", "teams_ahead", "defers")
 _FEW = 20
-"""Up to so many lines are named in the query; for more, all live parties are read at once."""
+"""Up to this many lines are named in the query; above that, all live parties are read."""
 
 _WAITING, _SENT, _DROPPED = "waiting", "sent", "dropped"
 
@@ -58,25 +58,25 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """One thing that one party is to be told."""
+    """One notice to one party."""
 
     id: int
     store: str
     party: int
     kind: Kind
     round: int
-    """Of a call the moment it was made, so that a second call is told again; else the defers."""
+    """The time of the call, so that a second call is sent again; else the number of defers."""
 
     created_ms: int
     tries: int
 
     @property
     def name(self) -> str:
-        """Return what receivers know it by: the same at every attempt, and of no other notice."""
+        """Return its id for receivers: the same at every attempt, and different for each notice."""
         return f"{self.id}-{self.created_ms:x}"
 
     def outdated(self, party: Party) -> bool:
-        """Tell whether it is no longer true, like the call of a party that sits at its table."""
+        """Tell whether it is no longer true, like the call of a party that was seated since."""
         if self.kind is Kind.CALLED:
             return party.status is not Status.CALLED or party.called_ms != self.round
         return party.status is not Status.WAITING or party.defers != self.round
@@ -93,18 +93,18 @@ class Outbox:
         self._database = database
         self.now_ms = now_ms
 
-    # What is to be told ---------------------------------------------------------------------
+    # Missing notices ------------------------------------------------------------------------
 
     async def note(
         self, lines: Collection[LineId], read: Mapping[str, str] = MappingProxyType({})
     ) -> int:
-        """Write down what the parties of lines are to be told and were not; return how many.
+        """Write the notices that are missing for the parties of some lines; return how many.
 
-        `read` is up to where the events were read that led here.
+        `read` is how far the events that led here were read.
         """
         async with self._database.look() as connection:
             missing = await self._missing(connection, lines)
-        if not missing:  # nearly always: nobody waits for a lock then
+        if not missing:  # nearly always; so nobody waits for a lock
             return 0
         now = self.now_ms()
         common = {"created_ms": now, "due_ms": now, "tries": 0, "state": _WAITING}
@@ -121,7 +121,7 @@ class Outbox:
     async def _missing(
         self, connection: AsyncConnection, lines: Collection[LineId]
     ) -> list[tuple[int, Kind, int, str]]:
-        """Return party, kind, round and store of each notice that there is not, but should be."""
+        """Return party, kind, round and store of each missing notice."""
         wanted, missing = set(lines), []
         oldest = self.now_ms() - GIVE_UP_MS
         for party in (await connection.execute(_untold(wanted, oldest))).all():
@@ -133,21 +133,21 @@ class Outbox:
             teams_before = (
                 party.teams_ahead if party.defers == 0 else await _went_back(connection, party.id)
             )
-            if teams_before > TEAMS_BEFORE_NOTICE:  # else they have just come, and know it
+            if teams_before > TEAMS_BEFORE_NOTICE:  # else they have just joined, and know it
                 missing.append((party.id, Kind.NEAR, party.defers, party.store))
-        # In one order, so that two who insert the same rows do not wait for each other for ever.
+        # Sorted, so that two processes inserting the same rows do not deadlock.
         return sorted(missing)
 
     # Cursors of the event streams -----------------------------------------------------------
 
     async def cursors(self) -> dict[str, str]:
-        """Return up to where the events of each room were read."""
+        """Return how far the events of each room were read."""
         async with self._database.look() as connection:
             rows = await connection.execute(select(cursors.c.name, cursors.c.position))
             return {row.name: row.position for row in rows}
 
     async def move(self, read: Mapping[str, str]) -> None:
-        """Write down up to where events were read. Late is harmless: reading them only wakes."""
+        """Write how far events were read. Being late is harmless: events only wake the loop."""
         async with self._database.change() as connection:
             await self._move(connection, read)
 
@@ -174,7 +174,7 @@ class Outbox:
     async def claim(self, store: str, most: int, lease_ms: int) -> tuple[Notice, ...]:
         """Take notices that are due; nobody else gets them until the lease is over.
 
-        Whoever dies with one in hand has neither lost it nor kept it from the others for long.
+        If the process that took one dies, another takes it after the lease.
         """
         now = self.now_ms()
         due = (
@@ -204,15 +204,15 @@ class Outbox:
             return int((await connection.execute(before)).scalar_one())
 
     async def delivered(self, notice: Notice) -> None:
-        """Note that the receiver has it."""
+        """Mark a notice as delivered."""
         await self._set(notice, state=_SENT, sent_ms=self.now_ms(), error=None)
 
     async def later(self, notice: Notice, error: str, pause_ms: int) -> None:
-        """Note that it is to be tried again."""
+        """Schedule another attempt."""
         await self._set(notice, due_ms=self.now_ms() + pause_ms, error=error[:_LONGEST_ERROR])
 
     async def dropped(self, notice: Notice, why: str) -> None:
-        """Note that it is not told any more."""
+        """Give a notice up."""
         await self._set(notice, state=_DROPPED, error=why[:_LONGEST_ERROR])
 
     async def _set(self, notice: Notice, **values: Any) -> None:
@@ -222,7 +222,7 @@ class Outbox:
             )
 
     async def late(self) -> dict[str, int]:
-        """Return how many notices of each store were tried and are not delivered."""
+        """Return how many notices of each store were tried but not delivered."""
         count = func.count().label("late")
         tried = select(notices.c.store, count).where(_pending(), notices.c.tries > 0)
         async with self._database.look() as connection:
@@ -230,7 +230,7 @@ class Outbox:
             return {row.store: row.late for row in rows}
 
     async def forget(self) -> int:
-        """Remove what was told or given up long ago."""
+        """Remove notices that were delivered or given up long ago."""
         old = notices.c.created_ms < self.now_ms() - KEEP_MS
         async with self._database.change() as connection:
             return int((await connection.execute(delete(notices).where(old))).rowcount)
@@ -243,7 +243,7 @@ def _pending() -> ColumnElement[bool]:
 def _untold(lines: Collection[LineId], oldest_ms: int) -> Select[Any]:
     """Return who is called, or among the first four who wait, and has no notice of it."""
     waits = case((parties.c.status == Status.WAITING, 1), else_=0)
-    # By the order of an index, so that nothing is sorted.
+    # In the order of an index, so that nothing is sorted.
     rank = func.sum(waits).over(
         partition_by=(parties.c.store, parties.c.type), order_by=parties.c.place
     )
@@ -260,10 +260,10 @@ def _untold(lines: Collection[LineId], oldest_ms: int) -> Select[Any]:
     near = and_(party.c.status == Status.WAITING, party.c.rank <= TEAMS_BEFORE_NOTICE + 1, was_far)
     kind = case((party.c.status == Status.CALLED, str(Kind.CALLED)), else_=str(Kind.NEAR))
     turn = case((party.c.status == Status.CALLED, party.c.called_ms), else_=party.c.defers)
-    told = exists().where(
+    has_notice = exists().where(
         notices.c.party == party.c.id, notices.c.kind == kind, notices.c.round == turn
     )
-    return select(party).where(or_(called, near), ~told)
+    return select(party).where(or_(called, near), ~has_notice)
 
 
 async def _went_back(connection: AsyncConnection, party: int) -> int:
@@ -279,13 +279,13 @@ async def _went_back(connection: AsyncConnection, party: int) -> int:
 
 
 def _insert(connection: AsyncConnection, table: Any) -> Any:
-    """Return an INSERT that may say what happens to a row which is there already."""
+    """Return an INSERT of the dialect that can say what to do with an existing row."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     return dialect.insert(table)
 
 
 def _notice(row: Any) -> Notice:
-    """Return a row as it is once it was taken."""
+    """Return the notice of a row that was just taken."""
     return Notice(
         id=row.id,
         store=row.store,

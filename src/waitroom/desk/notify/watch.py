@@ -1,6 +1,6 @@
-"""Watches the lines of stores that have a webhook, and notes who is to be told what.
+"""Watches the lines of stores that have a webhook, and writes the notices that are due.
 
-Events of a line only wake it: what is written down follows from the record alone (`outbox.py`).
+Events of a line only wake it: which notices are due follows from the record alone (`outbox.py`).
 So a lost event, or a Redis that is away, costs no more than the time until the next lap, which
 compares all lines without any event.
 """
@@ -23,11 +23,11 @@ STORES_S = 2.0
 """How long a webhook that was just set may go unnoticed."""
 
 LAP_S = 10.0
-"""How often record and outbox are compared though nothing happened, as far as we know."""
+"""How often record and outbox are compared although no event came."""
 
 FORGET_S = 3600.0
 _PER_LINE_S = 0.0025
-"""With hundreds of lines they are asked less often: one pipeline asks all, and takes its time."""
+"""Hundreds of lines are asked less often, because one pipeline asks all of them."""
 
 _EVENTS = 500
 
@@ -48,7 +48,7 @@ class Watch:
         self._stores_at = self._listen_at = self._lap_at = self._forget_at = 0.0
 
     async def step(self) -> bool:
-        """Do what is due; return whether anybody is to be told something new."""
+        """Do what is due; return whether there is a new notice."""
         now = time.monotonic()
         if now >= self._stores_at:
             await self._learn()
@@ -72,11 +72,11 @@ class Watch:
             return False
         read = {room: self._cursors[room] for room in rooms if room in self._cursors}
         noted = await self._outbox.note([self._lines[room] for room in rooms], read)
-        self._woken -= rooms  # not before it is done: what failed is repeated
+        self._woken -= rooms  # only once it is done, so that a failed step is repeated
         return noted > 0
 
     async def _learn(self) -> None:
-        """Read which lines have a webhook; those that are new are looked at by the next lap."""
+        """Read which lines have a webhook; new ones are compared by the next lap."""
         before = set(self._lines)
         self._lines = {
             room_of(store.id, line.name): (store.id, line.name)
@@ -98,7 +98,7 @@ class Watch:
                 if self._revisions.get(room) != revision:
                     await self._read_events(room)
                     self._revisions[room] = revision
-        except WaitroomError as error:  # the laps go on, for the record knows everything
+        except WaitroomError as error:  # the laps go on, because the record has everything
             log.debug("no events: %s", error)
 
     async def _read_events(self, room: str) -> None:

@@ -1,8 +1,8 @@
 """One signed POST to a store's own address: the desk's way to the store's SMS or 알림톡 vendor.
 
-The address was set by whoever administers the desk, so it may be on the private network. What no
-vendor lives at is refused all the same: link-local addresses and the metadata services of clouds,
-by the address that is really connected to, so that a name cannot lead to one later.
+The address was set by whoever administers the desk, so it may be on the private network. But
+link-local addresses and the metadata services of clouds are refused, because no vendor is there.
+The address that is really connected to is checked, so that a name cannot lead to one later.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Undelivered(Exception):
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """Return what the header Waitroom-Signature says: an HMAC-SHA256 of "timestamp.body"."""
+    """Return the header Waitroom-Signature: an HMAC-SHA256 of "timestamp.body"."""
     signed = timestamp.encode() + b"." + body
     return "v1=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
 
@@ -49,10 +49,10 @@ class Poster:
 
     def __init__(self, patience_s: float = PATIENCE_S) -> None:
         self.patience_s = patience_s
-        # It would log the address of every call, and a vendor's may hold a secret.
+        # It would log the address of every call, which may hold a vendor's secret.
         for name in ("httpx", "httpcore"):
             logging.getLogger(name).setLevel(logging.WARNING)
-        # A connection is made for one name and kept for no other; proxies would hide addresses.
+        # A connection is never reused for another name; proxies would hide addresses.
         self._client = httpx.AsyncClient(
             verify=_context(),
             timeout=patience_s,
@@ -105,13 +105,13 @@ class Poster:
             except httpx.ConnectError as error:
                 refused = error
                 continue
-            await answer.aclose()  # whatever else it says is not read
+            await answer.aclose()  # the body is not read
             return answer.status_code
         raise refused or Undelivered("the address is not allowed")
 
 
 async def _addresses(url: httpx.URL) -> list[str]:
-    """Return the addresses that a URL's host may be reached at."""
+    """Return the addresses of a URL's host."""
     port = url.port or (443 if url.scheme == "https" else 80)
     loop = asyncio.get_running_loop()
     try:

@@ -28,12 +28,12 @@ FROM: Mapping[Action, frozenset[Status]] = MappingProxyType(
         Action.RESTORE: _ENDED,
     }
 )
-"""The statuses in which each action is possible; an undo asks the history."""
+"""The statuses in which each action is possible; an undo looks at the history."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Who does something, when, and under which id: the same id does nothing twice."""
+    """Who does something, when, and under which request id: a repeated id does nothing twice."""
 
     action: str
     by: str
@@ -64,7 +64,7 @@ async def repeated(
 
 
 def used_otherwise() -> InvalidInput:
-    """Return the error for an id that another request had."""
+    """Return the error for a request id that was used for something else."""
     return InvalidInput("op_id", "was used for another call; take a new one for each")
 
 
@@ -76,7 +76,7 @@ async def apply(
     deed: Deed,
     places: int = 1,
 ) -> Party:
-    """Do it, if it can be done now, and return the party as it is then."""
+    """Apply an action if it is possible now, and return the changed party."""
     if action is Action.UNDO:
         return await _undo(connection, party, deed)
     if party.status not in FROM[action]:
@@ -152,10 +152,10 @@ async def _defer(
 
 
 async def _undo(connection: AsyncConnection, party: Party, deed: Deed) -> Party:
-    """Take the last change back that was not taken back yet."""
+    """Take back the last change that was not taken back yet."""
     last = await _last_change(connection, party)
-    # A defer has moved the party, perhaps to where another one stood; nothing before it can be
-    # taken back as it was.
+    # A defer moved the party, perhaps to where another one stood, so it cannot be undone, and
+    # neither can anything before it.
     if last is None or last.before is None or last.action == Action.DEFER:
         raise WrongStatus("undo", party.status, party.number)
     done = update(changes).where(changes.c.id == last.id).values(undone=True)

@@ -40,7 +40,7 @@ class Database:
     def __init__(self, engine: AsyncEngine) -> None:
         self.engine = engine
         self.sqlite = engine.dialect.name == "sqlite"
-        # SQLite has one writer at a time. Those of this process wait here in order, instead of
+        # SQLite has one writer at a time. Writers of this process wait here in order, instead of
         # asking again and again for the lock of the file.
         self._writing = asyncio.Lock()
 
@@ -61,13 +61,13 @@ class Database:
             yield connection
 
     async def tidy(self) -> None:
-        """Remove what was erased from SQLite's log too, as far as nobody reads it just now."""
+        """Remove erased data from SQLite's log too, as far as nobody is reading it."""
         if not self.sqlite:
             return
         with _as_unavailable():
             async with self._writing, self.engine.connect() as connection:
                 await connection.execution_options(**{_WRITES: None})
-                # Joins must not wait long for this; the next time will do as well.
+                # Joins must not wait long for this; it is tried again later.
                 for pragma in ("busy_timeout=300", "wal_checkpoint(TRUNCATE)", _BUSY):
                     await connection.exec_driver_sql(f"PRAGMA {pragma}")
 
@@ -100,7 +100,7 @@ async def _upgrade(database: Database) -> None:
         async with database.change() as connection:
             await connection.run_sync(migrate.upgrade)
     except (RecordUnavailable, exc.DBAPIError) as error:
-        # Whoever starts the server must know why, like a wrong password.
+        # The operator who starts the server must see why, like a wrong password.
         why = getattr(error.__cause__ or error, "orig", None) or error.__cause__
         raise RecordUnavailable(f"the desk's database cannot be opened: {why}") from error
 
@@ -157,7 +157,7 @@ def _engine(url: URL) -> AsyncEngine:
 
 
 def _make_file(path: Path) -> None:
-    """Make the file so that only its owner reads it, and switch it to a write-ahead log."""
+    """Make the file readable only by its owner, and switch it to a write-ahead log."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -174,22 +174,22 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
             connection.execute("PRAGMA journal_mode=WAL")
             return
         except sqlite3.OperationalError:
-            # For two processes that switch at once, SQLite may fail without waiting.
+            # If two processes switch at once, SQLite may fail without waiting.
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
 
 
 def _prepare(connection: Any, _: Any) -> None:
-    # The driver must not begin transactions: it would do so at the first write, which is too late.
+    # The driver must not begin transactions: it would begin at the first write, which is too late.
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (
         _BUSY,
         "foreign_keys=ON",
-        # What was committed survives a loss of power.
+        # Commits survive a loss of power.
         "synchronous=FULL",
-        # What is erased is gone from the file too.
+        # Erased data is gone from the file too.
         "secure_delete=ON",
     ):
         cursor.execute(f"PRAGMA {pragma}")
@@ -203,7 +203,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _roll_back(connection: Any, *_: Any) -> None:
-    """End the transaction of a connection that is given up because its caller was cancelled.
+    """End the transaction of a connection whose caller was cancelled.
 
     Closing it is not enough: while a cursor still holds a statement, SQLite keeps a closed
     connection as it is, with its lock on all writes.

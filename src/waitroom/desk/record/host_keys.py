@@ -35,7 +35,7 @@ class HostKeys(BearerKeys[HostKey]):
         self._database = database
 
     async def create(self, store_id: str, name: str) -> tuple[str, HostKey]:
-        """Make a key; return its text, which nobody can show again, and its record."""
+        """Make a key; return its text, which is never shown again, and its record."""
         name = needed_text("name", name, 80)
         if name.lower() == "guest":
             raise InvalidInput("name", "'guest' is what histories call guests; take another one")

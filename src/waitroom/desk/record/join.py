@@ -48,7 +48,7 @@ async def join(
 
 
 def check_mode(store: Store, source: Source) -> None:
-    """Refuse guests whom the store does not take now."""
+    """Refuse guests while the store takes none."""
     because = f": {store.reason}" if store.reason else ""
     if store.mode is StoreMode.CLOSED:
         raise StoreClosed(f"the store is closed{because}", store.reason)
@@ -59,7 +59,7 @@ def check_mode(store: Store, source: Source) -> None:
 
 
 def check_closing(store: Store, turnover: Turnover, waiting: int, now_ms: int) -> None:
-    """Refuse whoever would still wait when the store closes."""
+    """Refuse a party that would still wait when the store closes."""
     closes_ms = closes_at_ms(store, now_ms)
     minutes = turnover.wait_minutes(waiting + 1)
     if closes_ms is not None and now_ms + minutes * 60_000 > closes_ms:
@@ -79,11 +79,11 @@ async def _check_room(
 
 
 async def _next(connection: AsyncConnection, line: LockedLine, now_us: int) -> dict[str, Any]:
-    """Return the next place and number: a place only ever grows, a number begins with the day."""
+    """Return the next place and number: places only grow, numbers start again each day."""
     day, number = day_of(now_us // 1000, line.store.time_zone), line.last_number
     if line.day != day:
-        # A new day has no number yet. A day that comes again, by a clock that was set back or by
-        # another time zone of the store, goes on where it was.
+        # A new day has no number yet. A day can come again, after a clock was set
+        # back or the store's time zone changed: then the numbers go on.
         number = await lines.last_number(connection, line, day)
     place = max(now_us, line.last_place + lines.STEP)
     return {"place": place, "day": day, "number": number + 1}

@@ -1,7 +1,7 @@
-"""One line in the record: its lock, its counters, who is next, and where a defer leads.
+"""One line in the record: its lock, its counters, who is next, and the place after a defer.
 
-Whatever changes a line locks it first and reads afterwards, so that two hosts who act at the same
-moment act one after the other. All of it runs within a transaction of the caller's.
+Every change of a line locks it first and reads afterwards, so that two hosts who act at the same
+moment act one after the other. All of this runs in the caller's transaction.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from waitroom.desk.record.tables import is_live, parties, stores, waiting_types
 from waitroom.errors import UnknownParty, UnknownStore, UnknownType
 
 STEP = 8
-"""The distance between two places of a line: seven who defer fit behind one party."""
+"""The distance between two places of a line: seven deferred parties fit behind one."""
 
 _MOST_ID = 2**63
 _PER_LOOK = 50
@@ -132,7 +132,7 @@ async def place_behind(connection: AsyncConnection, party: Party, count: int) ->
 
 
 async def _free_place(connection: AsyncConnection, party: Party, place: int) -> int:
-    """Return the first place from here on that nobody has or, being gone, may come back to."""
+    """Return the first free place from here on; parties that left keep theirs, for a restore."""
     while True:
         query = select(parties.c.place).where(
             of_line(party.store, party.line_name), parties.c.place >= place

@@ -15,7 +15,7 @@ _LOCK = 0x77_61_69_74
 
 
 def upgrade(connection: Connection) -> None:
-    """Run what is missing, in the transaction that has begun: all of it, or nothing."""
+    """Run the missing migrations in the caller's transaction: all of them, or none."""
     if connection.dialect.name == "postgresql":
         # Kept until the transaction ends. On SQLite the transaction itself is the lock.
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})

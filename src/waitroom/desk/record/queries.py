@@ -1,4 +1,4 @@
-"""What can be read of the desk's record, each in a transaction that only reads."""
+"""Reads of the desk's record, each in a read-only transaction."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The record of the desk: every change of a store or a party is one transaction here.
 
-SQL only. The live lines follow afterwards (`desk`), and can always be made again from this.
+SQL only. The live lines follow afterwards (`desk`), and can always be rebuilt from this.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Record(Queries):
     ) -> Party | None:
         """Call the first party that waits, or the first that `fits` a table of that size.
 
-        `expected` is whom the host sees as next: if that is another one now, nobody is called.
+        `expected` is the party that the host saw as next: if another is next now, nobody is called.
         """
         if fits is not None:
             check_number("fits", fits, 1, LARGEST_PARTY)
@@ -141,14 +141,14 @@ class Record(Queries):
             deed = self._deed(action, by, op_id, **deferred)
             if (done := await acts.repeated(connection, line, deed, party_id)) is not None:
                 return done
-            # Again, now that nobody else can change it.
+            # Read again, now that nobody else can change it.
             party = await lines.read_party(connection, store_id, party_id)
             if revision is not None and revision != party.revision:
                 raise PartyMoved(f"party {party.number} has changed; it is {party.status} now")
             return await acts.apply(connection, line, party, action, deed, places)
 
     async def erase(self, store_id: str, party_id: int, *, by: str) -> Party:
-        """Forget who a party is, for ever: its name, phone and note."""
+        """Erase who a party is, for ever: its name, phone and note."""
         async with self._change() as connection:
             party = await lines.read_party(connection, store_id, party_id)
             await lines.lock_line(connection, store_id, party.line_name)
@@ -168,7 +168,7 @@ class Record(Queries):
             return party
 
     async def forget_phones(self) -> int:
-        """Forget who parties were when their store's days are over; return how many.
+        """Erase who parties were once the store's retention is over; return how many.
 
         Those who still wait then, a line nobody has cleared, are forgotten one day later.
         """

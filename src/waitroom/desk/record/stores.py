@@ -46,9 +46,9 @@ async def add_store(connection: AsyncConnection, store: Store) -> None:
 async def change_store(
     connection: AsyncConnection, store_id: str, version: int | None, changes: dict[str, Any]
 ) -> Store:
-    """Write what is new of a store, and return it; nothing is written where nothing is new."""
+    """Write the changes of a store, and return it; without a change nothing is written."""
     if unknown := sorted(set(changes) - CHANGEABLE):
-        raise InvalidInput(unknown[0], "is nothing of a store that can be changed")
+        raise InvalidInput(unknown[0], "is not a field of a store that can be changed")
     before = await _read(connection, store_id, lock=True)
     if version is not None and version != before.version:
         raise VersionConflict(store_id, version, before.version, what="store")
@@ -81,7 +81,7 @@ async def _read(connection: AsyncConnection, store_id: str, *, lock: bool) -> St
 
 
 async def _change_types(connection: AsyncConnection, before: Store, after: Store) -> None:
-    """Write the lines. Each is locked, so that nobody joins a line that is taken away."""
+    """Write the lines. Each is locked, so that nobody joins a line that is being removed."""
     rows = select(waiting_types.c.name).where(waiting_types.c.store == after.id)
     ordered = rows.order_by(waiting_types.c.name).with_for_update()
     known = set((await connection.execute(ordered)).scalars())

@@ -33,7 +33,7 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-# SQLite counts rows by itself only in a column that is called INTEGER, which has 64 bits there.
+# SQLite numbers rows by itself only in an INTEGER column, which has 64 bits there.
 ROW_ID = BigInteger().with_variant(Integer, "sqlite")
 
 stores = Table(
@@ -54,7 +54,7 @@ stores = Table(
     Column("created_ms", BigInteger, nullable=False),
 )
 
-# One row per line: also what a change of the line locks, and where it counts.
+# One row per line: a change of the line locks it, and it holds the counters.
 waiting_types = Table(
     "waiting_types",
     metadata,
@@ -63,7 +63,7 @@ waiting_types = Table(
     Column("title", String(80), nullable=False),
     Column("queue_limit", Integer),
     Column("largest_party", Integer, nullable=False),
-    # A line that is taken away stays here: it may come back, and then its numbers go on.
+    # A removed line stays here: it may come back, and then its numbers go on.
     Column("listed", Boolean, nullable=False),
     Column("position", Integer, nullable=False),
     Column("last_place", BigInteger, nullable=False),
@@ -94,11 +94,11 @@ parties = Table(
     Column("called_ms", BigInteger),
     Column("seated_ms", BigInteger),
     Column("ended_ms", BigInteger),
-    # When its status last changed, by whatever: what a repair of the line looks back at.
+    # When its status last changed: a repair of the line looks back at this.
     Column("changed_ms", BigInteger, nullable=False),
     ForeignKeyConstraint(["store", "type"], ["waiting_types.store", "waiting_types.name"]),
     UniqueConstraint("ticket"),
-    # Also of those who are gone: they may come back to it.
+    # Parties that are gone keep theirs: they may come back to it.
     UniqueConstraint("store", "type", "place"),
     UniqueConstraint("store", "type", "day", "number"),
     sqlite_autoincrement=True,
@@ -107,7 +107,7 @@ known = or_(parties.c.phone.is_not(None), parties.c.name.is_not(None), parties.c
 """Parties whose name, phone or note is still kept."""
 
 is_live = text("status IN ('WAITING', 'CALLED')")
-"""Written exactly like this: SQLite uses a partial index only where the same words are."""
+"""Written exactly like this: SQLite uses a partial index only for the same text."""
 
 Index("ix_parties_line", parties.c.store, parties.c.type, parties.c.status, parties.c.place)
 # Whole lines, and all lines at once. Parties that are gone, by far the most, are not in it.
@@ -143,7 +143,7 @@ changes = Table(
     Column("action", String(16), nullable=False),
     Column("by", String(80), nullable=False),
     Column("op_id", String(64)),
-    # Numbers only, never anything of who the party is.
+    # Numbers only, never anything about who the party is.
     Column("detail", JSON, nullable=False),
     # For an undo: the times before this change, and whether it was taken back since.
     Column("was_called_ms", BigInteger),
@@ -166,8 +166,8 @@ host_keys = Table(
     Index("ix_host_keys_store", "store"),
 )
 
-# The outbox: what a store's webhook is told, at least once. `round` tells two notices of a kind
-# apart: the time of the call in ms, so that a second call is told again, or the number of defers.
+# The outbox: notices for a store's webhook, delivered at least once. `round` tells two notices of
+# a kind apart: the time of the call in ms, so that a second call is sent too, or the defers.
 notices = Table(
     "notices",
     metadata,

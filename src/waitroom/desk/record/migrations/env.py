@@ -9,7 +9,7 @@ from waitroom.desk.record.tables import metadata
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
-    # SQLite can change few things of a table in place; a step of ours may copy it instead.
+    # SQLite can change little of a table in place, so a migration may copy it instead.
     render_as_batch=True,
 )
 context.run_migrations()
