@@ -59,7 +59,7 @@ class Field:
     """A parameter, or a field of a body; `place` says where a parameter stands."""
 
     name: str
-    type: tuple[Part, ...]
+    type_name: tuple[Part, ...]
     required: bool
     about: str
     place: str = ""
@@ -72,7 +72,7 @@ class Reply:
     status: str
     about: str
     media: str
-    type: tuple[Part, ...]
+    type_name: tuple[Part, ...]
     example: str
 
 
@@ -121,12 +121,12 @@ def groups(document: Document, base: str) -> list[Group]:
                 tag = (item[method].get("tags") or ["other"])[0]
                 made = _operation(document, path, method, item[method], base)
                 by_tag.setdefault(tag, []).append(made)
-    found = []
+    tagged = []
     for tag, operations in by_tag.items():
         title, about = TAGS.get(tag, (tag.capitalize(), ""))
         if operations:
-            found.append(Group(f"tag-{tag.replace(' ', '-')}", title, about, tuple(operations)))
-    return found
+            tagged.append(Group(f"tag-{tag.replace(' ', '-')}", title, about, tuple(operations)))
+    return tagged
 
 
 def schemas(document: Document) -> list[Schema]:
@@ -159,7 +159,9 @@ def _operation(document: Document, path: str, method: str, spec: Document, base:
         path=path,
         summary=first.replace("\n", " ") or str(spec.get("summary", "")),
         about=rest,
-        parameters=tuple(_parameter(document, one) for one in spec.get("parameters", [])),
+        parameters=tuple(
+            _parameter(document, parameter) for parameter in spec.get("parameters", [])
+        ),
         body=tuple(_fields(_target(document, body))),
         body_type=_type(body),
         replies=tuple(_replies(document, spec.get("responses", {}))),
@@ -167,19 +169,21 @@ def _operation(document: Document, path: str, method: str, spec: Document, base:
     )
 
 
-def _parameter(document: Document, one: Document) -> Field:
-    one = _target(document, one)
-    about = str(one.get("description", ""))
-    required = bool(one.get("required"))
-    return Field(one["name"], _type(one.get("schema", {})), required, about, one["in"])
+def _parameter(document: Document, parameter: Document) -> Field:
+    parameter = _target(document, parameter)
+    about = str(parameter.get("description", ""))
+    required = bool(parameter.get("required"))
+    return Field(
+        parameter["name"], _type(parameter.get("schema", {})), required, about, parameter["in"]
+    )
 
 
 def _fields(schema: Document) -> Iterator[Field]:
-    for name, one in schema.get("properties", {}).items():
-        about = str(one.get("description", ""))
-        if "default" in one and one["default"] not in (None, ""):
-            about = f"{about} Default `{json.dumps(one['default'])}`.".strip()
-        yield Field(name, _type(one), name in _required(schema), about)
+    for name, field in schema.get("properties", {}).items():
+        about = str(field.get("description", ""))
+        if "default" in field and field["default"] not in (None, ""):
+            about = f"{about} Default `{json.dumps(field['default'])}`.".strip()
+        yield Field(name, _type(field), name in _required(schema), about)
 
 
 def _replies(document: Document, replies: Document) -> Iterator[Reply]:
@@ -194,8 +198,8 @@ def _replies(document: Document, replies: Document) -> Iterator[Reply]:
 
 def _curl(document: Document, path: str, method: str, spec: Document, base: str) -> str:
     """Return a command that can be pasted into a shell."""
-    for one in spec.get("parameters", []):
-        name = _target(document, one)["name"]
+    for parameter in spec.get("parameters", []):
+        name = _target(document, parameter)["name"]
         value = "me" if name == "ticket" else str(_EXAMPLES.get(name, name))
         path = path.replace(f"{{{name}}}", value)
     words = ["curl"] if method == "get" else ["curl", "-X", method.upper()]
@@ -215,14 +219,14 @@ def _needed(document: Document, body: Document) -> dict[str, Any]:
     """Return the smallest body that makes sense: what is required, and what has an example."""
     fields = body.get("properties", {})
     wanted = [
-        name for name, one in fields.items() if one.get("examples") or name in _required(body)
+        name for name, field in fields.items() if field.get("examples") or name in _required(body)
     ]
     return {name: _example(document, fields[name], name) for name in wanted}
 
 
 def _required(schema: Document) -> Sequence[str]:
-    found: Sequence[str] = schema.get("required", ())
-    return found
+    names: Sequence[str] = schema.get("required", ())
+    return names
 
 
 def _quoted(word: str) -> str:
@@ -231,8 +235,8 @@ def _quoted(word: str) -> str:
 
 
 def _json_schema(content: Document) -> Document:
-    found: Document = content.get("application/json", {}).get("schema", {})
-    return found
+    schema: Document = content.get("application/json", {}).get("schema", {})
+    return schema
 
 
 def _target(document: Document, schema: Document) -> Document:
@@ -241,10 +245,10 @@ def _target(document: Document, schema: Document) -> Document:
         reference = schema.get("$ref")
         if reference is None:
             break
-        found: Any = document
+        target: Any = document
         for word in reference.removeprefix("#/").split("/"):
-            found = found[word]
-        schema = found
+            target = target[word]
+        schema = target
     return schema
 
 
@@ -254,11 +258,11 @@ def _type(schema: Document) -> tuple[Part, ...]:
         name = schema["$ref"].rsplit("/", 1)[-1]
         return (Part(name, name),)
     if either := schema.get("anyOf") or schema.get("oneOf"):
-        return _joined([_type(one) for one in either], " or ")
+        return _joined([_type(schema) for schema in either], " or ")
     if "const" in schema:
         return (Part(json.dumps(schema["const"])),)
     if "enum" in schema:
-        return (Part(", ".join(json.dumps(one) for one in schema["enum"])),)
+        return (Part(", ".join(json.dumps(value) for value in schema["enum"])),)
     if schema.get("type") == "array":
         return (Part("list of "), *_type(schema.get("items", {})))
     if schema.get("type") == "object" and "properties" not in schema:
@@ -269,16 +273,20 @@ def _type(schema: Document) -> tuple[Part, ...]:
 
 def _joined(types: list[tuple[Part, ...]], word: str) -> tuple[Part, ...]:
     parts = list(types[0])
-    for one in types[1:]:
-        parts += [Part(word), *one]
+    for type_name in types[1:]:
+        parts += [Part(word), *type_name]
     return tuple(parts)
 
 
 def _example_text(document: Document, schema: Document) -> str:
     if not schema:
         return ""
-    found = _example(document, schema)
-    return json.dumps(found, indent=2, ensure_ascii=False) if isinstance(found, dict | list) else ""
+    example = _example(document, schema)
+    return (
+        json.dumps(example, indent=2, ensure_ascii=False)
+        if isinstance(example, dict | list)
+        else ""
+    )
 
 
 def _example(document: Document, schema: Document, name: str = "", deep: int = 0) -> Any:
@@ -298,7 +306,7 @@ def _example(document: Document, schema: Document, name: str = "", deep: int = 0
     kind = schema.get("type")
     if kind == "object" and deep < _DEEPEST:
         fields = schema.get("properties", {})
-        return {key: _example(document, one, key, deep + 1) for key, one in fields.items()}
+        return {key: _example(document, field, key, deep + 1) for key, field in fields.items()}
     if kind == "array" and deep < _DEEPEST:
         return [_example(document, schema.get("items", {}), name, deep + 1)]
     if name in _EXAMPLES:

@@ -72,17 +72,19 @@ async def error_docs() -> Response:
 @cache
 def troubles() -> list[Trouble]:
     """Return the tree of errors, the root first."""
-    found: list[Trouble] = []
+    tree: list[Trouble] = []
 
     def add(kind: type[errors.WaitroomError], above: str | None) -> None:
-        status = next(problems.STATUS[one] for one in kind.__mro__ if one in problems.STATUS)
+        status = next(
+            problems.STATUS[parent] for parent in kind.__mro__ if parent in problems.STATUS
+        )
         about = (kind.__doc__ or "").replace("\n    ", "\n")
-        found.append(Trouble(kind.code, status, problems.TITLES[status], about, above))
-        for one in kind.__subclasses__():
-            add(one, kind.code)
+        tree.append(Trouble(kind.code, status, problems.TITLES[status], about, above))
+        for child in kind.__subclasses__():
+            add(child, kind.code)
 
     add(errors.WaitroomError, None)
-    return found
+    return tree
 
 
 def prose(text: str) -> Markup:
@@ -101,8 +103,8 @@ def breakable(path: str) -> Markup:
     return Markup("/<wbr>").join(escape(part) for part in path.split("/"))
 
 
-def _element(found: re.Match[str]) -> str:
-    return f"<code>{found[1]}</code>" if found[1] else f"<strong>{found[2]}</strong>"
+def _element(match: re.Match[str]) -> str:
+    return f"<code>{match[1]}</code>" if match[1] else f"<strong>{match[2]}</strong>"
 
 
 @cache

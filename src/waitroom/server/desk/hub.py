@@ -254,7 +254,9 @@ class DeskHub:
             line = await read_line(self._desk, self._backend_health, watched.id)
             body = line.model_dump_json().encode()
             for host in watched.hosts:
-                host.told = host.told if self._away else ()  # that it is away is said once
+                host.last_news = (
+                    host.last_news if self._away else ()
+                )  # that it is away is said once
                 host.tell("line", body)
 
     async def _tell_store(self, watched: Watched, fresh: set[Listener]) -> None:
@@ -321,8 +323,8 @@ def _tell_place(guest: Guest, place: Place | WaitroomError, now: float) -> None:
         guest.due_at, guest.asked_at = float("inf"), now
         guest.ended_at = None if place.status.live else guest.ended_at or now
         news = (place.status, place.position, place.waiting, place.wait_minutes, place.observed)
-        if news != guest.told:
-            guest.told = news
+        if news != guest.last_news:
+            guest.last_news = news
             guest.tell("place", place_body(place).model_dump_json().encode())
 
 
@@ -330,8 +332,8 @@ def _tell_away(listeners: Iterable[Listener], error: WaitroomError) -> None:
     """Say once that something cannot be reached."""
     body, news = _problem(error), (error.code,)
     for listener in listeners:
-        if listener.told != news:
-            listener.told = news
+        if listener.last_news != news:
+            listener.last_news = news
             listener.tell("away", body)
 
 

@@ -35,8 +35,8 @@ class Page(LocalPage):
     def values(self) -> dict[str, Any]:
         """Return what every template needs."""
         tellers = (say.some, say.wait, say.within, say.span)
-        told = {function.__name__: partial(function, self.text) for function in tellers}
-        return {**told, "accent": _ACCENT}
+        phrases = {function.__name__: partial(function, self.text) for function in tellers}
+        return {**phrases, "accent": _ACCENT}
 
 
 class PageRoute(ErrorPageRoute):
@@ -56,7 +56,7 @@ class PageRoute(ErrorPageRoute):
             "desk/problem.html",
             status,
             title=page.text(title),
-            said=message,
+            message=message,
             refresh_s=_RETRY_S if away and request.method == "GET" else 0,
             back=_back(request),
         )

@@ -44,7 +44,7 @@ class EventStream:
 
     address: str
     sent_at: float = 0.0
-    told: tuple[Any, ...] = ()
+    last_news: tuple[Any, ...] = ()
     chunks: dict[str, bytes] = field(default_factory=dict)
     ended: bool = False
     wake: asyncio.Event = field(default_factory=asyncio.Event)

@@ -146,27 +146,27 @@ class Facts(Collector):
 
     def _process(self) -> Iterator[Metric]:
         counters, gauges = self.sum.numbers["counters"], self.sum.numbers["gauges"]
-        yield _one("waitroom_build_info", 1, __version__, platform.python_version())
+        yield _single("waitroom_build_info", 1, __version__, platform.python_version())
         yield from _requests(self.sum.numbers.get("requests", {}))
         limited = self.sum.numbers.get("limited", {}).items()
         yield _many("waitroom_limited", (((limit,), row[0]) for limit, row in limited))
         for name in ("calls", "items"):
             yield _backend(name, self.sum.numbers.get(name, {}))
-        yield _one("waitroom_lane_requests", counters["lane_requests"][0])
-        yield _one("waitroom_streams_opened", counters["streams_opened"][0])
-        yield _one("waitroom_backend_errors", counters["backend_errors"][0])
-        yield _one("waitroom_away_entries", counters["away_entries"][0])
-        yield _one("waitroom_cpu_seconds", counters["cpu_s"][0])
-        yield _one("waitroom_streams_open", gauges["streams_open"][0])
-        yield _one("waitroom_resident_bytes", gauges["resident_bytes"][0])
-        yield _one("waitroom_loop_lag_seconds", self.sum.loop_lag_s)
-        yield _one("waitroom_streams_limit", self.streams_limit)
-        yield _one("waitroom_workers", self.sum.workers)
-        yield _one("waitroom_workers_wanted", self.workers_wanted)
-        yield _one("waitroom_backend_up", self.backend_up)
-        yield _one("waitroom_draining", self.draining)
-        yield _one("waitroom_rooms", self.rooms_in_all)
-        yield _one("waitroom_rooms_left_out", max(0, self.rooms_in_all - len(self.rooms)))
+        yield _single("waitroom_lane_requests", counters["lane_requests"][0])
+        yield _single("waitroom_streams_opened", counters["streams_opened"][0])
+        yield _single("waitroom_backend_errors", counters["backend_errors"][0])
+        yield _single("waitroom_away_entries", counters["away_entries"][0])
+        yield _single("waitroom_cpu_seconds", counters["cpu_s"][0])
+        yield _single("waitroom_streams_open", gauges["streams_open"][0])
+        yield _single("waitroom_resident_bytes", gauges["resident_bytes"][0])
+        yield _single("waitroom_loop_lag_seconds", self.sum.loop_lag_s)
+        yield _single("waitroom_streams_limit", self.streams_limit)
+        yield _single("waitroom_workers", self.sum.workers)
+        yield _single("waitroom_workers_wanted", self.workers_wanted)
+        yield _single("waitroom_backend_up", self.backend_up)
+        yield _single("waitroom_draining", self.draining)
+        yield _single("waitroom_rooms", self.rooms_in_all)
+        yield _single("waitroom_rooms_left_out", max(0, self.rooms_in_all - len(self.rooms)))
 
 
 def render(facts: Facts, accept: str) -> tuple[bytes, str]:
@@ -231,7 +231,7 @@ def _backend(name: str, rows: dict[str, Row]) -> Metric:
     return _histogram("waitroom_backend_call_items", ITEMS, rows)
 
 
-def _one(name: str, value: float, *labels: str) -> Metric:
+def _single(name: str, value: float, *labels: str) -> Metric:
     return _many(name, [(labels, float(value))])
 
 

@@ -41,9 +41,9 @@ def readable_on(colour: str) -> str:
     return max(_WHITE, _BLACK, key=lambda text: contrast(text, colour))
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(colour: str, other: str) -> float:
     """Return the contrast ratio of WCAG 2, from 1 to 21."""
-    bright, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    bright, dark = sorted((_luminance(colour), _luminance(other)), reverse=True)
     return (bright + 0.05) / (dark + 0.05)
 
 

@@ -192,8 +192,8 @@ class RoomStreams:
         # Heartbeats of our own: the ticket is polled for its holder as long as the stream is open.
         stream.due_at = now + min(LONGEST_PAUSE_S, body.poll_after_ms / 1000)
         news = (view.state, view.position, view.enter_by_ms, view.session_ends_at_ms)
-        if news != stream.told or now - stream.sent_at > LONGEST_PAUSE_S:
-            stream.told = news
+        if news != stream.last_news or now - stream.sent_at > LONGEST_PAUSE_S:
+            stream.last_news = news
             stream.tell("ticket", answers.encode(body))
 
     def _tell_room(self) -> None:
@@ -218,7 +218,7 @@ class RoomStreams:
         self._away = True
         body = msgspec.json.encode(problems.document(error))
         for stream in self.streams:
-            stream.told = ()
+            stream.last_news = ()
             stream.due_at = 0.0
             stream.tell("away", body)
 

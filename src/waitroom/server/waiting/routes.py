@@ -62,12 +62,12 @@ async def waiting_page(
     kept, accept = request.cookies.get(LANGUAGE_COOKIE), request.headers.get("accept-language")
     word = language(lang, kept, accept)
     asked = Asked(ended, no, back)
-    found = await facts(server, visitor_request, words_of(word), secrets.token_urlsafe(16), asked)
-    cookies = [*found.cookies]
+    answer = await facts(server, visitor_request, words_of(word), secrets.token_urlsafe(16), asked)
+    cookies = [*answer.cookies]
     if lang in LANGUAGES:
         safe = visitor_request.is_https(server.proxies)
         cookies.append(cookie(LANGUAGE_COOKIE, word, secure=safe, max_age_s=LANGUAGE_LIFE_S))
-    response = Response(render(found.page), found.status, _headers(found.page))
+    response = Response(render(answer.page), answer.status, _headers(answer.page))
     response.raw_headers += cookies
     return response
 
@@ -152,10 +152,10 @@ def _see(
 def _form(body: bytes) -> Form:
     """Read a form; one that cannot be read says nothing."""
     try:
-        found = parse_qs(body.decode("ascii"), max_num_fields=4)
+        fields = parse_qs(body.decode("ascii"), max_num_fields=4)
     except ValueError:
         return {}
-    return {name: values[0] for name, values in found.items()}
+    return {name: values[0] for name, values in fields.items()}
 
 
 def _places(form: Form) -> bytes:
