@@ -53,8 +53,8 @@ def test_port_in_use(serve: Cli, taken: int) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        ("--host 192.0.2.7", "host: 192.0.2.7 is no address of this machine; use 127.0.0.1"),
-        ("--host no.such.invalid", "host: 'no.such.invalid' is no address; use 127.0.0.1"),
+        ("--host 192.0.2.7", "host: 192.0.2.7 is not an address of this machine; use 127.0.0.1"),
+        ("--host no.such.invalid", "host: 'no.such.invalid' is not an address; use 127.0.0.1"),
         ("--port 0", "port: '0' is not a whole number from 1 up to 65535"),
         ("--port http", "port: 'http' is not a whole number"),
         ("--workers 1.5", "workers: '1.5' is not a whole number from 1 up to 256"),
@@ -83,7 +83,7 @@ def test_files_that_are_no_certificate(serve: Cli, tmp_path: Path) -> None:
     file = tmp_path / "x.pem"
     file.write_text("-----BEGIN CERTIFICATE-----\nnope\n-----END CERTIFICATE-----\n")
     code, text = refused(serve, "serve", "--tls-cert", str(file), "--tls-key", str(file))
-    assert (2, True) == (code, f"tls_cert: {file} and {file} are no certificate" in text)
+    assert (2, True) == (code, f"tls_cert: {file} and {file} are not a certificate" in text)
 
 
 def test_secrets(serve: Cli) -> None:

@@ -1,4 +1,4 @@
 """`/docs`: the HTTP reference, made from the OpenAPI document.
 
-It only shows; it must not know what a route does.
+It only displays; it must not know what a route does.
 """

@@ -1,4 +1,4 @@
-"""The OpenAPI document as what a template can show: operations, fields, examples. Pure."""
+"""The OpenAPI document, prepared for a template: operations, fields, examples. Pure."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A parameter, or a field of a body; `place` says where a parameter stands."""
+    """A parameter, or a field of a body; `place` is where a parameter goes."""
 
     name: str
     type_name: tuple[Part, ...]
@@ -230,7 +230,7 @@ def _required(schema: Document) -> Sequence[str]:
 
 
 def _quoted(word: str) -> str:
-    """Quote for a shell, but let variables of ours be filled in."""
+    """Quote for a shell, but let our own variables be filled in."""
     return f'"{word}"' if "$" in word else shlex.quote(word)
 
 
@@ -240,7 +240,7 @@ def _json_schema(content: Document) -> Document:
 
 
 def _target(document: Document, schema: Document) -> Document:
-    """Follow references until there is none."""
+    """Follow `$ref` references to the end."""
     for _ in range(_DEEPEST):
         reference = schema.get("$ref")
         if reference is None:
@@ -290,7 +290,7 @@ def _example_text(document: Document, schema: Document) -> str:
 
 
 def _example(document: Document, schema: Document, name: str = "", deep: int = 0) -> Any:
-    """Make up a value that fits a schema, with the words of ours where a field is known."""
+    """Make up a value that fits a schema; known fields get our own examples."""
     schema = _target(document, schema)
     for key in ("example", "const", "default"):
         if schema.get(key) is not None:

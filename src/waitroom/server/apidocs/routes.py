@@ -1,7 +1,7 @@
 """`/docs`: the HTTP reference as one page of plain HTML, made from the OpenAPI document.
 
 No script and nothing from elsewhere, so it works offline and in a closed network; the policy of the
-page allows its own style and nothing else. `/docs/errors` is where the `type` of a problem leads.
+page allows its own style and nothing else. The `type` of a problem links to `/docs/errors`.
 """
 
 from __future__ import annotations

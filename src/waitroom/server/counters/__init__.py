@@ -1,4 +1,4 @@
-"""What each worker counts of itself, and the sum over the workers of a server.
+"""The counters of each worker, and their sum over the workers of a server.
 
 Counting must cost nearly nothing; it must not know what Prometheus wants.
 """

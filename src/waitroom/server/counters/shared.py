@@ -1,14 +1,14 @@
 """The counters of all workers of a server: a scrape reaches any one of them and sees the sum.
 
-Workers answer one port, and nobody chooses which. Each writes its numbers once a second to a
+Workers share one port, and nobody chooses which answers. Each writes its numbers once a second to a
 folder of its server:
 
     <name>.json   the numbers of one worker, replaced as a whole
     <name>.live   locked for as long as that worker lives; the kernel lets go when it dies
-    past.json     what workers counted that are gone, and the names of those that are in it
+    past.json     the sum of workers that are gone, and their names
     lock          held while somebody starts, reads or folds
 
-Whoever reads folds the dead into `past.json` first. The names in it make that safe to repeat: a
+A reader first folds dead workers into `past.json`. The names in it make that safe to repeat: a
 worker killed between writing `past.json` and removing the file counts nobody twice. So counters
 never go back, and the folder does not grow.
 """
@@ -95,7 +95,7 @@ class SharedCounters:
         self._writer = asyncio.create_task(self._write_often())
 
     async def stop(self) -> None:
-        """Write a last time, and let go, so that the others fold what was counted here."""
+        """Write a last time, and release the lock, so that the others fold these counters."""
         self._stopping.set()
         if self._writer is not None:
             await self._writer
@@ -105,7 +105,7 @@ class SharedCounters:
             self._live = None
 
     async def write(self) -> None:
-        """Write the numbers of now."""
+        """Write the current numbers."""
         async with self._writing:  # scrapes that come together would take each other's file away
             if self._live is not None:
                 path = self._folder / f"{self._name}.json"
@@ -124,7 +124,7 @@ class SharedCounters:
 
     def _open(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with _locked(self._folder / "lock"):  # or a reader might take us for dead before we lock
+        with _locked(self._folder / "lock"):  # or a reader might think us dead before we lock
             live = (self._folder / f"{self._name}.live").open("wb")
             fcntl.flock(live, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _replace(self._folder / f"{self._name}.json", self._mine())
@@ -143,7 +143,7 @@ class SharedCounters:
             due = max(due, time.monotonic() - self._every_s)
             try:
                 await self.write()
-            except OSError as error:  # a full disk must not end it for good
+            except OSError as error:  # a full disk must not end the loop
                 log.warning("metrics were not written, trying again: %s", error)
 
     def _mine(self) -> Snapshot:
@@ -182,13 +182,13 @@ class SharedCounters:
                 ".json",
                 ".new",
                 ".live",
-            ):  # whoever has no `.live` is unknown
+            ):  # without `.live` its state is unknown
                 (self._folder / f"{name}{suffix}").unlink(missing_ok=True)
         return past
 
 
 def resident_bytes() -> int:
-    """Return the memory that this process takes now; 0 where the system does not tell."""
+    """Return the memory that this process uses; 0 where the system does not say."""
     if sys.platform != "linux":
         return 0
     pages = int(Path("/proc/self/statm").read_text().split()[1])

@@ -1,4 +1,4 @@
-"""What one worker counts of itself: plain lists and integers, for it is on the path of every call.
+"""The counters of one worker: plain lists and integers, because every call passes here.
 
 `Counters` knows nothing of Prometheus and does no I/O: `shared.py` adds up the counters of all
 workers of a server, `metrics` shows the sum. Labels come from our own code (route templates,
@@ -84,7 +84,7 @@ class Counters:
         sizes[-1] += items
 
     def let_in_while_away(self) -> None:
-        """Count somebody let in unseen, because the backend was away and the room says so."""
+        """Count a visitor let in while the backend was away, because the room's policy says so."""
         self.away_entries += 1
 
     def limited(self, limit: str = "joins") -> None:

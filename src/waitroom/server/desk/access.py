@@ -2,7 +2,7 @@
 
 The key comes as `Authorization: Bearer`, or stands behind the cookie of the console. Host keys are
 in the desk's database, so a lost or absent Redis locks no host out. The key of another store is
-refused in the same way whether or not a store exists, so it learns nothing.
+refused in the same way whether or not a store exists, so its holder learns nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class HostCaller:
         """Refuse another store's key, or a role that is too low; hosts act as operators do."""
         if self.role is None:
             if self.store != store:
-                raise Forbidden("this key is not of this store")
+                raise Forbidden("this key belongs to another store")
             if role is Role.ADMIN:
                 raise Forbidden("this needs an API key of the role admin; yours is of a host")
         elif not self.role.allows(role):

@@ -40,7 +40,7 @@ async def change(server: Server, caller: HostCaller, store_id: str, body: StoreC
     if body.types is not None:
         given["types"] = _merged(old.types, body.types)
         needs_admin |= any(old.waiting_type(line.name) is None for line in given["types"])
-        # Lines that are not named stay, so two hosts who change two lines must not cross.
+        # Lines that are not named stay as read, so two hosts changing two lines must not overlap.
         version = version or old.version
     if needs_admin:
         caller.need(store_id, Role.ADMIN)
@@ -78,7 +78,7 @@ def _trail(server: Server, caller: HostCaller) -> Trail:
 
 
 def _given(body: StoreChange) -> dict[str, Any]:
-    """Return the fields that were sent; null is a value only where nothing can be one."""
+    """Return the fields that were sent; null is allowed only for fields that can be empty."""
     given = {name: getattr(body, name) for name in body.model_fields_set if name != "id"}
     for name, value in given.items():
         if value is None and name not in _NULLABLE:

@@ -4,7 +4,7 @@ Each time it reads all revisions in one pipeline, however many stores and guests
 store changed, its hosts get the line, made once for all of them, and its guests their places.
 Guests hear `place`, `store` (when it was opened, paused, closed or changed), `gone` and, as hosts
 do, `away` and `reconnect`; hosts hear `line`. Each event is the whole state, so a reconnect misses
-nothing. While Redis is away hosts are told by the record, and guests that their place is kept.
+nothing. While Redis is away hosts see the record, and guests read that their place is kept.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LOOK_S = 0.3
 """How often revisions are asked for: a called guest is told within about this time."""
 
 AWAY_S = 2.0
-"""How often hosts are told by the record alone while Redis is away."""
+"""How often hosts get the line from the record alone while Redis is away."""
 
 KEYS_S = 5.0
 """How often a host's key is checked again."""
@@ -57,7 +57,7 @@ GONE_S = 900.0
 
 PLACE_S = 1.5
 AGAIN_S = 1.0
-"""When what failed is tried again."""
+"""How long until a failed step is tried again."""
 
 _AT_ONCE = 500
 
@@ -72,13 +72,13 @@ class Watched:
     store: Store | None = None
     revision: tuple[int, ...] | None = None
     new: set[Listener] = field(default_factory=set)
-    """Who has not heard of the store or the line yet."""
+    """Streams that have no event of the store or the line yet."""
 
     dirty: bool = True
-    """Whether hosts are to be told the line, and guests of the store if it changed."""
+    """Whether hosts need the line, and guests the store if it changed."""
 
     task: asyncio.Task[None] | None = None
-    """Tells what only the record knows, so that a slow database keeps no guest waiting."""
+    """Sends what only the record knows, so that a slow database delays no guest."""
 
     told_at: float = 0.0
     news: tuple[Any, ...] = ()
@@ -142,7 +142,7 @@ class DeskHub:
             del self._watched[listener.store]
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Do something that may ask the database, beside the loop."""
+        """Run work that may ask the database in a task of its own."""
         task = asyncio.create_task(work)
         self._started.add(task)
         task.add_done_callback(self._started.discard)
@@ -190,7 +190,7 @@ class DeskHub:
             self._follow(watched)
 
     async def _revisions(self, stores: Sequence[Watched]) -> list[tuple[int, ...]]:
-        """Return what differs after every change of a store, in one round trip for all of them."""
+        """Return the revisions of all stores, in one round trip."""
         rooms = [room for watched in stores for room in watched.rooms]
         revisions = iter(await self._desk.engine.revisions(rooms))
         return [tuple(next(revisions) for _ in watched.rooms) for watched in stores]
@@ -215,7 +215,7 @@ class DeskHub:
             return RecordUnavailable("the desk's database does not answer; the place is kept")
 
     def _follow(self, watched: Watched) -> None:
-        """Have the line and the store told, unless that is under way or has just failed."""
+        """Start sending the line and the store, unless that runs already or has just failed."""
         due = watched.dirty or watched.new
         late = watched.task is None or watched.task.done()
         if due and late and time.monotonic() >= watched.told_at:
@@ -254,9 +254,7 @@ class DeskHub:
             line = await read_line(self._desk, self._backend_health, watched.id)
             body = line.model_dump_json().encode()
             for host in watched.hosts:
-                host.last_news = (
-                    host.last_news if self._away else ()
-                )  # that it is away is said once
+                host.last_news = host.last_news if self._away else ()  # `away` is sent once
                 host.tell("line", body)
 
     async def _tell_store(self, watched: Watched, fresh: set[Listener]) -> None:

@@ -24,7 +24,7 @@ from waitroom.server.desk.bodies.hosts import party_body
 from waitroom.server.rooms.backend_health import BackendHealth
 
 RECENT_S = 2 * 3600
-"""Who ended within this time is shown beside the line, so that it can be undone."""
+"""Parties that ended within this time are shown beside the line, so that it can be undone."""
 
 MOST_RECENT = 30
 

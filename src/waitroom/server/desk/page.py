@@ -40,10 +40,10 @@ class Page(LocalPage):
 
 
 class PageRoute(ErrorPageRoute):
-    """Answers errors with a page rather than JSON, and strangers to a console with its sign-in."""
+    """Answers errors with a page, not JSON, and sends strangers at a console to its sign-in."""
 
     async def problem(self, request: Request, error: WaitroomError) -> Response:
-        """Say on a page what went wrong."""
+        """Return the page of an error."""
         page, status = Page(request), status_of(error)
         away = isinstance(error, Unavailable)
         if away:
@@ -66,7 +66,7 @@ class PageRoute(ErrorPageRoute):
         return response
 
     def sign_in(self, request: Request) -> Response:
-        """Lead to the sign-in; a script goes there itself, once it has kept what is not saved."""
+        """Redirect to the sign-in; a script goes there itself, after keeping unsaved work."""
         wants_json = "application/json" in request.headers.get("accept", "")
         if wants_json or request.query_params.get("live"):
             return Response(status_code=401, headers=NO_STORE)
@@ -74,5 +74,5 @@ class PageRoute(ErrorPageRoute):
 
 
 def _back(request: Request) -> str | None:
-    """Return the page that a form belongs to, where what went wrong was a form."""
+    """Return the page of a form that failed."""
     return request.url.path.rpartition("/")[0] if request.method == "POST" else None

@@ -26,7 +26,7 @@ def shut_text(text: Text, store: Store, reason: str) -> str:
 
 
 def refusal(text: Text, store: Store, error: WaitroomError, largest_party: int) -> dict[str, str]:
-    """Return what to say at which field; at "" what is about the whole form."""
+    """Return the message for each field; "" is the whole form."""
     if isinstance(error, UnknownType):
         return {"type": text("wrong_type")}
     if isinstance(error, InvalidInput) and error.field in ("size", "phone", "name", "note"):

@@ -25,7 +25,7 @@ def op_id(server: Server, action: str, owner: str, key: str | None) -> str | Non
     if key is None:
         return None
     text = f"{action}:{owner}:{key}"
-    # With the server's secret: whoever knows the database's content must not get a guest's place.
+    # With the server's secret: somebody who reads the database must not get a guest's place.
     sealed = server.ring.visitor_id("", f"desk-op:{hashlib.sha256(text.encode()).hexdigest()}")
     return f"{action}:{sealed}"
 

@@ -1,6 +1,6 @@
 """Who is signed in to a store's console: a signed cookie of that store.
 
-It lasts two weeks, for nobody wants to type a key on a tablet every evening. The API takes it too,
+It lasts two weeks: nobody wants to type a key on a tablet every evening. The API takes it too,
 because the console calls it and a browser's event stream can carry nothing else.
 """
 
@@ -34,7 +34,7 @@ def end(server: Server, request: Request, response: Response, store: str) -> Non
 async def current(
     server: Server, request: Request, store: str
 ) -> tuple[HostKey | ApiKey, str] | None:
-    """Return whose session the store's cookie is, and the token of its forms; None if of nobody."""
+    """Return whose session the store's cookie is, and its CSRF token; None if nobody's."""
     claim = _cookie(server, store).read(request)
     key = None if claim is None else await _key(server, store, claim)
     if claim is None or key is None or not claim.is_of(key):

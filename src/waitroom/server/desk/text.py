@@ -15,7 +15,7 @@ from waitroom.server.pages.text import Text, load_text
 
 _HOUR_M = 60
 _FIVES_FROM_M, _TENS_FROM_M = 20, 120
-"""From here on a wait is told to five, then to ten minutes: more would be false precision."""
+"""From here on a wait is rounded to five, then to ten minutes: more is false precision."""
 
 
 def words_of(lang: str) -> Text:

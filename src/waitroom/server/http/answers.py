@@ -1,4 +1,4 @@
-"""What a visitor's request is answered with: status, headers and a body.
+"""The answer to a visitor's request: status, headers and a body.
 
 The lane sends an `Answer` as it is; FastAPI's routes turn it into a response.
 """

@@ -1,8 +1,8 @@
 """Who calls the operator API: the key behind `Authorization: Bearer wr_…`, its role and address.
 
 `Viewer`, `Operator` and `Admin` are what a route asks for; each gives it the `Who` to write into
-the audit log. Bad keys are counted per address: after some of them that address is told to wait,
-while a good key from there still works, or one careless script would lock out its whole office.
+the audit log. Bad keys are counted per address: after some of them that address must wait,
+but a good key from there still works, or one careless script would lock out its whole office.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def bearer(request: Request) -> str:
 
 
 def address_of(server: Server, request: Request) -> str:
-    """Return from where a request comes, through proxies that are believed."""
+    """Return the caller's address, seen through trusted proxies."""
     peer = request.client.host if request.client else ""
     return server.proxies.visitor(peer, request.scope["headers"])
 
 
 def is_https(server: Server, request: Request) -> bool:
-    """Tell whether the caller's browser speaks https to us, maybe through a proxy."""
+    """Tell whether the caller's browser uses https, directly or through a proxy."""
     peer = request.client.host if request.client else ""
     return server.proxies.is_https(peer, request.scope["scheme"], request.scope["headers"])
 
@@ -80,7 +80,7 @@ def needs(role: Role) -> Callable[..., Awaitable[Who]]:
     async def dependency(request: Request, server: Here) -> Who:
         who = await who_is(server, bearer(request), address_of(server, request))
         who.need(role)
-        server.backend_health.check()  # rather an answer at once than one after a time-out
+        server.backend_health.check()  # fail at once instead of after a timeout
         return who
 
     return dependency

@@ -1,6 +1,6 @@
 """Bodies: read whole before anything else runs, within a few seconds and a few kilobytes.
 
-Granian cuts slow headers, not slow bodies, so each of our two paths bounds them itself.
+Granian limits slow headers but not slow bodies, so each of our two paths limits them itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOO_LARGE = "the body takes at most {} bytes"
 
 
 def expected(headers: Headers) -> bool:
-    """Tell whether a request has a body; most joins have none, and need not wait for it."""
+    """Tell whether a request has a body; most joins have none, and need not wait for one."""
     for name, value in headers:
         if name == b"content-length":
             return value != b"0"

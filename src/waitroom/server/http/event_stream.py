@@ -1,7 +1,6 @@
 """Server-Sent Events as connections: what is sent, how many may be open, and how they end.
 
-What a stream tells is not known here: `rooms/live_streams.py` feeds those of tickets, the desk
-feeds its own.
+It does not know the events: `rooms/live_streams.py` makes those of tickets, the desk its own.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
-    # A stream may end when this process does: a connection that lives on would end under a request.
+    # A stream may end with this process: a kept connection would then break during a request.
     (b"connection", b"close"),
 ]
 _HEARTBEAT = b": \n\n"
@@ -40,7 +39,7 @@ def event(kind: str, body: bytes) -> bytes:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class EventStream:
-    """One open connection; of what it did not take in time, only the newest of a kind is kept."""
+    """One open connection; a slow client gets only the newest event of each kind."""
 
     address: str
     sent_at: float = 0.0
@@ -50,7 +49,7 @@ class EventStream:
     wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     def tell(self, kind: str, body: bytes, *, last: bool = False) -> None:
-        """Hand over an event; of one kind a slow client gets only the newest."""
+        """Queue an event in place of an older one of its kind."""
         if self.ended:
             return
         self.chunks.pop(kind, None)  # the newest is the last that the client reads
@@ -59,7 +58,7 @@ class EventStream:
         self.wake.set()
 
     def beat(self) -> None:
-        """Give a sign of life."""
+        """Queue a heartbeat."""
         self.chunks.setdefault("", _HEARTBEAT)
         self.sent_at = time.monotonic()
         self.wake.set()
@@ -72,7 +71,7 @@ class EventStream:
             self.tell("reconnect", b"{}", last=True)
 
     def take(self) -> bytes:
-        """Return what there is to send."""
+        """Take what is queued."""
         self.wake.clear()
         text = b"".join(self.chunks.values())
         self.chunks.clear()
@@ -80,7 +79,7 @@ class EventStream:
 
 
 class OpenStreams:
-    """All event streams of a process, whatever they tell: counted, limited and drained here."""
+    """All event streams of a process: counted, limited and drained here."""
 
     def __init__(self, most: int, most_per_address: int, counters: Counters) -> None:
         self._most = most
@@ -102,7 +101,7 @@ class OpenStreams:
         self._counters.streams_opened += 1
 
     def remove(self, stream: EventStream) -> None:
-        """Count a stream no more."""
+        """Remove a stream from the count."""
         self._streams.discard(stream)
         self._counters.streams_open -= 1
         left = self._per_address.get(stream.address, 1) - 1
@@ -112,7 +111,7 @@ class OpenStreams:
             self._per_address.pop(stream.address, None)
 
     async def drain(self, seconds: float) -> None:
-        """Tell every client to come back, spread over a while so that they do not come at once."""
+        """Tell every client to reconnect, spread over a while so that they do not come at once."""
         self._draining = True
         streams = random.sample([*self._streams], len(self._streams))
         step = max(1, len(streams) // 100)
@@ -122,7 +121,7 @@ class OpenStreams:
             await asyncio.sleep(seconds * step / len(streams))
 
     async def feed(self, stream: EventStream, receive: Receive, send: Send) -> None:
-        """Send what a stream is told until either side ends it."""
+        """Send a stream's events until either side ends it."""
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         disconnected = asyncio.ensure_future(_until_disconnect(receive, stream))
         try:

@@ -40,7 +40,7 @@ class Problem(BaseModel):
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the documentation of the problems that a route may answer."""
-    # By reference, for FastAPI would document a model as `application/json`; `document` adds it.
+    # A reference, because FastAPI would document a model as JSON; `document` adds the schema.
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {status: {"description": TITLES[status], "content": content} for status in statuses}
 

@@ -21,9 +21,9 @@ log = logging.getLogger("waitroom.problems")
 MEDIA_TYPE = "application/problem+json"
 _HEAD = [(b"content-type", MEDIA_TYPE.encode()), (b"cache-control", b"no-store")]
 RETRY_AFTER_S = 2
-"""How long somebody should wait while the backend is away: it recovers by itself, usually fast."""
+"""Retry-After while the backend is away: it recovers by itself, usually fast."""
 
-# The nearest class upwards decides, so an error that is added later has a status too.
+# The nearest base class decides, so an error that is added later has a status too.
 STATUS: dict[type[errors.WaitroomError], int] = {
     errors.WaitroomError: 500,
     errors.InvalidInput: 422,
@@ -100,7 +100,7 @@ def document(error: errors.WaitroomError) -> dict[str, Any]:
         "code": error.code,
     }
     if isinstance(error, errors.UnknownRoom):
-        # The message of the error tells a developer which command to type; a visitor has none.
+        # The error's message tells a developer which command to type; a visitor cannot.
         problem["detail"] = f"there is no room {error.room!r}"
     if isinstance(error, errors.InvalidInput):
         problem["field"] = error.field

@@ -1,4 +1,4 @@
-"""How the visitor's browser reaches us: its address and scheme, in front of listed proxies."""
+"""The address and scheme of the visitor's browser, behind listed proxies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TrustedProxies:
         return self._proxies.visitor(peer, _header(headers, FORWARDED_FOR))
 
     def is_https(self, peer: str, scheme: str, headers: Headers) -> bool:
-        """Tell whether the visitor's browser speaks https; our own https is never talked away."""
+        """Tell whether the visitor's browser uses https; no header can deny our own https."""
         if scheme == "https" or self._always_https:
             return True
         return self._proxies.scheme(peer, scheme, _header(headers, FORWARDED_PROTO)) == "https"

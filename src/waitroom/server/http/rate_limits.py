@@ -32,7 +32,7 @@ class Buckets:
         if self._rate <= 0:
             return 0.0
         now = self._clock()
-        # When the bucket would be full again says how many tokens are missing from it.
+        # The time at which the bucket is full again tells how many tokens are missing.
         full_at = max(now, self._full_at.pop(name, 0.0))
         late = full_at + 1 / self._rate - now - self._burst / self._rate
         if late > 1e-9:

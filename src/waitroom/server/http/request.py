@@ -1,4 +1,4 @@
-"""A visitor's HTTP request as lane and framework both hand it on: headers are read when asked.
+"""A visitor's HTTP request, from the lane or the framework; headers are parsed on demand.
 
 A browser keeps its ticket in a cookie; any client may send it as `Authorization: Bearer`, or in the
 path. The cookie belongs to this host alone and no script can read it.
@@ -66,7 +66,7 @@ class VisitorRequest:
         return token.strip() or None if scheme.lower() == "bearer" else None
 
     def cookie(self, name: str) -> str | None:
-        """Return a cookie; of two of one name the first, which is the more specific."""
+        """Return a cookie; of two with the same name the first, which is the more specific."""
         text = self.header(b"cookie")
         if text is None or len(text) > _LONGEST_COOKIES:
             return None
@@ -78,22 +78,22 @@ class VisitorRequest:
 
     @property
     def ticket(self) -> str:
-        """The ticket string of the caller: of the path, the cookie or the header; empty if none."""
+        """The caller's ticket from the path, the cookie or the header; empty if there is none."""
         if self.path_ticket is not None and self.path_ticket != "me":
             return self.path_ticket
         return self.cookie(TICKET_COOKIE + self.room) or self.bearer or ""
 
     @property
     def is_browser(self) -> bool:
-        """Whether a cookie is of use to the caller."""
+        """Whether the caller can use a cookie."""
         return any(name in _BROWSER for name, _ in self.headers)
 
     def address(self, proxies: TrustedProxies) -> str:
-        """Return from where it comes, through proxies that are believed."""
+        """Return the visitor's address, seen through trusted proxies."""
         return proxies.visitor(self.peer, self.headers)
 
     def is_https(self, proxies: TrustedProxies) -> bool:
-        """Tell whether the visitor's browser speaks https to us, maybe through a proxy."""
+        """Tell whether the visitor's browser uses https, directly or through a proxy."""
         return proxies.is_https(self.peer, self.scheme, self.headers)
 
     def json(self, kind: type[msgspec.Struct]) -> Any:

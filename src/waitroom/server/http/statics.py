@@ -1,8 +1,8 @@
-"""Files for browsers: read once, named by their content, and nothing else is ever served.
+"""Static files: read once, named by their content; nothing else is ever served.
 
 A URL carries the hash of what it names, so browsers may keep it for a year and a new release is
-seen at once. The client for apps of others is also at `/waitroom.js`, an address that stays and is
-asked for again after a few minutes.
+seen at once. The client for apps is also at `/waitroom.js`, a fixed address that is cached for
+a few minutes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FOR_A_YEAR = "public, max-age=31536000, immutable"
 _FOR_MINUTES = "public, max-age=300"
 _BLOCK = re.compile(r"^\s*/\*.*?\*/|(?<=[ (])/\*.*?\*/ ?", re.M | re.S)
 _REMARK = re.compile(r"(?<=[;{},)]) // [^'`]*$")
-# Texts and patterns come first, so that they stay as they are. A division has blanks around it.
+# Strings and patterns come first, so that they stay as they are. A division has blanks around.
 _TEXT = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|/(?![/* ])(?:[^/\\]|\\.)+/)"""
 _GAPS = {
     ".js": re.compile(_TEXT + r"| *([=!]==|=>|[<>]=?|&&|\|\||\?\?=?|[-+*]=|[=,(){}?:;*%]) *"),
@@ -53,7 +53,7 @@ class Static:
 
 @cache
 def files() -> dict[str, Static]:
-    """Return the files that exist, by name; a path that a visitor makes up is never opened."""
+    """Return the files that exist, by name; a path from a visitor is never opened."""
     client = _static(CLIENT, (FOLDER / CLIENT).read_bytes())
     others = {
         name: _static(name, _linked((FOLDER / name).read_bytes(), client))
@@ -70,7 +70,7 @@ def _linked(content: bytes, client: Static) -> bytes:
 
 
 def lean(name: str, content: bytes) -> bytes:
-    """Return a script or style sheet without its comments, and without blanks that mean nothing."""
+    """Return a script or style sheet without comments and needless blanks."""
     gaps = _GAPS[Path(name).suffix]
     lines = (line.strip() for line in _BLOCK.sub("", content.decode()).splitlines())
     kept = (_REMARK.sub("", line) for line in lines if line and not line.startswith("//"))

@@ -2,7 +2,7 @@
 
 `METRICS` is the one table of what there is; docs/metrics.md, the dashboard and the alerts are held
 to it by tests. Numbers of the process are the sum over its workers (`workers.py`); numbers of rooms
-come from the backend, so every process tells the same: take `max`, not `sum`, over processes.
+come from the backend and are the same in every process: take `max`, not `sum`, over processes.
 Labels are room names, route templates and words of ours. Never a ticket, an address or a key.
 """
 
@@ -39,7 +39,7 @@ class Family:
 
     @property
     def shown(self) -> str:
-        """Return the name under which Prometheus keeps it."""
+        """Return its name in Prometheus."""
         return f"{self.name}_total" if self.kind == "counter" else self.name
 
 
@@ -170,7 +170,7 @@ class Facts(Collector):
 
 
 def render(facts: Facts, accept: str) -> tuple[bytes, str]:
-    """Return the page and its type: the text format, or OpenMetrics for who asks for it."""
+    """Return the page and its type: the text format, or OpenMetrics if the caller asks for it."""
     encode, content_type = choose_encoder(accept)
     return encode(facts), content_type
 

@@ -39,7 +39,7 @@ def counted(app: App, counters: Callable[[], Counters | None]) -> App:
         finally:
             name, seconds = route_of(scope), time.perf_counter() - began
             into = counters()
-            # An open stream has no duration that says anything.
+            # The duration of an open stream means nothing.
             if into is not None and not media.startswith(b"text/event-stream"):
                 into.request(name, status, seconds)
             access.note(name, status, seconds)

@@ -36,10 +36,10 @@ FRESH_S = 2 * REFRESH_S
 async def metrics(server: Here, request: Request) -> Response:
     """What this server does and how its rooms stand, in the text format of Prometheus.
 
-    OpenMetrics for who asks for it. Open to everybody who reaches the port, so keep it from the
+    OpenMetrics on request. Open to everybody who reaches the port, so keep it from the
     outside at your proxy; it holds names of rooms and numbers, no tickets.
     """
-    # What was asked for rooms may have begun before; what the workers counted is of now.
+    # The numbers of rooms may be slightly older; those of the workers are current.
     facts = await _shared(request.app.state, server)
     facts = dataclasses.replace(
         facts, sum=await server.shared_counters.read(), draining=server.draining
@@ -56,7 +56,7 @@ async def _shared(kept: State, server: Server) -> Facts:
     task: asyncio.Task[Facts] | None = getattr(kept, "scrape", None)
     if task is None or task.done():
         task = kept.scrape = asyncio.create_task(gather(server))
-    return await asyncio.shield(task)  # somebody who gives up must not end it for the others
+    return await asyncio.shield(task)  # a scrape that gives up must not end it for the others
 
 
 async def gather(server: Server) -> Facts:

@@ -1,4 +1,4 @@
-"""Forms of our pages count only if a page of ours sends them, and for the session it was made."""
+"""CSRF protection: a form counts only from our own page, and for the session it was made for."""
 
 from __future__ import annotations
 
@@ -24,4 +24,6 @@ def check_own_form(server: Server, request: Request, *, origin_must_match: bool 
 def check_form_token(expected: str, token: str) -> None:
     """Refuse a form whose CSRF token is not that of the session."""
     if not hmac.compare_digest(expected.encode(), token.encode("utf-8", "replace")):
-        raise Forbidden("this form is of another session; go back, reload the page and try again")
+        raise Forbidden(
+            "this form belongs to another session; go back, reload the page and try again"
+        )

@@ -1,4 +1,4 @@
-"""Headers of our pages: what a page may run and ask for, and that nobody keeps or frames it."""
+"""Headers of our pages: the content security policy, no caching and no framing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def page_headers(
     """Return the headers of a page that is made for one reader.
 
     It runs only scripts and styles that carry its nonce, and asks no other host. `form_target` is
-    another origin that a form may lead to: browsers hold the redirect after it against the policy.
+    another origin that a form may lead to: browsers check the redirect after it against the policy.
     `reads_html` is for pages whose script puts HTML of ours into the page, which trusted types
     would refuse.
     """
@@ -30,7 +30,7 @@ def page_headers(
         "content-language": lang,
         "cache-control": "no-store",
         "vary": "Accept-Language, Cookie",
-        # Some addresses are tickets, so no other site is told them. With no referrer at all
+        # Some addresses are tickets, so no other site may see them. With no referrer at all
         # browsers would send `Origin: null` with our own forms.
         "referrer-policy": "same-origin",
         **_ALL_PAGES,

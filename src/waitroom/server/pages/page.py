@@ -37,7 +37,7 @@ class LocalPage:
 
     @property
     def secure(self) -> bool:
-        """Whether the browser speaks https to us."""
+        """Whether the browser uses https."""
         return is_https(self.server, self.request)
 
     def values(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class LocalPage:
         return {}
 
     def reads_html(self, template: str) -> bool:  # noqa: ARG002 - a face may know better
-        """Tell whether the page's script puts HTML of ours into it."""
+        """Tell whether the page's script inserts our own HTML."""
         return False
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:

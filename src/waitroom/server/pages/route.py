@@ -1,4 +1,4 @@
-"""Routes of pages: what goes wrong is told on a page, and strangers are led to the sign-in."""
+"""Routes of pages: errors are shown on a page, and strangers are sent to the sign-in."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class ErrorPageRoute(APIRoute):
 
     @abstractmethod
     async def problem(self, request: Request, error: WaitroomError) -> Response:
-        """Say on a page what went wrong."""
+        """Return the page of an error."""
 
     @abstractmethod
     def sign_in(self, request: Request) -> Response:
-        """Lead somebody to the sign-in."""
+        """Redirect to the sign-in."""
 
 
 def redirect(path: str) -> Response:
-    """Send the browser on, with GET."""
+    """Redirect the browser, with GET."""
     return RedirectResponse(path, 303, headers=NO_STORE)

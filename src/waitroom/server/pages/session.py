@@ -22,7 +22,7 @@ _LONGEST = 200
 
 
 class Claim(NamedTuple):
-    """What a good cookie says; whether its key still counts is for the caller to look up."""
+    """The content of a good cookie; the caller checks whether its key is still valid."""
 
     kind: str
     key_id: str
@@ -36,7 +36,7 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SessionCookie:
-    """The cookie of one face, or of one store: another one's is not accepted under its name."""
+    """The cookie of one face, or of one store; another's cookie is not accepted under its name."""
 
     ring: KeyRing
     name: str
@@ -55,7 +55,7 @@ class SessionCookie:
         self._set(response, "", 0, secure=secure)
 
     def read(self, request: Request) -> Claim | None:
-        """Return what the cookie of a request says; None if it is not ours, or too old."""
+        """Return the session of a request's cookie; None if it is not ours, or too old."""
         text, _, seal = request.cookies.get(self.name, "")[:_LONGEST].rpartition(".")
         if not hmac.compare_digest(seal.encode(), self._sign("session", text).encode()):
             return None
@@ -65,7 +65,7 @@ class SessionCookie:
         return Claim(kind, key_id, mark, self._sign("form", text))
 
     def _sign(self, purpose: str, text: str) -> str:
-        # No room has an empty name, so no visitor's id can be what signs here.
+        # No room has an empty name, so no visitor's id can equal what is signed here.
         halves = (self.ring.visitor_id("", f"{purpose}:{half}:{self.name}") for half in (1, 2))
         return blake2b(text.encode(), key="".join(halves).encode(), digest_size=16).hexdigest()
 

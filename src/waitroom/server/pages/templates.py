@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[1] / "templates"
 
 
 def render(template: str, **values: Any) -> str:
-    """Fill in a template."""
+    """Render a template."""
     return _environment().get_template(template).render(**values)
 
 

@@ -1,4 +1,4 @@
-"""The words of the pages in each language: the locale files, and the choice between languages."""
+"""The texts of the pages in each language: the locale files, and the choice of a language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 LANGUAGES = ("en", "ko")
-"""The first one is spoken where a browser asks for none of them."""
+"""The first is the default for browsers that ask for none of them."""
 
 _LOCALES = Path(__file__).parents[1] / "locales"
 _TAG = re.compile(r"\s*([A-Za-z]{1,8}|\*)(?:-[A-Za-z0-9-]{1,40})?\s*(?:;\s*q=([0-9.]{1,5}))?\s*")
@@ -32,13 +32,13 @@ class Text:
 
     @property
     def other(self) -> str:
-        """The language that one may change to."""
+        """The other language, to switch to."""
         return next(lang for lang in LANGUAGES if lang != self.lang)
 
 
 @cache
 def load_text(face: str, lang: str) -> Text:
-    """Return the words of a face (`waiting`, `operator`, `desk`) in a language that we have."""
+    """Return the texts of a face (`waiting`, `operator`, `desk`) in one of our languages."""
     words: dict[str, str] = json.loads((_LOCALES / face / f"{lang}.json").read_text("utf-8"))
     return Text(lang, MappingProxyType(words))
 

@@ -115,7 +115,7 @@ async def _crowd(settings: Settings, stop: threading.Event) -> None:
 
 
 async def _visit(engine: Engine) -> None:
-    """Live through one visit; whoever does not like it leaves."""
+    """Play one visit; a visitor who is refused leaves."""
     with contextlib.suppress(WaitroomError):
         view = await engine.join(ROOM)
         while view.state is State.WAITING:

@@ -57,7 +57,7 @@ async def readyz(request: Request, response: Response) -> Ready:
 
 
 def why_not(request: Request) -> list[str]:
-    """Return what speaks against sending visitors here, empty if nothing does."""
+    """Return the reasons not to send visitors here; empty if there is none."""
     server: Server | None = getattr(request.app.state, "server", None)
     if server is None:
         return ["starting"]

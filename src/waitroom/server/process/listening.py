@@ -1,4 +1,4 @@
-"""The address that we listen on: is it ours to have, and how to stop taking connections.
+"""The address that we listen on: is it free, and how to stop taking connections.
 
 Granian opens the sockets itself, one per worker with `SO_REUSEPORT`. That lets two servers share a
 port by accident, so we look first. And a socket that is closed resets every connection that the
@@ -40,7 +40,8 @@ def resolve(host: str, port: int) -> str:
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         raise InvalidInput(
-            "host", f"{host!r:.80} is no address; use 127.0.0.1 for this machine alone or 0.0.0.0"
+            "host",
+            f"{host!r:.80} is not an address; use 127.0.0.1 for this machine alone or 0.0.0.0",
         ) from None
     # `localhost` may be both; IPv4 is what people type.
     family, _, _, _, address = min(addresses, key=lambda entry: entry[0] != socket.AF_INET)
@@ -61,13 +62,13 @@ def _refused(error: OSError, host: str, port: int) -> InvalidInput:
         why = f"{port} may be used by root only; choose one from 1024 on, like 8080, with --port"
         return InvalidInput("port", why)
     if error.errno == errno.EADDRNOTAVAIL:
-        why = f"{host} is no address of this machine; use 127.0.0.1, or 0.0.0.0 for all of them"
+        why = f"{host} is not an address of this machine; use 127.0.0.1, or 0.0.0.0 for all of them"
         return InvalidInput("host", why)
     return InvalidInput("host", f"{host} port {port} cannot be listened on: {error.strerror}")
 
 
 def allow_files(wanted: int) -> int:
-    """Raise the limit of open files for so many connections; return for how many it suffices."""
+    """Raise the limit of open files for that many connections; return how many it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     need = wanted + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < need:
@@ -79,9 +80,9 @@ def allow_files(wanted: int) -> int:
 
 
 def refuse(port: int) -> int:
-    """Let the kernel drop new connections to our listening sockets; return to how many of them.
+    """Let the kernel drop new connections to our listening sockets; return how many sockets.
 
-    Who is dropped asks again after a second, and then finds the port closed, or us restarted.
+    A dropped client tries again after a second, and then finds the port closed, or us restarted.
     """
     if not sys.platform.startswith("linux"):
         return 0

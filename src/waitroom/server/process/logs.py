@@ -2,7 +2,7 @@
 
 Whatever a message holds, a record stays one record: control characters, line separators and marks
 that turn the direction of text are written as escapes. Tickets, passes, API keys, cookies and
-passwords are masked in the finished text, so it does not matter by which way they got there.
+passwords are masked in the finished text, so it does not matter how they got there.
 
 Requests are not logged, a crowd would fill any disk: `AccessLog` writes those that failed by our
 fault, and metrics count all.
@@ -22,7 +22,7 @@ from typing import Any, Final
 from waitroom.credentials.bearer_keys import IN_TEXT
 
 LONGEST = 8_000
-"""Longest text in a record; the rest is cut, for no message of ours is that long."""
+"""Longest text in a record; the rest is cut, because no message of ours is that long."""
 
 HIDDEN: Final = "***"
 _SECRET_NAMES = re.compile(
@@ -76,7 +76,7 @@ def configure(level: str = "info", json: bool = True, stream: Any = None) -> Non
 
 
 def granian_config() -> dict[str, Any]:
-    """Return what to give Granian as `log_dictconfig`, so that its words go the same way as ours.
+    """Return Granian's `log_dictconfig`, so that its logs look like ours.
 
     Granian logs each access at `granian.access`; that is off, see `AccessLog`.
     """
@@ -113,7 +113,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """A line for people; a traceback follows on lines of its own, set in."""
+    """A line for people; a traceback follows on indented lines."""
 
     def __init__(self, colour: bool = False) -> None:
         super().__init__()

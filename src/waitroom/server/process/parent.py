@@ -50,10 +50,10 @@ HEADER_S = 8
 on which nothing comes is closed then as well: a proxy must drop its idle ones earlier."""
 
 KILL_S = 8
-"""Workers that have not ended so long after the drain are killed."""
+"""Workers that still run this long after the drain are killed."""
 
 KEYBOARD_S = 0.5
-"""Somebody at a keyboard has no proxy in front, and does not want to wait."""
+"""At a keyboard there is no proxy in front, and nobody wants to wait."""
 
 
 class Parent(Granian):
@@ -75,12 +75,12 @@ class Parent(Granian):
         wait_s = min(KEYBOARD_S, self.drain_s) if at_keyboard else self.drain_s
         log.info("draining for %.1f s", wait_s)
         self._tell(DRAIN)
-        # A timer, for a signal handler must not wait.
+        # A timer, because a signal handler must not wait.
         timer = threading.Timer(wait_s, super().signal_handler_interrupt)
         timer.daemon = True
         timer.start()
 
-    # Granian would start new workers, which read no setting anew. To us it is a closed terminal.
+    # Granian would start new workers, which do not read settings again. For us: a closed terminal.
     signal_handler_reload = signal_handler_interrupt
 
     def _tell(self, what: signal.Signals) -> None:
@@ -94,7 +94,7 @@ class Parent(Granian):
             super()._spawn_workers(*args)  # type: ignore[no-untyped-call]
 
     def _respawn_workers(self, *args: Any, **kwargs: Any) -> None:
-        if self.signals:  # one that died while draining is not missed
+        if self.signals:  # a worker that dies while draining is not replaced
             return
         log.error("a worker died and is started again")
         with signals_blocked():
@@ -113,7 +113,7 @@ def serve(settings: Settings, *, on_ready: Callable[[], None] | None = None) -> 
         logs.configure(settings.log_level, settings.log_json)
     except ValueError as error:
         raise InvalidInput("log_level", str(error)) from None
-    # The embedded backend runs in a thread, and a forked copy of that would be half a thread.
+    # The embedded backend runs in a thread, and a fork does not copy threads.
     multiprocessing.set_start_method("spawn", force=True)
     # Started by hand: it unblocks signals where it is started, and `signals_blocked` blocks them.
     resource_tracker.ensure_running()
@@ -162,7 +162,7 @@ def _parent(settings: Settings, address: str) -> Parent:
         workers_kill_timeout=KILL_S,
         respawn_failed_workers=True,
     )
-    parent.log_enabled = False  # in the workers: the app has said it already, and better
+    parent.log_enabled = False  # in the workers: the app has already logged it, and better
     parent.drain_s = settings.drain_s
     return parent
 
@@ -198,7 +198,7 @@ def _check_tls(cert: Path | None, key: Path | None) -> None:
     except (ssl.SSLError, ValueError) as error:
         why = getattr(error, "reason", None) or error
         raise InvalidInput(
-            "tls_cert", f"{cert} and {key} are no certificate with its key, in PEM ({why})"
+            "tls_cert", f"{cert} and {key} are not a certificate with its key, in PEM ({why})"
         ) from None
 
 
@@ -222,7 +222,7 @@ async def prepare(settings: Settings, rooms: Mapping[str, Policy]) -> None:
 
 async def _prepare_desk(settings: Settings) -> None:
     """Bring the desk's database up to date once, before any worker needs it."""
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # it greets whoever imports it
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it prints a greeting when imported
     from waitroom.desk.record.database import open_database
 
     async with open_database(settings.desk_database, settings.data_dir):

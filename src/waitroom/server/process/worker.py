@@ -1,4 +1,4 @@
-"""The app as a worker of Granian runs it: it hears the parent, and notices the parent's death.
+"""The app in a Granian worker: it obeys the parent's signals, and notices the parent's death.
 
 A worker starts with the signals of `BLOCKED` (`signals.py`) and takes each when it can:
 `DRAIN` and `HUSH` once it has a loop, `SIGTERM` (which makes Granian stop) not before it has
@@ -98,7 +98,7 @@ class Worker(App):
 
 
 def _settle_memory() -> None:
-    """Keep the collector from going through what lives as long as we do, again and again.
+    """Keep the garbage collector from scanning long-lived objects again and again.
 
     Polls make and drop hundreds of objects that hold no cycles; a full collection in the midst of
     them costs every visitor who waits for an answer.

@@ -1,7 +1,7 @@
 """Is the backend there? Known within a quarter of a second, so that no visitor waits for it.
 
-While it is away every call is answered at once, nothing queues up, and one question every quarter
-of a second finds out when it is back.
+While it is away every call fails at once, nothing queues up, and one ping every quarter of a second
+finds out when it is back.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PING_AWAY_S = 0.25
 
 
 class BackendHealth:
-    """Watches one backend: `away` tells whether calls are worth making."""
+    """Watches one backend: while `away`, calls are not worth making."""
 
     def __init__(self, engine: Engine, counters: Counters, answer_within_s: float) -> None:
         self.hung_s = HUNG_SHARE * answer_within_s
@@ -55,16 +55,16 @@ class BackendHealth:
             raise _unavailable()
 
     def suspect(self) -> None:
-        """Look now: a call has just failed."""
+        """Check now, because a call has just failed."""
         self._asked.set()
 
     async def _watch(self) -> None:
-        """Notice calls that take too long; beside the pings, for those may hang as well."""
+        """Notice calls that take too long; pings are not enough, because they may hang as well."""
         on_time = 0
         while True:
             began = time.monotonic()
             await asyncio.sleep(LOOK_S)
-            # If we ourselves were late, replies may lie unread: that is no fault of the backend.
+            # If this process was late, replies may be unread: that is not the backend's fault.
             late = time.monotonic() - began > 2 * LOOK_S
             on_time = 0 if late else on_time + 1
             if on_time >= _IN_TIME and self._engine.oldest_call_s > self.hung_s:
@@ -84,11 +84,11 @@ class BackendHealth:
                     await self._asked.wait()
 
     async def _ping(self) -> bool:
-        """Ask once, with the patience that a visitor has."""
+        """Ping once, with a visitor's time limit."""
         try:
             async with asyncio.timeout(self.hung_s):
                 await self._engine.ping()
-        except Exception:  # whatever it is, it is no answer
+        except Exception:  # any failure means no answer
             return False
         return True
 

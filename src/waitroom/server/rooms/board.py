@@ -23,10 +23,10 @@ log = logging.getLogger("waitroom.boards")
 
 REFRESH_S = 1.0
 FORGET_S = 60.0
-"""A board that nobody asked for in this time is renewed no more."""
+"""A board that nobody asked for in this time is not renewed any more."""
 
 SAMPLE_MS = 5_000
-KEPT_SAMPLES = 720  # an hour: a desk calls a few people in that time
+KEPT_SAMPLES = 720  # an hour: a desk calls only a few people in that time
 _MOST_BOARDS = 2_000
 _FULL_LAG_S = 0.5
 
@@ -54,11 +54,11 @@ class Board:
         return self.stats.version
 
     def renew(self, policy: Policy, stats: Stats) -> None:
-        """Take over what the backend says now."""
+        """Take over the backend's newest numbers."""
         if stats.version != self.stats.version:
             self.changed_at_ms = stats.now_ms
         self.policy, self.stats, self.fresh_at = policy, stats, time.monotonic()
-        # Who is called between two polls needs half of the time to enter, and `pace` takes a third.
+        # A visitor called between two polls needs half of the time to enter; `pace` takes a third.
         spans = policy.presence_s, policy.enter_within_s and 1.5 * policy.enter_within_s
         self.silence_s = min((span for span in spans if span), default=None)
         last = self.samples[-1].at_ms if self.samples else 0
@@ -70,7 +70,7 @@ class Board:
 
 
 def sample_of(stats: Stats) -> Sample:
-    """Return the sample that a room at a glance amounts to."""
+    """Return a room's stats as a sample."""
     counters = stats.counters
     return Sample(
         at_ms=stats.now_ms,

@@ -51,7 +51,7 @@ class TicketStream(EventStream):
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where streams learn what to tell."""
+    """What streams need to make their events."""
 
     engine: Engine
     boards: Boards
@@ -106,14 +106,14 @@ class RoomStreams:
         self._task = asyncio.create_task(self._run())
 
     def add(self, stream: TicketStream) -> None:
-        """Take a stream in; it is due at once, and told of the room too."""
+        """Add a stream; it is due at once, and gets the room's event too."""
         self.streams.add(stream)
         self._new.add(stream)
         self._news.set()
         self._by_id.setdefault(stream.ticket_id, set()).add(stream)
 
     def remove(self, stream: TicketStream) -> bool:
-        """Let a stream go; return whether it was the last."""
+        """Remove a stream; return whether it was the last."""
         self.streams.discard(stream)
         self._new.discard(stream)
         same = self._by_id.get(stream.ticket_id, set())
@@ -150,7 +150,7 @@ class RoomStreams:
                     await asyncio.sleep(SHARE_S)
 
     async def _look(self) -> None:
-        """Poll whoever is due, and at once whom the room's events name."""
+        """Poll the tickets that are due, and at once those that the room's events name."""
         self._sources.backend_health.check()
         await self._sources.boards.get(self._room)
         for ticket_id in await self._changed():

@@ -12,17 +12,17 @@ from waitroom.models import TicketView
 from waitroom.passes import Pass, PassKeys
 
 AWAY_PASS_S = 60
-"""A pass that is given while the backend is away holds so long; by then it may be back."""
+"""How long a pass lasts that was made while the backend is away; by then it may be back."""
 
 PASS_S = 86_400
-"""A pass of a session without an end holds so long, and is made anew by each status."""
+"""How long a pass of an endless session lasts; each status makes a new one."""
 
 _MOST_MADE = 20_000
 _MOST_READ = 50_000
 
 
 class Passes:
-    """Makes and reads passes with the keys of now."""
+    """Makes and reads passes with the current keys."""
 
     def __init__(self, keys: PassKeys, issuer: str) -> None:
         self.keys = keys
@@ -37,7 +37,7 @@ class Passes:
         self._read.clear()
 
     def of(self, view: TicketView) -> str:
-        """Return the pass of a session: the same one as long as the session ends at one time."""
+        """Return the pass of a session: the same one until the session's end changes."""
         session = (view.room, view.sid, view.session_ends_at_ms)
         text = self._made.get(session)
         if text is None:
@@ -51,7 +51,7 @@ class Passes:
         return text
 
     def while_away(self, room: str, ticket_id: str) -> str:
-        """Return a short pass of no session, for a room that lets people in unseen."""
+        """Return a short pass without a session, for a room that lets people in uncounted."""
         now_s = time.time()
         return self._sign(room, ticket_id, 0, now_s, now_s + AWAY_PASS_S)
 

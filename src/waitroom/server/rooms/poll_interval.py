@@ -1,4 +1,4 @@
-"""When a client should ask again: often in front, seldom far back, slower under load. Pure."""
+"""When a client should poll again: often in front, rarely far back, slower under load. Pure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from waitroom.estimate.methods import Wait
 from waitroom.models import State
 
 FRONT_MS = 3_000
-"""Whoever is next asks this often."""
+"""How often the first in line polls."""
 
 LONGEST_MS = 30_000
 SHORTEST_MS = 1_000
-_WAIT_MS = 25.0  # per second of waiting: forty polls tell a wait well enough
+_WAIT_MS = 25.0  # per second of waiting: forty polls show a wait well enough
 _PLACE_MS = 300.0  # per place, so that a slow line does not turn from often to seldom in one step
 _UNKNOWN_MS = 10.0  # the same where nothing is known of its pace: hundreds may be called at once
 _JITTER = 0.1

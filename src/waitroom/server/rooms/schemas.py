@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-# Of some states only: the others leave them out.
+# Only in some states; the others leave them out.
 _EnterBy = Annotated[str | None, Meta(description="Of a called ticket: enter before.")]
 _EndsAt = Annotated[str | None, Meta(description="Of a ticket inside.")]
 _Pass = Annotated[str, Meta(description="Of a ticket inside: the proof.")]
@@ -36,7 +36,7 @@ class Ticket(Struct, frozen=True):
     poll_after_ms: Annotated[int, Meta(description="Ask again after so long.")]
     enter_by: _EnterBy | UnsetType = UNSET
     session_ends_at: _EndsAt | UnsetType = UNSET
-    # The same word as in Python's grammar, so the field has another name here.
+    # A keyword of Python, so the field has another name here.
     pass_: _Pass | UnsetType = field(name="pass", default=UNSET)
 
 

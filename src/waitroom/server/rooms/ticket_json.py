@@ -80,7 +80,7 @@ def eta(wait: Wait | None) -> Eta | None:
 
 
 def let_in_while_away(room: str, ticket: str, pass_: str) -> Ticket:
-    """Return what a visitor of a room with `when_away = open` gets: a short pass of no session."""
+    """Return the body of a room with `when_away = open`: a short pass without a session."""
     ends_at_ms = int((time.time() + AWAY_PASS_S) * 1000)
     return _inside(room, ticket, 0, AWAY_PASS_S * 500, ends_at_ms, pass_)
 
@@ -103,12 +103,12 @@ def _inside(
 
 
 def gone_answer(view: TicketView) -> Answer:
-    """Answer for a ticket that is in no state any more."""
+    """Answer for a ticket that is gone."""
     return problems.answer(gone_error(view), reason=view.reason or Reason.PASSED)
 
 
 def gone_error(view: TicketView) -> Refused:
-    """Return what to say of a ticket that is in no state any more."""
+    """Return the message for a ticket that is gone."""
     reason = view.reason or Reason.PASSED
     if reason in _OVER:
         return SessionOver("the session has ended; join again")

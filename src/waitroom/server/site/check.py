@@ -1,7 +1,7 @@
-"""`/v1/check`: is this pass good now? Cheap, for it is asked before every request of a site.
+"""`/v1/check`: is this pass good now? Cheap, because a site asks before every request.
 
-A signature is checked once and remembered; whether the session still is inside is asked of the
-store each time, many at once. While the backend is away the signature and the end must do.
+A signature is checked once and remembered; the backend is asked each time whether
+the session is still inside, many at once. While it is away only the signature and end are checked.
 """
 
 from __future__ import annotations

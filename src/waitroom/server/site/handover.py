@@ -109,7 +109,7 @@ async def finish(server: Here, request: Request) -> None:
 
 @router.post("/passes/announce", responses=problems(400, 408, 413, 422, 503))
 async def announce(server: Here, body: Announce) -> Announced:
-    """Tell which passes are in use, after a loss of state: their places are not given twice.
+    """Announce the passes in use after a loss of state, so that their places are not given twice.
 
     Passes that are forged, over or finished count for nothing.
     """

@@ -28,7 +28,7 @@ _LONGEST_TICKET = 256
 
 
 async def respond(server: Server, action: Action, request: VisitorRequest) -> Answer:
-    """Do what was asked for; whatever goes wrong on purpose becomes a problem."""
+    """Run an action; an error of ours becomes a problem."""
     try:
         return await action(server, request)
     except WaitroomError as error:
@@ -36,7 +36,7 @@ async def respond(server: Server, action: Action, request: VisitorRequest) -> An
 
 
 def refuse(server: Server, request: VisitorRequest, action: Action, error: WaitroomError) -> Answer:
-    """Answer for what went wrong."""
+    """Return the answer to an error."""
     if isinstance(error, BackendUnavailable):
         server.backend_health.suspect()
         return away_answer(server, request, error, may_enter=action in _MAY_ENTER)
@@ -55,7 +55,7 @@ async def status(server: Server, request: VisitorRequest) -> Answer:
 
 
 def _poll_known(server: Server, request: VisitorRequest) -> Awaitable[TicketView] | None:
-    """Poll a ticket of a room that is known here, which is nearly every request there is."""
+    """Poll a ticket of a room that is known here: nearly every request."""
     room = request.room
     known = room in server.boards.known and server.engine.policy_of(room) is not None
     if not known or server.backend_health.away:
@@ -76,8 +76,8 @@ async def join(server: Server, request: VisitorRequest) -> Answer:
     view = await take_place(server, request, request.json(JoinBody))
     board = server.boards.known.get(request.room)
     if view.state is State.WAITING and board is not None and not board.stats.waiting:
-        # The board is from before the rush, and would promise the first in line no wait at all.
-        with contextlib.suppress(WaitroomError):  # the place is taken, whatever it says
+        # The board is older than the rush, and would promise the first in line no wait at all.
+        with contextlib.suppress(WaitroomError):  # the join has succeeded, whatever the board says
             await within(server, server.boards.renew(request.room))
     return show(server, request, view, 201 if view.new else 200)
 

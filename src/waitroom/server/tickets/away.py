@@ -1,4 +1,4 @@
-"""What visitors get while the backend is away: a problem, or entry where the room wants that."""
+"""Answers while the backend is away: a problem, or entry if the room's policy says so."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def away_answer(
     try:
         if ticket or request.path_ticket is not None:
             server.ring.read(request.room, ticket)
-    except InvalidTicket as invalid:  # for that the backend need not be asked
+    except InvalidTicket as invalid:  # this needs no backend
         if request.path_ticket is not None:
             return problems.answer(invalid)
         ticket = ""
@@ -40,7 +40,7 @@ def away_answer(
 def let_in(
     server: Server, request: VisitorRequest, ticket: str
 ) -> tuple[Ticket, tuple[bytes, bytes]]:
-    """Let somebody in unseen: return the body of their ticket, and the cookie of a short pass."""
+    """Let a visitor in uncounted: return their ticket's body, and the cookie of a short pass."""
     server.counters.let_in_while_away()
     pass_ = server.passes.while_away(request.room, server.ring.new_id())
     body = ticket_json.let_in_while_away(request.room, ticket, pass_)

@@ -1,4 +1,4 @@
-"""Taking a place: who joins, how often they may, and the place that they have already."""
+"""Taking a place: who joins, how often they may, and the place they already have."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def take_place(server: Server, request: VisitorRequest, body: JoinBody) ->
         try:
             view = await server.engine.join(request.room, old, enter=body.enter)
         except InvalidTicket:
-            pass  # a cookie of an earlier secret, or too old: its holder is new
+            pass  # too old, or signed with an earlier secret: treat the holder as new
         else:
             if view.state is not State.GONE:
                 return view
@@ -61,7 +61,7 @@ def idempotency_key(request: VisitorRequest) -> str | None:
         return None
     good = text.isascii() and text.isprintable() and SHORTEST_KEY <= len(text) <= LONGEST_KEY
     if not good:
-        # Whoever guesses the key of another gets their place, so a short one is refused.
+        # Somebody who guesses another's key gets their place, so a short key is refused.
         raise InvalidInput(
             "Idempotency-Key",
             f"takes {SHORTEST_KEY} to {LONGEST_KEY} printable characters; use a random UUID",

@@ -29,7 +29,7 @@ def show(server: Server, request: VisitorRequest, view: TicketView, status: int)
 
 
 def forget(server: Server, request: VisitorRequest) -> Answer:
-    """Answer that a ticket is no more; a browser forgets its cookies."""
+    """Answer that a ticket is gone, and delete a browser's cookies."""
     if not request.is_browser:
         return Answer(204, [_NO_STORE], b"")
     secure = request.is_https(server.proxies)

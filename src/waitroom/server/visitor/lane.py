@@ -1,8 +1,8 @@
 """The lane: visitors' requests answered as plain ASGI, before the framework is asked.
 
 It recognises just the requests of the table below, and the check of a pass, and hands everything
-else on. What they do is in `tickets`; here is only how they come in and go out, with as little as
-possible in between.
+else on. What they do is in `tickets`; this module only reads requests and writes answers, with as
+little as possible in between.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Lane:
     def __call__(
         self, scope: MutableMapping[str, Any], receive: Receive, send: Send
     ) -> Awaitable[None]:
-        """Return the work that answers a request; not itself async, to save a coroutine each."""
+        """Return the coroutine that answers a request; not async itself, to save another."""
         server = self.server
         if scope["type"] != "http" or server is None:
             return self._app(scope, receive, send)
@@ -128,13 +128,13 @@ async def _stream(server: Server, request: VisitorRequest, receive: Receive, sen
     began = time.perf_counter()
     server.counters.lane_requests += 1
     status = await events.serve(server, request, receive, send)
-    if status != 200:  # an open stream has no duration that says anything
+    if status != 200:  # the duration of an open stream means nothing
         server.counters.request(EVENTS, status, time.perf_counter() - began)
 
 
 async def _send(server: Server, answer: Answer, send: Send) -> None:
     headers = answer.headers
-    if server.draining:  # so that a proxy does not keep a connection that is about to end
+    if server.draining:  # so that a proxy does not keep a connection that will end soon
         headers = [*headers, (b"connection", b"close")]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})

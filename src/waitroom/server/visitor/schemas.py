@@ -16,7 +16,7 @@ COMPONENTS: dict[str, Any] = msgspec.json.schema_components(
 )[1]
 """The schemas by name, for the document's `components`."""
 
-# To JSON Schema `3.0` is an integer, to msgspec it is not: so it is read as a float.
+# `3.0` is an integer to JSON Schema but not to msgspec, so it is read as a float.
 COMPONENTS["DeferBody"]["properties"]["places"]["type"] = "integer"
 
 IDEMPOTENCY_KEY = {
@@ -40,5 +40,5 @@ def content(struct: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def request_body(struct: type[msgspec.Struct], *, required: bool) -> dict[str, Any]:
-    """Return the documentation of what is sent; the handlers read it themselves, as the lane."""
+    """Return the documentation of a body; handlers read it themselves, as the lane does."""
     return {"requestBody": {"required": required, **content(struct)}}

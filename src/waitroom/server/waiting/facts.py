@@ -1,4 +1,4 @@
-"""What the waiting page has to say to this caller, found out within the time of an answer.
+"""The facts that the waiting page shows this caller, collected within the time of an answer.
 
 Reading is safe: a crawler or a prefetching browser that follows a link takes no place.
 """
@@ -53,7 +53,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the page's address says.
+    """The query of the page's address.
 
     `ended` is how the caller's last place went, if by their own wish; `refused` is what the room
     has just said no to; `wanted` is where they want to go once inside.
@@ -67,7 +67,7 @@ class Asked:
 async def facts(
     server: Server, request: VisitorRequest, text: Text, nonce: str, asked: Asked
 ) -> Facts:
-    """Find out what to say."""
+    """Collect the facts."""
     now_ms = int(time.time() * 1000)
     page = PageView(
         room=request.room,
@@ -120,7 +120,7 @@ async def _known(
             view = await within(server, actions.poll(server, request))
             return _with_ticket(server, request, page, view)
         except errors.InvalidTicket:
-            pass  # too old, or of an earlier secret: its holder is new
+            pass  # too old, or signed with an earlier secret: treat the holder as new
     server.backend_health.check()
     face = ENDED.get(ended or "") or _newcomer(board.policy, board.stats.waiting, page.now_ms)
     return Facts(replace(page, face=face), [])
@@ -169,7 +169,7 @@ def _with_ticket(
 
 
 def inside(server: Server, request: VisitorRequest, ticket: str) -> tuple[bytes, bytes]:
-    """Return the cookie which says that this ticket was inside: the backend soon forgets it."""
+    """Return the cookie that remembers that this ticket was inside: the backend soon forgets."""
     safe = request.is_https(server.proxies)
     return cookie(INSIDE_COOKIE + request.room, ticket[-_TAIL:], secure=safe, max_age_s=86_400)
 
@@ -208,7 +208,7 @@ def _remembered(
 
 
 def _away(server: Server, request: VisitorRequest, page: PageView) -> Facts:
-    """The backend is away: say so, or let people in where the room wants that."""
+    """Return the page while the backend is away; a room may let people in then."""
     policy = page.policy or server.engine.policy_of(request.room)
     page = replace(page, face=Face.AWAY, policy=policy)
     if not open_while_away(server, request.room):
@@ -220,6 +220,6 @@ def _away(server: Server, request: VisitorRequest, page: PageView) -> Facts:
 
 
 def _plain(body: msgspec.Struct) -> dict[str, Any]:
-    """Return a body of the API for the script, without what only cookies may hold."""
+    """Return a body of the API for the script, without the secrets that only cookies may hold."""
     fields: dict[str, Any] = json.loads(msgspec.json.encode(body))
     return {name: value for name, value in fields.items() if name not in _SECRETS}

@@ -1,7 +1,7 @@
 """Where people go on to once they are inside: the room's own address, or the page they came from.
 
-`?return=` is anybody's word, so it is taken only where it leads to this host or to the origin of
-the room's `go_to`, and then put together again from its parts: nothing of it can become a host, a
+Anybody can write `?return=`, so it counts only if it leads to this host or to the origin of
+the room's `go_to`, and then rebuilt from its parts: nothing of it can become a host, a
 scheme or a header. Pure.
 """
 
@@ -46,7 +46,7 @@ def returning(text: str | None, host: str | None, go_to: str | None) -> str | No
 
 
 def onward(back: str | None, host: str | None, go_to: str | None, *, secure: bool) -> Onward | None:
-    """Return where to go: back, if `returning` took it, else to where the room leads.
+    """Return where to go: back, if `returning` accepted it, else to the room's `go_to`.
 
     The cookie of the pass reaches every port of our host, but nothing that is not https if it came
     by https.

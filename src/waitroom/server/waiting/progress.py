@@ -1,7 +1,7 @@
-"""How far a browser has come in the line, kept in a cookie: where it started, and its best place.
+"""A browser's progress in the line, kept in a cookie: where it started, and its best place.
 
 With it the number never rises on the screen, also over reloads and without a script, and the page
-can tell that a wait has grown. Whoever forges it fools only themselves.
+can tell that a wait has grown. A forged cookie fools only its owner.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Progress:
 def progress(
     cookie: str | None, ticket_id: str, position: int, likely_s: int | None, now_s: int
 ) -> Progress:
-    """Add a new position to what the cookie says; one of another ticket says nothing."""
+    """Add a new position to the cookie's; a cookie of another ticket is ignored."""
     match = _VALUE.fullmatch(cookie or "")
     due_s = None if likely_s is None else now_s + likely_s
     if match is None or match[1] != ticket_id[:_TAG]:
@@ -41,6 +41,6 @@ def progress(
     best_s = int(match[4]) if match[4] else due_s
     if due_s is None or best_s is None or likely_s is None:
         return Progress(start, least, best_s)
-    # A fifth and a minute: smaller steps are noise.
+    # A fifth, and at least a minute: smaller steps are noise.
     grown = due_s > best_s + max(_GROWN_S, likely_s // 5)
     return Progress(start, least, min(best_s, due_s), grown)

@@ -74,7 +74,7 @@ async def waiting_page(
 
 @router.post("/rooms/{room}/{act}")
 async def act(server: Here, request: Request, room: str, act: str) -> Response:
-    """Do what a form of the page asks, and lead back to it."""
+    """Handle a form of the page, and redirect back to it."""
     if act not in _ACTS:
         raise NotFound("the page has no such form")
     check_room_name(room)
@@ -96,7 +96,7 @@ async def act(server: Here, request: Request, room: str, act: str) -> Response:
 def _page(
     server: Server, request: VisitorRequest, act: str, answer: Answer, wanted: str | None
 ) -> str:
-    """Return the address of the page, with what it must know."""
+    """Return the address of the page, with its query."""
     known = {}
     if act in _ENDS and answer.status < 500:
         known["ended"] = _ENDS[act]
@@ -132,25 +132,25 @@ def _go_to(server: Server, request: VisitorRequest) -> str | None:
 def _see(
     server: Server, request: VisitorRequest, act: str, answer: Answer, location: str
 ) -> Response:
-    """Lead on, with the cookies of the answer."""
+    """Redirect, with the cookies of the answer."""
     good = answer.status < 300
     headers = {
         "location": location,
         "cache-control": "no-store",
-        "referrer-policy": "no-referrer",  # a code is for the site that it leads to
+        "referrer-policy": "no-referrer",  # only the site that it leads to needs the code
     }
     response = Response(status_code=303, headers=headers)
     response.raw_headers += [header for header in answer.headers if header[0] == b"set-cookie"]
     if good and act == "enter":
         response.raw_headers.append(inside(server, request, request.ticket))
-    if good and act in ("join", "defer", "leave"):  # a new place starts anew
+    if good and act in ("join", "defer", "leave"):  # progress starts again with a new place
         name, safe = PROGRESS_COOKIE + request.room, request.is_https(server.proxies)
         response.raw_headers.append(cookie(name, "", secure=safe, max_age_s=0))
     return response
 
 
 def _form(body: bytes) -> Form:
-    """Read a form; one that cannot be read says nothing."""
+    """Read a form; an unreadable one counts as empty."""
     try:
         fields = parse_qs(body.decode("ascii"), max_num_fields=4)
     except ValueError:

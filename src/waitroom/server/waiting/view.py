@@ -1,7 +1,7 @@
 """The waiting page as a pure function: facts in, HTML out. What it shows is called its face.
 
-Clock times are left to the script, for only the browser knows its time zone; without it people get
-spans ("8–11 minutes") and the opening time in UTC.
+Clock times come from the script, because only the browser knows its time zone; without it the page
+shows spans ("8–11 minutes") and the opening time in UTC.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _REJOINS = {Face.PASSED, Face.OVER, Face.LEFT, Face.FINISHED, Face.CLEARED}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageView:
-    """Everything that the page shows; what means nothing on its face stays unset."""
+    """Everything that the page shows; fields that its face does not use stay unset."""
 
     room: str
     face: Face
@@ -115,7 +115,7 @@ class PageView:
 
     @property
     def follows(self) -> bool:
-        """Whether there is anything to follow, so that the script is of use."""
+        """Whether there is anything to follow, so that the script is needed."""
         return self.face in _FOLLOWS
 
     @property
@@ -133,7 +133,7 @@ class PageView:
 
     @property
     def icon(self) -> str:
-        """The picture in the tab: a ring, filled when it is one's turn."""
+        """The icon of the tab: a ring, filled when it is the reader's turn."""
         return _ICON.format(fill="%231f9d55" if self.face is Face.CALLED else "none")
 
     @property
@@ -193,7 +193,7 @@ class PageView:
 
     @property
     def note(self) -> str:
-        """What explains a wait that stands still or grows; empty if nothing does."""
+        """Why the wait stands still or grows; empty if there is no reason."""
         if self.face is not Face.WAITING:
             return ""
         if self._mode in (Mode.CLOSED, Mode.PAUSED):
@@ -207,7 +207,7 @@ class PageView:
 
     @property
     def kept(self) -> str:
-        """For how long the place outlives the page."""
+        """How long the place is kept after the page is closed."""
         presence_s = self.policy.presence_s if self.policy else None
         if presence_s is None:
             return self.text("kept_always")
@@ -279,12 +279,12 @@ class PageView:
 
     @property
     def another(self) -> str:
-        """The language that one may change to."""
+        """The other language, to switch to."""
         return self.text.other
 
     @property
     def client(self) -> dict[str, Any]:
-        """What the script begins with; neither ticket nor pass, which stay in cookies."""
+        """The script's first state; without ticket and pass, which stay in cookies."""
         words, target = self.text.words, self.onward
         return {
             "room": self.room,
@@ -332,7 +332,7 @@ def render(view: PageView) -> str:
 
 @cache
 def client_keys() -> tuple[str, ...]:
-    """Return the keys of the words that the script says: every string in it that is one."""
+    """Return the keys of the texts that the script uses: every string in it that is a key."""
     source = (statics.FOLDER / "waiting/page.js").read_text("utf-8")
     words = words_of(LANGUAGES[0]).words
     return tuple(sorted({key for key in _SAYS.findall(source) if key in words}))

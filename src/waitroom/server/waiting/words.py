@@ -1,4 +1,4 @@
-"""How the waiting page says waits, spans and countdowns.
+"""How the waiting page writes waits, spans and countdowns.
 
 `static/waiting/page.js` says them again in the visitor's time zone, by the same rules: a browser
 test checks.
@@ -11,11 +11,11 @@ from waitroom.server.pages.text import Text, load_text
 
 _HOUR_M = 60
 _TENS_FROM_M = 90
-"""Waits from here on are told to ten minutes: more would be false precision."""
+"""Waits from here on are rounded to ten minutes: more would be false precision."""
 
 
 def words_of(lang: str) -> Text:
-    """Return the words of the page in a language that we have."""
+    """Return the page's texts in one of our languages."""
     return load_text("waiting", lang)
 
 

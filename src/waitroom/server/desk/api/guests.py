@@ -47,7 +47,7 @@ async def join(
 ) -> Joined:
     """Join a line; the answer has the token, which is the place.
 
-    Who sends the same `Idempotency-Key` again gets the same place, also after a lost answer.
+    The same `Idempotency-Key` gets the same place again, also after a lost answer.
     """
     requests.limit_joins(server, request)
     op_id = requests.op_id(server, "join", store, repeat)
@@ -61,7 +61,7 @@ async def join(
 async def place(server: Here, store: StoreId, token: Token) -> Response:
     """Tell where a party stands and how long it may take."""
     desk = desk_of(server)
-    desk.read_token(store, token)  # a wrong one is refused also while the line is away
+    desk.read_token(store, token)  # a wrong token is refused even while the line is away
     server.backend_health.check()
     try:
         current = await desk.place(store, token)
@@ -125,7 +125,7 @@ async def _answer(server: Server, party: Party, token: str) -> GuestAnswer:
     if not server.backend_health.away:
         try:
             place = place_body(await desk.place(party.store, token))
-        except BackendUnavailable:  # what was asked for is done, and the record says so
+        except BackendUnavailable:  # the change is done, and the record has it
             server.backend_health.suspect()
     store = await desk.record.store(party.store)
     return GuestAnswer(party=guest_party(store, party), place=place)

@@ -1,4 +1,4 @@
-"""What a console says to its host: what was done, and, where it was not, who it is now."""
+"""What a console tells its host: what was done, or why not and who is next now."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from waitroom.server.desk.text import who
 from waitroom.server.pages.text import Text
 
 UNDOABLE = frozenset({Action.CALL, Action.SEAT, Action.NO_SHOW, Action.CANCEL, Action.RESTORE})
-"""What a host is offered to take back; an undo of an undo would go one step further back."""
+"""Actions that a host may undo; an undo of an undo would go one step further back."""
 
 _DEEDS = frozenset({"join", *(str(action) for action in Action)})
 __all__ = ["UNDOABLE", "deed", "last_deed", "who", "why_not", "why_not_next", "wrong_walk_in"]
@@ -64,7 +64,7 @@ async def why_not(desk: Desk, text: Text, store: str, error: WaitroomError, part
 async def why_not_next(
     desk: Desk, text: Text, store: str, line_name: str, error: WaitroomError
 ) -> str:
-    """Say who is next now, where it is not who the host saw."""
+    """Say who is next now, if it is not the party that the host saw."""
     if not isinstance(error, PartyMoved):
         return text("not_done", why=str(error))
     live = await desk.record.live(store, line_name)
@@ -84,6 +84,6 @@ def wrong_walk_in(text: Text, store: Store, line_name: str, error: WaitroomError
 
 
 async def _last(desk: Desk, store: str, party_id: int) -> Change | None:
-    """Return the last change of a party; who looked at its phone number is none."""
+    """Return the last change of a party; a look at its phone number is not a change."""
     history = await desk.record.history(store, party_id)
     return next((change for change in reversed(history) if change.action in _DEEDS), None)

@@ -1,6 +1,6 @@
 """A store's lines as its hosts see them: who waits, who was called, who ended today.
 
-From the record, so that a host can work on while Redis is away; only what a newcomer would wait
+From the record, so that a host can go on working while Redis is away; only a newcomer's wait
 comes from the live lines, if they answer.
 """
 
@@ -23,7 +23,7 @@ MOST_SHOWN = 100
 
 MOST_ENDED = 50
 ENDED_S = 12 * 3600
-"""For so long those who ended are listed, so that midnight takes nobody from the hosts' hands."""
+"""How long ended parties are listed, so that none disappears at midnight."""
 
 SEATS = (1, 2, 3, 4, 5, 6, 8, 10)
 DEFERS = (1, 2, 3, 5)

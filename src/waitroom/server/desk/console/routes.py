@@ -2,7 +2,7 @@
 
 Server-rendered: every button is a form, and works without a script. The script sends the same
 forms, asks for JSON, and keeps what is not saved yet until it is. Two hosts may act at once: a form
-carries what its host saw, and is refused if that is not so any more, with who it is now.
+carries what its host saw, and is refused if that has changed, with who is next now.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Host:
     async def of(
         cls, server: Server, request: Request, store: str, token: str | None = None
     ) -> Host:
-        """Return who it is; with a token, whether they may act and the form is theirs."""
+        """Return the host; with a CSRF token, only if they may act and the form is theirs."""
         try:
             caller = await caller_of(server, request, store)
         except Unauthorized:
@@ -112,11 +112,11 @@ class Host:
 
     @property
     def asks_json(self) -> bool:
-        """Whether the script asks, which says itself what came of it."""
+        """Whether the script asks: it shows the result itself."""
         return "application/json" in self.page.request.headers.get("accept", "")
 
     def op_id(self, action: str, op: str) -> str | None:
-        """Return the id of this deed: a repeat of the same form does nothing twice."""
+        """Return the request id of this form, so that sending it again does nothing twice."""
         key = self.page.request.headers.get("idempotency-key", op)[:_LONGEST_KEY] or None
         return requests.op_id(self.page.server, action, f"{self.store}/{self.caller.key_id}", key)
 

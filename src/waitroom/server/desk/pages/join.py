@@ -1,4 +1,4 @@
-"""The join page as a pure function: which lines take guests, how long it takes, why others not."""
+"""The join page as a pure function: which lines take guests, their waits, why others do not."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _ICON = (
 _FIVE_MINUTES_MS = 300_000
 _SAYS = re.compile(r'"([a-z]+(?:_[a-z]+)*)"')
 OUTCOMES = ("defer_done", "defer_last", "defer_used", "problem_moved", "erased")
-"""What the page may be asked to say of what was just done."""
+"""What the page may report about the last action."""
 
 
 def values(
@@ -79,7 +79,7 @@ def ahead(text: Text, place: Place) -> str:
 
 
 def _clock(text: Text, store: Store, place: Place, now_ms: int) -> str:
-    """Say when it will be their turn, to five minutes: nobody knows it better."""
+    """Say when it will be their turn, to five minutes: more would be false precision."""
     if not place.wait_minutes:
         return ""
     at_ms = now_ms + place.wait_minutes * 60_000
@@ -129,7 +129,7 @@ def _json(place: Place) -> dict[str, Any]:
 
 @cache
 def client_keys() -> tuple[str, ...]:
-    """Return the words that the script may say, read out of it so that none can be forgotten."""
+    """Return the texts that the script uses, read out of it so that none can be forgotten."""
     script = Path(__file__).parents[2] / "static" / "desk/place.js"
     keys = sorted(set(_SAYS.findall(script.read_text("utf-8"))))
     return tuple(name for key in keys for name in (key, f"{key}_one"))

@@ -20,7 +20,7 @@ from waitroom.server.pages.text import LANGUAGES
 
 router = APIRouter(prefix="/desk/{store}", route_class=PageRoute, include_in_schema=False)
 _QUIET = 2  # modules of white around the code; the frame of the poster adds more
-_SVG_QUIET = 4  # what the standard asks for, where nobody knows what stands beside it
+_SVG_QUIET = 4  # what the standard asks for, because anything may be beside it
 
 
 def address(page: Page, store: str) -> str:
@@ -29,7 +29,7 @@ def address(page: Page, store: str) -> str:
 
 
 def code(url: str) -> segno.QRCode:
-    """Return the code of an address, which may lose a quarter of itself to rain and stickers."""
+    """Return the code of an address; a quarter of it may be damaged by rain or stickers."""
     return segno.make(url, error="q", micro=False)
 
 
@@ -39,7 +39,7 @@ async def poster(server: Here, request: Request, store: str) -> Response:
     page = Page(request, server)
     shown = await desk_of(server).record.store(store)
     url = address(page, store)
-    # Segno writes nothing into it but numbers, and no attribute that our policy would refuse.
+    # Segno writes only numbers into it, and no attribute that our policy would refuse.
     picture = Markup(code(url).svg_inline(border=_QUIET, omitsize=True))  # noqa: S704
     second = next(lang for lang in LANGUAGES if lang != page.lang)
     return page.html("desk/poster.html", store=shown, url=url, qr=picture, second=words_of(second))

@@ -70,7 +70,7 @@ async def _form(
 
 
 async def _mine(server: Server, request: Request, store: str) -> str | None:
-    """Return the page of the place that this browser has here already, if it is still of use."""
+    """Return the page of the place that this browser already has here, if it is still live."""
     token = request.cookies.get(MINE + store, "")[:_LONGEST_TOKEN]
     if not token:
         return None
@@ -94,7 +94,7 @@ async def join(
     here: Annotated[bool, Form()] = False,
     op: Op = "",
 ) -> Response:
-    """Take a place, and lead to its page; what is wrong is said at its field."""
+    """Take a place, and redirect to its page; errors are shown at their fields."""
     page, desk = Page(request, server), desk_of(server)
     check_own_form(server, request)
     shown = await desk.record.store(store)
