@@ -154,7 +154,7 @@ def test_nothing_else_reads_replies_or_makes_calls(path: Path) -> None:
     """What scripts take and answer is known by the protocol alone, as it says."""
     expressions = looks_into_replies(path.read_text("utf-8"))
     if path.name == "ticket_views.py":  # `number` of a ticket, not of a reply
-        expressions -= {"found.number"}
+        expressions -= {"answer.number"}
     assert set() == expressions
 
 
