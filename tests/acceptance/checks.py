@@ -31,51 +31,52 @@ class Event:
 @dataclass(slots=True)
 class Replay:
     """What a replay found: `peak` is the most people called + inside at once, `reserved` the most
-    who are called or went inside within the window, and `wrong` the moves that are not allowed.
+    who are called or went inside within the window, `wrong` the moves that are not allowed, and
+    `places` the state of everybody who has a place at the end.
     """
 
     peak: int = 0
     reserved: int = 0
     wrong: list[str] = field(default_factory=list)
-    held: dict[str, str] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
 
 
 def replay(
     events: Iterable[Event], session_ms: int, enter_within_ms: int, window_us: int = 0
 ) -> Replay:
     """Follow everybody through their states; who is past a deadline is out, swept or not."""
-    found, ends = Replay(), dict[str, int]()
+    result, ends = Replay(), dict[str, int]()
     deadlines: list[tuple[int, str]] = []
     entries: deque[int] = deque()
 
-    def hold(one: str, state: str, until_ms: int) -> None:
-        found.held[one], ends[one] = state, until_ms
-        heapq.heappush(deadlines, (until_ms, one))
+    def hold(ticket_id: str, state: str, until_ms: int) -> None:
+        result.places[ticket_id], ends[ticket_id] = state, until_ms
+        heapq.heappush(deadlines, (until_ms, ticket_id))
 
     for event in events:
         while deadlines and deadlines[0][0] <= event.at_ms:
-            until_ms, one = heapq.heappop(deadlines)
-            if ends.get(one) == until_ms:
-                del found.held[one], ends[one]
-        for one in event.ids:
-            state = found.held.get(one)
+            until_ms, ticket_id = heapq.heappop(deadlines)
+            if ends.get(ticket_id) == until_ms:
+                del result.places[ticket_id], ends[ticket_id]
+        for ticket_id in event.ids:
+            state = result.places.get(ticket_id)
             if event.kind == "called":
                 if state is not None:
-                    found.wrong.append(f"{one} called while {state}")
-                hold(one, "called", event.at_ms + enter_within_ms)
+                    result.wrong.append(f"{ticket_id} called while {state}")
+                hold(ticket_id, "called", event.at_ms + enter_within_ms)
             elif event.kind == "entered":
                 if state != "called":
-                    found.wrong.append(f"{one} entered while {state or 'not called'}")
-                hold(one, "inside", event.at_ms + session_ms)
+                    result.wrong.append(f"{ticket_id} entered while {state or 'not called'}")
+                hold(ticket_id, "inside", event.at_ms + session_ms)
                 entries.append(event.at_us)
             elif event.kind == "ended" and state is not None:
-                del found.held[one], ends[one]
-        found.peak = max(found.peak, len(found.held))
+                del result.places[ticket_id], ends[ticket_id]
+        result.peak = max(result.peak, len(result.places))
         while entries and entries[0] < event.at_us - window_us:
             entries.popleft()
-        turns = sum(state == "called" for state in found.held.values())
-        found.reserved = max(found.reserved, len(entries) + turns)
-    return found
+        turns = sum(state == "called" for state in result.places.values())
+        result.reserved = max(result.reserved, len(entries) + turns)
+    return result
 
 
 def moments(events: Iterable[Event], kind: str) -> list[int]:
@@ -102,39 +103,41 @@ def most_per_slot(
     slots: Counter[int] = Counter()
     for event in events:
         if event.kind == "called":
-            slots[event.at_ms // every_ms] += sum(one not in uncounted for one in event.ids)
+            slots[event.at_ms // every_ms] += sum(
+                ticket_id not in uncounted for ticket_id in event.ids
+            )
     return max(slots.values(), default=0)
 
 
 def called_ids(events: Iterable[Event]) -> list[str]:
     """Return who was called, in order."""
-    return [one for event in events if event.kind == "called" for one in event.ids]
+    return [ticket_id for event in events if event.kind == "called" for ticket_id in event.ids]
 
 
 def twice(ids: Iterable[str]) -> list[str]:
     """Return who is listed more than once."""
-    return [one for one, times in Counter(ids).items() if times > 1]
+    return [ticket_id for ticket_id, times in Counter(ids).items() if times > 1]
 
 
 def overtaken(ids: Sequence[str], places: Mapping[str, int]) -> list[str]:
     """Return who was called after somebody with a later place; unknown people are out of order."""
     wrong, last = [], -1
-    for one in ids:
-        place = places.get(one, -1)
+    for ticket_id in ids:
+        place = places.get(ticket_id, -1)
         if place <= last:
-            wrong.append(one)
+            wrong.append(ticket_id)
         last = max(last, place)
     return wrong
 
 
 def in_two_states(**states: Collection[str]) -> list[str]:
     """Return who is in more than one of the states at once."""
-    return twice(one for ids in states.values() for one in set(ids))
+    return twice(ticket_id for ids in states.values() for ticket_id in set(ids))
 
 
 def lost(joined: Iterable[str], events: Iterable[Event], *states: Collection[str]) -> list[str]:
     """Return who joined, and is neither in a state nor said to have ended."""
-    known = {one for event in events if event.kind == "ended" for one in event.ids}
+    known = {ticket_id for event in events if event.kind == "ended" for ticket_id in event.ids}
     for ids in states:
         known.update(ids)
-    return [one for one in joined if one not in known]
+    return [ticket_id for ticket_id in joined if ticket_id not in known]

@@ -81,12 +81,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         urls = (backend.url, f"redis://127.0.0.1:{link.port}")
         both = [launch(folder, redis_url=url, answer_within_s=ANSWER_S) for url in urls]
         try:
-            for one in both:
-                await_ready(one)
+            for server in both:
+                await_ready(server)
             yield Site(backend, link, *both)
         finally:
-            for one in both:
-                end(one)
+            for server in both:
+                end(server)
 
 
 @dataclass(slots=True)
@@ -154,9 +154,9 @@ class Crowd:
         for task in self._tasks:
             task.cancel()
         done = await asyncio.gather(*self._tasks, return_exceptions=True)
-        for one in done:
-            if not isinstance(one, asyncio.CancelledError):
-                raise AssertionError("a client failed") from one
+        for result in done:
+            if not isinstance(result, asyncio.CancelledError):
+                raise AssertionError("a client failed") from result
 
 
 def _joined(server: Serving, room: str) -> str:
@@ -255,8 +255,8 @@ async def _until_back(server: Serving, crowds: list[Crowd], streams: list[Live])
             await asyncio.sleep(PAUSE_S)
     took_s = time.monotonic() - began
     for stream in streams:
-        told = await stream.until("ticket")
-        assert told.at - began < BACK_S + 0.5, "the streams are told a look later"
+        event = await stream.until("ticket")
+        assert event.at - began < BACK_S + 0.5, "the streams are told a look later"
     for crowd in crowds:
         crowd.seen = Seen()
     await asyncio.sleep(0.5)

@@ -13,8 +13,8 @@ def _log(*lines: tuple[str, int, str]) -> list[Event]:
 def test_replay_counts_who_is_held_and_lets_deadlines_pass() -> None:
     """The peak counts called + inside; a deadline ends a turn and a session without any event."""
     log = _log(("called", 0, "a b"), ("entered", 10, "a"), ("called", 50, "c"))
-    found = checks.replay(log, session_ms=20, enter_within_ms=100)
-    assert (2, [], {"b": "called", "c": "called"}) == (found.peak, found.wrong, found.held)
+    result = checks.replay(log, session_ms=20, enter_within_ms=100)
+    assert (2, [], {"b": "called", "c": "called"}) == (result.peak, result.wrong, result.places)
     assert 3 == checks.replay(log, session_ms=100, enter_within_ms=100).peak
     log = _log(("called", 0, "a b"), ("ended", 10, "a"), ("called", 10, "c"))
     assert 2 == checks.replay(log, session_ms=20, enter_within_ms=100).peak

@@ -57,9 +57,9 @@ async def test_every_verb_in_rooms_on_every_node(cluster: Cluster) -> None:
         assert engine.backend.facts.cluster
         for room in ROOMS:
             await _every_verb(engine, room, clock)
-        held = [node.command("DBSIZE") for node in cluster.nodes]
-        assert all(size not in (b":0\r\n", b"") for size in held), held
-        say(f"keys per node: {[int(size[1:]) for size in held]}")
+        sizes = [node.command("DBSIZE") for node in cluster.nodes]
+        assert all(size not in (b":0\r\n", b"") for size in sizes), sizes
+        say(f"keys per node: {[int(size[1:]) for size in sizes]}")
         assert tuple(sorted(ROOMS)) == await other.rooms()
         await asyncio.gather(*(crowd(other, room, 5) for room in ROOMS))
         assert sorted(ROOMS) == sorted(await other.occupied(ROOMS))

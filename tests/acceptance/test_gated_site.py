@@ -51,17 +51,17 @@ class Watch:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        held = scope["waitroom"].held
-        assert held is not None, f"{scope['path']} was reached without a pass"
-        self.here.add(held.sid)
+        good_pass = scope["waitroom"].good_pass
+        assert good_pass is not None, f"{scope['path']} was reached without a pass"
+        self.here.add(good_pass.sid)
         self.most = max(self.most, len(self.here))
         number = next(int(value) for name, value in scope["headers"] if name == PERSON)
-        assert number == self.people.setdefault(held.ticket_id, number)
+        assert number == self.people.setdefault(good_pass.ticket_id, number)
 
         async def answer(message: Any) -> None:
             begins = message["type"] == "http.response.start" and message["status"] < 400
             if begins and scope["path"].startswith(ENDS):
-                self.here.discard(held.sid)
+                self.here.discard(good_pass.sid)
             await send(message)
 
         await self.app(scope, receive, answer)
@@ -70,8 +70,8 @@ class Watch:
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Serving]:
     """Run Waitroom."""
-    with serving(tmp_path) as one:
-        yield one
+    with serving(tmp_path) as server:
+        yield server
 
 
 async def made_room(server: Serving, **policy: Any) -> str:
@@ -100,7 +100,7 @@ async def called_in_order(server: Serving, room: str) -> list[str]:
     ring = KeyRing.from_text(SECRET)
     async with await Engine.connect(None, server.data_dir, ring) as engine:
         page = await engine.events(room, "0-0", limit=10_000)
-    return [one for event in page.events if event.kind == "called" for one in event.ids]
+    return [ticket_id for event in page.events if event.kind == "called" for ticket_id in event.ids]
 
 
 async def test_a_crowd_at_the_concert(server: Serving, tmp_path: Path) -> None:
@@ -116,13 +116,16 @@ async def test_a_crowd_at_the_concert(server: Serving, tmp_path: Path) -> None:
             assert (429, number + 1) == (answer.status_code, answer.json()["position"])
         assert {} == watch.people
         await opened(server, room)
-        told = Counter(await asyncio.gather(*(person.visit() for person in crowd)))
+        outcomes = Counter(await asyncio.gather(*(person.visit() for person in crowd)))
     await transport.close()
-    say(f"{people} people, {places} places: at most {watch.most} at the site at once; {dict(told)}")
-    assert {"bought": people} == told
+    most = watch.most
+    say(f"{people} people, {places} places: at most {most} at the site at once; {dict(outcomes)}")
+    assert {"bought": people} == outcomes
     assert people == len(set(sold_seats(tmp_path / "concert.db")))
-    assert places // 2 < watch.most <= places, "the places were used, and no more than these"
-    assert list(range(people)) == [watch.people[one] for one in await called_in_order(server, room)]
+    assert places // 2 < most <= places, "the places were used, and no more than these"
+    assert list(range(people)) == [
+        watch.people[ticket_id] for ticket_id in await called_in_order(server, room)
+    ]
 
 
 def sold_seats(database: Path) -> list[int]:

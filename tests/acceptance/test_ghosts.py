@@ -31,24 +31,30 @@ async def test_places_go_to_people_who_are_there(server: Server, room: str, cloc
                 assert isinstance(view, TicketView)
                 people.append(view.ticket)
         ids = [engine.ring.read(room, ticket).id for ticket in people]
-        here = {one: ticket for one, ticket in zip(ids, people, strict=True) if draw.random() < 0.1}
+        here = {
+            ticket_id: ticket
+            for ticket_id, ticket in zip(ids, people, strict=True)
+            if draw.random() < 0.1
+        }
         waiting, turn = list(here), 0
-        at = {one: number % POLL_EVERY_S for number, one in enumerate(here)}
+        at = {ticket_id: number % POLL_EVERY_S for number, ticket_id in enumerate(here)}
         await engine.configure(room, mode="open")
         reached, missed, early = 0, 0, 0
         for second in range(PRESENCE_S + ghosts // 100 + 30):
             clock.step(1)
             # Those who are there poll, each once in half a minute, and enter when called.
-            some = [one for one in waiting if at[one] == second % POLL_EVERY_S]
+            some = [ticket_id for ticket_id in waiting if at[ticket_id] == second % POLL_EVERY_S]
             for start in range(0, len(some), 500):
-                await engine.poll_many(room, [here[one] for one in some[start : start + 500]])
+                await engine.poll_many(
+                    room, [here[ticket_id] for ticket_id in some[start : start + 500]]
+                )
             done = await engine.advance(room)  # one, bounded
             assert done.called + done.abandoned + done.no_shows + done.expired <= 500
-            for one in await members(client, room, "called"):
-                if one not in here:
+            for ticket_id in await members(client, room, "called"):
+                if ticket_id not in here:
                     continue
-                await engine.enter(room, here[one])
-                waiting.remove(one)
+                await engine.enter(room, here[ticket_id])
+                waiting.remove(ticket_id)
                 if second > PRESENCE_S + 1:
                     reached += 1
                 else:

@@ -121,17 +121,17 @@ async def test_renew_and_finish_after_the_end_are_refused_without_a_sweep(
 ) -> None:
     """No `advance` ever ran; still, a session is over at its end, and it cannot come back."""
     await engine.create(room, Policy(session_s=4, renewable=True))
-    one, two = [await engine.join(room, enter=True) for _ in range(2)]
+    first, second = [await engine.join(room, enter=True) for _ in range(2)]
     clock.step(3.999)
-    renewed = await engine.renew(room, one.ticket)
+    renewed = await engine.renew(room, first.ticket)
     assert clock.now_ms + 4_000 == renewed.session_ends_at_ms
     clock.step(0.001)
     for _ in range(2):
         with pytest.raises(SessionOver):
-            await engine.renew(room, two.ticket)
+            await engine.renew(room, second.ticket)
     clock.step(4)
     with pytest.raises(SessionOver):
-        await engine.renew(room, one.ticket)
+        await engine.renew(room, first.ticket)
     with pytest.raises(SessionOver):
-        await engine.finish(room, one.ticket)
+        await engine.finish(room, first.ticket)
     assert 0 == (await engine.stats(room)).inside

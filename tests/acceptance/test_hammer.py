@@ -80,7 +80,7 @@ def _judge(
     called = checks.called_ids(events)
     entries = checks.moments(events, "entered")
     assert policy.session_s is not None
-    found = checks.replay(
+    result = checks.replay(
         events,
         round(policy.session_s * 1000),
         round(ENTER_WITHIN_S * 1000),
@@ -90,23 +90,23 @@ def _judge(
 
     say(
         f"{len(joins)} joined, {len(called)} called ({len(direct)} at once), {len(entries)} "
-        f"entered, {late} came too late, {len(states['waiting'])} wait; most held {found.peak}"
+        f"entered, {late} came too late, {len(states['waiting'])} wait; most held {result.peak}"
     )
     assert len(entries) >= least, f"only {len(entries)} admissions were checked"
     assert late > 0
-    assert [] == found.wrong
+    assert [] == result.wrong
     assert [] == checks.twice(called)
     assert [] == checks.twice(place for place in map(str, places.values()))
     assert [] == checks.overtaken(called, places)
     assert [] == checks.lost(places, events, *states.values())
     assert [] == checks.in_two_states(**states)
     if policy.capacity is not None:
-        assert policy.capacity == found.peak, "passed, or never reached"
+        assert policy.capacity == result.peak, "passed, or never reached"
     if policy.max_entries is not None and policy.per_s is not None:
         most = checks.most_in_window(entries, round(policy.per_s * 1e6))
         assert most <= policy.max_entries
         # Turns are reserved against it: with them it is used up, though some never come.
-        assert found.reserved >= policy.max_entries, "never reached"
+        assert result.reserved >= policy.max_entries, "never reached"
     if policy.batch is not None and policy.every_s is not None:
         most = checks.most_per_slot(events, round(policy.every_s * 1000), direct)
         assert policy.batch == most, "passed, or never reached"

@@ -182,8 +182,8 @@ def test_a_body_that_breaks_off(probe: Probe, served: Serving, room: str) -> Non
     """Somebody who goes away in mid-body is no error of ours, and no line in the log."""
     data = request("POST", f"/v1/rooms/{room}/tickets", {"Content-Length": "100"}) + b"{"
     for _ in range(5):
-        with socket.create_connection((HOST, served.port)) as one:
-            one.sendall(data)
+        with socket.create_connection((HOST, served.port)) as client:
+            client.sendall(data)
     probe.harmless(request("GET", "/healthz"), "afterwards")
     assert "Traceback" not in served.said()
 

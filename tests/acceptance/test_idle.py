@@ -48,8 +48,8 @@ def _percent(shares: list[float]) -> str:
 
 async def _server_cpu(engine: Engine) -> float:
     client: Any = engine.backend.client
-    found = await client.info("cpu")
-    return float(found["used_cpu_user"]) + float(found["used_cpu_sys"])
+    usage = await client.info("cpu")
+    return float(usage["used_cpu_user"]) + float(usage["used_cpu_sys"])
 
 
 async def test_idle_rooms_cost_next_to_nothing(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ AT_ONCE = 4
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server that believes one proxy: all of 127/8 is this machine, but not that address."""
     given = {"joins_per_minute": PER_MINUTE, "proxies": PROXY, "public_url": "https://w.example"}
-    with serving(tmp_path_factory.mktemp("limit"), **given) as one:
-        yield one
+    with serving(tmp_path_factory.mktemp("limit"), **given) as server:
+        yield server
 
 
 @pytest.fixture
@@ -45,15 +45,15 @@ async def flood(
     turns = iter(range(count("joins_from_one")))
     replies: list[Reply] = []
 
-    async def one() -> None:
+    async def join() -> None:
         async with Wire(served.port, source) as wire:
             for turn in turns:
-                told = forwarded and forwarded.replace("%", f"198.51.{turn >> 8}.{turn & 255}")
-                headers = {"X-Forwarded-For": told} if told else {}
+                address = forwarded and forwarded.replace("%", f"198.51.{turn >> 8}.{turn & 255}")
+                headers = {"X-Forwarded-For": address} if address else {}
                 replies.append(await wire.ask("POST", path, headers))
 
     began = time.monotonic()
-    await asyncio.gather(*(one() for _ in range(AT_ONCE)))
+    await asyncio.gather(*(join() for _ in range(AT_ONCE)))
     return replies, time.monotonic() - began
 
 
@@ -99,7 +99,7 @@ async def test_a_known_visitor_is_not_limited(served: Serving, path: str) -> Non
 
 def test_cookies_are_secure_where_the_public_url_is(served: Serving, path: str) -> None:
     """Behind https every cookie is Secure, though the proxy speaks http to us."""
-    told = {"Cookie": "a=1", "Idempotency-Key": secrets.token_hex(8)}
-    headers = told | {"Authorization": f"Bearer {ADMIN_KEY}"}
+    headers = {"Cookie": "a=1", "Idempotency-Key": secrets.token_hex(8)}
+    headers["Authorization"] = f"Bearer {ADMIN_KEY}"
     reply = ask(served.port, request("POST", path, headers, b'{"visitor": "x"}'))
-    assert ["Secure"] == [one.rpartition("; ")[2] for one in reply.all("set-cookie")]
+    assert ["Secure"] == [cookie.rpartition("; ")[2] for cookie in reply.all("set-cookie")]

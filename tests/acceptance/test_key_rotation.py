@@ -25,23 +25,23 @@ def bearer(text: str) -> dict[str, str]:
 
 def enter(http: httpx.Client) -> dict[str, Any]:
     """Join and go in."""
-    found: dict[str, Any] = http.post("/v1/rooms/sale/tickets", json={"enter": True}).json()
-    assert "inside" == found["state"], found
-    return found
+    session: dict[str, Any] = http.post("/v1/rooms/sale/tickets", json={"enter": True}).json()
+    assert "inside" == session["state"], session
+    return session
 
 
 def kids(http: httpx.Client) -> list[str]:
     """Return the keys that a server publishes."""
-    return [one["kid"] for one in http.get("/.well-known/jwks.json").json()["keys"]]
+    return [key["kid"] for key in http.get("/.well-known/jwks.json").json()["keys"]]
 
 
 def kid_of(text: str, http: httpx.Client) -> str:
     """Return the key that signed a pass, as a gate reads it."""
     verifier = Verifier(None)
     assert verifier.load(http.get("/.well-known/jwks.json").json())
-    held = verifier.read("sale", text, time.time())
-    assert held is not None
-    return held.kid
+    good_pass = verifier.read("sale", text, time.time())
+    assert good_pass is not None
+    return good_pass.kid
 
 
 def test_rotation_under_load(tmp_path: Path) -> None:
@@ -67,7 +67,9 @@ def test_rotation_under_load(tmp_path: Path) -> None:
             signers.add(kid_of(made, http))
             passes = [*passes[-20:], made]
             for text in passes:
-                answers = [one.get("/v1/check", headers=bearer(text)) for one in (http, other)]
+                answers = [
+                    client.get("/v1/check", headers=bearer(text)) for client in (http, other)
+                ]
                 assert [204, 204] == [answer.status_code for answer in answers]
                 checked += 1
         assert len(signers) >= 2, "a new key signed meanwhile"

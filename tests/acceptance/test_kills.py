@@ -73,17 +73,19 @@ async def _judge(engine: Engine, log: Log, folder: Path) -> tuple[int, int]:
     joins = [note for note in read_notes(folder) if note["op"] == "join"]
     places = {note["id"]: note["place"] for note in joins}
     called = checks.called_ids(log.events)
-    found = checks.replay(log.events, 300, 400)
+    result = checks.replay(log.events, 300, 400)
     assert [] == checks.lost(places, log.events, *states.values())
     assert [] == checks.twice(called)
-    assert [] == found.wrong
-    assert found.peak <= 150
+    assert [] == result.wrong
+    assert result.peak <= 150
     assert [] == checks.in_two_states(**states)
     # A join that nobody lived to acknowledge has a place as well, which only the room knows.
-    assert [] == checks.overtaken([one for one in called if one in places], places)
-    torn = {one.decode() for one in await client.hkeys(room_key(ROOM, "sids"))}
+    assert [] == checks.overtaken(
+        [ticket_id for ticket_id in called if ticket_id in places], places
+    )
+    torn = {ticket_id.decode() for ticket_id in await client.hkeys(room_key(ROOM, "sids"))}
     assert torn == set(states["inside"])
-    torn = {one.decode() for one in await client.hkeys(room_key(ROOM, "seen"))}
+    torn = {ticket_id.decode() for ticket_id in await client.hkeys(room_key(ROOM, "seen"))}
     assert torn == set(states["waiting"])
     return len(joins), len(called)
 

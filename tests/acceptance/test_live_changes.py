@@ -93,13 +93,13 @@ class History:
 
     async def enter(self, share: float) -> None:
         """Let a share of those who are called enter; the others come later, or never."""
-        for one in list(await members(self.engine.backend.client, self.room, "called")):
+        for ticket_id in list(await members(self.engine.backend.client, self.room, "called")):
             if self.random.random() >= share:
                 continue
             try:
-                view = await self.engine.enter(self.room, self.tickets[one])
+                view = await self.engine.enter(self.room, self.tickets[ticket_id])
                 assert State.INSIDE == view.state
-                self.inside.append(one)
+                self.inside.append(ticket_id)
             except EnterLater:
                 self.reached += 1
             except Refused:
@@ -108,11 +108,11 @@ class History:
 
     async def finish(self, share: float) -> None:
         """Let a share of those inside finish."""
-        ready = [one for one in self.inside if self.random.random() < share]
-        for one in ready:
-            self.inside.remove(one)
+        ready = [ticket_id for ticket_id in self.inside if self.random.random() < share]
+        for ticket_id in ready:
+            self.inside.remove(ticket_id)
             with contextlib.suppress(SessionOver):
-                await self.engine.finish(self.room, self.tickets[one])
+                await self.engine.finish(self.room, self.tickets[ticket_id])
             await self.judge()
 
     async def judge(self) -> None:
@@ -131,9 +131,9 @@ class History:
                 assert recent <= 2 * policy.batch, "more than two slots' calls within one slot"
             if policy.capacity is not None:
                 states = [await members(client, self.room, name) for name in ("called", "inside")]
-                held = sum(until > event.at_ms for state in states for until in state.values())
-                assert held <= policy.capacity, "called above capacity"
-                self.reached += held == policy.capacity
+                places = sum(until > event.at_ms for state in states for until in state.values())
+                assert places <= policy.capacity, "called above capacity"
+                self.reached += places == policy.capacity
 
     async def _judge_entry(self, at_ms: int) -> None:
         policy = self.policy
@@ -305,8 +305,8 @@ async def test_a_stepped_clock_neither_jams_nor_bursts(
             for _ in range(60):
                 clock.step(1)
                 calls.append((await engine.advance(room)).called)
-                for one in await members(client, room, "called"):
-                    await engine.enter(room, by_id[one])
+                for ticket_id in await members(client, room, "called"):
+                    await engine.enter(room, by_id[ticket_id])
             return calls
 
         before = await minute()

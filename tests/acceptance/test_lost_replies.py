@@ -99,12 +99,12 @@ async def _join_directly(scene: Scene) -> Any:
 
 async def _join_many(scene: Scene) -> Any:
     views = await scene.engine.join_many(scene.room, [Join(visitor=f"q{n}") for n in range(100)])
-    found = []
+    places = []
     for number, view in enumerate(views):
         assert isinstance(view, TicketView)
         scene.tickets[f"q{number}"] = view.ticket
-        found.append(place_of(scene.room, view.ticket))
-    return found
+        places.append(place_of(scene.room, view.ticket))
+    return places
 
 
 async def _restore(scene: Scene) -> Any:
@@ -137,10 +137,10 @@ async def _kick(scene: Scene) -> Any:
 
 
 async def _settle(scene: Scene) -> Any:
-    said = (("p0", "waiting"), ("p20", "called"), ("p21", "left"), ("p22", "waiting"))
+    states = (("p0", "waiting"), ("p20", "called"), ("p21", "left"), ("p22", "waiting"))
     await scene.engine.settle(  # a repeat says that nothing is left to change
         scene.room,
-        [Settled(scene.id(name), state, 7 + n, 1) for n, (name, state) in enumerate(said)],
+        [Settled(scene.id(name), state, 7 + n, 1) for n, (name, state) in enumerate(states)],
         pace="1:2.0",
     )
     return (await scene.engine.stats(scene.room)).counters
@@ -264,8 +264,8 @@ async def _result(scene: Scene, act: Act, verb: Verb, proxy: FaultProxy | None) 
         say(f"{verb}: 1 reply lost of 1 operation in flight, sent {proxy.requests} times")
     names = scene.names()
     people = {
-        state: sorted((score, names[one]) for one, score in found.items())
-        for state, found in (await everybody(scene.engine.backend.client, scene.room)).items()
+        state: sorted((score, names[ticket_id]) for ticket_id, score in scores.items())
+        for state, scores in (await everybody(scene.engine.backend.client, scene.room)).items()
     }
     try:
         stats = await scene.engine.stats(scene.room)

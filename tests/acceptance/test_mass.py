@@ -44,15 +44,15 @@ async def test_a_mass_of_sessions_ends_at_once(tmp_path: Path) -> None:
             await engine.create(ROOM, Policy(capacity=sessions, session_s=600, enter_within_s=600))
             now_s = clock.now_us // 1_000_000
             ids = await fill(client, ROOM, "waiting", crowd, clock.now_us - crowd * 8, 8, now_s)
-            line, found = list(ids), Round(0, 0, 0, 0)
+            line, result = list(ids), Round(0, 0, 0, 0)
             for _ in range(ROUNDS):
-                found = await _round(engine, clock, line, sessions)
-                assert found.most <= 500
+                result = await _round(engine, clock, line, sessions)
+                assert result.most <= 500
                 assert set(line[:sessions]) == set(await members(client, ROOM, "called"))
                 del line[:sessions]
-                if found.p99_ms <= P99_MS:
+                if result.p99_ms <= P99_MS:
                     break
-            assert found.p99_ms <= P99_MS
+            assert result.p99_ms <= P99_MS
 
 
 async def _round(engine: Engine, clock: Clock, line: list[str], sessions: int) -> Round:
@@ -74,8 +74,8 @@ async def _round(engine: Engine, clock: Clock, line: list[str], sessions: int) -
     most, steps, moved = 0, 0, 0
     for _ in range(2 * sessions // 500 + 20):
         done = await engine.advance(ROOM)
-        one = done.called + done.expired + done.no_shows + done.abandoned
-        most, steps, moved = max(most, one), steps + 1, moved + one
+        step = done.called + done.expired + done.no_shows + done.abandoned
+        most, steps, moved = max(most, step), steps + 1, moved + step
         if not done.more:
             break
     polls.stop = True
@@ -107,8 +107,8 @@ class Polls:
         epoch, now_s = (await self.engine.room(ROOM)).epoch, self.clock.now_us // 1_000_000
         while not self.stop:
             some = [
-                ring.sign(Ticket(ROOM, one, self.clock.now_us, epoch, now_s))
-                for one in draw.sample(self.ids, 128)
+                ring.sign(Ticket(ROOM, ticket_id, self.clock.now_us, epoch, now_s))
+                for ticket_id in draw.sample(self.ids, 128)
             ]
             await self.engine.poll_many(ROOM, some)
             self.calls += 1

@@ -36,25 +36,25 @@ async def test_ten_minutes_without_us(
 
     shuffled = list(views)
     random.Random(1).shuffle(shuffled)
-    async with open_engine(server.url, clock) as one, open_engine(server.url, clock) as other:
+    async with open_engine(server.url, clock) as first, open_engine(server.url, clock) as other:
         # First the tickers, which are as quick as the first visitor.
-        assert 0 == await advance_all(one, room) + await advance_all(other, room)
-        assert before == await members(one.backend.client, room, "waiting")
+        assert 0 == await advance_all(first, room) + await advance_all(other, room)
+        assert before == await members(first.backend.client, room, "waiting")
         # Then everybody is back within a minute, and polls on as slowly as a hidden tab does.
         called = 0
         for second in range(90):
             some = shuffled[second % 60 :: 60]
             for start in range(0, len(some), 500):
                 await other.poll_many(room, [view.ticket for view in some[start : start + 500]])
-            called = await advance_all(one, room)
+            called = await advance_all(first, room)
             if called:
                 break
-            assert before == await members(one.backend.client, room, "waiting")
+            assert before == await members(first.backend.client, room, "waiting")
             clock.step(1)
         assert policy.recover_s <= second <= policy.recover_s + 10, "too early, or jammed"
-        after = await members(one.backend.client, room, "waiting")
+        after = await members(first.backend.client, room, "waiting")
         assert list(before)[called:] == list(after), "not in the old order, or swept"
-        counters = (await one.stats(room)).counters
+        counters = (await first.stats(room)).counters
         assert (0, 0) == (counters["abandoned"], counters["restored"])
     say(f"outage of {OUTAGE_S} s hit {len(before)} who wait; 0 lost, then {called} called")
 

@@ -24,9 +24,9 @@ def run(*args: str) -> str:
 
 def test_the_crowd_gets_through() -> None:
     """`make run` with a small crowd: everybody is through, within the room's capacity."""
-    said = run("examples/crowd.py", "30")
-    worst = re.search(r"never more than (\d+) at once", said)
-    assert worst, said
+    output = run("examples/crowd.py", "30")
+    worst = re.search(r"never more than (\d+) at once", output)
+    assert worst, output
     assert 1 <= int(worst[1]) <= 20
 
 

@@ -31,12 +31,12 @@ OPERATOR = {"authorization": f"Bearer {ADMIN_KEY}", "content-type": "application
 
 def program_or_skip(name: str) -> str:
     """Return a program's path; without it the test is skipped, but fails in CI."""
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
-    if found is None and os.environ.get("CI") == "true":
+    path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
+    if path is None and os.environ.get("CI") == "true":
         pytest.fail(f"{name} is not installed, and CI must restart servers with it")
-    if found is None:
+    if path is None:
         pytest.skip(f"{name} is not installed: `apt install {name}` to restart servers with it")
-    return found
+    return path
 
 
 @contextlib.contextmanager
@@ -44,7 +44,7 @@ def nginx(folder: Path, upstreams: list[int]) -> Iterator[int]:
     """Run nginx with the file that we give to others, on a free port, before these servers."""
     binary, port = program_or_skip("nginx"), free_port()
     servers = "".join(
-        f"        server {HOST}:{one} max_fails=1 fail_timeout=2s;\n" for one in upstreams
+        f"        server {HOST}:{port} max_fails=1 fail_timeout=2s;\n" for port in upstreams
     )
     text = CONFIG.read_text("utf-8")
     text = re.sub(r"        server 127\.0\.0\.1:8080 .*\n", servers, text, count=1)
@@ -128,7 +128,7 @@ class Crowd:
 
     async def watch(self, ticket: str) -> int:
         """Follow live events as a browser does; return how often the place was told."""
-        told, headers = 0, {"authorization": f"Bearer {ticket}"}
+        events, headers = 0, {"authorization": f"Bearer {ticket}"}
         while not self.done:
             began = time.monotonic()
             async with live(self.port, f"{TICKETS}/me/events", headers) as stream:
@@ -141,22 +141,22 @@ class Crowd:
                         continue
                     if event is None:
                         break
-                    told += event.kind == "ticket"
+                    events += event.kind == "ticket"
                     retry_s = (event.retry_ms or 0) / 1000
                 if not self.done and not retry_s:
                     self.failed.append("a stream ended without a word")
             if not self.done:
                 self.reconnects += 1
                 await asyncio.sleep(retry_s)
-        return told
+        return events
 
 
-async def restart(one: Serving, start: float) -> Serving:
+async def restart(server: Serving, start: float) -> Serving:
     """End a server and start it again where it was; it has the proxy's trust when this returns."""
-    one.process.send_signal(signal.SIGTERM)
-    assert 0 == await asyncio.to_thread(one.process.wait, DRAIN_S + 10)
+    server.process.send_signal(signal.SIGTERM)
+    assert 0 == await asyncio.to_thread(server.process.wait, DRAIN_S + 10)
     assert time.monotonic() - start < DRAIN_S + 10
-    again = relaunch(one)
+    again = relaunch(server)
     await asyncio.to_thread(await_ready, again, 60)
     name = "waitroom_lane_requests_total"
     seen = await asyncio.to_thread(lambda: metric(scrape(again.port), name))
@@ -165,11 +165,11 @@ async def restart(one: Serving, start: float) -> Serving:
     return again
 
 
-def relaunch(one: Serving) -> Serving:
+def relaunch(server: Serving) -> Serving:
     """Start a server with the settings of another."""
-    folder = one.log.parent
+    folder = server.log.parent
     url = (folder / "url").read_text()
-    return launch(folder, redis_url=url, port=one.port, drain_s=DRAIN_S, proxies=HOST)
+    return launch(folder, redis_url=url, port=server.port, drain_s=DRAIN_S, proxies=HOST)
 
 
 @contextlib.contextmanager
@@ -181,37 +181,37 @@ def fleet(folder: Path) -> Iterator[list[Serving]]:
         settings = {"redis_url": backend.url, "drain_s": DRAIN_S, "proxies": HOST}
         servers = [launch(folder, **settings) for _ in range(count("rolling_servers"))]
         try:
-            for one in servers:
-                await_ready(one, 60)
+            for server in servers:
+                await_ready(server, 60)
             yield servers
         finally:
-            for one in servers:
-                one.process.terminate()
-            for one in servers:
-                end(one)
+            for server in servers:
+                server.process.terminate()
+            for server in servers:
+                end(server)
 
 
 async def test_rolling_restart(tmp_path: Path) -> None:
     """No request fails, every stream comes back and goes on, each server ends in time."""
-    with fleet(tmp_path) as servers, nginx(tmp_path, [one.port for one in servers]) as port:
+    with fleet(tmp_path) as servers, nginx(tmp_path, [server.port for server in servers]) as port:
         made = ask(servers[0].port, request("POST", "/v1/admin/rooms", OPERATOR, POLICY))
         assert 201 == made.status
         crowd, streams = Crowd(port), count("rolling_streams")
         joined = [ask(port, request("POST", TICKETS, body=b"")).json() for _ in range(streams)]
-        watchers = [asyncio.create_task(crowd.watch(one["ticket"])) for one in joined]
+        watchers = [asyncio.create_task(crowd.watch(ticket["ticket"])) for ticket in joined]
         askers = [asyncio.create_task(crowd.ask_on()) for _ in range(6)]
         askers.append(asyncio.create_task(crowd.operate()))
         for restarted in range(count("rolling_restarts")):
             number = restarted % len(servers)
             servers[number] = await restart(servers[number], time.monotonic())
         crowd.done = True
-        told = await asyncio.gather(*watchers)
+        counts = await asyncio.gather(*watchers)
         await asyncio.gather(*askers)
     assert [] == crowd.failed[:20]
     assert crowd.asked > 500
     # Each restart sends that server's share away; none who has to come back is lost.
     assert crowd.reconnects >= streams * count("rolling_restarts") // (2 * len(servers))
-    assert min(told) >= 1
+    assert min(counts) >= 1
     assert crowd.slowest_s < 4
 
 
@@ -222,13 +222,16 @@ def test_a_busy_server_resets_nobody(tmp_path: Path) -> None:
     that was refused outright ("write", to wrk) a proxy simply makes elsewhere.
     """
     wrk = program_or_skip("wrk")
-    with serving(tmp_path, drain_s=1) as one:
-        ask(one.port, request("POST", "/v1/admin/rooms", OPERATOR, POLICY))
-        load = [wrk, "-t1", "-c200", "-d4s", "-H", "Connection: close", f"{one.base}/v1/rooms/hall"]
+    with serving(tmp_path, drain_s=1) as server:
+        ask(server.port, request("POST", "/v1/admin/rooms", OPERATOR, POLICY))
+        url = f"{server.base}/v1/rooms/hall"
+        load = [wrk, "-t1", "-c200", "-d4s", "-H", "Connection: close", url]
         with subprocess.Popen(load, stdout=subprocess.PIPE, text=True) as process:
-            wait_for(lambda: metric(scrape(one.port), "waitroom_lane_requests_total") > 200, "load")
-            assert 0 == one.stop()
-            said = process.communicate()[0]
-    errors = re.search(r"Socket errors: connect \d+, read (\d+), write \d+", said)
-    assert errors is not None, said
-    assert 0 == int(errors[1]), said
+            wait_for(
+                lambda: metric(scrape(server.port), "waitroom_lane_requests_total") > 200, "load"
+            )
+            assert 0 == server.stop()
+            output = process.communicate()[0]
+    errors = re.search(r"Socket errors: connect \d+, read (\d+), write \d+", output)
+    assert errors is not None, output
+    assert 0 == int(errors[1]), output

@@ -30,19 +30,19 @@ expected-statuses = ["400", "401", "403", "404", "405", "409", "410", "413", "42
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server with the room that the document gives as an example."""
-    with serving(tmp_path_factory.mktemp("api")) as one:
+    with serving(tmp_path_factory.mktemp("api")) as server:
         headers = KEY | {"Content-Type": "application/json"}
         body = json.dumps({"name": "concert", "policy": {"max_defers": 3}}).encode()
-        made = ask(one.port, request("POST", "/v1/admin/rooms", headers, body))
+        made = ask(server.port, request("POST", "/v1/admin/rooms", headers, body))
         assert 201 == made.status
-        yield one
+        yield server
 
 
 @pytest.fixture(scope="module")
 def document(served: Serving) -> dict[str, Any]:
     """Return the OpenAPI document."""
-    found: dict[str, Any] = ask(served.port, request("GET", "/openapi.json"), 20).json()
-    return found
+    document: dict[str, Any] = ask(served.port, request("GET", "/openapi.json"), 20).json()
+    return document
 
 
 def run(served: Serving, folder: Path, *options: str) -> None:
@@ -119,6 +119,6 @@ def test_problems_are_documented_as_such(document: dict[str, Any]) -> None:
     assert {"type", "title", "status", "detail", "code"} == set(schema["required"])
     for path, methods in document["paths"].items():
         for spec in methods.values() if path.startswith("/v1/") else ():
-            for status, one in spec["responses"].items():
+            for status, response in spec["responses"].items():
                 if status >= "400":
-                    assert ["application/problem+json"] == list(one["content"]), (path, status)
+                    assert ["application/problem+json"] == list(response["content"]), (path, status)

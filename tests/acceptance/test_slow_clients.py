@@ -99,10 +99,10 @@ async def test_slow_ones_are_cut_and_harm_nobody(served: Serving) -> None:
 
 async def test_silent_ones_are_bounded(tmp_path: Path) -> None:
     """With `connections` open, no more are taken; the next is served as soon as one is cut."""
-    with serving(tmp_path, connections=LIMIT) as one:
-        worker = one.workers[0]
+    with serving(tmp_path, connections=LIMIT) as server:
+        worker = server.workers[0]
         before = sockets(worker)
-        open_ones = [await asyncio.open_connection(HOST, one.port) for _ in range(2 * LIMIT)]
+        open_ones = [await asyncio.open_connection(HOST, server.port) for _ in range(2 * LIMIT)]
         try:
             writer_of_last = open_ones[-1][1]
             writer_of_last.write(request("GET", "/healthz"))
@@ -125,8 +125,8 @@ async def test_silent_ones_are_bounded(tmp_path: Path) -> None:
 
 def sockets(pid: int) -> int:
     """Return how many sockets a process has open."""
-    found = 0
+    number = 0
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(OSError):
-            found += str(entry.readlink()).startswith("socket:")
-    return found
+            number += str(entry.readlink()).startswith("socket:")
+    return number

@@ -40,9 +40,9 @@ async def _ready(folder: Path, workers: int) -> None:
 async def _calls(engine: Engine) -> int:
     """Return how many scripts the server has run."""
     client: Any = engine.backend.client
-    found = await client.info("commandstats")
+    commands = await client.info("commandstats")
     return sum(
-        int(found.get(f"cmdstat_{name}", {}).get("calls", 0)) for name in ("eval", "evalsha")
+        int(commands.get(f"cmdstat_{name}", {}).get("calls", 0)) for name in ("eval", "evalsha")
     )
 
 

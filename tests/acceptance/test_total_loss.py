@@ -59,11 +59,11 @@ class Scene:
         answers = await asyncio.gather(
             *(self.any().poll_many(ROOM, [view.ticket for view in some]) for some in chunks)
         )
-        found = []
-        for answer in (one for some in answers for one in some):
+        present = []
+        for answer in (answer for some in answers for answer in some):
             assert isinstance(answer, TicketView)
-            found.append(answer)
-        return found
+            present.append(answer)
+        return present
 
     async def build(self, people: int) -> None:
         """Fill the room; forty people have been served, by different processes."""
@@ -116,8 +116,8 @@ async def test_flushall_while_everybody_polls(apart: Server, clock: Clock) -> No
         assert list(before.items()) == list(after.items())[: len(before)]
         assert {view.id for view in newcomers} == set(list(after)[len(before) :])
         assert len(set(after.values())) == len(after), "a place was given twice"
-        found = await scene.engines[2].room(ROOM)
-        assert (POLICY, epoch) == (found.policy, found.epoch)
+        info = await scene.engines[2].room(ROOM)
+        assert (POLICY, epoch) == (info.policy, info.epoch)
         # Sessions that a gate vouches for during the hold keep their places.
         for view in scene.inside[:10]:
             until = view.session_ends_at_ms

@@ -136,7 +136,7 @@ class Log:
 async def members(client: Any, room: str, state: str) -> dict[str, int]:
     """Return who is in a state, with place or deadline, in order."""
     pairs: Any = await client.zrange(room_key(room, state), 0, -1, withscores=True)
-    return {one.decode(): int(score) for one, score in pairs}
+    return {member.decode(): int(score) for member, score in pairs}
 
 
 async def everybody(client: Any, room: str) -> dict[str, dict[str, int]]:
@@ -146,19 +146,19 @@ async def everybody(client: Any, room: str) -> dict[str, dict[str, int]]:
 
 async def dump(client: Any, room: str) -> dict[str, Any]:
     """Return all that the room's keys hold, in a form that compares."""
-    found: dict[str, Any] = {}
+    contents: dict[str, Any] = {}
     for name in ROOM_KEYS:
         key = room_key(room, name)
         kind = await client.type(key)
         if kind == b"hash":
-            found[name] = await client.hgetall(key)
+            contents[name] = await client.hgetall(key)
         elif kind == b"zset":
-            found[name] = await client.zrange(key, 0, -1, withscores=True)
+            contents[name] = await client.zrange(key, 0, -1, withscores=True)
         elif kind == b"stream":
-            found[name] = [fields for _, fields in await client.xrange(key)]
+            contents[name] = [fields for _, fields in await client.xrange(key)]
         elif kind != b"none":
-            found[name] = await client.dump(key)
-    return found
+            contents[name] = await client.dump(key)
+    return contents
 
 
 async def load_scripts(client: Any, flags: bool) -> None:
@@ -187,7 +187,7 @@ async def fill(
         pipe = client.pipeline(transaction=False)
         pipe.zadd(room_key(room, state), dict(zip(some, scores, strict=True)))
         if state == "inside":
-            sids = {one: first_score + start + i for i, one in enumerate(some)}
+            sids = {ticket_id: first_score + start + i for i, ticket_id in enumerate(some)}
             pipe.hset(room_key(room, "sids"), mapping=sids)
         if seen_s is not None:
             pipe.hset(room_key(room, "seen"), mapping=dict.fromkeys(some, seen_s))

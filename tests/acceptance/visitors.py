@@ -80,7 +80,9 @@ class Visitors:
         """Ask for some who wait."""
         line = list(self.waiting)  # the oldest first: they are the ones who may have been called
         some = line[:50] + self.random.sample(line[50:], min(len(line[50:]), 10))
-        views = await self.engine.poll_many(self.plan.room, [self.waiting[one] for one in some])
+        views = await self.engine.poll_many(
+            self.plan.room, [self.waiting[ticket_id] for ticket_id in some]
+        )
         for view in views:
             if isinstance(view, Exception):
                 raise view
@@ -102,8 +104,8 @@ class Visitors:
 
     async def leave(self) -> None:
         """Let one of those who wait give up."""
-        one = self.random.choice(sorted(self.waiting))
-        await self.engine.leave(self.plan.room, self.waiting.pop(one))
+        ticket_id = self.random.choice(sorted(self.waiting))
+        await self.engine.leave(self.plan.room, self.waiting.pop(ticket_id))
 
     def round(self) -> list[Any]:
         """Return what is to be done now, all at once."""
