@@ -24,9 +24,9 @@ def verdict(id_: str, outcomes: Mapping[str, Mapping[str, int]]) -> str:
     """Return the state of one requirement; a skipped server does not undo a test that passed."""
     if id_ in NOT_YET_DUE:
         return "not yet due"
-    found = outcomes.get(id_, {})
+    counts = outcomes.get(id_, {})
     for word in ("failed", "passed", "skipped"):
-        if found.get(word):
+        if counts.get(word):
             return word
     return "missing"
 
@@ -38,8 +38,8 @@ def run(words: list[str]) -> tuple[int, dict[str, dict[str, int]]]:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.seeds.plugin", str(FOLDER)]
         environment = {**os.environ, VARIABLE: str(report)}
         code = subprocess.run([*command, *words], env=environment, check=False).returncode
-        found = json.loads(report.read_text("utf-8")) if report.exists() else {}
-    return code, found
+        outcomes = json.loads(report.read_text("utf-8")) if report.exists() else {}
+    return code, outcomes
 
 
 def main() -> int:

@@ -22,17 +22,17 @@ from waitroom.planner.formulas import (
 
 async def join(engine: Engine, room: str, people: int) -> list[TicketView]:
     """Let people join, 500 in a call."""
-    found: list[TicketView] = []
-    while len(found) < people:
-        answers = await engine.join_many(room, [Join()] * min(500, people - len(found)))
-        found += [one for one in answers if isinstance(one, TicketView)]
-    return found
+    joined: list[TicketView] = []
+    while len(joined) < people:
+        answers = await engine.join_many(room, [Join()] * min(500, people - len(joined)))
+        joined += [answer for answer in answers if isinstance(answer, TicketView)]
+    return joined
 
 
 async def present(engine: Engine, room: str, people: list[TicketView]) -> None:
     """Let people poll, 500 in a call."""
     for start in range(0, len(people), 500):
-        await engine.poll_many(room, [one.ticket for one in people[start : start + 500]])
+        await engine.poll_many(room, [person.ticket for person in people[start : start + 500]])
 
 
 @pytest.mark.seed("000-01")
@@ -67,7 +67,7 @@ async def test_position(engine: Engine, room: str) -> None:
     """000-03: position = rank + 1; a ticket that is not there has none, and a reason."""
     await engine.create(room, preset("batch", mode=Mode.PAUSED))
     people = await join(engine, room, 3)
-    assert [1, 2, 3] == [(await engine.poll(room, one.ticket)).position for one in people]
+    assert [1, 2, 3] == [(await engine.poll(room, person.ticket)).position for person in people]
     await engine.leave(room, people[1].ticket)
     gone = await engine.poll(room, people[1].ticket)
     assert (None, Reason.LEFT) == (gone.position, gone.reason)
@@ -108,8 +108,8 @@ async def test_remove(engine: Engine, room: str) -> None:
     waiting = await engine.join(room)
     await engine.finish(room, active.ticket)
     await engine.leave(room, waiting.ticket)
-    for one in (active, waiting):
-        assert State.GONE is (await engine.poll(room, one.ticket)).state
+    for person in (active, waiting):
+        assert State.GONE is (await engine.poll(room, person.ticket)).state
     for state in (State.WAITING, State.CALLED, State.INSIDE):
         assert () == (await engine.list(room, state)).tickets
 
@@ -134,8 +134,8 @@ async def test_expiry_needs_no_notifications(engine: Engine, room: str) -> None:
     await engine.create(room, preset("batch"))
     await engine.join(room, enter=True)
     client = engine.backend.client
-    found = await client.config_get("notify-keyspace-events")
-    assert {"": ""} == {value: value for value in found.values()}
+    config = await client.config_get("notify-keyspace-events")
+    assert {"": ""} == {value: value for value in config.values()}
     assert -1 == await client.ttl(keys.room_key(room, "inside"))
 
 
@@ -165,8 +165,8 @@ def test_tokens_per_period() -> None:
 @pytest.mark.seed("000-10")
 def test_worked_example() -> None:
     """000-10: every number of the document comes out, exact and as it rounded them."""
-    found = plan(Inputs())
-    exact, rounded = found.exact, found.rounded
+    example = plan(Inputs())
+    exact, rounded = example.exact, example.rounded
     assert (43_478, 375, 54_348) == (
         round(exact.concurrent),
         exact.period_s,
@@ -175,20 +175,20 @@ def test_worked_example() -> None:
     assert (40_000, 32_000) == (rounded.concurrent, rounded.target)
     assert (50_000, 6 * 60) == (rounded.per_period, rounded.period_s)
     assert (8_334, 1_389) == (rounded.per_minute, rounded.per_slot)
-    assert (1_400, 10) == (found.judged.batch, found.judged.every_s)
+    assert (1_400, 10) == (example.judged.batch, example.judged.every_s)
 
 
 @pytest.mark.seed("000-10")
 def test_what_the_example_missed() -> None:
     """000-10: 1,400 puts 42,000 inside, above target and capacity; 1,067 holds the target."""
-    found = plan(Inputs())
-    assert (42_000, 1_067) == (found.judged.inside, found.recommended.batch)
+    example = plan(Inputs())
+    assert (42_000, 1_067) == (example.judged.inside, example.recommended.batch)
     # 32,000 / 30 slots is 1,066.67: rounding to the nearest costs 10 people, and the plan says so.
-    assert 32_010 == found.recommended.inside
+    assert 32_010 == example.recommended.inside
     assert "42,000 people inside at once; your target is 32,000 and your capacity 40,000" in (
-        found.verdict
+        example.verdict
     )
-    assert any("10 above the target" in note for note in found.notes)
+    assert any("10 above the target" in note for note in example.notes)
 
 
 @pytest.mark.seed("000-11")

@@ -78,7 +78,7 @@ async def test_allowed(engine: Engine, room: str) -> None:
     await engine.create(room, preset("manual"))
     first, second = await crowd(engine, room, 2)
     await engine.admit(room, 1)
-    states = [(await engine.poll(room, one.ticket)).state for one in (first, second)]
+    states = [(await engine.poll(room, person.ticket)).state for person in (first, second)]
     assert [State.CALLED, State.WAITING] == states
     with pytest.raises(InvalidTicket, match="empty"):
         await engine.poll(room, "")
@@ -93,7 +93,7 @@ async def test_allow(engine: Engine, room: str) -> None:
     assert 2 == await engine.admit(room, 3)
     assert 0 == await engine.admit(room, 3)
     called = (await engine.list(room, State.CALLED)).tickets
-    assert {one.id for one in people} == {one.id for one in called}
+    assert {person.id for person in people} == {person.id for person in called}
 
 
 @pytest.mark.seed("001-07")
@@ -140,10 +140,10 @@ async def test_by_time_range(engine: Engine, clock: Clock, room: str) -> None:
         clock.step(1)
     first_ms = clock.now_ms - 5_000
     page = await engine.list(room, since_ms=first_ms + 1_000, until_ms=first_ms + 3_000)
-    found = [one.id for one in page.tickets]
-    assert [one.id for one in people[1:4]] == found
-    assert 3 == await engine.kick(room, found)
-    left = [one.id for one in (await engine.list(room)).tickets]
+    ids = [ticket.id for ticket in page.tickets]
+    assert [person.id for person in people[1:4]] == ids
+    assert 3 == await engine.kick(room, ids)
+    left = [ticket.id for ticket in (await engine.list(room)).tickets]
     assert [people[0].id, people[4].id] == left
 
 
@@ -196,18 +196,18 @@ async def test_atomic(server: Server, clock: Clock, room: str) -> None:
     """001-13: four processes admit at once without locks: nobody is lost, nobody called twice."""
     engines = []
     async with (
-        open_engine(server.url, clock) as one,
-        open_engine(server.url, clock) as two,
-        open_engine(server.url, clock) as three,
-        open_engine(server.url, clock) as four,
+        open_engine(server.url, clock) as first,
+        open_engine(server.url, clock) as second,
+        open_engine(server.url, clock) as third,
+        open_engine(server.url, clock) as fourth,
     ):
-        engines = [one, two, three, four]
-        await one.create(room, preset("manual"))
+        engines = [first, second, third, fourth]
+        await first.create(room, preset("manual"))
         await asyncio.gather(*(crowd(engine, room, 100) for engine in engines))
         admitted = await asyncio.gather(
             *(engine.admit(room, 7) for engine in engines for _ in range(10))
         )
-        stats = await one.stats(room)
+        stats = await first.stats(room)
     assert [7] * 40 == admitted
     assert (280, 120) == (stats.called, stats.waiting)
     assert (400, 280) == (stats.counters["joined"], stats.counters["called_total"])

@@ -18,7 +18,7 @@ async def full(engine: Engine, room: str) -> list[TicketView]:
     """Make a room with all fifty inside."""
     await engine.create(room, preset("slots"))
     answers = await engine.join_many(room, [Join(enter=True)] * 50)
-    return [one for one in answers if isinstance(one, TicketView)]
+    return [answer for answer in answers if isinstance(answer, TicketView)]
 
 
 @pytest.mark.seed("002-01")
@@ -26,7 +26,7 @@ async def test_fifty_seats(engine: Engine, clock: Clock, room: str) -> None:
     """002-01: the preset has 50 seats of at most 600 s each."""
     inside = await full(engine, room)
     assert {(State.INSIDE, clock.now_ms + 600_000)} == {
-        (one.state, one.session_ends_at_ms) for one in inside
+        (person.state, person.session_ends_at_ms) for person in inside
     }
     assert State.WAITING is (await engine.join(room, enter=True)).state
 
@@ -35,12 +35,12 @@ async def test_fifty_seats(engine: Engine, clock: Clock, room: str) -> None:
 async def test_never_fifty_one(server: Server, clock: Clock, room: str) -> None:
     """002-01: with three processes at once there are never 51."""
     async with (
-        open_engine(server.url, clock) as one,
-        open_engine(server.url, clock) as two,
-        open_engine(server.url, clock) as three,
+        open_engine(server.url, clock) as first,
+        open_engine(server.url, clock) as second,
+        open_engine(server.url, clock) as third,
     ):
-        engines = (one, two, three)
-        await one.create(room, preset("slots"))
+        engines = (first, second, third)
+        await first.create(room, preset("slots"))
         seen: list[int] = []
 
         async def visit(engine: Engine) -> None:
@@ -64,7 +64,7 @@ async def test_active_at_once_or_waiting(engine: Engine, clock: Clock, room: str
         clock.step(0.001)
         states.append((await engine.join(room, enter=True)).state)
     assert [State.INSIDE] * 50 + [State.WAITING] * 3 == states
-    places = [one.place or 0 for one in (await engine.list(room)).tickets]
+    places = [ticket.place or 0 for ticket in (await engine.list(room)).tickets]
     assert [clock.now_us - 2_000, clock.now_us - 1_000, clock.now_us] == places
 
 
@@ -84,7 +84,7 @@ async def test_many_end_at_once(engine: Engine, room: str) -> None:
     """002-03: when many end at once, as many are promoted, by arrival."""
     inside = await full(engine, room)
     people = await crowd(engine, room, 60)
-    await asyncio.gather(*(engine.finish(room, one.ticket) for one in inside))
+    await asyncio.gather(*(engine.finish(room, person.ticket) for person in inside))
     stats = await engine.stats(room)
     assert (50, 10, 0) == (stats.called, stats.waiting, stats.inside)
     assert 1 == (await engine.poll(room, people[50].ticket)).position
@@ -140,7 +140,7 @@ async def test_operator_sees_all(engine: Engine, clock: Clock, room: str) -> Non
     waiting = await engine.join(room)
     clock.step(99)
     active = (await engine.list(room, State.INSIDE)).tickets
-    assert {one.id for one in inside} == {one.id for one in active}
-    assert {500_000} == {(one.until_ms or 0) - clock.now_ms for one in active}
+    assert {person.id for person in inside} == {ticket.id for ticket in active}
+    assert {500_000} == {(ticket.until_ms or 0) - clock.now_ms for ticket in active}
     (line,) = (await engine.list(room)).tickets
     assert (waiting.id, clock.now_us - 99_000_000) == (line.id, line.place)

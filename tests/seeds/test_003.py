@@ -56,11 +56,11 @@ async def desk(engine: Engine, clock: Clock, tmp_path: Path) -> AsyncIterator[De
 @pytest.mark.seed("003-01")
 async def test_one_queue_per_store_and_type(desk: Desk) -> None:
     """003-01: each waiting type of each store is a queue of its own."""
-    one, two = await new_store(desk), await new_store(desk)
-    lines = [(one, DINE), (one, TAKEOUT), (two, DINE)]
+    first, second = await new_store(desk), await new_store(desk)
+    lines = [(first, DINE), (first, TAKEOUT), (second, DINE)]
     parties = [await join(desk, store, line_name=line_name) for store, line_name in lines * 2]
     assert [1, 1, 1, 2, 2, 2] == await positions(desk, parties)
-    await desk.call_next(one.id, DINE, by="host")
+    await desk.call_next(first.id, DINE, by="host")
     assert [0, 1, 1, 1, 2, 2] == await positions(desk, parties)
 
 
@@ -72,11 +72,11 @@ async def test_daily_numbers(desk: Desk, clock: Clock) -> None:
     for _ in range(6):
         parties.append(await join(desk, store))
         clock.step(240)
-    assert [1, 2, 3, 1, 2, 3] == [one.number for one in parties]
-    assert [date(2026, 12, 31)] * 3 + [date(2027, 1, 1)] * 3 == [one.day for one in parties]
+    assert [1, 2, 3, 1, 2, 3] == [party.number for party in parties]
+    assert [date(2026, 12, 31)] * 3 + [date(2027, 1, 1)] * 3 == [party.day for party in parties]
     assert [1, 2, 3, 4, 5, 6] == await positions(desk, parties)
     called = [await desk.call_next(store.id, DINE, by="host") for _ in parties]
-    assert [one.id for one in parties] == [one.id for one in called if one is not None]
+    assert [party.id for party in parties] == [party.id for party in called if party is not None]
 
 
 @pytest.mark.seed("003-03")
@@ -134,8 +134,8 @@ async def test_teams_ahead(desk: Desk, clock: Clock) -> None:
     await do(desk, parties[0], Action.SEAT)
     await do(desk, parties[1], Action.CANCEL)
     parties.append(await join(desk, store))
-    kept = [await desk.record.party(store.id, one.id) for one in parties]
-    assert [0, 1, 2, 3, 2] == [one.teams_ahead for one in kept]
+    kept = [await desk.record.party(store.id, party.id) for party in parties]
+    assert [0, 1, 2, 3, 2] == [party.teams_ahead for party in kept]
 
 
 @pytest.mark.seed("003-07")
@@ -162,7 +162,7 @@ async def test_expected_wait(desk: Desk, clock: Clock) -> None:
     parties = await crowd(desk, store, clock, 3)
 
     async def waits() -> list[int | None]:
-        places = [await desk.place(store.id, desk.token(one)) for one in parties]
+        places = [await desk.place(store.id, desk.token(party)) for party in parties]
         return [place.wait_minutes for place in places]
 
     assert [15, 30, 45] == await waits()
@@ -183,8 +183,8 @@ async def test_one_answer_without_the_database(desk: Desk, clock: Clock) -> None
         statements.append(statement)
 
     event.listen(desk.record.database.engine.sync_engine, "before_cursor_execute", note)
-    tokens = [desk.token(one) for one in parties]
-    places = await asyncio.gather(*(desk.place(store.id, one) for one in tokens))
+    tokens = [desk.token(party) for party in parties]
+    places = await asyncio.gather(*(desk.place(store.id, token) for token in tokens))
     assert [] == statements
     assert [(n, 15 * n) for n in range(1, 31)] == [(p.position, p.wait_minutes) for p in places]
     async with desk.record.database.look() as connection:  # a control: this one is counted
@@ -208,7 +208,7 @@ async def test_rebuilt_from_the_record(desk: Desk, engine: Engine, clock: Clock)
     assert Status.SEATED is kept.status
     assert (clock.now_ms, clock.now_ms) == (kept.called_ms, kept.seated_ms)
     history = await desk.record.history(store.id, parties[0].id)
-    assert ["join", "call", "seat"] == [one.action for one in history]
+    assert ["join", "call", "seat"] == [entry.action for entry in history]
 
 
 @pytest.mark.seed("003-11")
@@ -233,7 +233,7 @@ async def test_what_hosts_do(desk: Desk, clock: Clock) -> None:
     takeout = await join(desk, store, line_name=TAKEOUT)
     day = first.day
     listed = await desk.record.parties(store.id, line_name=DINE, day=day)
-    assert [first.id, second.id] == [one.id for one in listed]
+    assert [first.id, second.id] == [party.id for party in listed]
     assert 3 == len(await desk.record.parties(store.id))
     assert [] == [*await desk.record.parties(store.id, line_name=TAKEOUT, day=date(2027, 6, 1))]
     called = await desk.call_next(store.id, DINE, by="host")

@@ -15,9 +15,9 @@ from waitroom.models import BeforeOpen, Mode, State, TicketView, preset
 
 def views(answers: list[TicketView | WaitroomError]) -> list[TicketView]:
     """Return answers that must not be errors."""
-    found = [one for one in answers if isinstance(one, TicketView)]
-    assert len(answers) == len(found)
-    return found
+    people = [answer for answer in answers if isinstance(answer, TicketView)]
+    assert len(answers) == len(people)
+    return people
 
 
 def scripts_run(server: Server) -> int:
@@ -40,22 +40,22 @@ async def rush(
     waiting: list[TicketView] = []
     moments: list[int] = []
     order: list[str] = []
-    for one in views(await engine.join_many(room, [Join(enter=True)] * people)):
-        if one.state is State.INSIDE:
+    for person in views(await engine.join_many(room, [Join(enter=True)] * people)):
+        if person.state is State.INSIDE:
             moments.append(clock.now_ms)
         else:
-            waiting.append(one)
+            waiting.append(person)
     for second in range(seconds):
         clock.step(1)
         await advance_all(engine, room)
         if waiting and second % 3 == 2:
-            seen = views(await engine.poll_many(room, [one.ticket for one in waiting]))
-            for one in seen:
-                if one.state is State.CALLED:
-                    await engine.enter(room, one.ticket)
+            seen = views(await engine.poll_many(room, [person.ticket for person in waiting]))
+            for person in seen:
+                if person.state is State.CALLED:
+                    await engine.enter(room, person.ticket)
                     moments.append(clock.now_ms)
-                    order.append(one.id)
-            waiting = [one for one in seen if one.state is State.WAITING]
+                    order.append(person.id)
+            waiting = [person for person in seen if person.state is State.WAITING]
     return moments, order
 
 
@@ -118,7 +118,7 @@ async def test_slots(engine: Engine, clock: Clock, room: str) -> None:
         called.append(await advance_all(engine, room))
         clock.step(3)
     assert [10, 0] * 5 == called
-    states = [(await engine.poll(room, one.ticket)).state for one in people]
+    states = [(await engine.poll(room, person.ticket)).state for person in people]
     assert [State.CALLED] * 50 + [State.WAITING] * 10 == states
 
 
@@ -198,8 +198,8 @@ async def test_activation_time(engine: Engine, clock: Clock, room: str) -> None:
     early = views(await engine.join_many(room, [Join(enter=True)] * 5))
     clock.step(61)
     late = views(await engine.join_many(room, [Join(enter=True)] * 3))
-    assert [State.INSIDE] * 5 == [one.state for one in early]
-    assert [State.INSIDE] * 2 + [State.WAITING] == [one.state for one in late]
+    assert [State.INSIDE] * 5 == [person.state for person in early]
+    assert [State.INSIDE] * 2 + [State.WAITING] == [person.state for person in late]
 
 
 @pytest.mark.seed("004-09")
@@ -210,7 +210,7 @@ async def test_absent_heads(engine: Engine, clock: Clock, room: str) -> None:
     others = await crowd(engine, room, 190)
     for _ in range(4):
         clock.step(4)
-        await engine.poll_many(room, [one.ticket for one in others])
+        await engine.poll_many(room, [person.ticket for person in others])
     await engine.configure(room, mode=Mode.OPEN)
     assert 10 == await advance_all(engine, room)
     assert State.CALLED is (await engine.poll(room, others[9].ticket)).state

@@ -33,8 +33,8 @@ class Site:
         """Join, and return the view."""
         answer = self.visitor.post(f"/v1/rooms/{room}/tickets", json=wish)
         assert answer.status_code in (200, 201), answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        ticket: dict[str, Any] = answer.json()
+        return ticket
 
     def status(self, view: dict[str, Any]) -> httpx.Response:
         """Ask where a ticket is."""
@@ -48,8 +48,8 @@ class Site:
         """Do what an operator does."""
         answer = self.operator.post(f"/v1/admin/rooms/{room}/{verb}", json=body)
         assert 200 == answer.status_code, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        result: dict[str, Any] = answer.json()
+        return result
 
     def change(self, room: str, **policy: object) -> None:
         """Change a policy, live."""
@@ -59,8 +59,8 @@ class Site:
     def tickets(self, room: str, state: str) -> list[dict[str, Any]]:
         """Return what an operator sees in a list."""
         answer = self.operator.get(f"/v1/admin/rooms/{room}/tickets", params={"state": state})
-        found: list[dict[str, Any]] = answer.json()["tickets"]
-        return found
+        listed: list[dict[str, Any]] = answer.json()["tickets"]
+        return listed
 
 
 def until(holds: Callable[[], bool], timeout_s: float = 10) -> None:
@@ -115,9 +115,9 @@ def test_wait_by_batch(site: Site) -> None:
     inside = site.join(room, enter=True)
     assert "inside" == inside["state"]
     views = [site.join(room) for _ in range(5)]
-    told = [site.status(view).json()["eta_s"] for view in views]
-    assert [30, 30, 60, 60, 90] == [wait["likely"] for wait in told]
-    assert all(wait["low"] <= wait["likely"] <= wait["high"] for wait in told)
+    waits = [site.status(view).json()["eta_s"] for view in views]
+    assert [30, 30, 60, 60, 90] == [wait["likely"] for wait in waits]
+    assert all(wait["low"] <= wait["likely"] <= wait["high"] for wait in waits)
 
 
 @pytest.mark.seed("001-02")
@@ -175,11 +175,11 @@ def test_wait_from_the_observed_speed(site: Site) -> None:
     views = [site.join(room) for _ in range(24)]
     last = views[-1]
     time.sleep(3)  # some people have to be called before a speed can be observed
-    told, asked = site.status(last).json()["eta_s"], time.monotonic()
-    assert told["low"] <= told["likely"] <= told["high"]
+    wait, asked = site.status(last).json()["eta_s"], time.monotonic()
+    assert wait["low"] <= wait["likely"] <= wait["high"]
     until(lambda: site.status(last).json()["state"] == "called", 30)
     took_s = time.monotonic() - asked
-    assert told["low"] - 2 <= took_s <= told["high"] + 2, (told, took_s)
+    assert wait["low"] - 2 <= took_s <= wait["high"] + 2, (wait, took_s)
 
 
 @pytest.mark.seed("001-10")
@@ -204,7 +204,7 @@ def test_slots(site: Site) -> None:
     assert ["inside", "inside", "waiting", "waiting"] == [view["state"] for view in views]
     listed = site.tickets(room, "inside")
     assert 2 == len(listed)
-    assert all(one["until_ms"] > time.time() * 1000 + 500_000 for one in listed)
+    assert all(ticket["until_ms"] > time.time() * 1000 + 500_000 for ticket in listed)
     assert [1, 2] == [site.status(view).json()["position"] for view in views[2:]]
     site.act(views[0], "finish")
     assert ["called", "waiting"] == [site.status(view).json()["state"] for view in views[2:]]
