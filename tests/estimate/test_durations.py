@@ -20,10 +20,10 @@ def counted(
     ends_s = [at + median_s * math.exp(rng.gauss(0, sigma)) for at in starts_s]
     number = round(until_s / width_s)
     began, ended = [0.0] * number, [0.0] * number
-    for found, moments in ((began, starts_s), (ended, ends_s)):
+    for counts, moments in ((began, starts_s), (ended, ends_s)):
         for at in moments:
             if at < until_s:
-                found[int(at / width_s)] += 1
+                counts[int(at / width_s)] += 1
     return Counts(width_s, began, ended, 0.0)
 
 
@@ -37,24 +37,24 @@ def spread(many: int, within_s: float) -> list[float]:
 def test_a_room_that_filled_at_once(sigma: float, until_s: float) -> None:
     """Also while many sessions still run, their mean is found: those are longer than their age."""
     counts = counted(spread(300, 30), until_s, until_s / 20, median_s=300, sigma=sigma)
-    found = fitted(counts, rough_s=1000, usual_s=600, most_s=math.inf)
-    assert 300 * math.exp(sigma * sigma / 2) == pytest.approx(found.mean_s, rel=0.2)
-    assert found.doubt < 0.2
+    fit = fitted(counts, rough_s=1000, usual_s=600, most_s=math.inf)
+    assert 300 * math.exp(sigma * sigma / 2) == pytest.approx(fit.mean_s, rel=0.2)
+    assert fit.doubt < 0.2
 
 
 def test_a_steady_room_of_unknown_age() -> None:
     """Where nobody knows since when people are inside, it is people inside ÷ people leaving."""
     counts = Counts(50.0, [10.0] * 24, [10.0] * 24, 60.0)
-    found = fitted(counts, rough_s=100, usual_s=None, most_s=math.inf)
-    assert 300 == pytest.approx(found.mean_s, rel=0.1)
+    fit = fitted(counts, rough_s=100, usual_s=None, most_s=math.inf)
+    assert 300 == pytest.approx(fit.mean_s, rel=0.1)
 
 
 def test_nothing_was_seen() -> None:
     """Until anybody could have left, what is usual is all that there is to say, with much doubt."""
     counts = Counts(1.0, [5.0] * 10, [0.0] * 10, 0.0)
-    found = fitted(counts, rough_s=600, usual_s=TUNING.usual_share * 1000, most_s=1000)
-    assert TUNING.usual_share * 1000 == pytest.approx(found.mean_s, rel=0.2)
-    assert found.doubt > 0.25
+    fit = fitted(counts, rough_s=600, usual_s=TUNING.usual_share * 1000, most_s=1000)
+    assert TUNING.usual_share * 1000 == pytest.approx(fit.mean_s, rel=0.2)
+    assert fit.doubt > 0.25
 
 
 def test_nobody_left_yet() -> None:

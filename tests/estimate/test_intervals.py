@@ -45,6 +45,6 @@ def test_of_twins_the_later_one_counts() -> None:
     line = Line(Policy(mode=Mode.MANUAL), 900, pace=2.0)
     line.run(100)
     later = dataclasses.replace(line.samples[-1], at_ms=line.now_ms + 1)
-    samples = [each for one in line.samples for each in (one, one)]
+    samples = [each for sample in line.samples for each in (sample, sample)]
     expected = past_of(line.policy, line.stats(), line.samples)
     assert expected == past_of(line.policy, line.stats(), [*samples, later])

@@ -20,7 +20,7 @@ from waitroom.estimate.methods import Estimator, Wait, estimator
 from waitroom.models import BeforeOpen, Eta, Mode, Policy, Sample, Stats, preset
 
 
-def told(line: Line, **stats: Any) -> Estimator:
+def estimate(line: Line, **stats: Any) -> Estimator:
     """Return the estimate of a simulated room as it is now."""
     return estimator(line.policy, line.stats(**stats), line.samples)
 
@@ -78,7 +78,7 @@ def test_service_by_little() -> None:
     """When sessions end early, mean inside ÷ throughput takes the place of `session_s`."""
     line = Line(preset("slots"), 2000, session=lognormal(120))
     line.run(1200)
-    answers = told(line)
+    answers = estimate(line)
     assert Eta.SERVICE == answers.kind
     assert 240 == pytest.approx(likely(answers, 100), rel=0.12)
 
@@ -86,14 +86,14 @@ def test_service_by_little() -> None:
 def test_desk_before_and_after_ten_calls() -> None:
     """003-08: fifteen minutes per team until ten were called, then the mean between calls."""
     line = Line(preset("desk"), 50)
-    assert [900, 4500] == [likely(told(line), 1), likely(told(line), 5)]
+    assert [900, 4500] == [likely(estimate(line), 1), likely(estimate(line), 5)]
     for number in range(1, 11):
         line.run(240)
-        assert 900 == likely(told(line), 1)
+        assert 900 == likely(estimate(line), 1)
         line._call(1)
         line.take_sample()
         assert number == line.count["called_total"]
-    answers = told(line)
+    answers = estimate(line)
     assert (Eta.SERVICE, 240, 1200) == (answers.kind, likely(answers, 1), likely(answers, 5))
 
 
@@ -235,21 +235,21 @@ def test_a_change_is_believed_within_a_minute_or_so(before: float, after: float)
     """80 s after the pace changed the estimate is near the new one, and was near the old one."""
     line = Line(Policy(mode=Mode.MANUAL), 5000, pace=before)
     line.run(600)
-    assert 1000 / before == pytest.approx(likely(told(line), 1000), rel=0.1)
+    assert 1000 / before == pytest.approx(likely(estimate(line), 1000), rel=0.1)
     line.pace = after
     line.run(80)
-    assert 1000 / after == pytest.approx(likely(told(line), 1000), rel=0.25)
+    assert 1000 / after == pytest.approx(likely(estimate(line), 1000), rel=0.25)
     line.run(240)
-    assert 1000 / after == pytest.approx(likely(told(line), 1000), rel=0.15)
+    assert 1000 / after == pytest.approx(likely(estimate(line), 1000), rel=0.15)
 
 
 def test_a_lowered_pace_counts_at_once() -> None:
     """A pace that the operator lowers holds from the same second, whatever was seen before."""
     line = Line(Policy(batch=50, every_s=10), 5000)
     line.run(600)
-    assert 200 == likely(told(line), 1000)
+    assert 200 == likely(estimate(line), 1000)
     line.policy = line.policy.change(batch=20)
-    assert 500 == likely(told(line), 1000)
+    assert 500 == likely(estimate(line), 1000)
 
 
 @pytest.mark.parametrize(
@@ -261,35 +261,35 @@ def test_pause_and_resume(policy: Policy) -> None:
     """A pause tells no time, and after it the pace from before it is known."""
     line = Line(policy, 3000, session=lognormal(60))
     line.run(600)
-    before = likely(told(line), 500)
+    before = likely(estimate(line), 500)
     line.policy = policy.change(mode=Mode.PAUSED)
     line.run(200)
-    assert told(line).wait(500) is None
+    assert estimate(line).wait(500) is None
     line.policy = policy
     line.run(10)
-    assert before == pytest.approx(likely(told(line), 500), rel=0.2)
+    assert before == pytest.approx(likely(estimate(line), 500), rel=0.2)
     line.run(60)
-    assert before == pytest.approx(likely(told(line), 500), rel=0.2)
+    assert before == pytest.approx(likely(estimate(line), 500), rel=0.2)
 
 
 def test_empty_line_is_no_slow_one() -> None:
     """Time in which nobody waited says nothing of the pace of those who wait later."""
     line = Line(Policy(mode=Mode.MANUAL), 400, pace=2.0)
     line.run(150)
-    before = likely(told(line), 100)
+    before = likely(estimate(line), 100)
     line.waiting.clear()
     line.run(600)
     line.waiting = list(range(1000, 1400))
     line.take_sample()
     line.run(10)
-    assert before == pytest.approx(likely(told(line), 100), rel=0.3)
+    assert before == pytest.approx(likely(estimate(line), 100), rel=0.3)
 
 
 def test_giving_up_shortens() -> None:
     """T = ln(1 + h p / c) / h: whoever stands far back gains most by others who give up."""
     line = Line(Policy(batch=20, every_s=10), 6000, give_up=0.001)
     line.run(600)
-    answers = told(line)
+    answers = estimate(line)
     expected = [math.log1p(0.001 * place / 2) / 0.001 for place in (100, 1500)]
     assert expected[0] == pytest.approx(likely(answers, 100), rel=0.05)
     assert expected[1] == pytest.approx(likely(answers, 1500), rel=0.1)
@@ -299,8 +299,10 @@ def test_leaving_from_inside_is_no_giving_up() -> None:
     """`left` counts everybody; whoever left a place inside did not shorten the line."""
     line = Line(Policy(batch=20, every_s=10), 3000, session=lognormal(30))
     line.run(600)
-    calm = likely(told(line), 1000)
-    ended = [dataclasses.replace(one, finished=0, left=one.finished) for one in line.samples]
+    calm = likely(estimate(line), 1000)
+    ended = [
+        dataclasses.replace(sample, finished=0, left=sample.finished) for sample in line.samples
+    ]
     counters = line.count | {"finished": 0, "left": line.count["finished"]}
     answers = estimator(line.policy, line.stats(counters=counters), ended)
     assert calm == likely(answers, 1000)
@@ -325,7 +327,7 @@ def test_slower_than_the_pace() -> None:
     line = Line(policy.change(batch=10), 5000)
     line.run(900)
     line.policy = policy
-    assert 1000 == pytest.approx(likely(told(line), 1000), rel=0.05)
+    assert 1000 == pytest.approx(likely(estimate(line), 1000), rel=0.05)
 
 
 def test_a_loss_begins_again() -> None:
@@ -334,16 +336,16 @@ def test_a_loss_begins_again() -> None:
     line.run(300)
     line.count = dict.fromkeys(line.count, 0)
     line.run(300)
-    assert 250 == pytest.approx(likely(told(line), 500), rel=0.15)
+    assert 250 == pytest.approx(likely(estimate(line), 500), rel=0.15)
 
 
 def test_a_room_that_filled_at_once_stands_still_first() -> None:
     """While hardly anybody ends the next waits longer than the mean, and less once they all do."""
     line = Line(Policy(capacity=200, session_s=1200), 1000, session=lognormal(300, 0.3))
     line.run(100)
-    assert likely(told(line), 40) > 1.3 * 40 * 300 / 200
+    assert likely(estimate(line), 40) > 1.3 * 40 * 300 / 200
     line.run(150)
-    assert likely(told(line), 40) < 0.9 * 40 * 300 / 200
+    assert likely(estimate(line), 40) < 0.9 * 40 * 300 / 200
 
 
 def test_fixed_sessions_come_in_waves() -> None:
@@ -433,7 +435,7 @@ def test_any_simulated_room(
     line = Line(policy, 400, rng, lognormal(60), give_up, arrivals=1)
     for _ in range(20):
         line.run(SAMPLE_S)
-        waits = [told(line).wait(place) for place in range(1, 300, 7)]
+        waits = [estimate(line).wait(place) for place in range(1, 300, 7)]
         for before, now in pairwise(waits):
             assert before is not None
             assert now is not None
@@ -448,7 +450,7 @@ def test_is_cheap(name: str) -> None:
     policy = Policy(batch=20, every_s=10) if name == "observed" else preset(name)
     line = Line(policy, 3000, give_up=0.001)
     line.run(300)
-    wait = told(line).wait
+    wait = estimate(line).wait
     ours = min(repeat(lambda: wait(500), timer=thread_time, number=2_000, repeat=15))
     making = min(repeat(lambda: Wait(1, 2, 3), timer=thread_time, number=2_000, repeat=15))
     assert ours < 12 * making

@@ -46,7 +46,7 @@ class Stub:
             return 410, {"code": "turn_passed", "reason": "passed"}
         if method == "DELETE" or path.endswith("/finish"):
             del self.states[ticket]
-            self.waiting = [one for one in self.waiting if one != ticket]
+            self.waiting = [other for other in self.waiting if other != ticket]
             self._advance()
             return 204, {}
         if path.endswith("/enter"):

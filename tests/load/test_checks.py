@@ -36,13 +36,13 @@ GOOD = (visit(0, 2, 4), visit(1, 4.05, 8), visit(2, 20, 22, last_waiting=3.0))
 
 def failed(checks: tuple[Check, ...]) -> set[str]:
     """Return the names of those that failed."""
-    return {one.name for one in checks if one.verdict is Verdict.FAILED}
+    return {check.name for check in checks if check.verdict is Verdict.FAILED}
 
 
 def test_what_is_right_is_ok() -> None:
     """A good history passes every check."""
-    found = all_checks(GOOD, LIMITS)
-    assert [Verdict.OK] * 5 == [one.verdict for one in found], found
+    results = all_checks(GOOD, LIMITS)
+    assert [Verdict.OK] * 5 == [check.verdict for check in results], results
 
 
 @pytest.mark.parametrize(
@@ -95,23 +95,23 @@ def test_what_cannot_be_told_is_unknown() -> None:
     assert "the room has none" == rolling(GOOD, Limits(known=True)).detail
     assert "lets everybody in" in check_capacity(GOOD, Limits(capacity=1, free=True)).detail
     assert "order of their arrival" in order(GOOD, Limits(in_order=False)).detail
-    assert [Verdict.UNKNOWN] * 5 == [one.verdict for one in all_checks([], LIMITS)]
+    assert [Verdict.UNKNOWN] * 5 == [check.verdict for check in all_checks([], LIMITS)]
     assert Verdict.UNKNOWN is positions([visit(0, 1, 2, positions=1)]).verdict
 
 
 def test_our_own_lateness_is_not_held_against_the_server() -> None:
     """Whoever was silent for too long was dropped by right; the check says that it cannot tell."""
-    found = nobody_lost([*GOOD, visit(0, 1, 2, end=End.LATE)])
-    assert (Verdict.UNKNOWN, True) == (found.verdict, "asked too late" in found.detail)
+    check = nobody_lost([*GOOD, visit(0, 1, 2, end=End.LATE)])
+    assert (Verdict.UNKNOWN, True) == (check.verdict, "asked too late" in check.detail)
 
 
 def test_histories_of_processes_add_up() -> None:
     """What a process noted arrives whole, however many people there were."""
-    one, other = History(), History()
+    first, second = History(), History()
     people = [visit(at, at + 2, at + 3) for at in range(6_000)]
     for person in people:
-        one.add(person)
-    blocks = list(one.blocks())
+        first.add(person)
+    blocks = list(first.blocks())
     for block in blocks:
-        other.take(block)
-    assert (2, people) == (len(blocks), list(other))
+        second.take(block)
+    assert (2, people) == (len(blocks), list(second))

@@ -38,7 +38,7 @@ async def loaded(
 
 def verdicts(outcome: Outcome) -> dict[str, Verdict]:
     """Return how each check came out."""
-    return {one.name: one.verdict for one in outcome.checks}
+    return {check.name: check.verdict for check in outcome.checks}
 
 
 async def test_a_right_room_passes() -> None:
@@ -70,11 +70,11 @@ async def test_each_fault_is_seen(stub: Stub, limits: Limits, name: str) -> None
 async def test_errors_are_counted_and_visitors_go_on() -> None:
     """Of a server that often says 503 every one is counted, and all are served all the same."""
     outcome = await loaded(Stub(capacity=5, fails_every=6), Limits(5))
-    found = Counter[tuple[int, str]]()
+    errors = Counter[tuple[int, str]]()
     for (_, status, code), times in outcome.noted.errors.items():
-        found[status, code] += times
-    assert {(503, "backend_unavailable")} == set(found)
-    assert found.total() > 10
+        errors[status, code] += times
+    assert {(503, "backend_unavailable")} == set(errors)
+    assert errors.total() > 10
     assert ({End.SERVED: 30}, True) == (outcome.ended, outcome.passed)
 
 

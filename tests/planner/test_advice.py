@@ -17,10 +17,10 @@ GIVEN = [Inputs(), Inputs(every_s=0.5, session_s=90.25), Inputs(crowd=20_000_000
 @pytest.mark.parametrize("room", ["concert", "a.b", "1-x_y"])
 def test_toml_declares_the_policy(tmp_path: Path, given: Inputs, room: str) -> None:
     """The block, read as a file of settings, is the recommended policy."""
-    found = plan(given, room)
+    advice = plan(given, room)
     file = tmp_path / "waitroom.toml"
-    file.write_text(found.toml, "utf-8")
-    assert {room: found.policy} == declared_rooms(file)
+    file.write_text(advice.toml, "utf-8")
+    assert {room: advice.policy} == declared_rooms(file)
 
 
 def test_policy_of_the_example() -> None:
@@ -31,6 +31,6 @@ def test_policy_of_the_example() -> None:
 
 def test_tickets_live_as_long_as_the_line() -> None:
     """Where the line outlives a ticket of a day, tickets get longer."""
-    found = plan(Inputs(crowd=20_000_000))
-    assert found.recommended.queue_lives_s > 86_400
-    assert found.policy.ticket_ttl_s == found.recommended.queue_lives_s
+    advice = plan(Inputs(crowd=20_000_000))
+    assert advice.recommended.queue_lives_s > 86_400
+    assert advice.policy.ticket_ttl_s == advice.recommended.queue_lives_s

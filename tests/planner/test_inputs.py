@@ -20,10 +20,10 @@ FIELDS = sorted(_RANGES)
 )
 def test_nonsense(field: str, value: Any) -> None:
     """Not-a-number, infinity, negative, enormous and what is no number are refused everywhere."""
-    with pytest.raises(InvalidInput, match=rf"^{field}: .*it takes a") as found:
+    with pytest.raises(InvalidInput, match=rf"^{field}: .*it takes a") as caught:
         Inputs(**{field: value})
-    assert field == found.value.field
-    assert len(str(found.value)) < 200
+    assert field == caught.value.field
+    assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_nonsense(field: str, value: Any) -> None:
 )
 def test_ends_of_the_ranges(field: str, value: float, allowed: str) -> None:
     """The message tells what is allowed."""
-    with pytest.raises(InvalidInput) as found:
+    with pytest.raises(InvalidInput) as caught:
         Inputs(**{field: value})  # type: ignore[arg-type]
-    assert allowed in str(found.value)
+    assert allowed in str(caught.value)
 
 
 @pytest.mark.parametrize("field", [name for name in FIELDS if name != "batch"])

@@ -33,15 +33,15 @@ def test_agrees_with_a_simulation(
 ) -> None:
     """With a crowd that lasts, people inside and the life of the line come out exactly."""
     given = Inputs(session_s=session_s, every_s=every_s, arrive_s=arrive_s, crowd=2_000)
-    found = outcome(given, batch)
-    assert simulated(given, batch) == (found.inside, found.queue_lives_s)
-    assert found.queue_lives_s - arrive_s == found.last_wait_s
+    result = outcome(given, batch)
+    assert simulated(given, batch) == (result.inside, result.queue_lives_s)
+    assert result.queue_lives_s - arrive_s == result.last_wait_s
 
 
 def test_little() -> None:
     """People inside on average are rate × session, and the load is theirs."""
-    found = outcome(Inputs(), 1_400)
-    assert (42_000, 42_000, 966) == (found.inside, found.inside_average, found.load_tps)
+    result = outcome(Inputs(), 1_400)
+    assert (42_000, 42_000, 966) == (result.inside, result.inside_average, result.load_tps)
     assert 736.23 == outcome(Inputs(), 1_067).load_tps
 
 
@@ -62,23 +62,23 @@ def test_load_is_that_of_the_busiest_moment() -> None:
 
 def test_the_line_of_the_example() -> None:
     """100,000 people within a minute: five slots pass before the last one comes."""
-    found = outcome(Inputs(), 1_400)
+    result = outcome(Inputs(), 1_400)
     assert (100_000 - 5 * 1_400, 720 - 60, 720) == (
-        found.most_waiting,
-        found.last_wait_s,
-        found.queue_lives_s,
+        result.most_waiting,
+        result.last_wait_s,
+        result.queue_lives_s,
     )
-    assert 93_000 * 145 == found.memory_bytes
-    assert 1_400 / 3 + 91_600 / 30 == found.polls_per_s
+    assert 93_000 * 145 == result.memory_bytes
+    assert 1_400 / 3 + 91_600 / 30 == result.polls_per_s
 
 
 def test_slow_arrivals_make_no_line() -> None:
     """Who comes slower than the pace waits for one slot at most."""
-    found = outcome(Inputs(crowd=600, arrive_s=600), 100)
-    assert (10, 10, 600) == (found.most_waiting, found.last_wait_s, found.queue_lives_s)
+    result = outcome(Inputs(crowd=600, arrive_s=600), 100)
+    assert (10, 10, 600) == (result.most_waiting, result.last_wait_s, result.queue_lives_s)
 
 
 def test_a_crowd_of_one() -> None:
     """One person is one person."""
-    found = outcome(Inputs(crowd=1, arrive_s=0), 100)
-    assert (1, 10) == (found.most_waiting, found.last_wait_s)
+    result = outcome(Inputs(crowd=1, arrive_s=0), 100)
+    assert (1, 10) == (result.most_waiting, result.last_wait_s)

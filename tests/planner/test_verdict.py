@@ -15,7 +15,7 @@ SMALL: dict[str, Any] = {"tps": 10, "session_s": 100, "calls": 10, "failure_rate
 
 
 @pytest.mark.parametrize(
-    ("batch", "word", "said"),
+    ("batch", "word", "sentence"),
     [
         (500, Word.HOLDS, "your target is 32,000, so it holds; 1,067 would hold, too"),
         (1_067, Word.HOLDS, "1,067 per 10 s puts 32,010 people inside at once"),
@@ -28,23 +28,23 @@ SMALL: dict[str, Any] = {"tps": 10, "session_s": 100, "calls": 10, "failure_rate
         (1_450, Word.ABOVE_ORIGIN, "43,500 people inside at once"),
     ],
 )
-def test_words(batch: int, word: Word, said: str) -> None:
+def test_words(batch: int, word: Word, sentence: str) -> None:
     """Each pace gets the judgement that it deserves, and the remedy."""
-    found = plan(Inputs(batch=batch))
-    assert (word, True) == (found.word, said in found.verdict), found.verdict
+    advice = plan(Inputs(batch=batch))
+    assert (word, True) == (advice.word, sentence in advice.verdict), advice.verdict
 
 
 def test_without_a_batch_the_formulas_are_judged() -> None:
     """Other figures than the document's get its formulas' pace, not its 1,400."""
-    found = plan(Inputs(tps=500))
-    assert found.rounded.per_slot == found.judged.batch
-    assert any("cancels out" in note for note in found.notes)
+    advice = plan(Inputs(tps=500))
+    assert advice.rounded.per_slot == advice.judged.batch
+    assert any("cancels out" in note for note in advice.notes)
 
 
 def test_small_targets_are_rounded_down() -> None:
     """Rounding up is for large numbers: 45 inside of 10 slots is 4 per slot, not 5."""
-    found = plan(Inputs(**SMALL, target=0.45)).recommended
-    assert (4, 40) == (found.batch, found.inside)
+    pace = plan(Inputs(**SMALL, target=0.45)).recommended
+    assert (4, 40) == (pace.batch, pace.inside)
 
 
 def test_any_plan_holds_its_own_limits() -> None:
@@ -60,10 +60,10 @@ def test_any_plan_holds_its_own_limits() -> None:
             headroom=draw.uniform(0, 0.5),
             every_s=draw.uniform(5, 1_000),
         )
-        found = plan(given)
-        best = found.recommended
-        assert best.inside <= found.rounded.concurrent
-        assert best.inside <= found.rounded.target * 1.001
+        advice = plan(given)
+        best = advice.recommended
+        assert best.inside <= advice.rounded.concurrent
+        assert best.inside <= advice.rounded.target * 1.001
         assert best.load_tps <= given.tps
         assert Word.HOLDS is plan(given_with(given, best.batch)).word
 
@@ -75,7 +75,7 @@ def given_with(given: Inputs, batch: int) -> Inputs:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "sentence"),
     [
         ({"batch": 43_479}, "batch: 43,479 people let in together are more than the 43,478 that"),
         ({"tps": 1e-9}, "tps: with these figures the target is less than one person"),
@@ -89,11 +89,11 @@ def given_with(given: Inputs, batch: int) -> Inputs:
         ({**SMALL, "crowd": 10**9}, "crowd: at 8 per 10 s the last of 1,000,000,000 people"),
     ],
 )
-def test_conflicts_are_explained(given: dict[str, Any], said: str) -> None:
+def test_conflicts_are_explained(given: dict[str, Any], sentence: str) -> None:
     """What cannot go together is refused with the field and the remedy."""
-    with pytest.raises(InvalidInput) as found:
+    with pytest.raises(InvalidInput) as caught:
         plan(Inputs(**given))
-    assert said in str(found.value)
+    assert sentence in str(caught.value)
 
 
 def test_the_remedy_works() -> None:

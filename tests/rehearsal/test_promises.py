@@ -69,7 +69,9 @@ def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 def verdicts(outcome: Outcome) -> dict[str, str]:
     """Return the verdict of each promise, with what broke it."""
-    return {one.name: f"{one.verdict} {one.first}".strip() for one in outcome.promises}
+    return {
+        promise.name: f"{promise.verdict} {promise.first}".strip() for promise in outcome.promises
+    }
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,7 @@ async def test_right_lua_keeps_them(text: str) -> None:
 async def test_wrong_lua_turns_its_promise_red(promise: str) -> None:
     """A room that does one thing wrong is found out, by the promise that it breaks."""
     outcome = await rehearse(scene(WRONG[promise][0]))
-    found = next(one for one in outcome.promises if one.name == promise)
-    assert "FAIL" == found.verdict, verdicts(outcome)
-    assert found.first
+    failed = next(result for result in outcome.promises if result.name == promise)
+    assert "FAIL" == failed.verdict, verdicts(outcome)
+    assert failed.first
     assert not outcome.passed

@@ -34,19 +34,20 @@ async def test_a_crowd_in_a_minute() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_ready_scenarios_can_be_read(name: str) -> None:
     """Every ready scenario is whole: a title, what it is about, and people who come."""
-    found = find(name)
-    assert found.title
-    assert found.about
-    people = len(found.times(random.Random(1)))
-    assert people == pytest.approx(found.expected, rel=0.2)
+    scenario = find(name)
+    assert scenario.title
+    assert scenario.about
+    people = len(scenario.times(random.Random(1)))
+    assert people == pytest.approx(scenario.expected, rel=0.2)
 
 
 def test_scaling_keeps_the_proportions() -> None:
     """With other numbers of people the limits follow, the times do not."""
-    found = find("concert-onsale").scaled(100_000)
-    assert 100_000 == pytest.approx(found.expected)
-    assert (600, 10, 15_000) == (found.policy.batch, found.policy.every_s, found.policy.capacity)
-    assert [15_000, 13_600] == [one.takes for one in found.origin]
+    scenario = find("concert-onsale").scaled(100_000)
+    assert 100_000 == pytest.approx(scenario.expected)
+    policy = scenario.policy
+    assert (600, 10, 15_000) == (policy.batch, policy.every_s, policy.capacity)
+    assert [15_000, 13_600] == [change.takes for change in scenario.origin]
 
 
 async def test_seconds_out_of_a_csv(tmp_path: Path) -> None:

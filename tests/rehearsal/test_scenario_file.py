@@ -93,9 +93,9 @@ def test_unknown_names() -> None:
 
 def test_times_of_day() -> None:
     """`at` counts from the start of the day that `starts` names."""
-    found = scene(BAD_DAY)
+    scenario = scene(BAD_DAY)
     assert [(120, 180), (300, 540)] == [
-        tuple(one.at_s for one in each) for each in (found.changes, found.faults)
+        tuple(event.at_s for event in each) for each in (scenario.changes, scenario.faults)
     ]
-    assert 0 == found.starts_ms % 3_600_000
-    assert scene(SLOTS).starts_ms == found.starts_ms
+    assert 0 == scenario.starts_ms % 3_600_000
+    assert scene(SLOTS).starts_ms == scenario.starts_ms
