@@ -25,16 +25,16 @@ from waitroom.models import Mode, Reason, State
 @pytest.fixture
 async def client(served: Serving) -> AsyncIterator[Client]:
     """Return a client of that server."""
-    async with Client(served.base) as one:
-        yield one
+    async with Client(served.base) as connection:
+        yield connection
 
 
 @pytest.fixture
 async def operator(served: Serving) -> AsyncIterator[httpx.AsyncClient]:
     """Return somebody with the admin key."""
     headers = {"authorization": f"Bearer {ADMIN_KEY}"}
-    async with httpx.AsyncClient(base_url=served.base, headers=headers, timeout=10) as one:
-        yield one
+    async with httpx.AsyncClient(base_url=served.base, headers=headers, timeout=10) as connection:
+        yield connection
 
 
 @pytest.fixture
@@ -90,9 +90,9 @@ async def test_a_ticket_of_before(client: Client, place: str) -> None:
 
 async def test_the_room(client: Client, place: str) -> None:
     """The public view has types, not texts."""
-    found = await client.room(place)
-    assert (place, Mode.OPEN, 0, True) == (found.room, found.mode, found.waiting, found.accepts)
-    assert found.now.tzinfo is not None
+    info = await client.room(place)
+    assert (place, Mode.OPEN, 0, True) == (info.room, info.mode, info.waiting, info.accepts)
+    assert info.now.tzinfo is not None
 
 
 async def test_defer_and_leave(client: Client, place: str) -> None:
@@ -179,9 +179,9 @@ async def stumbling(target: int, *answers: bytes) -> AsyncIterator[str]:
         if not answer:
             there, back = await asyncio.open_connection(HOST, target)
             back.write(asked.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
-            found = await there.read()
+            reply = await there.read()
             back.close()
-            answer = b"" if answer == b"" else found  # what was done is not told
+            answer = b"" if answer == b"" else reply  # what was done is not told
         writer.write(answer)
         writer.close()
 

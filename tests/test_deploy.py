@@ -48,7 +48,7 @@ def known_samples() -> set[str]:
 def labels_of(name: str) -> set[str]:
     """Return the labels that a sample has, with those that Prometheus adds."""
     base = re.sub(r"_(bucket|sum|count)$", "", name)
-    (family,) = (one for one in METRICS if one.shown in (name, base))
+    (family,) = (metric for metric in METRICS if metric.shown in (name, base))
     return {*family.labels, "le", "instance", "job"}
 
 
@@ -65,8 +65,8 @@ def test_every_file_says_that_it_was_not_run() -> None:
 def test_every_variable_is_a_setting() -> None:
     """No file sets a variable that Waitroom does not read."""
     for path in DEPLOY.iterdir():
-        found = set(re.findall(r"\bWAITROOM_[A-Z_]+\b", path.read_text("utf-8")))
-        assert set() == found - ENVS, path.name
+        names = set(re.findall(r"\bWAITROOM_[A-Z_]+\b", path.read_text("utf-8")))
+        assert set() == names - ENVS, path.name
 
 
 def test_the_values_are_good() -> None:
@@ -84,7 +84,7 @@ def test_the_toml_is_good(tmp_path: Path) -> None:
     settings = load({}, toml=path)
     assert 10 == settings.drain_s
     assert {"concert"} == set(declared_rooms(path))
-    mount = next(one for one in CONTAINER["volumeMounts"] if one["name"] == "config")
+    mount = next(entry for entry in CONTAINER["volumeMounts"] if entry["name"] == "config")
     assert f"{mount['mountPath']}/waitroom.toml" == CONTAINER["args"][1]
 
 

@@ -24,12 +24,12 @@ def headings(name: str) -> set[str]:
 
 def every_error() -> list[type[errors.WaitroomError]]:
     """Return the whole error tree."""
-    found, todo = [], [errors.WaitroomError]
+    classes, todo = [], [errors.WaitroomError]
     while todo:
-        one = todo.pop()
-        found.append(one)
-        todo += one.__subclasses__()
-    return found
+        error = todo.pop()
+        classes.append(error)
+        todo += error.__subclasses__()
+    return classes
 
 
 def test_every_policy_field_has_its_heading() -> None:
@@ -76,12 +76,12 @@ def test_every_setting_has_its_heading() -> None:
 
 def test_every_error_code_has_its_heading() -> None:
     """docs/errors.md explains each code that an error can have."""
-    assert {one.code for one in every_error()} == headings("errors.md")
+    assert {error.code for error in every_error()} == headings("errors.md")
 
 
 def test_error_codes_are_unique() -> None:
     """A code names one class of error."""
-    codes = [one.code for one in every_error()]
+    codes = [error.code for error in every_error()]
     assert sorted(set(codes)) == sorted(codes)
 
 

@@ -160,7 +160,7 @@ def test_every_part_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "source", "found"),
+    ("module", "source", "reported"),
     [
         ("models.py", "import redis", "redis"),
         ("models.py", "def f():\n    from waitroom.engine.engine import Engine", "waitroom.engine"),
@@ -189,10 +189,10 @@ def test_every_part_is_known() -> None:
         ("web/origins.py", "import starlette", "starlette"),
     ],
 )
-def test_a_wrong_import_is_found(module: str, source: str, found: str) -> None:
+def test_a_wrong_import_is_found(module: str, source: str, reported: str) -> None:
     """The check is not blind: imports in every form that break the rule are reported."""
     (bad,) = wrong(source, Path(module))
-    assert bad.startswith(found)
+    assert bad.startswith(reported)
 
 
 @pytest.mark.parametrize(
@@ -262,8 +262,8 @@ def cycle(sources: Mapping[str, str]) -> list[str]:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1]
-        return found
+        modules: list[str] = error.args[1]
+        return modules
     return []
 
 
@@ -284,7 +284,7 @@ def test_the_server_has_layers(module: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "source", "found"),
+    ("module", "source", "reported"),
     [
         ("context", "from waitroom.server.visitor import routes", "visitor/routes"),
         ("context", "def f():\n    from waitroom.server import desk", "desk"),
@@ -299,9 +299,9 @@ def test_the_server_has_layers(module: str) -> None:
         ("app", "from waitroom.server.process.worker import Worker", "process/worker"),
     ],
 )
-def test_a_wrong_import_in_the_server_is_found(module: str, source: str, found: str) -> None:
+def test_a_wrong_import_in_the_server_is_found(module: str, source: str, reported: str) -> None:
     """The check is not blind: a look upwards or at a neighbour is reported, however it is made."""
-    assert {found} == wrong_in_server(source, module)
+    assert {reported} == wrong_in_server(source, module)
 
 
 def desk_routes(names: set[str]) -> set[str]:

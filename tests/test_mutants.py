@@ -44,9 +44,9 @@ def test_a_mutant_turns_its_test_red(name: str) -> None:
     done = run(f"{MUTANTS[name].test}[valkey]", mutant=name)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1 failed" in done.stdout
-    said = [line for line in done.stdout.splitlines() if line.startswith("E ")]
+    errors = [line for line in done.stdout.splitlines() if line.startswith("E ")]
     broken = ("assert ", "AssertionError", "DID NOT RAISE")
-    assert any(word in said[0] for word in broken), f"not by an assertion: {said}"
+    assert any(word in errors[0] for word in broken), f"not by an assertion: {errors}"
 
 
 @pytest.mark.parametrize(

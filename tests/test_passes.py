@@ -239,10 +239,10 @@ def test_ticket_is_no_pass_and_pass_no_ticket() -> None:
 @pytest.mark.parametrize("algorithm", ["ES256", "EdDSA"])
 def test_derived_keys_agree(algorithm: str) -> None:
     """Servers with the same secret make the same keys; another secret makes others."""
-    one, two = PassKeys.derive(OLD, algorithm), PassKeys.derive(f" {OLD}\n", algorithm)
-    assert one.jwks() == two.jwks()
-    assert two.verify(signed(one), "concert", NOW)
-    assert one.jwks() != PassKeys.derive(NEW, algorithm).jwks()
+    first, second = PassKeys.derive(OLD, algorithm), PassKeys.derive(f" {OLD}\n", algorithm)
+    assert first.jwks() == second.jwks()
+    assert second.verify(signed(first), "concert", NOW)
+    assert first.jwks() != PassKeys.derive(NEW, algorithm).jwks()
 
 
 def test_derived_key_stays() -> None:

@@ -29,8 +29,8 @@ def test_the_unsteady_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[s
     """A test that fails in one run of two is named, with how often; the steady one is not."""
     command = [sys.executable, "-c", SOMETIMES, str(tmp_path / "odd")]
     assert 1 == repeat.main(2, command)
-    said = capsys.readouterr().out
-    assert "1 tests were not green every time\n1 of 2 times: a::unsteady\n" in said
+    output = capsys.readouterr().out
+    assert "1 tests were not green every time\n1 of 2 times: a::unsteady\n" in output
 
 
 def test_all_green(capsys: pytest.CaptureFixture[str]) -> None:

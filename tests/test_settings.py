@@ -52,13 +52,13 @@ def test_precedence(tmp_path: Path) -> None:
 def test_config_by_flag_and_environment(tmp_path: Path) -> None:
     """The file is found by argument, by flag or by WAITROOM_CONFIG, and remembered."""
     path = write(tmp_path, "[waitroom]\ntimeout_s = 0.5\n")
-    for found in (
+    for settings in (
         load({}, {}, path),
         load({}, {"config": path}),
         load({}, {"config": str(path)}),
         load({"WAITROOM_CONFIG": str(path)}),
     ):
-        assert (path, 0.5) == (found.config, found.timeout_s)
+        assert (path, 0.5) == (settings.config, settings.timeout_s)
 
 
 def test_foreign_and_empty_environment() -> None:
@@ -86,8 +86,8 @@ def test_bad_whole_number(value: Any) -> None:
 @pytest.mark.parametrize("value", ["8081", "8081.0", 8081, 8081.0])
 def test_whole_number(value: Any) -> None:
     """A whole number comes as an int, from a flag as well as from a file."""
-    found = load({}, {"port": value}).port
-    assert (8081, int) == (found, type(found))
+    port = load({}, {"port": value}).port
+    assert (8081, int) == (port, type(port))
 
 
 def test_zero_where_it_means_none() -> None:
@@ -120,8 +120,8 @@ def test_bad_switch(value: object) -> None:
 def test_numbers_and_switches_of_a_file(tmp_path: Path) -> None:
     """TOML has types of its own for both; a number is no switch and a switch no number."""
     path = write(tmp_path, "[waitroom]\nport = 81\nlane = false\ndrain_s = 0.5\n")
-    found = load({}, {}, path)
-    assert (81, False, 0.5) == (found.port, found.lane, found.drain_s)
+    settings = load({}, {}, path)
+    assert (81, False, 0.5) == (settings.port, settings.lane, settings.drain_s)
     with pytest.raises(InvalidInput, match=r"port.*waitroom\.toml"):
         load({}, {}, write(tmp_path, "[waitroom]\nport = true\n"))
 
@@ -202,10 +202,10 @@ def test_broken_file(tmp_path: Path) -> None:
 )
 def test_repr_hides_secrets(url: str) -> None:
     """Neither the secret nor a password in the URL shows in a log or a traceback."""
-    found = load({}, {"redis_url": url, "secret": "hunter2" * 5})
-    assert "hunter2" not in repr(found)
-    assert "hunter2" not in str(found.shown())
-    assert url == found.redis_url
+    settings = load({}, {"redis_url": url, "secret": "hunter2" * 5})
+    assert "hunter2" not in repr(settings)
+    assert "hunter2" not in str(settings.shown())
+    assert url == settings.redis_url
 
 
 def test_url_without_password_is_shown() -> None:

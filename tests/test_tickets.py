@@ -159,16 +159,16 @@ def test_ids() -> None:
 
 def test_visitor_has_one_id_per_room() -> None:
     """A visitor has one id in a room, another in the next, and a new key in front changes none."""
-    one = RING.visitor_id("concert", "user-1")
-    assert one == KeyRing([OLD]).visitor_id("concert", "user-1")
-    assert re.fullmatch(r"[A-Za-z0-9_-]{16}", one)
+    visitor_id = RING.visitor_id("concert", "user-1")
+    assert visitor_id == KeyRing([OLD]).visitor_id("concert", "user-1")
+    assert re.fullmatch(r"[A-Za-z0-9_-]{16}", visitor_id)
     others = {
         RING.visitor_id("concert", "user-2"),
         RING.visitor_id("theatre", "user-1"),
         RING.visitor_id("concert:u", "ser-1"),
         KeyRing([NEW]).visitor_id("concert", "user-1"),
     }
-    assert 5 == len(others | {one})
+    assert 5 == len(others | {visitor_id})
 
 
 @pytest.mark.parametrize("visitor", ["", "v" * 1025, "\ud800", None, 7])
