@@ -6,6 +6,7 @@ from bisect import bisect_right
 
 import pytest
 
+from tests.acceptance.tools import load_scripts
 from tests.support.clock import Clock, advance_all, crowd, open_engine
 from tests.support.servers import Cluster, Server
 from waitroom.engine import Engine, Join, keys
@@ -63,6 +64,8 @@ async def rush(
 async def test_one_call(engine: Engine, server: Server, room: str) -> None:
     """004-01: one call joins, is a heartbeat, and answers entry or position: one script."""
     await engine.create(room, preset("per-minute", max_entries=1))
+    # A script that the server does not know yet is sent twice: by its hash, then whole.
+    await load_scripts(engine.backend.client, engine.backend.facts.scripts_take_flags)
     before = scripts_run(server)
     first = await engine.join(room, enter=True)
     second = await engine.join(room, enter=True)
