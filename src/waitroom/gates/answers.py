@@ -1,4 +1,4 @@
-"""What a gate itself answers: a redirect, a problem document, or a word that all is busy. Pure."""
+"""A gate's own responses: a redirect, a problem document, or a page to try again. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AWAY = f"""<!doctype html>
 
 
 class Cookie(NamedTuple):
-    """A cookie for this host alone that no script can read; an age of 0 removes it."""
+    """A cookie for this host only, not readable by scripts; an age of 0 removes it."""
 
     name: str
     value: str
@@ -37,7 +37,7 @@ class Cookie(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer in place of the site's."""
+    """A response in place of the site's."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()
@@ -50,12 +50,12 @@ class Answer:
             ("cache-control", "no-store"),
             ("content-length", str(len(self.body))),
             *self.headers,
-            *(("set-cookie", one.header()) for one in self.cookies),
+            *(("set-cookie", cookie.header()) for cookie in self.cookies),
         ]
 
 
 def redirect(url: str, *cookies: Cookie) -> Answer:
-    """Send a browser elsewhere; it asks there with GET."""
+    """Send a browser elsewhere, where it asks with GET."""
     return Answer(303, (("location", url),), cookies=cookies)
 
 
@@ -69,13 +69,13 @@ def problem(
     cookies: Sequence[Cookie] = (),
     **extra: Any,
 ) -> Answer:
-    """Answer a program, as RFC 9457 has it."""
+    """Answer a program with a problem document (RFC 9457)."""
     title = _TITLES.get(status, "Not possible")
-    found = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    document = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     lines = (("content-type", "application/problem+json"), *headers)
     if retry_after_s is not None:
         lines = (*lines, ("retry-after", str(retry_after_s)))
-    return Answer(status, lines, json.dumps({**found, "code": code, **extra}).encode(), cookies)
+    return Answer(status, lines, json.dumps({**document, "code": code, **extra}).encode(), cookies)
 
 
 def away(*, api: bool) -> Answer:

@@ -65,7 +65,7 @@ def finish(request: Any) -> None:
 
 
 async def _answer(answer: Answer, scope: Message, send: Send) -> None:
-    if scope["type"] == "websocket":  # before it was accepted, this is a 403
+    if scope["type"] == "websocket":  # not yet accepted, so the client sees a 403
         await send({"type": "websocket.close", "code": 1008, "reason": "a pass is needed"})
         return
     lines = [(name.encode(), value.encode("latin-1")) for name, value in answer.lines()]

@@ -1,7 +1,7 @@
 """What happens to a request at the gate: pass on, wait, join, redeem or refuse. Pure: no I/O.
 
-`decide` sees the options, what is known of the request, and a function that reads passes. What it
-returns is done by `gate.py`, the same for every framework.
+`decide` gets the options, the facts of the request, and a function that reads passes. `gate.py`
+carries out its decision, the same for every framework.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class GoodPass(NamedTuple):
 
 
 class Facts:
-    """What is known of a request. `header` gives a header by its name in lower case.
+    """What is known about a request. `header` gives a header by its name in lower case.
 
-    `inner` is the path as the app sees it, where it is mounted below another one.
+    `inner` is the path as the app sees it, if it is mounted below another path.
     """
 
     __slots__ = ("address", "header", "inner", "method", "path", "query", "scheme")
@@ -72,23 +72,25 @@ class Facts:
         self.inner = inner
 
     def cookies(self, name: str) -> list[str]:
-        """Return all cookies of a name, in order: another page may have planted one more."""
+        """Return all cookies of a name, in order: another page may have set a second one."""
         text = self.header("cookie")
         if text is None or name not in text:
             return []
         before, _, after = text.partition(name + "=")
         if name not in after and (not before or before.endswith("; ")):
-            value = after.partition(";")[0].strip(' "')  # the one of that name, as nearly always
+            value = after.partition(";")[0].strip(
+                ' "'
+            )  # only one cookie has that name, as nearly always
             return [value] if value else []
-        found = []
+        values = []
         for part in text.split(";"):
             key, _, value = part.strip().partition("=")
             if key == name and value:
-                found.append(value.strip(' "'))
-        return found
+                values.append(value.strip(' "'))
+        return values
 
     def bearer(self) -> str | None:
-        """Return what `Authorization: Bearer` carries; most often that is the site's own."""
+        """Return the token of `Authorization: Bearer`; most often it is the site's own."""
         kind, _, token = (self.header("authorization") or "").partition(" ")
         return token.strip() if kind.lower() == "bearer" else None
 
@@ -111,7 +113,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Take a place for an API client, or look after the one it has."""
+    """Take a place for an API client, or poll the ticket that it has."""
 
     room: str
     url: str
@@ -121,7 +123,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Redeem:
-    """Change a one-time code for a pass, and get it out of the address."""
+    """Exchange a one-time code for a pass, and remove the code from the URL."""
 
     code: str
     clean_url: str
@@ -143,18 +145,18 @@ _UNREADABLE = Refuse(400, "unreadable_path", "the path can be read in more ways 
 
 
 def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Decision:
-    """Say what happens to a request. `passes(room, text)` is the pass of a text, if it is good."""
+    """Decide about a request. `passes(room, text)` returns the pass of a text, if it is good."""
     method = facts.method
-    found = options.table.match(method, facts.path)
-    if facts.inner is not None and found.safe:
-        found = _narrower(found, options.table.match(method, facts.inner))
-    if options.table.by_method and found.place is None and found.safe:
-        found = _as_another(options, facts) or found
-    if not found.safe:
+    match = options.table.match(method, facts.path)
+    if facts.inner is not None and match.safe:
+        match = _narrower(match, options.table.match(method, facts.inner))
+    if options.table.by_method and match.place is None and match.safe:
+        match = _as_another(options, facts) or match
+    if not match.safe:
         return _UNREADABLE
     if CODE in facts.query and (code := _code(facts)):
         return Redeem(code, on_site(facts.path, facts.query, decoded=True))
-    place = found.place
+    place = match.place
     ends = options.ends is not None and options.ends.match(method, facts.path).place is not None
     if place is None and not ends:
         return _FREE
@@ -168,15 +170,15 @@ def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Deci
     return _outside(options, facts, place)
 
 
-def _narrower(one: Match, other: Match) -> Match:
-    """Return the match that protects more: rules may be meant with or without the mount's path."""
-    if not other.safe or one.place is None:
-        return other
-    return other if other.place and len(other.place.path) > len(one.place.path) else one
+def _narrower(outer: Match, inner: Match) -> Match:
+    """Return the match that protects more: rules may include the mount's path or not."""
+    if not inner.safe or outer.place is None:
+        return inner
+    return inner if inner.place and len(inner.place.path) > len(outer.place.path) else outer
 
 
 def _outside(options: Options, facts: Facts, place: Place) -> Decision:
-    """Say where somebody without a pass goes."""
+    """Decide about a request without a pass."""
     room = place.room or ""
     back = facts.path, facts.query
     if facts.method not in _SAFE_METHODS:  # a form cannot be sent again from the waiting page
@@ -188,7 +190,7 @@ def _outside(options: Options, facts: Facts, place: Place) -> Decision:
     if not is_api(facts):
         return Wait(room, url)
     tickets = [*facts.cookies(TICKET_COOKIE + room), facts.header(TICKET_HEADER)]
-    ticket = next((one for one in tickets if one and _is_token(one)), None)
+    ticket = next((text for text in tickets if text and _is_token(text)), None)
     key = facts.header(KEY_HEADER)
     return Join(
         room, url, ticket, key if key and _is_token(key) and len(key) >= _SHORTEST_SECRET else None
@@ -196,7 +198,7 @@ def _outside(options: Options, facts: Facts, place: Place) -> Decision:
 
 
 def is_api(facts: Facts) -> bool:
-    """Tell whether a program asks, that can make nothing of a page."""
+    """Tell whether a program asks, which cannot use a page."""
     header = facts.header
     if header("x-requested-with") or any(map(header, (TICKET_HEADER, KEY_HEADER, PASS_HEADER))):
         return True
@@ -205,9 +207,11 @@ def is_api(facts: Facts) -> bool:
 
 
 def seen_as(options: Options, facts: Facts) -> tuple[str, str]:
-    """Return host and scheme as the visitor's browser has them, maybe through a proxy."""
-    told = facts.header(FORWARDED_PROTO)
-    return facts.header("host") or "", options.believed.scheme(facts.address, facts.scheme, told)
+    """Return host and scheme as the visitor's browser sees them, maybe through a proxy."""
+    forwarded = facts.header(FORWARDED_PROTO)
+    return facts.header("host") or "", options.believed.scheme(
+        facts.address, facts.scheme, forwarded
+    )
 
 
 def address_of(options: Options, facts: Facts) -> str:
@@ -216,7 +220,7 @@ def address_of(options: Options, facts: Facts) -> str:
 
 
 def _shown_pass(facts: Facts, room: str, passes: Reader) -> GoodPass | None:
-    """Return the good pass that a request shows: as a cookie, or a program in a header."""
+    """Return the good pass of a request: from a cookie, or from a program's header."""
     for text in facts.cookies(PASS_COOKIE + room)[:_MOST_TRIED]:
         if (good_pass := passes(room, text)) is not None:
             return good_pass
@@ -227,22 +231,22 @@ def _shown_pass(facts: Facts, room: str, passes: Reader) -> GoodPass | None:
 
 
 def _goes_by(options: Options, facts: Facts) -> bool:
-    """Tell whether the address or a secret header lets a request by, or it only asks whether."""
+    """Tell whether a request may bypass: by address, by secret header, or as a CORS preflight."""
     for name, secret in options.bypass_headers.items():
         given = facts.header(name)
         if given is not None and hmac.compare_digest(given.encode(), secret.encode()):
             return True
     if options.bypass_addresses and address_of(options, facts) in options.let_by:
         return True
-    # A browser sends no cookie with the question it asks before a request to another origin.
+    # A browser sends no cookie with a preflight.
     asks = facts.header("access-control-request-method")
     return facts.method == "OPTIONS" and bool(asks and facts.header("origin"))
 
 
 def _as_another(options: Options, facts: Facts) -> Match | None:
-    """Match the method that a framework might take the request for."""
-    told = facts.header("x-http-method-override") or facts.header("x-method-override")
-    method = "GET" if facts.method == "HEAD" else (told or "").strip().upper()
+    """Match the method that a framework might read the request as."""
+    override = facts.header("x-http-method-override") or facts.header("x-method-override")
+    method = "GET" if facts.method == "HEAD" else (override or "").strip().upper()
     return options.table.match(method, facts.path) if method else None
 
 
@@ -257,10 +261,10 @@ def _code(facts: Facts) -> str | None:
 
 
 def _is_token(text: str) -> bool:
-    """Tell whether a text may be a ticket, a key or a code, and so is safe in a header."""
+    """Tell whether a text may be a ticket, a key or a code, and so safe in a header."""
     return _TOKEN.fullmatch(text) is not None
 
 
 def _is_secret(text: str) -> bool:
-    """Tell whether a text may be something that nobody can guess."""
+    """Tell whether a text is long enough to be unguessable."""
     return _is_token(text) and _SHORTEST_SECRET <= len(text) <= _LONGEST_SECRET

@@ -37,20 +37,20 @@ class WaitroomGate:
         if self._is_async:
             return self._async(request)
         facts = facts_of(request)
-        found = request.waitroom = self.gate.quick(facts) or settled(self.gate, facts)
-        if isinstance(found, Answer):
-            return _response(found)
+        outcome = request.waitroom = self.gate.quick(facts) or settled(self.gate, facts)
+        if isinstance(outcome, Answer):
+            return _response(outcome)
         response = self._next(request)
-        return _with(response, found.leaving(response.status_code, facts_of, request))
+        return _with(response, outcome.leaving(response.status_code, facts_of, request))
 
     async def _async(self, request: Any) -> Any:
         facts = facts_of(request)
-        found = self.gate.quick(facts) or await settled_async(self.gate, facts)
-        if isinstance(found, Answer):
-            return _response(found)
-        request.waitroom = found
+        outcome = self.gate.quick(facts) or await settled_async(self.gate, facts)
+        if isinstance(outcome, Answer):
+            return _response(outcome)
+        request.waitroom = outcome
         response = await self._next(request)
-        return _with(response, found.leaving(response.status_code, facts_of, request))
+        return _with(response, outcome.leaving(response.status_code, facts_of, request))
 
 
 def finish(request: Any) -> None:
@@ -59,7 +59,7 @@ def finish(request: Any) -> None:
 
 
 def facts_of(request: Any) -> Facts:
-    """Return what is known of a request."""
+    """Return the facts of a request."""
     meta, method = request.META, request.method or "GET"
 
     def header(name: str) -> str | None:

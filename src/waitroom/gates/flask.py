@@ -1,4 +1,4 @@
-"""The gate for Flask; its options may stand in the app's configuration as `WAITROOM`.
+"""The gate for Flask; its options may be in the app's configuration as `WAITROOM`.
 
     gate = WaitroomGate(app, url="http://waitroom:8080", rules={"/concert": "concert"})
 
@@ -50,5 +50,5 @@ def finish(request: Any = None) -> None:
 
 def gate_of(app: Flask) -> Gate:
     """Return the gate that stands in front of an app."""
-    found: Gate = app.extensions["waitroom"]
-    return found
+    gate: Gate = app.extensions["waitroom"]
+    return gate

@@ -1,6 +1,6 @@
 """A gate without its framework: does what `decide` says, and keeps what it must know.
 
-`judge` is a generator that yields calls under way and is sent their answers, so that async and
+`judge` is a generator that yields calls under way and receives their replies, so that async and
 sync frameworks run the same code: `settled` waits on a thread, `settled_async` on the event loop.
 """
 
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 
 Steps: TypeAlias = "Generator[Future[Reply | None], Reply | None, Visit | Answer]"
 FRESH_S, STALE_S = 1.5, 3.0
-"""Keys older than the first are fetched beside the request, older than the second before it."""
+"""Keys older than the first are fetched in the background, older than the second at once."""
 
 HEARD_S = 0.5
-"""Waitroom is believed to be there for so long after its last word."""
+"""How long after its last reply Waitroom counts as reachable."""
 
 _MOST_WISHES, _WISHES_PER_S = 10.0, 2.0
 _NEVER = -math.inf
-_GRACE_S = 0.05  # a call ends by its own deadline; this is for one that hangs in spite of it
+_GRACE_S = 0.05  # a call ends by its own deadline; this is for one that hangs even so
 
 
 class Visit:
-    """A request that goes on to the site: with its pass, or with none where none was needed."""
+    """A request that goes on to the site, with its pass if one was needed."""
 
     __slots__ = ("_gate", "ended", "ends", "fresh", "good_pass")
 
@@ -66,10 +66,11 @@ class Visit:
             self._gate.sessions.finish(self.good_pass)
 
     def leaving(self, status: int, facts_of: Callable[[Any], Facts], of: Any) -> list[Cookie]:
-        """Return the cookies that go with the site's answer.
+        """Return the cookies that go with the site's response.
 
-        `facts_of(of)` is called where there are any: a visit that held its request, which holds
-        the visit, would be left to the garbage collector, and cost the site more than all else.
+        `facts_of(of)` is called only if there are any. A visit does not keep its request, because
+        the request keeps the visit: the cycle would need the garbage collector, which would cost
+        the site more than all else here.
         """
         good_pass = self.good_pass
         if good_pass is None:
@@ -84,7 +85,7 @@ class Visit:
 
 
 class Gate:
-    """All that a gate holds in a process. `inline` waits for a renewal, else it runs beside."""
+    """The gate's state in a process. `inline` waits for a renewal, else it runs in background."""
 
     def __init__(self, options: Options, *, inline: bool = False) -> None:
         self.options = options
@@ -100,7 +101,7 @@ class Gate:
         self._wishes, self._wished_at = _MOST_WISHES, 0.0
 
     def quick(self, facts: Facts) -> Visit | None:
-        """Return the visit of a request that nothing has to be asked for, which nearly all are."""
+        """Return the visit of a request that needs no call, as nearly all do; else None."""
         now = time.monotonic()
         if now >= self.due_at or self.options.strict:
             return None
@@ -110,7 +111,7 @@ class Gate:
         return Visit(self, decision.good_pass, decision.finish)
 
     def judge(self, facts: Facts) -> Steps:
-        """Decide, and do what that takes."""
+        """Decide, and carry out the decision."""
         now = time.monotonic()
         if now >= self.due_at:
             waits = self._tidy(now)
@@ -155,7 +156,7 @@ class Gate:
         return self.cookie(facts, PASS_COOKIE + good_pass.room, good_pass.text, left_s)
 
     def close(self) -> None:
-        """Let go of threads and connections."""
+        """Close threads and connections."""
         self.remote.close()
 
     def _read(self, room: str, text: str) -> GoodPass | None:
@@ -206,7 +207,7 @@ class Gate:
             self.due_at = min(self._tidy_at, self._stale_at)
 
     def _is_there(self) -> Generator[Future[Reply | None], Reply | None, bool]:
-        """Tell whether the waiting page can be reached, as far as is known; ask if it is not."""
+        """Tell whether the waiting page can be reached; ask if that is not known."""
         if not self.remote.down and time.monotonic() - self.remote.heard_at < HEARD_S:
             return True
         return (yield self._fetch()) is not None
@@ -217,12 +218,12 @@ class Gate:
         return answers.away(api=is_api(facts))
 
     def _redeem(self, facts: Facts, wish: Redeem) -> Steps:
-        """Change a code for a pass; without luck the clean address leads to the waiting page."""
+        """Exchange a code for a pass; if that fails, the clean URL leads to the waiting page."""
         reply = yield self.remote.ask("POST", "/v1/redeem", body={"code": wish.code}, once=True)
         good_pass = None
         if reply is not None and reply.status == 200:
-            found = reply.json()
-            good_pass = yield from self._given(str(found.get("room")), found)
+            session = reply.json()
+            good_pass = yield from self._given(str(session.get("room")), session)
         if good_pass is None:
             return answers.redirect(wish.clean_url)
         return answers.redirect(wish.clean_url, self.pass_cookie(facts, good_pass))
@@ -276,7 +277,7 @@ class Gate:
             )
         ticket = str(view.pop("ticket", ""))
         after_s = max(1, math.ceil(int(view.get("poll_after_ms") or 3_000) / 1000))
-        if view.get("pass"):  # it is inside, only the key of its pass could not be had in time
+        if view.get("pass"):  # inside, but the key of its pass could not be fetched in time
             after_s = 1
         return answers.problem(
             429,
@@ -302,12 +303,12 @@ def settled(gate: Gate, facts: Facts) -> Visit | Answer:
         try:
             call = steps.send(reply) if started else next(steps)
         except StopIteration as done:
-            found: Visit | Answer = done.value
-            return found
+            outcome: Visit | Answer = done.value
+            return outcome
         started = True
         try:
             reply = call.result(gate.remote.deadline_s + _GRACE_S)
-        except Exception:  # late, or ended while the gate was closed: the same for the visitor
+        except Exception:  # late, or the gate was closed meanwhile: the same for the visitor
             gate.remote.late()
             reply = None
 
@@ -320,13 +321,13 @@ async def settled_async(gate: Gate, facts: Facts) -> Visit | Answer:
         while True:
             call = steps.send(await _waited(gate, call))
     except StopIteration as done:
-        found: Visit | Answer = done.value
-        return found
+        outcome: Visit | Answer = done.value
+        return outcome
 
 
 async def _waited(gate: Gate, call: Future[Reply | None]) -> Reply | None:
     if not call.done():
-        import asyncio  # a gate for WSGI does without
+        import asyncio  # not needed by a WSGI gate
 
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()

@@ -1,8 +1,8 @@
-"""Which passes are good: the public keys, and a bounded memory of passes that were verified.
+"""Which passes are good: the public keys, and a bounded cache of verified passes.
 
 Keys come from Waitroom's JWKS, or are given in PEM. A pass is verified once and then remembered
 until it ends, its key is removed, or its session is finished here. Nothing here raises for what a
-visitor sends, and nothing waits: fetching is the gate's.
+visitor sends, and nothing waits: the gate does the fetching.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _MOST_KEYS = 100
 
 
 class Verifier:
-    """Reads passes. `unknown` is set when one was signed with a key that is not known here.
+    """Reads passes. `unknown` is set when a pass was signed with an unknown key.
 
-    `generation` counts what may turn a good pass into a bad one before its end.
+    `generation` grows with every change that may make a good pass bad before its end.
     """
 
     def __init__(self, pem: str | bytes | None) -> None:
-        # Loading these takes longer than the rest of a gate; when an app starts is the time for it.
+        # These imports take longer than the rest of a gate, so they run when the app starts.
         from waitroom.passes import LEEWAY_S, TYPE, PassKeys
 
         self._type, self._leeway_s = TYPE, LEEWAY_S
@@ -58,25 +58,25 @@ class Verifier:
 
         keys = document.get("keys")
         listed = keys[:_MOST_KEYS] if isinstance(keys, list) else []
-        made = [_public(one) for one in listed if isinstance(one, dict)]
+        made = [_public(jwk) for jwk in listed if isinstance(jwk, dict)]
         try:
-            self._take(PassKeys([one for one in made if one is not None]))
+            self._take(PassKeys([key for key in made if key is not None]))
         except InvalidInput:
             return False
         return True
 
     def read(self, room: str, text: str, now_s: float) -> GoodPass | None:
-        """Return the pass that a text is, if it is good for a room now."""
-        found = self._seen.get(text)
-        if found is None:
-            found = self._verify(text, now_s)
-            if found is None:
+        """Return the pass of a text, if it is good for a room now."""
+        good_pass = self._seen.get(text)
+        if good_pass is None:
+            good_pass = self._verify(text, now_s)
+            if good_pass is None:
                 return None
-        if found.room != room or now_s >= found.expires_s + self._leeway_s:
+        if good_pass.room != room or now_s >= good_pass.expires_s + self._leeway_s:
             return None
-        if self._ended and (room, found.sid) in self._ended:
+        if self._ended and (room, good_pass.sid) in self._ended:
             return None
-        return found
+        return good_pass
 
     def end(self, good_pass: GoodPass) -> None:
         """Refuse the passes of a session from now on."""
@@ -89,20 +89,24 @@ class Verifier:
     def live(self, room: str, now_s: float) -> list[str]:
         """Return the newest pass of each session of a room that this gate has seen."""
         newest: dict[int, GoodPass] = {}
-        for one in list(self._seen.values()):
-            if one.room == room and one.sid and one.expires_s > now_s:
-                old = newest.get(one.sid)
-                if old is None or old.expires_s < one.expires_s:
-                    newest[one.sid] = one
-        return [one.text for sid, one in newest.items() if (room, sid) not in self._ended]
+        for good_pass in list(self._seen.values()):
+            if good_pass.room == room and good_pass.sid and good_pass.expires_s > now_s:
+                old = newest.get(good_pass.sid)
+                if old is None or old.expires_s < good_pass.expires_s:
+                    newest[good_pass.sid] = good_pass
+        return [
+            good_pass.text for sid, good_pass in newest.items() if (room, sid) not in self._ended
+        ]
 
     def _take(self, keys: PassKeys) -> None:
-        kids = frozenset(one["kid"] for one in keys.jwks()["keys"])
+        kids = frozenset(key["kid"] for key in keys.jwks()["keys"])
         if kids == self._kids:
             return
         self._keys, self._kids = keys, kids
         self.generation += 1
-        self._seen = {text: one for text, one in list(self._seen.items()) if one.kid in kids}
+        self._seen = {
+            text: good_pass for text, good_pass in list(self._seen.items()) if good_pass.kid in kids
+        }
 
     def _verify(self, text: str, now_s: float) -> GoodPass | None:
         kid = self._kid(text)
@@ -123,12 +127,12 @@ class Verifier:
 
     def _remember(self, good_pass: GoodPass, now_s: float) -> None:
         if len(self._seen) >= _MOST_REMEMBERED:
-            kept = [one for one in list(self._seen.values()) if one.expires_s > now_s]
-            self._seen = {one.text: one for one in kept[-_MOST_REMEMBERED // 2 :]}
+            kept = [old for old in list(self._seen.values()) if old.expires_s > now_s]
+            self._seen = {old.text: old for old in kept[-_MOST_REMEMBERED // 2 :]}
         self._seen[good_pass.text] = good_pass
 
     def _kid(self, text: str) -> str | None:
-        """Return the key that a text names, if it looks like a pass; a site's own JWT does not."""
+        """Return the key id in a text that looks like a pass; a site's own JWT does not."""
         if len(text) > 2_048 or text.count(".") != 2 or not text.isascii():
             return None
         head = _object(text.partition(".")[0])
@@ -138,14 +142,14 @@ class Verifier:
 
 def _object(part: str) -> dict[str, Any]:
     try:
-        found = loads(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        document = loads(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _public(jwk: dict[str, Any]) -> Any:
-    """Return the public key of a JWK; None for what no pass is signed with."""
+    """Return the public key of a JWK; None for a kind that never signs passes."""
     from jwt.algorithms import get_default_algorithms
     from jwt.exceptions import PyJWTError
 

@@ -58,12 +58,14 @@ class Options:
     def __post_init__(self) -> None:
         given = self.rules
         pairs = given.items() if isinstance(given, Mapping) else given
-        rules = [Rule(*one) for one in pairs]
+        rules = [Rule(*pair) for pair in pairs]
         if not rules:
             raise InvalidInput(
                 "rules", "is empty; give the path of a room, {'/concert': 'concert'}"
             )
-        places = [_place(f"{one.path}", one.methods, check_room_name(one.room)) for one in rules]
+        places = [
+            _place(f"{rule.path}", rule.methods, check_room_name(rule.room)) for rule in rules
+        ]
         free = [_worded(text, None) for text in _several(self.bypass_paths, "bypass_paths")]
         ends = [_worded(text, "finish") for text in _several(self.finish, "finish")]
         page = returns.origin(self.public_url or self.url, "public_url")
@@ -71,10 +73,10 @@ class Options:
         made: dict[str, Any] = {
             "base": returns.origin(self.url, "url"),
             "page": page,
-            "rooms": tuple(dict.fromkeys(one.room for one in rules)),
+            "rooms": tuple(dict.fromkeys(rule.room for rule in rules)),
             "table": Table([*places, *free]),
             "ends": Table(ends) if ends else None,
-            # Where site and waiting page share a host, going back to it is safe in any case.
+            # If site and waiting page share a host, returning to it is always safe.
             "returns_to": returns.listed((*_several(self.hosts, "hosts"), _host(page))),
             "believed": Proxies(_several(self.proxies, "proxies"), "proxies"),
             "let_by": Networks(
@@ -95,7 +97,7 @@ class Options:
 
 
 def _place(path: str, methods: Sequence[str] | None, room: str | None) -> Place:
-    words = None if methods is None else frozenset(one.upper() for one in methods)
+    words = None if methods is None else frozenset(method.upper() for method in methods)
     return Place(path, room, words)
 
 

@@ -1,8 +1,8 @@
 """Which rule a path falls under, however it is spelled. Pure.
 
 Servers and frameworks differ in how they read `%2e%2e`, `//`, `;x`, `\\`, capitals and wide
-letters. So a path is read in every way that any of them might, and is protected if one reading
-is. Where two readings lead to different rooms, or it cannot be read at all, it is refused.
+letters. So a path is read in every way that any of them might use, and is protected if one reading
+is. If two readings lead to different rooms, or there is no reading, the request is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LONGEST_PATH = 8_192
 ANY = "*"
 """In the path of a rule: any one segment."""
 
-_MOST_LAYERS = 6  # of encoding; nobody who means well needs a third
+_MOST_LAYERS = 6  # of encoding; no honest client needs a third
 _MOST_REMEMBERED = 4_096
 _LONGEST_REMEMBERED = 512
 _PLAIN = re.compile(r"(?:/[A-Za-z0-9_~-]+(?:\.[A-Za-z0-9_~-]+)*)+/?|/", re.ASCII)
@@ -40,7 +40,7 @@ class Place:
 
 
 class Unreadable(Exception):
-    """A path that no two servers would read alike."""
+    """A path that servers read differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,13 @@ _FREE, _REFUSED = Match(), Match(safe=False)
 
 
 def folded(path: str) -> str:
-    """Return a path with every layer of encoding, case and look-alike spelling taken off."""
+    """Return a path with every layer of encoding, case and look-alike spelling removed."""
     for _ in range(_MOST_LAYERS):
-        wide = _WIDE_ESCAPE.sub(lambda found: chr(int(found[1], 16)), path)
+        wide = _WIDE_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), path)
         text = unicodedata.normalize("NFKC", unquote(wide, errors="replace")).casefold()
-        if not text.isascii():  # what cannot be seen does not tell two paths apart
-            text = "".join(one for one in text if unicodedata.category(one) != "Cf")
-        if any(unicodedata.category(one) in ("Cc", "Cs") for one in text):
+        if not text.isascii():  # invisible characters do not make a different path
+            text = "".join(char for char in text if unicodedata.category(char) != "Cf")
+        if any(unicodedata.category(char) in ("Cc", "Cs") for char in text):
             raise Unreadable
         if text == path:
             return text
@@ -71,25 +71,25 @@ def folded(path: str) -> str:
 
 def segments(text: str) -> list[str]:
     """Return the parts of a folded path, without parameters, blanks and dots at their ends."""
-    found = []
+    kept = []
     for part in _SLASHES.split(text):
         bare = re.split(r"[;?#]", part, maxsplit=1)[0].strip()
         if bare != "..":
             bare = bare.rstrip(". ")
         if bare:
-            found.append(bare)
-    return found
+            kept.append(bare)
+    return kept
 
 
 def resolved(parts: Sequence[str]) -> Segments:
     """Return the segments with each `..` taking away the one before it."""
-    found: list[str] = []
+    kept: list[str] = []
     for part in parts:
         if part != "..":
-            found.append(part)
-        elif found:
-            found.pop()
-    return tuple(found)
+            kept.append(part)
+        elif kept:
+            kept.pop()
+    return tuple(kept)
 
 
 def readings(path: str) -> set[Segments]:
@@ -100,14 +100,14 @@ def readings(path: str) -> set[Segments]:
         return {tuple(path.lower().strip("/").split("/")) if path != "/" else ()}
     text = folded(path)
     texts = {text, text.replace(_LOST, "")} if _LOST in text else {text}
-    parts = [segments(one) for one in texts]
-    return {tuple(one) for one in parts} | {resolved(one) for one in parts}
+    parts = [segments(reading) for reading in texts]
+    return {tuple(reading) for reading in parts} | {resolved(reading) for reading in parts}
 
 
-def plain(path: str, found: set[Segments]) -> Segments | None:
-    """Return the segments of a path that can be read in one way only; just such ones are let by."""
-    text = "/" + "/".join(next(iter(found)))
-    if len(found) > 1 or text not in (path.casefold(), path.casefold().removesuffix("/")):
+def plain(path: str, ways: set[Segments]) -> Segments | None:
+    """Return the segments of a path with only one reading; only such paths may bypass."""
+    text = "/" + "/".join(next(iter(ways)))
+    if len(ways) > 1 or text not in (path.casefold(), path.casefold().removesuffix("/")):
         return None
     return tuple(path.strip("/").split("/"))
 
@@ -117,7 +117,7 @@ class Table:
 
     def __init__(self, places: Sequence[Place]) -> None:
         rows = [(pattern(place.path), place) for place in places]
-        # Of a rule and a bypass for the same path the rule wins: to protect is the safer error.
+        # If a rule and a bypass have the same path, the rule wins: protecting is the safer error.
         rows.sort(key=lambda row: (-len(row[0]), row[0].count(ANY), row[1].room is None))
         self._rows = rows
         self.by_method = any(place.methods for place in places)
@@ -125,22 +125,22 @@ class Table:
 
     def match(self, method: str, path: str) -> Match:
         """Return what a request falls under."""
-        if len(path) > _LONGEST_REMEMBERED:  # or a hostile caller would fill the memory with them
+        if len(path) > _LONGEST_REMEMBERED:  # else an attacker could fill the cache with them
             return self._match(method, path)
         return self._remembered(method, path)
 
     def _match(self, method: str, path: str) -> Match:
         try:
-            found = readings(path)
+            ways = readings(path)
         except Unreadable:
             return _REFUSED
-        exact = plain(path, found)
-        places = {self._first(method, one, exact) for one in found} - {None}
+        exact = plain(path, ways)
+        places = {self._first(method, way, exact) for way in ways} - {None}
         if not places:
             return _FREE
         if len({place.room for place in places if place is not None}) > 1:
-            return _REFUSED  # a pass for the one room must not open the other
-        return Match(max((one for one in places if one), key=lambda one: len(one.path)))
+            return _REFUSED  # a pass for one room must not open the other
+        return Match(max((place for place in places if place), key=lambda place: len(place.path)))
 
     def _first(self, method: str, parts: Segments, exact: Segments | None) -> Place | None:
         for wanted, place in self._rows:
@@ -159,19 +159,19 @@ def pattern(path: str) -> Segments:
     if not path.startswith("/"):
         raise InvalidInput("rules", f"{path!r:.80} is no path; it begins with /")
     try:
-        found = segments(folded(path))
+        parts = segments(folded(path))
     except Unreadable:
-        found = [".."]
-    if ".." in found:
+        parts = [".."]
+    if ".." in parts:
         raise InvalidInput("rules", f"{path!r:.80} can be read in more ways than one; write it out")
-    return tuple(found)
+    return tuple(parts)
 
 
 def _covers(wanted: Segments, parts: Segments) -> bool:
     return len(wanted) <= len(parts) and all(
-        one in (ANY, part) for one, part in zip(wanted, parts, strict=False)
+        expected in (ANY, part) for expected, part in zip(wanted, parts, strict=False)
     )
 
 
 def _as_written(path: str) -> Segments:
-    return tuple(one for one in path.split("/") if one)
+    return tuple(part for part in path.split("/") if part)

@@ -1,7 +1,7 @@
-"""The recall cache: the shortest way for a request that came before.
+"""The recall cache: the fastest path for a request that came before.
 
-What was decided for a method, a path and a Cookie header holds until a key changes, a session ends
-or is due for renewal. Looking that up costs a fraction of deciding anew.
+A decision for a method, a path and a Cookie header holds until a key changes, or a session ends or
+is due for renewal. Looking it up costs a fraction of deciding anew.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Calls to Waitroom: each runs on a thread of a small pool, within a deadline, and never raises.
 
-One way for async and sync frameworks: `ask` returns a `Future`, which either can wait for. While
-Waitroom cannot be reached, calls are answered with None at once, and one a second tries again.
+Async and sync frameworks share it: `ask` returns a `Future`, which either can wait for. While
+Waitroom cannot be reached, calls return None at once, and one a second tries again.
 The HTTP client is the standard library's, loaded with the first call.
 """
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("waitroom.gates")
 PAUSE_S = 1.0
-"""How long nobody asks after a call has failed."""
+"""How long no call is made after one has failed."""
 
 _THREADS = 8
 _MOST_READ = 1_000_000
 _NOT_THERE = (502, 504)
-"""What a proxy says for a Waitroom that is away; a 503 is Waitroom's own word."""
+"""Statuses of a proxy whose Waitroom is away; a 503 comes from Waitroom itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class Reply:
     body: bytes
 
     def json(self) -> dict[str, Any]:
-        """Return the body as an object; empty if it is none."""
+        """Return the JSON object in the body; empty if there is none."""
         try:
-            found = json.loads(self.body)
+            document = json.loads(self.body)
         except (ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return document if isinstance(document, dict) else {}
 
 
 class Remote:
@@ -67,7 +67,7 @@ class Remote:
 
     @property
     def resting(self) -> bool:
-        """Whether nobody asks now, because a call has just failed."""
+        """Whether no calls are made now, because one has just failed."""
         return self.down and time.monotonic() < self._retry_at
 
     def ask(
@@ -83,7 +83,7 @@ class Remote:
     ) -> Future[Reply | None]:
         """Send a request; the result is None if Waitroom is away. `once` forbids a second try.
 
-        `then` sees the answer first, on the thread that got it.
+        `then` gets the reply first, on the thread that received it.
         """
         if self.resting:
             then(None)
@@ -152,23 +152,23 @@ class Remote:
             except IndexError:
                 kept = None
             try:
-                found = self._exchange(kept, method, path, headers, body, until)
+                reply = self._exchange(kept, method, path, headers, body, until)
             except (OSError, HTTPException):
                 if kept is None:
                     raise
-                # The server closes a connection that was idle for long: that is no outage.
-                found = self._exchange(None, method, path, headers, body, until)
+                # The server closes connections that were idle for long: that is no outage.
+                reply = self._exchange(None, method, path, headers, body, until)
         except TimeoutError:
             self.late()
             return None
         except (OSError, HTTPException, ValueError):
             self._failed()
             return None
-        if found.status in _NOT_THERE:
+        if reply.status in _NOT_THERE:
             self._failed()
             return None
         self.down, self._late, self.heard_at = False, 0, time.monotonic()
-        return found
+        return reply
 
     def _exchange(
         self,
@@ -191,7 +191,7 @@ class Remote:
             data = answer.read(_MOST_READ)
             if answer.length:
                 raise OSError("the answer broke off, or is longer than any that we ask for")
-            found = Reply(answer.status, {k.lower(): v for k, v in answer.getheaders()}, data)
+            reply = Reply(answer.status, {k.lower(): v for k, v in answer.getheaders()}, data)
         except BaseException:
             connection.close()
             raise
@@ -199,7 +199,7 @@ class Remote:
             connection.close()
         else:
             self._idle.append(connection)
-        return found
+        return reply
 
     def _connection(self, timeout_s: float) -> HTTPConnection:
         from http.client import HTTPConnection, HTTPSConnection
@@ -210,9 +210,9 @@ class Remote:
 def _nothing() -> Future[Reply | None]:
     from concurrent.futures import Future
 
-    found: Future[Reply | None] = Future()
-    found.set_result(None)
-    return found
+    future: Future[Reply | None] = Future()
+    future.set_result(None)
+    return future
 
 
 def _left(until: float) -> float:

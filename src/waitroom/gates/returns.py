@@ -1,7 +1,7 @@
 """Where a gate sends visitors: the waiting page, and from there back to a listed host. Pure.
 
-The host is one that the site has listed, or none is named. Of the request only the path and the
-query are taken, encoded anew, so that nothing in them can become a host, a scheme or a header.
+The host is one that the site has listed, or none is given. Only path and query are taken from the
+request, encoded anew, so that nothing in them can become a host, a scheme or a header.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from waitroom.web.return_urls import (
 
 
 def origin(text: str, field: str) -> str:
-    """Return an http address without its last slash, or say that it is none."""
+    """Return an http URL without its last slash, or refuse the text."""
     parts = urlsplit(text if isinstance(text, str) else "")
     good = parts.scheme in DEFAULT_PORTS and is_host(parts.netloc.lower())
     if not good or parts.query or parts.fragment:
@@ -29,7 +29,7 @@ def origin(text: str, field: str) -> str:
 
 
 def listed(hosts: tuple[str, ...]) -> dict[str, str | None]:
-    """Return the hosts that may be returned to, with the origin of those that were given one."""
+    """Return the hosts that may be returned to, each with its origin if given."""
     origins: dict[str, str | None] = {}
     for text in hosts:
         given = text.lower().rstrip("/")
@@ -43,7 +43,7 @@ def listed(hosts: tuple[str, ...]) -> dict[str, str | None]:
 def return_to(
     hosts: Mapping[str, str | None], host: str, scheme: str, path: str, query: str
 ) -> str | None:
-    """Return the address to come back to, if the request's host is one of the listed ones."""
+    """Return the URL to come back to, if the request's host is listed."""
     wanted = without_default_port(scheme, host.strip())
     if wanted not in hosts:
         return None
@@ -56,6 +56,6 @@ def return_to(
 
 
 def waiting_page(public_url: str, room: str, back: str | None) -> str:
-    """Return the address of a room's waiting page, with where to go afterwards."""
+    """Return the URL of a room's waiting page, with where to go afterwards."""
     page = f"{public_url}/rooms/{quote(room, safe='')}"
     return page if back is None else f"{page}?return={quote(back, safe='')}"

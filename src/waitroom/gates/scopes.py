@@ -9,7 +9,7 @@ from waitroom.gates.decision import Facts
 
 
 def facts_of(scope: MutableMapping[str, Any]) -> Facts:
-    """Return what is known of a request."""
+    """Return the facts of a request."""
     headers, client = scope["headers"], scope.get("client")
 
     def header(name: str) -> str | None:

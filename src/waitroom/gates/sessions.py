@@ -1,6 +1,6 @@
 """The sessions that a gate has seen: check, renew, finish, and announce them after a loss.
 
-Everything goes to Waitroom on threads of the pool; only a strict check keeps a request waiting.
+All calls to Waitroom run on threads of the pool; only a strict check makes a request wait.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 CHECKED_S = 1.0
-"""How long a strict gate believes an answer."""
+"""How long a strict gate trusts a reply."""
 
 WATCH_S = 5.0
-"""How often a gate looks whether a room has lost its state."""
+"""How often a gate checks whether a room has lost its state."""
 
-_AGAIN_S = 15.0  # while a room holds, for those who came to this gate after the first time
+_AGAIN_S = 15.0  # while a room holds: for sessions seen here after the first announcement
 _RETRY_S = 5.0
 _MOST = 20_000
 _BATCH = 500
@@ -34,14 +34,14 @@ _OWED_AT_ONCE = 20
 
 
 class Renewal(NamedTuple):
-    """What came of renewing a pass: the new one, or when to try again."""
+    """The result of renewing a pass: the new pass, or when to try again."""
 
     again_at: float
     fresh: GoodPass | None = None
 
 
 class Sessions:
-    """What a gate knows of sessions beyond their passes."""
+    """What a gate knows about sessions beyond their passes."""
 
     def __init__(self, options: Options, remote: Remote, verifier: Verifier) -> None:
         self._rooms = options.rooms
@@ -57,7 +57,7 @@ class Sessions:
     def still_inside(
         self, good_pass: GoodPass
     ) -> Generator[Future[Reply | None], Reply | None, bool]:
-        """Ask whether a session goes on; while Waitroom is away its signature and end must do."""
+        """Ask whether a session goes on; while Waitroom is away, its signature and end decide."""
         until, good = self._checked.get(good_pass.text, (0.0, False))
         now = time.monotonic()
         if now < until:
@@ -77,7 +77,7 @@ class Sessions:
         return good
 
     def renew(self, good_pass: GoodPass) -> Future[Reply | None] | None:
-        """Begin to renew a session, unless that was tried just now or cannot be."""
+        """Begin to renew a session, unless that was just tried or is not possible."""
         known, now = self._renewals.get(good_pass.text), time.monotonic()
         if known is not None and now < known.again_at:
             return None
@@ -90,14 +90,14 @@ class Sessions:
         )
 
     def renewed(self, good_pass: GoodPass) -> GoodPass | None:
-        """Return the pass that has taken the place of another."""
+        """Return the pass that replaces this one, if any."""
         if not self._renewals:
             return None
         known = self._renewals.get(good_pass.text)
         return None if known is None else known.fresh
 
     def finish(self, good_pass: GoodPass) -> None:
-        """End a session; it is tried again until Waitroom has heard it."""
+        """End a session; retried until Waitroom has received it."""
         self._verifier.end(good_pass)
         if len(self._owed) < _MOST:
             self._owed[good_pass.text] = good_pass

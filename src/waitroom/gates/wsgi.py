@@ -32,19 +32,19 @@ class WaitroomGate:
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pass a request on, or answer it."""
         facts = facts_of(environ)
-        found = self.gate.quick(facts) or settled(self.gate, facts)
-        if isinstance(found, Answer):
-            phrase = f"{found.status} {HTTPStatus(found.status).phrase}"
-            start_response(phrase, found.lines())
-            return [b"" if environ["REQUEST_METHOD"] == "HEAD" else found.body]
-        environ[KEY] = found
+        outcome = self.gate.quick(facts) or settled(self.gate, facts)
+        if isinstance(outcome, Answer):
+            phrase = f"{outcome.status} {HTTPStatus(outcome.status).phrase}"
+            start_response(phrase, outcome.lines())
+            return [b"" if environ["REQUEST_METHOD"] == "HEAD" else outcome.body]
+        environ[KEY] = outcome
 
         def leave(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
-            cookies = found.leaving(int(status[:3]), facts_of, environ)
-            headers = [*headers, *(("Set-Cookie", one.header()) for one in cookies)]
+            cookies = outcome.leaving(int(status[:3]), facts_of, environ)
+            headers = [*headers, *(("Set-Cookie", cookie.header()) for cookie in cookies)]
             return start_response(status, headers, *more)
 
-        return self.app(environ, start_response if found.good_pass is None else leave)
+        return self.app(environ, start_response if outcome.good_pass is None else leave)
 
 
 def finish(request: Any) -> None:
@@ -55,11 +55,11 @@ def finish(request: Any) -> None:
 
 
 def facts_of(environ: Environ) -> Facts:
-    """Return what is known of a request."""
+    """Return the facts of a request."""
 
     def header(name: str) -> str | None:
-        found = environ.get("HTTP_" + name.upper().replace("-", "_"))
-        return None if found is None else str(found)
+        value = environ.get("HTTP_" + name.upper().replace("-", "_"))
+        return None if value is None else str(value)
 
     root, inner = _text(environ.get("SCRIPT_NAME", "")), _text(environ.get("PATH_INFO", ""))
     return Facts(
