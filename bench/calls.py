@@ -1,4 +1,4 @@
-"""What one Python process gets through: many callers at once, against one call after the other."""
+"""The throughput of one Python process: many callers at once, against one call after the other."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ async def measure_calls(
             await engine.poll_many(crowd.room, [ticket])
 
     pairs = {"join": (join_together, join_singly), "poll": (poll_together, poll_singly)}
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in pairs}
+    measured: dict[str, list[tuple[float, float]]] = {name: [] for name in pairs}
     for _ in range(rounds):
         for name, (together, singly) in pairs.items():
             many = await _rate(together, GATHERS * AT_ONCE)
-            one = await _rate(singly, ONE_BY_ONE)
-            found[name].append((many, one))
+            alone = await _rate(singly, ONE_BY_ONE)
+            measured[name].append((many, alone))
         advance(1)
-    for name, rates in found.items():
+    for name, rates in measured.items():
         figures[f"{name}s_per_s"] = median(many for many, _ in rates)
-        figures[f"single_{name}s_per_s"] = median(one for _, one in rates)
-        figures[f"{name}_batch_ratio"] = median(many / one for many, one in rates)
+        figures[f"single_{name}s_per_s"] = median(alone for _, alone in rates)
+        figures[f"{name}_batch_ratio"] = median(many / alone for many, alone in rates)
 
 
 async def _rate(work: Work, count: int) -> float:

@@ -1,8 +1,8 @@
 """`make bench-desk`: a guest's place and wait, beside the seed's way of counting rows.
 
-200 stores with 500 parties each wait. Both sides answer in this process, to as many guests at once:
-ours from the live line, the seed's with one COUNT on the same table, through an index made for that
-query, by a number that it is given rather than has to look up. They take turns, and ratios are
+200 stores have 500 waiting parties each. Both sides answer in this process, to the same number of
+guests at once: ours from the live line, the seed's with one COUNT on the same table, through an
+index made for that query, with the party's number already known. They take turns, and ratios are
 within a turn. Joins are timed whole: the record, synced to disk, and the live line.
 """
 
@@ -78,7 +78,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """Somebody who asks where they stand, in the way of either side."""
+    """A guest who asks for their position, on either side."""
 
     store: str
     number: int
@@ -163,7 +163,7 @@ async def prepare_counts(database: Database) -> None:
 
 @asynccontextmanager
 async def counting(database: Database) -> AsyncIterator[AsyncEngine]:
-    """Connect the seed's side: connections that are kept, and no query but its own."""
+    """Connect the seed's side: persistent connections, and no query but its own."""
     made = create_async_engine(database.engine.url, pool_size=16, max_overflow=0, pool_timeout=60)
     try:
         yield made
@@ -172,7 +172,7 @@ async def counting(database: Database) -> AsyncIterator[AsyncEngine]:
 
 
 async def count_rows(engine: AsyncEngine, guest: Guest) -> int:
-    """Return a position as the seed did at first: by counting who has a number up to this one."""
+    """Return a position as the seed did at first: by counting the numbers up to this one."""
     asked = select(func.count()).where(
         parties.c.store == guest.store,
         parties.c.type == TYPE,
@@ -187,7 +187,7 @@ async def count_rows(engine: AsyncEngine, guest: Guest) -> int:
 async def answers_per_s(
     answer: Callable[[Guest], Awaitable[int]], guests: Sequence[Guest], scale: Scale
 ) -> float:
-    """Let so many guests ask again and again; every answer is checked."""
+    """Let guests ask again and again at once; every answer is checked."""
     ends, answered = time.perf_counter() + scale.seconds, 0
 
     async def ask(chance: random.Random) -> None:
@@ -234,7 +234,7 @@ async def measure_places(
     async with counting(database) as engine:
         with queries(engine) as control:
             await seeds(guests[0])
-        for answer in (ours, seeds):  # connections are made, plans are known
+        for answer in (ours, seeds):  # warm up: connections and query plans
             await answers_per_s(answer, guests, replace(scale, seconds=scale.seconds / 3))
         for _ in range(scale.rounds):
             with queries(database.engine) as seen:

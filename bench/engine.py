@@ -1,4 +1,4 @@
-"""`make bench-engine`: what the engine costs the server, and what one process gets through.
+"""`make bench-engine`: what the engine costs the server, and the throughput of one process.
 
 Times are the server's own where that is possible, and every ratio is taken in this run, on this
 server, in turns: a busy machine slows both sides down. Nothing outside a temporary folder is used.

@@ -1,7 +1,7 @@
-"""`make bench-eta`: how good the estimates are, against the waits that came true.
+"""`make bench-eta`: how good the estimates are, compared with the real waits.
 
-Every ready scenario is rehearsed with seeds that nobody tuned by, and two more that are made up at
-run time. Some hundred people are asked every ten seconds what they are told; see
+Every ready scenario is rehearsed with seeds that were not used for tuning, and two more that are
+made up at run time. The estimates of some hundred people are noted every ten seconds; see
 `waitroom.rehearsal.accuracy` for what counts. The table goes to docs/estimates.md with WRITE=1.
 """
 
@@ -24,7 +24,7 @@ from waitroom.rehearsal.scenario_file import read_text
 
 TARGETS = {"error": 15.0, "covered": 85.0, "jumps": 5.0}
 SIZES = {"concert-onsale": 10_000, "prequeue": 6_000}
-"""How many people to play the large ones with, limits in proportion; the others as they are."""
+"""How many people the large scenarios get, with limits in proportion; the others are unchanged."""
 
 DOCS = Path(__file__).parents[1] / "docs" / "estimates.md"
 _BEGIN, _END = "<!-- bench-eta -->\n", "<!-- /bench-eta -->"
@@ -36,16 +36,16 @@ class Result:
 
     name: str
     seed: int
-    found: dict[Eta, Accuracy]
+    accuracy: dict[Eta, Accuracy]
 
     @property
     def observed(self) -> Accuracy:
-        """What `observed` reached."""
-        return self.found[Eta.OBSERVED]
+        """The accuracy of `observed`."""
+        return self.accuracy[Eta.OBSERVED]
 
     @property
     def distance(self) -> float:
-        """How near the worst of its three figures is to its target; above 1 it is missed."""
+        """The worst of its three figures, relative to its target; above 1 the target is missed."""
         error, covered, jumps = _percents(self.observed)
         return max(
             error / TARGETS["error"],
@@ -89,14 +89,14 @@ session = {{ kind = "lognormal", median_s = {session_s:.0f}, sigma = {rng.unifor
 async def measure(seeds: list[int], salt: int) -> list[Result]:
     """Rehearse everything."""
     rng = random.Random(salt)
-    found = [await play(find(name), seed) for name in NAMES for seed in seeds]
+    results = [await play(find(name), seed) for name in NAMES for seed in seeds]
     for kind in ("pace", "places"):
         while True:
-            one = await play(made_up(rng, kind), rng.randrange(10**6))
-            if Eta.OBSERVED in one.found and one.observed.answers:
-                break  # in others nobody had to wait for two minutes, so there is nothing to judge
-        found.append(one)
-    return found
+            result = await play(made_up(rng, kind), rng.randrange(10**6))
+            if Eta.OBSERVED in result.accuracy and result.observed.answers:
+                break  # otherwise nobody waited for two minutes, so there is nothing to judge
+        results.append(result)
+    return results
 
 
 async def play(scenario: Scenario, seed: int) -> Result:
@@ -116,20 +116,20 @@ def table(results: list[Result]) -> str:
         "| scenario | seed | answers | error | covered | jumps | `batch` | `rate` | `service` |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    for one in sorted(results, key=lambda each: -each.distance):
-        error, covered, jumps = _percents(one.observed)
-        others = [_error(one.found.get(eta)) for eta in (Eta.BATCH, Eta.RATE, Eta.SERVICE)]
+    for result in sorted(results, key=lambda each: -each.distance):
+        error, covered, jumps = _percents(result.observed)
+        others = [_error(result.accuracy.get(eta)) for eta in (Eta.BATCH, Eta.RATE, Eta.SERVICE)]
         lines.append(
-            f"| {one.name} | {one.seed} | {one.observed.answers:,} | {error:.1f} % | "
+            f"| {result.name} | {result.seed} | {result.observed.answers:,} | {error:.1f} % | "
             f"{covered:.1f} % | {jumps:.1f} % | {' | '.join(others)} |"
         )
     return "\n".join(lines) + "\n"
 
 
 def figures(results: list[Result]) -> dict[str, float | int | bool | None]:
-    """Return the worst of all scenarios, which is what a target has to hold for."""
-    observed = [_percents(one.observed) for one in results]
-    found: dict[str, float | int | bool | None] = {
+    """Return the worst of all scenarios, because targets must hold for each."""
+    observed = [_percents(result.observed) for result in results]
+    figures: dict[str, float | int | bool | None] = {
         "observed_mae_pct": round(max(each[0] for each in observed), 1),
         "observed_cover_pct": round(min(each[1] for each in observed), 1),
         "observed_jump_pct": round(max(each[2] for each in observed), 1),
@@ -137,12 +137,12 @@ def figures(results: list[Result]) -> dict[str, float | int | bool | None]:
     for eta in (Eta.BATCH, Eta.RATE, Eta.SERVICE):
         errors = [
             100 * each.error
-            for one in results
-            if (each := one.found.get(eta)) is not None and each.error is not None
+            for result in results
+            if (each := result.accuracy.get(eta)) is not None and each.error is not None
         ]
-        found[f"{eta}_mae_pct"] = round(max(errors), 1) if errors else None
-    missed = sum(one.distance > 1 for one in results)
-    return found | {"scenarios": len(results), "missed": missed}
+        figures[f"{eta}_mae_pct"] = round(max(errors), 1) if errors else None
+    missed = sum(result.distance > 1 for result in results)
+    return figures | {"scenarios": len(results), "missed": missed}
 
 
 def write(text: str) -> None:
@@ -152,12 +152,12 @@ def write(text: str) -> None:
     DOCS.write_text(page[:start] + text + page[end:], "utf-8")
 
 
-def _percents(one: Accuracy) -> tuple[float, float, float]:
-    return 100 * (one.error or 0), 100 * (one.covered or 0), 100 * (one.jumps or 0)
+def _percents(accuracy: Accuracy) -> tuple[float, float, float]:
+    return 100 * (accuracy.error or 0), 100 * (accuracy.covered or 0), 100 * (accuracy.jumps or 0)
 
 
-def _error(one: Accuracy | None) -> str:
-    return "–" if one is None or one.error is None else f"{100 * one.error:.1f} %"
+def _error(accuracy: Accuracy | None) -> str:
+    return "–" if accuracy is None or accuracy.error is None else f"{100 * accuracy.error:.1f} %"
 
 
 def main() -> None:

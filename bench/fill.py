@@ -1,4 +1,4 @@
-"""Fills rooms through the engine's own joins, and the structures that it is compared with."""
+"""Fills rooms through the engine's own joins, and fills the structures of the comparison."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from waitroom.engine import Join, keys
 from waitroom.models import MEMBERS_PER_SCRIPT, Policy, State, TicketView
 
 KEPT = 1_000_000
-"""Most tickets that a crowd remembers: those of ten million would not leave room for much else."""
+"""Most tickets that a crowd remembers: those of ten million people would fill the memory."""
 
 Advance = Callable[[int], None]
 
@@ -72,7 +72,7 @@ async def _join(rig: Rig, room: str, count: int, expected: State) -> list[str]:
 
 
 async def poll_everybody(rig: Rig, crowd: Crowd, advance: Advance) -> None:
-    """Let everybody that is remembered poll once, in random order."""
+    """Let every remembered ticket poll once, in random order."""
     random.shuffle(crowd.tickets)
     for start in range(0, len(crowd.tickets), MEMBERS_PER_SCRIPT):
         some = crowd.tickets[start : start + MEMBERS_PER_SCRIPT]
@@ -83,7 +83,7 @@ async def poll_everybody(rig: Rig, crowd: Crowd, advance: Advance) -> None:
 async def fill_measured(rig: Rig, scale: Scale, figures: Figures, advance: Advance) -> Crowd:
     """Fill the big room, and note what each person who waits costs."""
     crowd = await fill_room(rig, "big", scale.inside, advance)
-    await asyncio.sleep(0.3)  # buffers of clients and of the file go back
+    await asyncio.sleep(0.3)  # until buffers of clients and of the file are freed
     used, resident = await rig.memory()
     before = await rig.usec("evalsha")
     began = time.perf_counter()
@@ -104,7 +104,7 @@ async def fill_measured(rig: Rig, scale: Scale, figures: Figures, advance: Advan
 
 
 async def fill_seed(rig: Rig, waiting: int, advance: Advance) -> SeedLine:
-    """Make the structures of seed 004 as its crowd leaves them, with one poll each as well."""
+    """Make the structures of seed 004 as its crowd leaves them, with one poll each too."""
     made = SeedLine("seed:line", "seed:last_polls", [])
     sha = await rig.admin.script_load(lua("seed004_join"))
     first_ms = int(time.time() * 1000) - waiting

@@ -62,7 +62,7 @@ class Scale:
 
 
 def scope(token: str) -> dict[str, Any]:
-    """Return a browser's request as a server hands it on."""
+    """Return a browser's request as an ASGI scope."""
     headers = [
         (b"host", b"shop.example"),
         (b"user-agent", b"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101"),
@@ -120,17 +120,17 @@ async def measure_decision(url: str, keys: PassKeys, scale: Scale, figures: Figu
     rounds = [_round(app, scopes) for _ in range(20 * scale.rounds)]
     figures["verify_cached_us"] = statistics.median(rounds)
     fresh = [scope(token) for token in passes(keys, scale.fresh, 10_000)]
-    figures["verify_cold_us"] = statistics.median(_round(app, [one]) for one in fresh)
+    figures["verify_cold_us"] = statistics.median(_round(app, [request]) for request in fresh)
     app.gate.close()
 
 
 def _round(app: WaitroomGate, scopes: Sequence[dict[str, Any]]) -> float:
     """Return µs per decision."""
     quick = app.gate.quick
-    app.gate.due_at = time.monotonic() + 60  # what is due then is not a part of a decision
+    app.gate.due_at = time.monotonic() + 60  # periodic work is not a part of a decision
     began = time.perf_counter()
-    for one in scopes:
-        if quick(facts_of(one)) is None:
+    for request in scopes:
+        if quick(facts_of(request)) is None:
             raise AssertionError("the pass was not taken")
     return (time.perf_counter() - began) / len(scopes) * 1e6
 
@@ -162,9 +162,9 @@ async def measure_overhead(
         for _ in range(scale.rounds):
             for peer in (bare, gate):
                 rates[peer.name].append(await _loaded(peer, load, scale.seconds))
-    for name, found in rates.items():
-        figures[f"{name}_per_s"] = statistics.median(rate for rate, _ in found)
-        figures[f"{name}_cpu_us"] = statistics.median(cpu for _, cpu in found)
+    for name, measured in rates.items():
+        figures[f"{name}_per_s"] = statistics.median(rate for rate, _ in measured)
+        figures[f"{name}_cpu_us"] = statistics.median(cpu for _, cpu in measured)
     pairs = zip(rates["gated"], rates["bare"], strict=True)
     figures["gate_overhead_pct"] = statistics.median(100 * a[0] / b[0] for a, b in pairs)
 

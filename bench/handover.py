@@ -1,4 +1,4 @@
-"""How long after a session's end the next person is called, and how expiry by TTL would do."""
+"""How long after a session's end the next person is called, compared with expiry by TTL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TTL_S = 2.0
 
 
 async def measure_handovers(rig: Rig, samples: int, figures: Figures, advance: Advance) -> None:
-    """Let sessions end one by one in several rooms, with the ticker as the only one that acts."""
+    """Let sessions end one by one in several rooms, where only the ticker acts."""
     async with Ticker(rig.engine):
         delays = await asyncio.gather(
             *(_one_room(rig, f"handover{i}", samples // ROOMS, advance) for i in range(ROOMS))
@@ -53,19 +53,19 @@ async def _one_room(rig: Rig, room: str, samples: int, advance: Advance) -> list
     called_us = await _called_us(rig, room, {view.id for view in waiting})
     assert len(called_us) == samples, f"only {len(called_us)} of {samples} were called"
     advance(samples)
-    # Whoever is called n-th got the place of the session that ended n-th.
+    # The n-th person called gets the place of the n-th session that ended.
     return [at / 1000 - end for at, end in zip(called_us, sorted(ends_ms), strict=True)]
 
 
 async def _called_us(rig: Rig, room: str, ids: set[str]) -> list[int]:
     """Return the moments at which `ids` were called, from the room's events."""
-    found: list[int] = []
+    called_us: list[int] = []
     events: Any = await rig.admin.xrange(keys.room_key(room, "events"))
     for _, fields in events:
         if fields[b"kind"] == b"called":
             called = ids.intersection(fields[b"ids"].decode().split())
-            found += [int(fields[b"at"])] * len(called)
-    return found
+            called_us += [int(fields[b"at"])] * len(called)
+    return called_us
 
 
 async def measure_keyspace(rig: Rig, within_s: float, figures: Figures) -> None:

@@ -1,4 +1,4 @@
-"""`make bench-http`: what one server process gets through, beside two others in the same run.
+"""`make bench-http`: the throughput of one server process, beside two others in the same run.
 
 `handrolled` is the queue that a good engineer writes in an afternoon, `ceiling` the bare server
 with a constant body. All three have the same backend, and in turns the same core; wrk and that
@@ -65,8 +65,8 @@ async def _loads(
     with reporter.step("the same crowd, hand-written", people) as advance:
         others = await fill_handrolled(on, *sizes, advance)
     with tickets.open() as lines:
-        one = lines.readline().strip()
-    async with line_up(on, core, one) as peers:
+        ticket = lines.readline().strip()
+    async with line_up(on, core, ticket) as peers:
         with reporter.step("people go inside", scale.inside) as advance:
             passes = await let_inside(on, peers.ours, scale.inside, advance)
         with reporter.step("polls, joins and checks in turn", 6 * scale.rounds) as advance:

@@ -1,7 +1,7 @@
 """What a poll costs the server: ours, as seed 004 does it, and as two plain commands.
 
-Each way sends as many polls in one pipeline, so that the server is as warm for one as for the
-other; our calls are those of `engine.poll_many`, taken down beforehand.
+Each way sends the same number of polls in one pipeline, so that the server is equally warm for all;
+our calls are those of `engine.poll_many`, recorded beforehand.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ POLLS = PER_BATCH * BATCHES
 
 
 class Recorder:
-    """Stands in for the engine's client, and takes its script calls down."""
+    """Replaces the engine's client, and records its script calls."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -42,7 +42,7 @@ class Recorder:
 
 @dataclass(slots=True)
 class Side:
-    """One way to poll: which commands the server books it under, and the cost of each round."""
+    """One way to poll: the commands that the server counts it under, and the cost of each round."""
 
     fill: Callable[[Pipeline], None]
     commands: tuple[str, ...]

@@ -62,7 +62,7 @@ LINES = (
 
 
 class Reporter:
-    """Shows how far it is: a bar on a terminal, a plain line per step elsewhere."""
+    """Shows progress: a bar on a terminal, a plain line per step elsewhere."""
 
     def __init__(self) -> None:
         self.console = Console(width=None if sys.stdout.isatty() else 100)

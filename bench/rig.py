@@ -28,8 +28,8 @@ class Rig:
     async def usec(self, *commands: str) -> int:
         """Return the server's microseconds in `commands` so far.
 
-        Those of a script include what runs inside it, which is counted again under its own name:
-        never add the two.
+        A script's time includes the commands inside it, which are counted again under their own
+        names: never add the two.
         """
         stats = await self.admin.info("commandstats")
         return sum(int(stats.get(f"cmdstat_{name}", {}).get("usec", 0)) for name in commands)

@@ -1,4 +1,4 @@
-"""How long a script may hold the server up: sessions end all at once, people are admitted."""
+"""How long a script blocks the server at most: all sessions end at once, people are admitted."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from waitroom.models import MEMBERS_PER_SCRIPT
 
 PER_POLL = 128
 LOGGED_US = 250
-"""Scripts from here on are noted one by one. Below, the log would fill with what runs inside them,
-and slow them down by it."""
+"""Longer scripts are logged one by one. With a lower limit the log would fill with the commands
+inside them, and slow them down."""
 
 
 async def measure_storm(
@@ -25,7 +25,7 @@ async def measure_storm(
     """End every session of a room at once, admit others, and poll meanwhile."""
     engine, room = rig.engine, crowd.room
     key = keys.room_key(room, "inside")
-    # All deadlines lie in the past from now on, in the order that they had.
+    # Move all deadlines into the past, in the same order.
     await rig.admin.zunionstore(key, {key: 1e-3})
     await engine.configure(room, capacity=admitted)
     await rig.configure(slowlog_max_len=200_000, slowlog_log_slower_than=LOGGED_US)
@@ -51,7 +51,7 @@ async def measure_storm(
     _note(figures, "advance", steps, await _longer_ms(rig, Verb.ADVANCE))
     _note(figures, "poll", polled // PER_POLL, await _longer_ms(rig, Verb.POLL))
     for figure, each in (("script_p99_ms", "p99_ms"), ("longest_script_ms", "longest_ms")):
-        # The worse verb's: many short polls must not hide a long advance.
+        # The figure of the slower verb: many short polls must not hide a long advance.
         figures[figure] = max(figures[f"advance_{each}"], figures[f"poll_{each}"])
     await rig.configure(slowlog_log_slower_than=10_000)
     await rig.admin.slowlog_reset()
@@ -66,7 +66,7 @@ async def _poll_until(rig: Rig, crowd: Crowd, over: asyncio.Event) -> int:
 
 
 async def _longer_ms(rig: Rig, verb: Verb) -> list[float]:
-    """Return how long those calls of a verb took that the log has."""
+    """Return how long the logged calls of a verb took."""
     sha = script(verb, rig.engine.backend.facts.scripts_take_flags).sha.encode()
     entries: list[dict[str, Any]] = await rig.admin.slowlog_get(200_000)
     return [

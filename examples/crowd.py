@@ -1,7 +1,7 @@
 """A crowd comes to a room with few places: `make run`, or `python examples/crowd.py PEOPLE`.
 
 Everything is real: a Valkey server of its own in a temporary folder, the Lua, the ticker, and 300
-visitors as tasks who join, poll, enter, stay a while, finish, or close the tab without a word.
+visitors as tasks who join, poll, enter, stay a while, finish, or just close the tab.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ PEOPLE = int(sys.argv[1]) if len(sys.argv) > 1 else 300
 POLICY = Policy(capacity=20, batch=5, every_s=0.5, session_s=4, enter_within_s=2, presence_s=3)
 
 
-async def visitor(engine: Engine, told: Counter[str], arrives_s: float) -> None:
+async def visitor(engine: Engine, ended: Counter[str], arrives_s: float) -> None:
     """Live through one visit."""
     await asyncio.sleep(arrives_s)
     view = await engine.join(ROOM)
     while view.state is State.WAITING:
         if random.random() < 0.005:
-            told["closed the tab"] += 1
+            ended["closed the tab"] += 1
             return
         await asyncio.sleep(random.uniform(0.4, 0.8))
         view = await engine.poll(ROOM, view.ticket)
     if view.state is State.GONE or random.random() < 0.05:
-        told["called, never came"] += 1
+        ended["called, never came"] += 1
         return
     try:
         await engine.enter(ROOM, view.ticket)
         await asyncio.sleep(random.uniform(0.3, 2.5))
         await engine.finish(ROOM, view.ticket)
-        told["served"] += 1
+        ended["served"] += 1
     except Refused as error:
-        told[error.code] += 1
+        ended[error.code] += 1
 
 
-def picture(stats: Stats, told: Counter[str]) -> Panel:
+def picture(stats: Stats, ended: Counter[str]) -> Panel:
     """Draw the room as it is now."""
     table = Table.grid(padding=(0, 2), expand=True)
     table.add_column(justify="right", width=10)
@@ -59,32 +59,32 @@ def picture(stats: Stats, told: Counter[str]) -> Panel:
     rows = (("waiting", stats.waiting, PEOPLE), ("called", stats.called, capacity))
     for name, number, most in (*rows, ("inside", stats.inside, capacity)):
         table.add_row(name, str(number), ProgressBar(total=most, completed=number))
-    ended = ", ".join(f"{number} {what}" for what, number in sorted(told.items())) or "nobody yet"
+    done = ", ".join(f"{number} {what}" for what, number in sorted(ended.items())) or "nobody yet"
     limit = f"{stats.called + stats.inside} of at most {capacity} places taken"
-    lines = Group(table, Text(f"\n{limit}; done: {ended}"))
+    lines = Group(table, Text(f"\n{limit}; done: {done}"))
     pace = f"{POLICY.batch} people every {POLICY.every_s:g} s, at most {capacity} at once"
     return Panel(lines, title=f"room {ROOM!r}: {PEOPLE} people come, {pace}")
 
 
 async def main() -> None:
     """Show a room from the first visitor to the last."""
-    console, told = Console(), Counter[str]()
+    console, ended = Console(), Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         ring = KeyRing([b"only for this demonstration: 32 b"])
         engine = await Engine.connect(None, Path(folder), ring)
         async with engine, Ticker(engine):
             await engine.create(ROOM, POLICY)
             crowd = asyncio.gather(
-                *(visitor(engine, told, random.expovariate(1 / 4)) for _ in range(PEOPLE))
+                *(visitor(engine, ended, random.expovariate(1 / 4)) for _ in range(PEOPLE))
             )
             worst = 0
-            with Live(picture(await engine.stats(ROOM), told), console=console) as live:
+            with Live(picture(await engine.stats(ROOM), ended), console=console) as live:
                 while not crowd.done():
                     await asyncio.sleep(0.25 if console.is_terminal else 2)
                     stats = await engine.stats(ROOM)
                     worst = max(worst, stats.called + stats.inside)
-                    live.update(picture(stats, told))
-                    if not console.is_terminal:  # where nothing can be drawn over, a line a look
+                    live.update(picture(stats, ended))
+                    if not console.is_terminal:  # no terminal to redraw: print a line instead
                         console.print(f"{stats.waiting} waiting, {stats.inside} inside")
             await crowd
     console.print(f"\nEverybody is through; whenever we looked, never more than {worst} at once.")

@@ -1,4 +1,4 @@
-"""Single requests before the measurement begins: who is told to come again does so."""
+"""Single requests before the measurement begins, repeated when the server asks for it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ BIG, JOINS, INSIDE, LIVE = "big", "joins", "inside", "live"
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The backend, with what a server needs to be told of it, and a folder for files."""
+    """The backend, the settings with which servers reach it, and a folder for files."""
 
     rig: Rig
     url: str
@@ -63,7 +63,7 @@ async def fill_waiting(on: Ground, waiting: int, sample: int, advance: Advance) 
     """Let people wait in our rooms; return a file with tickets of some of them."""
     for room in (BIG, JOINS):
         crowd = await fill_room(on.rig, room, 1, advance)
-        # Or nobody would be told how long it takes, and estimating would cost nothing.
+        # Otherwise nobody would get an estimate, and estimating would cost nothing.
         await on.rig.engine.configure(room, eta=Eta.SERVICE)
         await let_join(on.rig, crowd, waiting if room == BIG else waiting // 10, advance)
         if room == BIG:

@@ -1,8 +1,8 @@
 """The queue that a good engineer writes in an afternoon, and that would pass review.
 
 FastAPI with a response model, `redis.asyncio` with hiredis, a bounded pool that waits for a free
-connection, one EVALSHA per request. It has neither signed tickets nor estimates, admits nobody and
-forgets nobody: what it leaves out makes it faster, not slower.
+connection, one EVALSHA per request. It has no signed tickets and no estimates, admits nobody and
+forgets nobody: all that is missing makes it faster, not slower.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A load at a fixed rate, whatever the server does: wrk always keeps its connections full.
 
-Each request has a moment at which it is due. If no connection is free it waits here, and its time
-counts from that moment, so that a server which stalls is charged for everybody it kept waiting.
+Each request has a due time. If no connection is free it waits here, and its latency counts from the
+due time, so that a stalled server is charged for everybody it kept waiting.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 @dataclass(slots=True)
 class Paced:
-    """One load: what to send, who is free to send it, and what came back."""
+    """One load: the requests, the free connections, and the latencies."""
 
     requests: list[bytes]
     free: deque[_Connection] = field(default_factory=deque)
@@ -33,7 +33,7 @@ class Paced:
     errors: int = 0
 
     def send(self) -> None:
-        """Send what is due for as long as a connection is free."""
+        """Send due requests while a connection is free."""
         while self.due and self.free:
             self.free.popleft().ask(random.choice(self.requests), self.due.popleft())
 
@@ -53,7 +53,7 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by type
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
         self._load.free.append(self)
 
     def ask(self, request: bytes, due: float) -> None:

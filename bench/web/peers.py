@@ -125,10 +125,10 @@ def _kill(pid: int) -> None:
 
 def _family(pid: int) -> list[int]:
     try:
-        found = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
     except OSError:
         return []
-    return [pid, *(one for child in found for one in _family(int(child)))]
+    return [pid, *(member for child in children for member in _family(int(child)))]
 
 
 def _rss_kb(pid: int) -> int:
@@ -149,6 +149,6 @@ def _cpu_s(pid: int) -> float:
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

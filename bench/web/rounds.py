@@ -30,7 +30,7 @@ RATIOS = {
 
 @dataclass(slots=True)
 class Rounds:
-    """What was found so far, by the name of the load."""
+    """The results so far, by the name of the load."""
 
     per_s: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     cpu_us: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -38,13 +38,13 @@ class Rounds:
     errors: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     async def run(self, name: str, peer: Peer, load: Load, seconds: int) -> None:
-        """Load one peer for a while, and note what came of it."""
+        """Load one peer for a while, and note the result."""
         before_s = peer.cpu_s()
         outcome = await put(load, peer.port, seconds)
         used_s = peer.cpu_s() - before_s
         self.per_s[name].append(outcome.per_s)
         self.cpu_us[name].append(used_s * 1e6 / max(1, outcome.requests))
-        if name == "ceiling":  # it has nobody to wait for, so it uses all that it gets
+        if name == "ceiling":  # it never waits, so it uses all of the core that it gets
             self.shares.append(used_s / outcome.seconds)
         self.errors[peer.name] += outcome.errors
 
@@ -80,19 +80,19 @@ async def measure_rounds(
         ("handrolled_join", peers.handrolled, Load.post(f"/rooms/{JOINS}/tickets"), 0),
         ("check", peers.ours, Load.bearer("/v1/check", passes), scale.other_s),
     ]
-    found, seconds = Rounds(), scale.poll_s
+    results, seconds = Rounds(), scale.poll_s
     for _ in range(scale.rounds):
         for name, peer, load, given in loads:
-            seconds = given or seconds  # a peer has as long as ours before it
-            await found.run(name, peer, load, seconds)
+            seconds = given or seconds  # a peer runs as long as ours before it
+            await results.run(name, peer, load, seconds)
             advance(1)
-    found.report(figures)
+    results.report(figures)
 
 
 async def measure_paced(
     peer: Peer, tickets: Path, seconds: float, figures: Figures, advance: Advance
 ) -> None:
-    """Poll at half of the most that ours got through, and note how long people wait."""
+    """Poll at half of our highest rate, and note how long people wait."""
     poll = Load.get(f"/v1/rooms/{BIG}/tickets/", tickets)
     load = await run_paced(peer.port, poll.requests(), figures["polls_per_s"] / 2, seconds)
     advance(len(load.took_ms))
@@ -112,5 +112,5 @@ async def let_inside(on: Ground, peer: Peer, people: int, advance: Advance) -> P
             assert answer.json().get("state") == "inside", answer.text
             passes.append(answer.json()["pass"])
             advance(1)
-            client.cookies.clear()  # or it would be one person, again and again
+            client.cookies.clear()  # or it would be the same person again and again
     return on.write("passes", passes)

@@ -25,13 +25,13 @@ class _Stream(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast("asyncio.Transport", transport)  # uvloop's is none by type
+        self.transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
         self.transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
         now = time.perf_counter()
         data = self._tail + data
-        # What a chunk of HTTP or an event cut off comes again with the rest of it.
+        # Keep the tail: an HTTP chunk may cut an event in two.
         self._tail = data[-len(_CALLED) :] if self.opened.done() else data
         if self.told_at is None and _CALLED in data:
             self.told_at = now
@@ -70,21 +70,21 @@ class Streams:
                 protocol = partial(_Stream, request)
                 made.append((await loop.create_connection(protocol, "127.0.0.1", port))[1])
             self.open += made
-            await asyncio.wait([one.opened for one in made], timeout=PATIENCE_S)
-            bad = sum(not (one.opened.done() and one.opened.result()) for one in made)
+            await asyncio.wait([stream.opened for stream in made], timeout=PATIENCE_S)
+            bad = sum(not (stream.opened.done() and stream.opened.result()) for stream in made)
             self.failed += bad
-            if bad == len(made):  # nor would the others, and each try takes its patience
+            if bad == len(made):  # the others would fail too, and each try takes long
                 return
 
-    async def told(self, count: int) -> None:
-        """Wait until the first `count` were told, or for as long as anybody would."""
+    async def wait_until_told(self, count: int) -> None:
+        """Wait until the first `count` were told, at most `PATIENCE_S`."""
         give_up = time.perf_counter() + PATIENCE_S
         while time.perf_counter() < give_up:
-            if all(one.told_at is not None for one in self.open[:count]):
+            if all(stream.told_at is not None for stream in self.open[:count]):
                 return
             await asyncio.sleep(0.05)
 
     def close(self) -> None:
         """Hang up everywhere."""
-        for one in self.open:
-            one.close()
+        for stream in self.open:
+            stream.close()

@@ -16,7 +16,7 @@ from waitroom.engine import Join
 from waitroom.models import MEMBERS_PER_SCRIPT, Mode, Policy, TicketView
 
 WARM = 50
-GAP_S = 0.17  # no part of a second, so that batches fall on every moment of the server's loop
+GAP_S = 0.17  # no fraction of a second, so that batches meet every phase of the server's loop
 
 
 def allow_files(needed: int) -> None:
@@ -29,7 +29,7 @@ def allow_files(needed: int) -> None:
 async def measure_streams(
     on: Ground, peer: Peer, scale: Scale, figures: Figures, advance: Advance
 ) -> None:
-    """Open streams on a server that did nothing before, then call everybody in batches."""
+    """Open streams on a fresh server, then call everybody in batches."""
     await on.rig.engine.create(LIVE, Policy(mode=Mode.MANUAL, enter_within_s=3_600))
     tickets = await _join(on, WARM + scale.streams)
     paths = [f"/v1/rooms/{LIVE}/tickets/{ticket}/events" for ticket in tickets]
@@ -69,9 +69,9 @@ async def _call_all(on: Ground, streams: Streams, batches: int) -> list[float]:
         assert count, "nobody could be called"
         called_at += [time.perf_counter()] * count
         await asyncio.sleep(GAP_S)
-    await streams.told(len(called_at))
+    await streams.wait_until_told(len(called_at))
     return [
-        max(0.0, (one.told_at - at) * 1000)
-        for one, at in zip(streams.open, called_at, strict=True)
-        if one.told_at is not None
+        max(0.0, (stream.told_at - at) * 1000)
+        for stream, at in zip(streams.open, called_at, strict=True)
+        if stream.told_at is not None
     ]

@@ -43,14 +43,14 @@ class Load:
         return cls(f"POST {path} HTTP/1.1\r\n{HOST}Content-Length: 0\r\n\r\n", "")
 
     def requests(self) -> list[bytes]:
-        """Return all requests, for who sends them without wrk."""
+        """Return all requests, for senders other than wrk."""
         lines = self.lines.read_text("utf-8").split() if self.lines else [""]
         return [f"{self.before}{line}{self.after}".encode() for line in lines]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a load; wrk counts a status of 400 or more as an error."""
+    """The result of a load; wrk counts a status of 400 or more as an error."""
 
     requests: int
     seconds: float
@@ -82,10 +82,10 @@ async def put(load: Load, port: int, seconds: int) -> Outcome:
         stderr=asyncio.subprocess.STDOUT,
     )
     output, _ = await process.communicate()
-    said = output.decode(errors="replace").strip()
-    if process.returncode or not said.endswith("}"):
-        raise RuntimeError(f"wrk ended with {process.returncode}: {said[-500:]}")
-    found = json.loads(said.splitlines()[-1])
-    errors = found["status"] + found["socket"] + found["timeout"]
-    good = found["requests"] - found["status"]
-    return Outcome(good, found["us"] / 1e6, errors, found["p99_us"] / 1000)
+    text = output.decode(errors="replace").strip()
+    if process.returncode or not text.endswith("}"):
+        raise RuntimeError(f"wrk ended with {process.returncode}: {text[-500:]}")
+    counts = json.loads(text.splitlines()[-1])
+    errors = counts["status"] + counts["socket"] + counts["timeout"]
+    good = counts["requests"] - counts["status"]
+    return Outcome(good, counts["us"] / 1e6, errors, counts["p99_us"] / 1000)

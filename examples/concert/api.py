@@ -18,8 +18,8 @@ router = APIRouter(prefix="/api", tags=["booking"])
 
 def booking_of(request: Request) -> Booking:
     """Return the desk of this site."""
-    found: Booking = request.app.state.booking
-    return found
+    booking: Booking = request.app.state.booking
+    return booking
 
 
 def visitor_of(
@@ -27,7 +27,7 @@ def visitor_of(
     response: Response,
     known: Annotated[str | None, Cookie(alias=VISITOR, max_length=64)] = None,
 ) -> str:
-    """Return who is asking; a newcomer gets a cookie to be known by."""
+    """Return who is asking; a newcomer gets an identifying cookie."""
     if known:
         return known
     made = secrets.token_urlsafe(16)
@@ -52,20 +52,20 @@ class Wish(BaseModel):
 
 
 class Payment(BaseModel):
-    """With what to pay. The number is not kept."""
+    """The card to pay with. Its number is not stored."""
 
     card: Card
 
 
 @router.get("/concerts")
 def concerts(desk: Desk) -> list[ConcertView]:
-    """Say what is played."""
+    """Return the concerts."""
     return desk.concerts()
 
 
 @router.get("/concerts/{concert}/dates")
 def dates(desk: Desk, concert: Number) -> list[DateView]:
-    """Say when it is played."""
+    """Return the dates of a concert."""
     return desk.dates(concert)
 
 

@@ -103,16 +103,16 @@ def ungated(site: Site, clock: Callable[[], int] = now_ms) -> FastAPI:
     app.include_router(api.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
-    app.add_exception_handler(BookingError, _told)
+    app.add_exception_handler(BookingError, _problem)
     app.add_exception_handler(pages.Elsewhere, pages.led_back)
     return app
 
 
-async def _told(request: Request, error: Exception) -> Response:
+async def _problem(request: Request, error: Exception) -> Response:
     """Answer a program with problem+json, and a person with a page."""
     assert isinstance(error, BookingError)  # noqa: S101 - for mypy; the handler is for these
     if not request.url.path.startswith("/api/"):
         return pages.sorry(request, error)
-    told = {"type": "about:blank", "title": error.code, "status": error.status}
-    told |= {"detail": error.detail, "code": error.code}
-    return JSONResponse(told, error.status, media_type="application/problem+json")
+    problem = {"type": "about:blank", "title": error.code, "status": error.status}
+    problem |= {"detail": error.detail, "code": error.code}
+    return JSONResponse(problem, error.status, media_type="application/problem+json")

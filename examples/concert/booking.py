@@ -1,8 +1,8 @@
 """The six calls of a booking: concerts, dates, seats, hold a seat, reserve it, pay.
 
 A seat is sold once and held by one person at a time; holds end by themselves. Each change is one
-transaction that looks and writes alone (`Store.writing`), and the tables would refuse a second
-buyer even if this module had a mistake. Time comes from `clock`, so that tests need not wait.
+exclusive transaction (`Store.writing`), and the tables would refuse a second buyer even if this
+module had a bug. Time comes from `clock`, so that tests need not wait.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .views import (
 HOLD_S = 180
 PAY_S = 180
 DECLINED = "4000000000000002"
-"""A card number for trying out what happens when the bank says no."""
+"""A card number with which the payment is declined, to try that out."""
 
 
 def now_ms() -> int:
@@ -40,7 +40,7 @@ def now_ms() -> int:
 
 
 class Booking:
-    """The desk of the hall. A visitor is whoever shows the same unguessable text again."""
+    """The desk of the hall. A visitor is identified by an unguessable text."""
 
     def __init__(
         self,
@@ -55,13 +55,13 @@ class Booking:
         self._pay_ms = int(pay_s * 1000)
 
     def concerts(self) -> list[ConcertView]:
-        """Say what is played."""
+        """Return the concerts."""
         with self._store.reading() as db:
-            found = db.scalars(select(Concert).order_by(Concert.id))
-            return [ConcertView(one.id, one.title, one.hall) for one in found]
+            concerts = db.scalars(select(Concert).order_by(Concert.id))
+            return [ConcertView(concert.id, concert.title, concert.hall) for concert in concerts]
 
     def dates(self, concert: int) -> list[DateView]:
-        """Say when a concert is played, and how many seats are free."""
+        """Return the dates of a concert, and how many seats are free."""
         with self._store.reading() as db:
             if db.get(Concert, concert) is None:
                 raise NotThere
@@ -81,18 +81,18 @@ class Booking:
         """Show the seat map of a date as a visitor may see it."""
         with self._store.reading() as db:
             rows = db.execute(_seats(self._clock()).where(Seat.date_id == date))
-            found = [
+            seats = [
                 SeatView(seat.id, seat.row, seat.number, seat.price, _state(sold, holder, visitor))
                 for seat, sold, holder in rows
             ]
-        if not found:
+        if not seats:
             raise NotThere
-        return found
+        return seats
 
     def hold(self, seat: int, visitor: str) -> HoldView:
         """Keep a free seat for the visitor. Another seat they held is free again.
 
-        Holding the same seat again changes nothing: nobody keeps a seat for ever.
+        Holding the same seat again does not extend the hold.
         """
         now = self._clock()
         with self._store.writing() as db:
@@ -110,13 +110,13 @@ class Booking:
             db.add(Hold(seat_id=seat, visitor=visitor, ends_at_ms=now + self._hold_ms))
             return HoldView(seat, moment(now + self._hold_ms))
 
-    def held(self, seat: int, visitor: str) -> tuple[SeatView, int, HoldView]:
+    def held_seat(self, seat: int, visitor: str) -> tuple[SeatView, int, HoldView]:
         """Return a seat that the visitor holds, its date, and until when."""
         with self._store.reading() as db:
             hold = self._own(db, seat, visitor)
-            found = db.get_one(Seat, seat)
-            view = SeatView(found.id, found.row, found.number, found.price, "mine")
-            return view, found.date_id, HoldView(seat, moment(hold.ends_at_ms))
+            record = db.get_one(Seat, seat)
+            view = SeatView(record.id, record.row, record.number, record.price, "mine")
+            return view, record.date_id, HoldView(seat, moment(hold.ends_at_ms))
 
     def reserve(self, seat: int, visitor: str, name: str) -> ReservationView:
         """Put a held seat in a name; there is time to pay from now on, but only once."""
@@ -138,24 +138,24 @@ class Booking:
             return _view(db, db.get_one(Reservation, hold.reservation_id))
 
     def pay(self, reservation: str, visitor: str, card: str) -> ReservationView:
-        """Buy a reserved seat. Paying again what is paid takes no money and answers the same.
+        """Buy a reserved seat. Paying twice takes no money and returns the same.
 
-        A real site would ask its bank before the transaction, with the reservation as the key that
-        makes a repetition harmless: nobody may wait for a bank while holding the lock.
+        A real site would ask its bank before the transaction, with the reservation as the
+        idempotency key: nobody may wait for a bank while holding the lock.
         """
         declined = "".join(card.split()) == DECLINED
         with self._store.writing() as db:
-            found = _reservation(db, reservation, visitor)
-            if found.paid_at_ms is None:
-                hold = self._own(db, found.seat_id, visitor)
+            record = _reservation(db, reservation, visitor)
+            if record.paid_at_ms is None:
+                hold = self._own(db, record.seat_id, visitor)
                 if hold.reservation_id != reservation:
                     raise HoldOver
                 if declined:
                     raise CardDeclined
-                found.paid_at_ms = self._clock()
+                record.paid_at_ms = self._clock()
                 db.delete(hold)
                 db.flush()
-            return _view(db, found)
+            return _view(db, record)
 
     def reservation(self, reservation: str, visitor: str) -> ReservationView:
         """Return a visitor's own reservation."""
@@ -165,10 +165,10 @@ class Booking:
     def order(self, reservation: str) -> ReservationView:
         """Return what was bought, to whoever has its id: the receipt."""
         with self._store.reading() as db:
-            found = db.get(Reservation, reservation)
-            if found is None or found.paid_at_ms is None:
+            record = db.get(Reservation, reservation)
+            if record is None or record.paid_at_ms is None:
                 raise NotThere
-            return _view(db, found)
+            return _view(db, record)
 
     def _own(self, db: Session, seat: int, visitor: str) -> Hold:
         """Return the visitor's hold of a seat, if it has not ended."""
@@ -187,44 +187,44 @@ def _state(sold: str | None, holder: str | None, visitor: str | None) -> SeatSta
 
 
 def _seats(now: int) -> Select[Seat, str, str]:
-    """Select seats in order, each with its sale and the visitor of its living hold, if any."""
+    """Select seats in order, each with its sale and the visitor of its current hold, if any."""
     sold = (Reservation.seat_id == Seat.id) & Reservation.paid_at_ms.is_not(None)
-    held = (Hold.seat_id == Seat.id) & (Hold.ends_at_ms > now)
-    found = select(Seat, Reservation.id, Hold.visitor).outerjoin(Reservation, sold)
-    return found.outerjoin(Hold, held).order_by(Seat.date_id, Seat.row, Seat.number)
+    is_held = (Hold.seat_id == Seat.id) & (Hold.ends_at_ms > now)
+    query = select(Seat, Reservation.id, Hold.visitor).outerjoin(Reservation, sold)
+    return query.outerjoin(Hold, is_held).order_by(Seat.date_id, Seat.row, Seat.number)
 
 
 def _dates(now: int) -> Select[int, int, datetime, int, int]:
     """Select dates in order, each with its seats counted."""
     sold = (Reservation.seat_id == Seat.id) & Reservation.paid_at_ms.is_not(None)
-    held = (Hold.seat_id == Seat.id) & (Hold.ends_at_ms > now)
+    is_held = (Hold.seat_id == Seat.id) & (Hold.ends_at_ms > now)
     free = func.count(Seat.id) - func.count(Reservation.id) - func.count(Hold.seat_id)
     columns = (Evening.id, Evening.concert_id, Evening.starts_at, func.count(Seat.id), free)
-    found = select(*columns).join(Seat, Seat.date_id == Evening.id).outerjoin(Reservation, sold)
-    return found.outerjoin(Hold, held).group_by(Evening.id).order_by(Evening.starts_at)
+    query = select(*columns).join(Seat, Seat.date_id == Evening.id).outerjoin(Reservation, sold)
+    return query.outerjoin(Hold, is_held).group_by(Evening.id).order_by(Evening.starts_at)
 
 
 def _reservation(db: Session, reservation: str, visitor: str) -> Reservation:
-    found = db.get(Reservation, reservation)
-    if found is None or found.visitor != visitor:  # whose it is, is nobody else's business
+    record = db.get(Reservation, reservation)
+    if record is None or record.visitor != visitor:  # do not reveal other people's reservations
         raise NotThere
-    return found
+    return record
 
 
-def _view(db: Session, one: Reservation) -> ReservationView:
-    seat = db.get_one(Seat, one.seat_id)
+def _view(db: Session, record: Reservation) -> ReservationView:
+    seat = db.get_one(Seat, record.seat_id)
     evening = db.get_one(Evening, seat.date_id)
     concert = db.get_one(Concert, evening.concert_id)
     return ReservationView(
-        reservation=one.id,
+        reservation=record.id,
         title=concert.title,
         hall=concert.hall,
         starts_at=evening.starts_at,
         date=evening.id,
         seat=seat.id,
         place=f"{seat.row}{seat.number}",
-        name=one.name,
-        price=one.price,
-        pay_by=moment(one.pay_by_ms),
-        paid_at=None if one.paid_at_ms is None else moment(one.paid_at_ms),
+        name=record.name,
+        price=record.price,
+        pay_by=moment(record.pay_by_ms),
+        paid_at=None if record.paid_at_ms is None else moment(record.paid_at_ms),
     )

@@ -28,7 +28,7 @@ class Habits:
     think_s: tuple[float, float] = (0.8, 3.0)
     buys: float = 0.6
     leaves_free: int = 30
-    """They leave some seats of each date, so that whoever tries the demo later finds one."""
+    """They leave some seats of each date free for people who try the demo later."""
 
 
 class Waiting(Exception):
@@ -58,7 +58,7 @@ class Person:
     """Somebody with a browser's cookies and a program's patience."""
 
     def __init__(self, site: str, transport: Shared, habits: Habits) -> None:
-        # With a key, asking again after an answer was lost does not take a second place.
+        # With an idempotency key, a retry after a lost reply does not take a second place.
         headers = _JSON | {"waitroom-key": secrets.token_urlsafe(16)}
         self.http = httpx.AsyncClient(
             base_url=site, transport=transport, headers=headers, timeout=30
@@ -66,7 +66,7 @@ class Person:
         self._habits = habits
 
     async def visit(self) -> str:
-        """Wait in line, look around, maybe buy; return what came of it."""
+        """Wait in line, look around, maybe buy; return the result."""
         concerts = await self._let_in()
         try:
             return await self._inside(concerts)
@@ -92,8 +92,8 @@ class Person:
         await self._think()
         if len(free) > self._habits.leaves_free and random.random() < self._habits.buys:
             for seat in random.sample(free, min(5, len(free))):
-                held = await self._ask("POST", f"/api/seats/{seat}/hold")
-                if held is not None:
+                hold = await self._ask("POST", f"/api/seats/{seat}/hold")
+                if hold is not None:
                     return await self._buy(seat)
         await self._ask("GET", "/goodbye")
         return "left"
@@ -125,7 +125,7 @@ class Person:
 
 
 async def keep_coming(site: str, people: int) -> None:
-    """Keep so many people on the site or in front of it, for ever."""
+    """Keep `people` people on the site or in front of it, for ever."""
     transport, habits = Shared(), Habits()
     async with asyncio.TaskGroup() as crowd:
         for _ in range(people):

@@ -1,4 +1,4 @@
-"""The pages, made on the server. They work without a script; with one the seat map is alive."""
+"""The pages, rendered on the server. They work without JavaScript; with it the seat map is live."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Known = Annotated[str | None, Cookie(alias=VISITOR, max_length=64)]
 
 
 class Elsewhere(Exception):
-    """Lead the browser to another page, with a word on why."""
+    """Redirect the browser to another page, with the reason."""
 
     def __init__(self, path: str, why: str) -> None:
         self.url = f"{path}?no={why}"
@@ -48,8 +48,8 @@ def home(request: Request, desk: Desk) -> Response:
 @router.get("/book")
 def evenings(request: Request, desk: Desk) -> Response:
     """Show the evenings of all concerts."""
-    found = [(concert, desk.dates(concert.id)) for concert in desk.concerts()]
-    return _page(request, "evenings.html", concerts=found)
+    concerts = [(concert, desk.dates(concert.id)) for concert in desk.concerts()]
+    return _page(request, "evenings.html", concerts=concerts)
 
 
 @router.get("/book/dates/{date}")
@@ -84,10 +84,12 @@ def hold(
 
 
 @router.get("/book/seats/{seat}")
-def held(request: Request, desk: Desk, visitor: Visitor, seat: Number, no: Note = None) -> Response:
+def held_seat(
+    request: Request, desk: Desk, visitor: Visitor, seat: Number, no: Note = None
+) -> Response:
     """Ask for the name on the ticket."""
     try:
-        view, date, until = desk.held(seat, visitor)
+        view, date, until = desk.held_seat(seat, visitor)
     except HoldOver as error:
         raise Elsewhere("/book", error.code) from None
     return _page(request, "held.html", no, seat=view, date=date, until=until.until)
@@ -112,10 +114,10 @@ def reserved(
     request: Request, desk: Desk, visitor: Visitor, reservation: Code, no: Note = None
 ) -> Response:
     """Ask for the card."""
-    found = desk.reservation(reservation, visitor)
-    if found.paid_at is not None:
+    order = desk.reservation(reservation, visitor)
+    if order.paid_at is not None:
         return _to(f"/orders/{reservation}")
-    return _page(request, "reserved.html", no, found=found)
+    return _page(request, "reserved.html", no, order=order)
 
 
 @router.post("/book/reservations/{reservation}")
@@ -138,10 +140,10 @@ def pay(
 @router.get("/orders/{reservation}", response_model=None)
 def order(request: Request, desk: Desk, reservation: Code) -> Response | dict[str, Any]:
     """Show what was bought. It stays readable after the visit, to whoever has its address."""
-    found = desk.order(reservation)
+    order = desk.order(reservation)
     if "json" in request.headers.get("accept", ""):
-        return {name: getattr(found, name) for name in found.__dataclass_fields__}
-    return _page(request, "order.html", found=found)
+        return {name: getattr(order, name) for name in order.__dataclass_fields__}
+    return _page(request, "order.html", order=order)
 
 
 @router.get("/goodbye")
@@ -151,7 +153,7 @@ def goodbye(request: Request) -> Response:
 
 
 def sorry(request: Request, error: BookingError) -> Response:
-    """Say what went wrong."""
+    """Show what went wrong."""
     response = _page(request, "sorry.html", code=error.code)
     response.status_code = error.status
     return response
@@ -179,8 +181,8 @@ def _page(request: Request, template: str, no: str | None = None, **values: Any)
 
 
 def _headers(request: Request, lang: str) -> dict[str, str]:
-    # A browser holds the redirect after a form against `form-action`: a session that has ended
-    # leads from a form to the waiting page.
+    # Browsers check the redirect after a form against `form-action`: if the session has ended, a
+    # form leads to the waiting page.
     page = urlsplit(request.app.state.site.page or "")
     waiting = f" {page.scheme}://{page.netloc}" if page.netloc else ""
     policy = (
@@ -219,7 +221,7 @@ def _to(path: str) -> Response:
 
 
 def _know(request: Request, response: Response, visitor: str) -> None:
-    """Let a newcomer be known again: FastAPI drops the cookie where a response is our own."""
+    """Set a newcomer's cookie: FastAPI drops it if we return our own response."""
     secure = request.url.scheme == "https"
     response.set_cookie(
         VISITOR, visitor, max_age=86_400, httponly=True, samesite="lax", secure=secure

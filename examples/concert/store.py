@@ -1,4 +1,4 @@
-"""The database: SQLite in one file, with transactions that can be relied on.
+"""The database: SQLite in one file, with reliable transactions.
 
 Python's driver begins transactions late, and a transaction that has read and then wants to write
 can fail in SQLite if another one wrote in between. So we begin them ourselves. `writing()` takes
@@ -35,13 +35,13 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Look at one moment."""
+        """Read a snapshot."""
         with Session(self._engine) as session, session.begin():
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """Change things, alone; an exception undoes all of it."""
+        """Change things exclusively; an exception rolls all of it back."""
         with Session(self._writer) as session, session.begin():
             yield session
 
@@ -51,7 +51,7 @@ class Store:
 
 
 def _prepare(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # the driver begins nothing by itself
+    connection.isolation_level = None  # the driver begins no transactions by itself
     for setting in _SETTINGS:
         connection.execute(f"PRAGMA {setting}").close()
 

@@ -1,4 +1,4 @@
-"""What the hall knows, as tables. The rule that a seat is sold once is one of them: an index."""
+"""The tables. A unique index enforces that a seat is sold once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
 class Base(DeclarativeBase):
-    """The family of all tables."""
+    """The base of all tables."""
 
 
 class Concert(Base):

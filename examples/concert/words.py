@@ -81,7 +81,7 @@ _WORDS = {
 NOTES = frozenset(
     ("seat_held", "seat_sold", "hold_over", "card_declined", "wrong_name", "wrong_card")
 )
-"""What a page may be asked to say, after a form could not be done."""
+"""The messages that a page may show after a failed form."""
 
 _DAYS = "월화수목금토일"
 

@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 OLDEST_S = 300
-"""An older notice is refused, so that nobody can send one again that they have overheard."""
+"""An older notice is refused, so that nobody can replay a recorded one."""
 
 LARGEST = 16_384
 TEXTS = {
@@ -47,7 +47,7 @@ class Receiver(BaseHTTPRequestHandler):
     """Answers 204 once the guest is told; anything else, and the desk sends it again."""
 
     secret = ""
-    told: dict[str, float] = {}  # noqa: RUF012 - of the process: the same notice may come twice
+    delivered: dict[str, float] = {}  # noqa: RUF012 - of the process: the same notice may come twice
 
     def do_POST(self) -> None:
         """Take one notice."""
@@ -58,9 +58,9 @@ class Receiver(BaseHTTPRequestHandler):
             self._answer(401)
             return
         notice = json.loads(body)
-        if notice["id"] not in self.told:
+        if notice["id"] not in self.delivered:
             tell(notice)
-            self.told[notice["id"]] = time.time()
+            self.delivered[notice["id"]] = time.time()
         self._answer(204)
 
     def _answer(self, status: int) -> None:
