@@ -145,6 +145,7 @@ def _party(store: str, n: int, place: int) -> Party:
 
 def _row(party: Party) -> dict[str, Any]:
     values = {spec.name: getattr(party, spec.name) for spec in fields(party) if spec.name != "id"}
+    values["type"] = values.pop("line_name")
     words = {"source": str(party.source), "status": str(party.status)}
     return values | words | {"changed_ms": party.registered_ms}
 
