@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 from examples.concert.crowd import Habits, Person, Shared
 from examples.concert.store import Store
 from examples.concert.tables import Reservation
@@ -19,7 +17,7 @@ from sqlalchemy import select
 from tests.examples.serving import concert
 from tests.support.counts import count
 from tests.support.figures import say
-from tests.support.serving import ADMIN_KEY, SECRET, Serving, serving
+from tests.support.serving import ADMIN_KEY, SECRET, Serving
 from waitroom.engine import Engine
 from waitroom.tickets import KeyRing
 
@@ -67,13 +65,6 @@ class Watch:
         await self.app(scope, receive, answer)
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Serving]:
-    """Run Waitroom."""
-    with serving(tmp_path) as server:
-        yield server
-
-
 async def made_room(server: Serving, **policy: Any) -> str:
     """Make a room, in which nobody is called yet."""
     name = f"gated-{secrets.token_hex(4)}"
@@ -103,19 +94,19 @@ async def called_in_order(server: Serving, room: str) -> list[str]:
     return [ticket_id for event in page.events if event.kind == "called" for ticket_id in event.ids]
 
 
-async def test_a_crowd_at_the_concert(server: Serving, tmp_path: Path) -> None:
+async def test_a_crowd_at_the_concert(served: Serving, tmp_path: Path) -> None:
     """Many people, few places: the site never sees more, everybody buys, first come first."""
     people, places = count("gated_visitors"), count("gated_places")
-    room = await made_room(server, capacity=places, session_s=600)
+    room = await made_room(served, capacity=places, session_s=600)
     watch, transport = Watch(), Shared()
-    with concert(tmp_path, server.base, room, watch.before) as site:
+    with concert(tmp_path, served.base, room, watch.before) as site:
         crowd = [Person(site, transport, EAGER) for _ in range(people)]
         for number, person in enumerate(crowd):  # one after the other, so that the order is known
             person.http.headers["x-person"] = str(number)
             answer = await person.http.get("/api/concerts")
             assert (429, number + 1) == (answer.status_code, answer.json()["position"])
         assert {} == watch.people
-        await opened(server, room)
+        await opened(served, room)
         outcomes = Counter(await asyncio.gather(*(person.visit() for person in crowd)))
     await transport.close()
     most = watch.most
@@ -124,7 +115,7 @@ async def test_a_crowd_at_the_concert(server: Serving, tmp_path: Path) -> None:
     assert people == len(set(sold_seats(tmp_path / "concert.db")))
     assert places // 2 < most <= places, "the places were used, and no more than these"
     assert list(range(people)) == [
-        watch.people[ticket_id] for ticket_id in await called_in_order(server, room)
+        watch.people[ticket_id] for ticket_id in await called_in_order(served, room)
     ]
 
 

@@ -8,6 +8,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+from tests.support.counts import count
 from tests.support.servers import Server
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 def run(*args: str) -> str:
     """Run Python in a process of its own, as a newcomer would; return what it prints."""
     done = subprocess.run(
-        [sys.executable, *args], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, *args], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -24,7 +25,7 @@ def run(*args: str) -> str:
 
 def test_the_crowd_gets_through() -> None:
     """`make run` with a small crowd: everybody is through, within the room's capacity."""
-    output = run("examples/crowd.py", "30")
+    output = run("examples/crowd.py", str(count("readme_crowd")))
     worst = re.search(r"never more than (\d+) at once", output)
     assert worst, output
     assert 1 <= int(worst[1]) <= 20

@@ -20,6 +20,7 @@ from waitroom.models import State, TicketView
 
 GO = "test:go"
 READY = "test:ready"
+OVER = "test:over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,9 @@ class Plan:
     room: str
     notes: Path
     seed: int
-    seconds: float
+    seconds: float | None
+    """How long it goes on; None = until `stop_signal`."""
+
     crowd: int = 150
     enter_within_s: float = 1.0
     stay_s: float = 0.3
@@ -124,10 +127,16 @@ class Visitors:
             work.append(self.engine.advance(self.plan.room))
         return work
 
+    async def _is_over(self, end: float) -> bool:
+        if self.plan.seconds is not None:
+            return time.monotonic() >= end
+        client: Any = self.engine.backend.client
+        return bool(await client.exists(OVER))
+
     async def run(self) -> None:
         """Go on until the time is over."""
-        end = time.monotonic() + self.plan.seconds
-        while time.monotonic() < end:
+        end = time.monotonic() + (self.plan.seconds or 0)
+        while not await self._is_over(end):
             work = self.round()
             self.notes.add(op="round", in_flight=len(work))
             for result in await asyncio.gather(*work, return_exceptions=True):
@@ -160,3 +169,8 @@ async def start_signal(client: Any, workers: int) -> None:
             break
         await asyncio.sleep(0.01)
     await client.set(GO, 1)
+
+
+async def stop_signal(client: Any) -> None:
+    """Let all workers stop whose plan has no end."""
+    await client.set(OVER, 1)

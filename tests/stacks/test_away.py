@@ -47,7 +47,7 @@ def cut_off(start: Start, served: Serving, inside: Inside, when_away: str) -> It
             link.close()
             # For some seconds an offline gate believes that Waitroom is there.
             noticed = {"closed": 503, "open": 200}[when_away]
-            wait_for(lambda: stack.ask("/concert").status == noticed, "that it is away", 10)
+            wait_for(lambda: stack.ask("/concert").status == noticed, "that it is away")
             time.sleep(count("away_seconds"))  # longer than any answer is believed
             yield stack
 

@@ -9,7 +9,6 @@ import httpx
 import jwt
 
 from tests.stacks.tools import ROOM, Stack, let_in
-from tests.support.counts import count
 from tests.support.servers import wait_for
 from tests.support.serving import SECRET, Serving
 from waitroom.credentials import pass_keys
@@ -26,7 +25,7 @@ def publish(served: Serving, algorithm: str) -> tuple[Path, PassKeys]:
     """Rotate, and wait until the new key is public."""
     path = pass_keys.rotate(served.data_dir / pass_keys.FOLDER, algorithm)
     keys = PassKeys.from_pem([path.read_bytes()])
-    wait_for(lambda: _kid(keys) in _public(served), "the new key", 15)
+    wait_for(lambda: _kid(keys) in _public(served), "the new key")
     return path, keys
 
 
@@ -44,11 +43,9 @@ def test_keys_come_and_go(served: Serving, node_stack: Stack, java_stack: Stack)
     finally:
         path.unlink()
         other_path.unlink()
-    wait_for(lambda: _kid(keys) not in _public(served), "the end of the key", 15)
-    began = time.monotonic()
+    wait_for(lambda: _kid(keys) not in _public(served), "the end of the key")
     for stack in stacks:
-        wait_for(lambda: not let_in(stack.ask("/concert", new)), f"{stack.name} to notice", 20)  # noqa: B023
-    assert time.monotonic() - began <= 5 * count("patience")
+        wait_for(lambda: not let_in(stack.ask("/concert", new)), f"{stack.name} to notice")  # noqa: B023
     assert [True, True] == [let_in(stack.ask("/concert", old)) for stack in stacks]
 
 

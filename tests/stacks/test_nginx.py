@@ -85,7 +85,7 @@ def test_a_finished_session_is_refused(nginx_stack: Stack, served: Serving) -> N
     bearer = {"authorization": f"Bearer {one.pass_}"}
     done = httpx.post(f"{served.base}/v1/passes/finish", headers=bearer, timeout=20)
     assert 204 == done.status_code
-    wait_for(lambda: nginx_stack.ask("/concert", one.pass_).status == 303, "the check", 5)
+    wait_for(lambda: nginx_stack.ask("/concert", one.pass_).status == 303, "the check")
 
 
 def test_another_name_is_not_answered(nginx_stack: Stack) -> None:

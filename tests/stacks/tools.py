@@ -82,7 +82,7 @@ def running(command: list[str], folder: Path, port: int, env: Mapping[str, str])
         return False
 
     try:
-        wait_for(ready, command[0], within_s=60)
+        wait_for(ready, command[0])
         yield
     finally:
         process.terminate()

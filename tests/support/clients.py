@@ -164,7 +164,7 @@ class Live:
         async with asyncio.timeout(within_s):
             return await self._events.get()
 
-    async def until(self, kind: str, within_s: float = 8.0, **fields: Any) -> Event:
+    async def until(self, kind: str, within_s: float = 60.0, **fields: Any) -> Event:
         """Return the next event of a kind whose data has these fields; others are passed over."""
         async with asyncio.timeout(within_s):
             while (found := await self._events.get()) is not None:

@@ -16,8 +16,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "kinds": (1, 2, 2),  # of servers and of databases; see `order.SECOND`
         "state_machine_examples": (25, 200, 2_000),
         "state_machine_steps": (30, 50, 80),
-        "hammer_seconds": (3, 10, 60),
-        "hammer_admissions": (150, 1_000, 6_000),
+        "hammer_admissions": (120, 1_000, 6_000),
         "hammer_processes": (8, 8, 8),
         "worker_kills": (5, 50, 200),
         "server_kills": (2, 10, 30),
@@ -34,7 +33,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "gate_away_seconds": (1, 7, 60),
         "loss_recover_s": (3, 8, 8),
         "gate_redirects": (2_000, 20_000, 200_000),
-        "rotation_seconds": (9, 30, 120),
+        "rotations": (2, 8, 40),
         "live_change_seeds": (3, 30, 300),
         "slow_connections": (40, 1_000, 1_000),
         "rolling_streams": (24, 200, 1_000),
@@ -51,8 +50,9 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "altered_every": (7, 1, 1),  # of the characters of a pass, each is changed in turn
         "api_coverage": (0, 1, 1),
         "concert_examples": (10, 60, 600),
-        "gated_visitors": (40, 200, 200),
-        "gated_places": (5, 20, 20),
+        "gated_visitors": (16, 200, 200),
+        "gated_places": (4, 20, 20),
+        "readme_crowd": (6, 30, 30),
         "desk_calls": (60, 1_000, 5_000),  # both hosts at once, so often
         "desk_crashes": (10, 100, 1_000),
     }

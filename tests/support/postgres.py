@@ -151,5 +151,5 @@ def _start(
             extra_groups=[] if owner else None,
         )
     server = Postgres(programs, folder, port, process)
-    wait_for(server.is_ready, "PostgreSQL", 60)
+    wait_for(server.is_ready, "PostgreSQL")
     return server

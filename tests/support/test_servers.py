@@ -34,7 +34,7 @@ def test_a_replica_follows(tmp_path: Path) -> None:
         start_replica(primary, tmp_path / "r") as replica,
     ):
         primary.command("SET", "k", "v")
-        wait_for(lambda: replica.command("GET", "k") == b"$1\r\nv\r\n", "the key at the replica", 5)
+        wait_for(lambda: replica.command("GET", "k") == b"$1\r\nv\r\n", "the key at the replica")
 
 
 async def test_the_proxy_loses_one_reply(tmp_path: Path) -> None:

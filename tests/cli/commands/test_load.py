@@ -77,11 +77,11 @@ def long(server: Serving, cli: Cli) -> Iterator[subprocess.Popen[str]]:
         text=True,
     ) as process:
         try:
-            wait_for(lambda: waiting(server, name) >= 40, "the crowd waits", 30)
+            wait_for(lambda: waiting(server, name) >= 40, "the crowd waits")
             yield process
         finally:
             process.kill()
-    wait_for(lambda: waiting(server, name) == 0, "all are gone", 10)
+    wait_for(lambda: waiting(server, name) == 0, "all are gone")
 
 
 def waiting(server: Serving, room: str) -> int:
@@ -107,7 +107,7 @@ def test_its_processes_do_not_outlive_it(long: subprocess.Popen[str]) -> None:
     """Even after `kill -9` the crowd goes home, and the room is empty."""
     parts = children(long.pid)
     long.kill()
-    wait_for(lambda: not any(map(command_of, parts)), "the processes end", 15)
+    wait_for(lambda: not any(map(command_of, parts)), "the processes end")
 
 
 @pytest.mark.parametrize(

