@@ -47,11 +47,11 @@ async def stage(served: Serving) -> AsyncIterator[Stage]:
 async def browser(chromium: Path) -> AsyncIterator[Browser]:
     """Run a Chromium with a profile of its own, which goes with it."""
     playwright = await async_playwright().start()
-    found = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-    yield found
+    launched = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+    yield launched
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(20):
-            await found.close()
+            await launched.close()
             await playwright.stop()
 
 
@@ -69,13 +69,16 @@ async def open_page(browser: Browser) -> AsyncIterator[Open]:
         page = await contexts[-1].new_page()
         page.on("request", lambda request: hosts.add(_host(request)))
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: faults.append(message.text) if message.type == "error" else None,
+        )
         await page.goto(url)
         return page
 
     yield opened
-    for one in contexts:
-        await one.close()
+    for context in contexts:
+        await context.close()
     assert len(hosts - {""}) <= 1, f"pages asked other hosts: {hosts}"
     assert [] == [fault for fault in faults if not fault.startswith(_HARMLESS)]
 

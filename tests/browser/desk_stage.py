@@ -41,18 +41,18 @@ class Diner:
         """Return the line as hosts see it."""
         answer = await self.http.get(f"/v1/stores/{self.id}/line", params=query)
         answer.raise_for_status()
-        found: list[dict[str, Any]] = answer.json()["parties"]
-        return found
+        parties: list[dict[str, Any]] = answer.json()["parties"]
+        return parties
 
     async def statuses(self) -> dict[str, str]:
         """Return who is in line, by name."""
-        return {one["name"]: one["status"] for one in await self.parties()}
+        return {party["name"]: party["status"] for party in await self.parties()}
 
     async def do(self, act: str, name: str, **body: Any) -> None:
         """Do something to the party of a name, in line or gone."""
         gone = await self.parties(status=["CANCELLED", "NO_SHOW", "SEATED"])
-        found = next(one for one in [*await self.parties(), *gone] if one["name"] == name)
-        url = f"/v1/stores/{self.id}/line/{found['id']}/{act}"
+        match = next(party for party in [*await self.parties(), *gone] if party["name"] == name)
+        url = f"/v1/stores/{self.id}/line/{match['id']}/{act}"
         (await self.http.post(url, json=body)).raise_for_status()
 
     async def change(self, **fields: Any) -> None:

@@ -30,8 +30,8 @@ def room_view(policy: Policy) -> dict[str, Any]:
 
 def ticket_view(state: str, **more: Any) -> dict[str, Any]:
     """Return a ticket's view; its next poll is far away."""
-    found = {"state": state, "position": None, "waiting": 5_021, "eta_s": None}
-    return found | {"poll_after_ms": 60_000} | more
+    ticket = {"state": state, "position": None, "waiting": 5_021, "eta_s": None}
+    return ticket | {"poll_after_ms": 60_000} | more
 
 
 def waiting(base: PageView, position: int = 1_234, eta: Wait | None = ETA) -> PageView:

@@ -66,12 +66,12 @@ class Stage:
 
     async def join(self, room: str, people: int) -> list[str]:
         """Let people join who have no browser; return their tickets."""
-        found = []
+        tickets = []
         for _ in range(people):
             answer = await self._http.post(f"/v1/rooms/{room}/tickets")
             answer.raise_for_status()
-            found.append(answer.json()["ticket"])
-        return found
+            tickets.append(answer.json()["ticket"])
+        return tickets
 
     async def admit(self, room: str, count: int) -> None:
         """Call the first people."""
@@ -87,8 +87,8 @@ class Stage:
         """Return the room's counts."""
         answer = await self._http.get(f"/v1/admin/rooms/{room}/stats")
         answer.raise_for_status()
-        found: dict[str, Any] = answer.json()
-        return found
+        body: dict[str, Any] = answer.json()
+        return body
 
     def page_of(self, room: str) -> str:
         """Return the address of a room's page."""

@@ -20,8 +20,11 @@ async def test_everybody_can_read_it(
     """axe-core finds nothing, the page is no wider than a phone, and its style is allowed."""
     # axe is put into the page, which the policy of the page would not allow.
     page = await open_page(served.base + path, color_scheme=scheme, bypass_csp=True)
-    found = await Axe().run(page)
-    assert [] == [(one["id"], one["nodes"][0]["html"]) for one in found.response["violations"]]
+    results = await Axe().run(page)
+    assert [] == [
+        (violation["id"], violation["nodes"][0]["html"])
+        for violation in results.response["violations"]
+    ]
     width = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     assert await page.evaluate(width)
 

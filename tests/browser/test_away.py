@@ -21,8 +21,8 @@ LOST = "Reconnecting, your place is kept"
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Run a Valkey that a test may kill; its data survive."""
     folder = tmp_path_factory.mktemp("store")
-    with start_server("valkey", folder, appendonly="yes", appendfsync="always") as one:
-        yield one
+    with start_server("valkey", folder, appendonly="yes", appendfsync="always") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,8 @@ def served(tmp_path_factory: pytest.TempPathFactory, store: Server) -> Iterator[
     """Run a server on that Valkey."""
     chromium_or_skip()
     folder = tmp_path_factory.mktemp("served")
-    with serving(folder, redis_url=store.url) as one:
-        yield one
+    with serving(folder, redis_url=store.url) as server:
+        yield server
 
 
 async def test_the_store_goes_away_and_comes_back(
@@ -46,7 +46,7 @@ async def test_the_store_goes_away_and_comes_back(
     fresh = page.locator("[data-x=fresh]")
     await expect(fresh).to_have_text(LOST)
     await expect(page.locator("[data-x=ahead]")).to_have_text("2")
-    cookies = {one["name"]: one["value"] for one in await page.context.cookies()}
+    cookies = {cookie["name"]: cookie["value"] for cookie in await page.context.cookies()}
     async with httpx.AsyncClient(cookies=cookies) as visitor:
         for _ in range(5):
             answer = await visitor.get(stage.page_of(room))

@@ -48,8 +48,8 @@ class Hall:
 
     async def close(self) -> None:
         """Send everybody home; nothing went wrong on any page."""
-        for one in self._contexts:
-            await one.close()
+        for context in self._contexts:
+            await context.close()
         assert [] == self.faults
 
 
@@ -97,8 +97,8 @@ async def test_paying_lets_the_next_one_in(hall: Hall, stage: Stage) -> None:
     await bob.wait_for_url(f"{stage.base}/rooms/{hall.room}*")
     await expect(bob.locator("[data-face=waiting]")).to_be_visible()
     await choose(ann, 3)
-    found = await stage.stats(hall.room)
-    assert (1, 1) == (found["inside"], found["waiting"])
+    stats = await stage.stats(hall.room)
+    assert (1, 1) == (stats["inside"], stats["waiting"])
     await pay(ann)
     await expect(ann.locator("h1")).to_have_text("Seat A3 is yours")
     await bob.wait_for_url(hall.url + "/book")
@@ -177,8 +177,10 @@ async def test_everyone_can_use_it(hall: Hall, scheme: str, locale: str) -> None
     page = await hall.arrive(color_scheme=scheme, locale=locale)
 
     async def look(name: str) -> None:
-        found = (await Axe().run(page)).response["violations"]
-        wrong[name] = [one["id"] for one in found if one["impact"] in SERIOUS]
+        violations = (await Axe().run(page)).response["violations"]
+        wrong[name] = [
+            violation["id"] for violation in violations if violation["impact"] in SERIOUS
+        ]
         wide = await page.evaluate("document.documentElement.scrollWidth")
         assert PHONE["width"] >= wide, name
 

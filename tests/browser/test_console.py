@@ -177,8 +177,12 @@ async def test_everybody_can_use_it(
 
 async def check(page: Page, locale: str) -> None:
     """Refuse serious violations, a page wider than its screen, and the wrong language."""
-    found = (await Axe().run(page)).response["violations"]
-    assert [] == [one["id"] for one in found if one["impact"] in ("serious", "critical")], page.url
+    violations = (await Axe().run(page)).response["violations"]
+    assert [] == [
+        violation["id"]
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
+    ], page.url
     width = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert width <= 0, f"{page.url} is {width} px too wide"
     assert locale[:2] == await page.get_attribute("html", "lang")

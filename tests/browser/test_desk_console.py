@@ -150,14 +150,17 @@ async def test_two_consoles(diner: Diner, open_page: Open) -> None:
     """What one host does the other sees within two seconds, and nobody is called twice."""
     for name in ("Kim", "Lee"):
         await diner.join(name)
-    one, other = await console(diner, open_page), await console(diner, open_page, viewport=UPRIGHT)
-    await tap(one, "Kim", "Call")
+    first, other = (
+        await console(diner, open_page),
+        await console(diner, open_page, viewport=UPRIGHT),
+    )
+    await tap(first, "Kim", "Call")
     await expect(card(other, "Kim")).to_contain_text("Called")
     await expect(card(other, "Kim").get_by_role("button", name="Call:")).to_have_count(0)
     # Now the other one looks at an old list, for no news reach it.
     await other.route("**/host?live=1", lambda route: route.abort())
-    await tap(one, "Lee", "Call")
-    await expect(card(one, "Lee")).to_contain_text("Called")
+    await tap(first, "Lee", "Call")
+    await expect(card(first, "Lee")).to_contain_text("Called")
     await other.locator(".call:visible .next").click()
     await expect(other.locator("#alert")).to_contain_text("nobody else waits")
     await tap(other, "Lee", "Call")

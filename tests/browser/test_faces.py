@@ -55,13 +55,15 @@ async def test_everyone_can_use_every_face(
     for name, view in faces(lang):
         await page.set_viewport_size({"width": 390, "height": 844})
         await put(page, stage, view)
-        found = (await Axe().run(page)).response["violations"]
-        wrong[name] = [one["id"] for one in found if one["impact"] in SERIOUS]
+        violations = (await Axe().run(page)).response["violations"]
+        wrong[name] = [
+            violation["id"] for violation in violations if violation["impact"] in SERIOUS
+        ]
         assert await heading(page)
         await page.set_viewport_size({"width": 195, "height": 422})
         if 195 < await page.evaluate("document.documentElement.scrollWidth"):
             wrong[name].append("too wide at 200 %")
-    assert {} == {name: found for name, found in wrong.items() if found}
+    assert {} == {name: ids for name, ids in wrong.items() if ids}
 
 
 @pytest.mark.sample(2)
@@ -72,8 +74,8 @@ async def test_any_colour_can_be_read(stage: Stage, open_page: Open, colour: str
         page = await open_page("about:blank", color_scheme=scheme)
         view = dict(faces())["called"]
         await put(page, stage, replace(view, policy=POLICY.change(colour=colour)))
-        found = (await Axe().run(page)).response["violations"]
-        assert [] == [one["id"] for one in found if one["impact"] in SERIOUS]
+        violations = (await Axe().run(page)).response["violations"]
+        assert [] == [violation["id"] for violation in violations if violation["impact"] in SERIOUS]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

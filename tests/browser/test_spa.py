@@ -44,7 +44,7 @@ async def app_at(page: Page, address: str) -> None:
 
 async def heard(page: Page, *wanted: Any) -> None:
     """Wait until the app was told this."""
-    text = ",".join(str(one) for one in wanted)
+    text = ",".join(str(value) for value in wanted)
     await page.wait_for_function(
         "text => heard.some((one) => one.join().startsWith(text))", arg=text
     )
@@ -52,10 +52,10 @@ async def heard(page: Page, *wanted: Any) -> None:
 
 async def refusal(page: Page, call: str) -> list[Any]:
     """Return status and code of a call that is refused."""
-    found: list[Any] = await page.evaluate(
+    values: list[Any] = await page.evaluate(
         f"{call}.then(() => [], (why) => [why instanceof Problem, why.status, why.code])"
     )
-    return found
+    return values
 
 
 async def test_an_app_of_the_same_origin(stage: Stage, open_page: Open) -> None:
@@ -212,8 +212,8 @@ async def test_a_bug_of_the_app_stops_nothing(stage: Stage, browser: Browser) ->
 def cors_of_the_docs(folder: Path, waitroom: str, port: int) -> Path:
     """Write a file for nginx with what the docs say about apps of another origin, and an app."""
     text = (Path(__file__).parents[2] / "docs/spa.md").read_text("utf-8")
-    (said,) = re.findall(r"^```nginx\n(.*?)^```", text, re.M | re.S)
-    said = said.replace("https://app.example", f"http://localhost:{port}")
+    (config,) = re.findall(r"^```nginx\n(.*?)^```", text, re.M | re.S)
+    config = config.replace("https://app.example", f"http://localhost:{port}")
     (folder / "app").write_text(APP.replace("BASE", f"http://127.0.0.1:{port}"))
     path = folder / "nginx.conf"
     path.write_text(
@@ -226,7 +226,7 @@ def cors_of_the_docs(folder: Path, waitroom: str, port: int) -> Path:
             upstream waitroom {{ server {waitroom.removeprefix("http://")}; }}
             server {{
                 listen 127.0.0.1:{port};
-                {said}
+                {config}
                 location = /waitroom.js {{ proxy_pass http://waitroom; }}
                 location = /app {{ root {folder}; default_type text/html; }}
             }}
@@ -323,11 +323,11 @@ async def test_on_to_another_host(stage: Stage, open_page: Open) -> None:
         back = "http://shop.example/seats?day=2&waitroom_code=planted#map"
         await page.goto(f"{stage.page_of(room)}?return={quote(back, safe='')}")
         await expect(page).to_have_title("the shop")
-        found = re.fullmatch(r"http://shop\.example/seats\?day=2&waitroom_code=([\w-]+)", asked[0])
-        assert found is not None, asked
+        match = re.fullmatch(r"http://shop\.example/seats\?day=2&waitroom_code=([\w-]+)", asked[0])
+        assert match is not None, asked
         assert "#map" == await page.evaluate("location.hash")
         async with httpx.AsyncClient(base_url=stage.base) as gate:
-            redeemed = await gate.post("/v1/redeem", json={"code": found[1]})
+            redeemed = await gate.post("/v1/redeem", json={"code": match[1]})
         assert room == redeemed.json()["room"]
         assert 2 == await page.evaluate("history.length"), "the code's page took the place of ours"
 

@@ -54,9 +54,9 @@ class Link:
             ways = [self._copy(reader, ahead), self._copy(upstream, writer, back=True)]
             await asyncio.gather(*ways)
         finally:
-            for one in (writer, *([ahead] if ways else [])):
-                one.transport.abort()
-                self._open.discard(one)
+            for end in (writer, *([ahead] if ways else [])):
+                end.transport.abort()
+                self._open.discard(end)
 
     async def _copy(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, back: bool = False

@@ -54,7 +54,7 @@ async def call(
         "scheme": "ws" if kind == "websocket" else "http",
         "path": path,
         "query_string": b"",
-        "headers": [(b"host", b"shop.test"), *((b"cookie", one.encode()) for one in cookies)],
+        "headers": [(b"host", b"shop.test"), *((b"cookie", cookie.encode()) for cookie in cookies)],
         **({"method": "GET"} if kind == "http" else {}),
     }
     await gate(scope, receive, send)

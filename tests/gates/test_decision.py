@@ -39,21 +39,21 @@ def facts(method: str = "GET", path: str = "/concert", query: str = "", **header
     return Facts(method, path, query, "http", "192.0.2.1", named.get)
 
 
-def said(one: Facts, now_s: float = 0, **given: Any) -> Decision:
+def said(request: Facts, now_s: float = 0, **given: Any) -> Decision:
     """Decide."""
-    return decide(Options(URL, **{"rules": RULES, **given}), one, passes, now_s)
+    return decide(Options(URL, **{"rules": RULES, **given}), request, passes, now_s)
 
 
 def test_a_pass_lets_through() -> None:
     """As a cookie, a header of its own, or a bearer's token."""
-    for one in (
+    for request in (
         facts(cookie="a=b; waitroom-pass-concert=good"),
         facts(cookie='waitroom-pass-concert="good"'),
         facts(cookie="waitroom-pass-concert=bad; waitroom-pass-concert=good"),
         facts(waitroom_pass="good"),
         facts(authorization="bearer good"),
     ):
-        assert PassOn(GOOD) == said(one)
+        assert PassOn(GOOD) == said(request)
     for bad in (
         "waitroom-pass-concert2=good",
         "xwaitroom-pass-concert=good",
@@ -64,11 +64,11 @@ def test_a_pass_lets_through() -> None:
 
 def test_half_of_a_session_is_when_it_is_renewed() -> None:
     """Not before, not if the site does not want it, and not when it ends anyway."""
-    one = facts(cookie="waitroom-pass-concert=good")
-    assert PassOn(GOOD, renew=False) == said(one, 499)
-    assert PassOn(GOOD, renew=True) == said(one, 500)
-    assert PassOn(GOOD, renew=False) == said(one, 500, renew=False)
-    assert PassOn(GOOD, renew=False, finish=True) == said(one, 500, finish=["GET /concert"])
+    request = facts(cookie="waitroom-pass-concert=good")
+    assert PassOn(GOOD, renew=False) == said(request, 499)
+    assert PassOn(GOOD, renew=True) == said(request, 500)
+    assert PassOn(GOOD, renew=False) == said(request, 500, renew=False)
+    assert PassOn(GOOD, renew=False, finish=True) == said(request, 500, finish=["GET /concert"])
 
 
 def test_a_chosen_path_ends_the_session_though_it_is_not_protected() -> None:
@@ -108,16 +108,18 @@ def test_a_code_is_redeemed_wherever_it_arrives() -> None:
 
 def test_a_form_does_not_come_back_to_itself() -> None:
     """After the wait its page is asked for with GET, which a form's target may not have."""
-    found = said(facts("POST", "/concert/hold", host="shop.test"), hosts=["shop.test"])
-    assert Wait("concert", f"{URL}/rooms/concert?return=http%3A%2F%2Fshop.test%2Fconcert") == found
+    decision = said(facts("POST", "/concert/hold", host="shop.test"), hosts=["shop.test"])
+    assert (
+        Wait("concert", f"{URL}/rooms/concert?return=http%3A%2F%2Fshop.test%2Fconcert") == decision
+    )
 
 
 def test_addresses_may_be_let_by_also_through_a_proxy() -> None:
     """The proxy's word counts only if the proxy is listed."""
     office: dict[str, Any] = {"bypass_addresses": ["198.51.100.0/24", "2001:db8::/32"]}
-    told = facts(x_forwarded_for="203.0.113.9, 198.51.100.7, 192.0.2.1")
-    assert isinstance(said(told, **office), Wait)
-    assert PassOn() == said(told, proxies=["192.0.2.0/24"], **office)
+    request = facts(x_forwarded_for="203.0.113.9, 198.51.100.7, 192.0.2.1")
+    assert isinstance(said(request, **office), Wait)
+    assert PassOn() == said(request, proxies=["192.0.2.0/24"], **office)
     forged = facts(x_forwarded_for="198.51.100.7, 203.0.113.9")
     assert isinstance(said(forged, proxies=["192.0.2.0/24"], **office), Wait)
     for text in ("nonsense", "198.51.100.7:80", "", ","):
@@ -143,18 +145,18 @@ def test_a_claimed_method_is_believed_to_protect() -> None:
 def test_a_mounted_app_is_protected_by_either_path() -> None:
     """Whether the rule was written with the path of the mount or without."""
     for path, inner in (("/shop/concert", "/concert"), ("/concert", "/"), ("/concert/x", "/x")):
-        one = Facts("GET", path, "", "http", "192.0.2.1", lambda _: None, inner)
-        assert isinstance(said(one), Wait)
-        assert isinstance(said(one, rules={"/": "all", **RULES}), Wait)
+        request = Facts("GET", path, "", "http", "192.0.2.1", lambda _: None, inner)
+        assert isinstance(said(request), Wait)
+        assert isinstance(said(request, rules={"/": "all", **RULES}), Wait)
     other = Facts("GET", "/shop/x", "", "http", "192.0.2.1", lambda _: None, "/x\0")
     assert isinstance(said(other), Refuse)
 
 
 def test_an_unreadable_path_is_refused_even_with_a_pass() -> None:
     """400, whoever asks."""
-    found = said(facts(path="/concert\0", cookie="waitroom-pass-concert=good"))
-    assert isinstance(found, Refuse)
-    assert 400 == found.status
+    decision = said(facts(path="/concert\0", cookie="waitroom-pass-concert=good"))
+    assert isinstance(decision, Refuse)
+    assert 400 == decision.status
 
 
 @pytest.mark.parametrize(
@@ -206,6 +208,6 @@ def test_no_request_raises(path: str, query: str, headers: dict[str, str]) -> No
     ]
     values = [*headers.values(), *headers][: len(names)]
     given = dict(zip(names, values, strict=False))
-    one = Facts("GET", f"/concert/{path}", query, "http", "192.0.2.1", given.get)
-    found = decide(Options(URL, RULES, proxies=["192.0.2.1"]), one, lambda *_: None, 0)
-    assert not isinstance(found, PassOn)
+    request = Facts("GET", f"/concert/{path}", query, "http", "192.0.2.1", given.get)
+    decision = decide(Options(URL, RULES, proxies=["192.0.2.1"]), request, lambda *_: None, 0)
+    assert not isinstance(decision, PassOn)

@@ -34,16 +34,16 @@ def made(keys: PassKeys = ES256, **given: Any) -> str:
 
 def verifier(keys: PassKeys = ES256) -> Verifier:
     """Return one that has the public keys from a JWKS."""
-    one = Verifier(None)
-    assert one.load(json.loads(json.dumps(keys.jwks())))
-    return one
+    checker = Verifier(None)
+    assert checker.load(json.loads(json.dumps(keys.jwks())))
+    return checker
 
 
 def forged(header: dict[str, Any], claims: dict[str, Any] | None = None, tail: str = "AAAA") -> str:
     """Write a token by hand."""
     body = {"iss": "t", "aud": "concert", "sub": "t", "jti": "7", "iat": NOW, "exp": NOW + 60}
     parts = [header, {**body, **(claims or {})}]
-    texts = [urlsafe_b64encode(json.dumps(one).encode()).decode().rstrip("=") for one in parts]
+    texts = [urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts]
     return ".".join([*texts, tail])
 
 
@@ -99,18 +99,18 @@ def matrix() -> dict[str, str]:
 @pytest.mark.parametrize("name", matrix())
 def test_what_is_no_pass_is_refused(name: str) -> None:
     """None is accepted and none raises, cold and after a good one was seen."""
-    one, text = verifier(), matrix()[name]
-    assert one.read("concert", text, NOW) is None
-    assert one.read("concert", made(), NOW) is not None
-    assert one.read("concert", text, NOW) is None
+    checker, text = verifier(), matrix()[name]
+    assert checker.read("concert", text, NOW) is None
+    assert checker.read("concert", made(), NOW) is not None
+    assert checker.read("concert", text, NOW) is None
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_each_algorithm_is_read_from_its_jwks(algorithm: str) -> None:
     """A pass is good, first seen and again, until its end."""
-    one, text = verifier(KEYS[algorithm]), made(KEYS[algorithm])
+    checker, text = verifier(KEYS[algorithm]), made(KEYS[algorithm])
     for _ in range(2):
-        good_pass = one.read("concert", text, NOW)
+        good_pass = checker.read("concert", text, NOW)
         assert good_pass is not None
         assert ("concert", "t", 7, NOW + 60, NOW + 30) == (
             good_pass.room,
@@ -119,23 +119,23 @@ def test_each_algorithm_is_read_from_its_jwks(algorithm: str) -> None:
             good_pass.expires_s,
             good_pass.half_s,
         )
-    assert one.read("concert", text, NOW + 60 + LEEWAY_S - 1) is not None
-    assert one.read("concert", text, NOW + 60 + LEEWAY_S) is None
-    assert one.read("vip", text, NOW) is None
+    assert checker.read("concert", text, NOW + 60 + LEEWAY_S - 1) is not None
+    assert checker.read("concert", text, NOW + 60 + LEEWAY_S) is None
+    assert checker.read("vip", text, NOW) is None
 
 
 def test_every_changed_character_spoils_a_pass() -> None:
     """Wherever one is changed."""
-    one, text = verifier(), made()
+    checker, text = verifier(), made()
     for place in range(0, len(text), 7):
         wrong = "A" if text[place] != "A" else "B"
-        assert one.read("concert", text[:place] + wrong + text[place + 1 :], NOW) is None
+        assert checker.read("concert", text[:place] + wrong + text[place + 1 :], NOW) is None
 
 
 @given(st.text(max_size=300), st.binary(max_size=60))
 def test_no_text_raises(text: str, data: bytes) -> None:
     """Whatever is shown as a pass."""
-    one, good = VERIFIER, made()
+    checker, good = VERIFIER, made()
     encoded = urlsafe_b64encode(data).decode()
     for shown in (
         text,
@@ -144,7 +144,7 @@ def test_no_text_raises(text: str, data: bytes) -> None:
         f"{good[:-9]}{text}",
     ):
         if shown != good:
-            assert one.read("concert", shown, NOW) is None
+            assert checker.read("concert", shown, NOW) is None
 
 
 VERIFIER = verifier()
@@ -164,68 +164,71 @@ VERIFIER = verifier()
 )
 def test_no_key_set_raises(document: Any) -> None:
     """Whatever a proxy answers in place of the keys, the old ones stay."""
-    one = VERIFIER
-    for found in ({"keys": document}, {"keys": [document]}, {"x": document}):
-        one.load(found)
-    assert one.read("concert", made(), NOW) is not None
+    checker = VERIFIER
+    for body in ({"keys": document}, {"keys": [document]}, {"x": document}):
+        checker.load(body)
+    assert checker.read("concert", made(), NOW) is not None
 
 
 def test_private_and_strange_keys_are_passed_over() -> None:
     """A set may hold keys for other things."""
     strange = [{"kty": "oct", "k": "AA", "alg": "HS256"}, {"alg": "ES256"}, {"kty": "EC"}, "x", 7]
-    one = Verifier(None)
-    assert one.load({"keys": [*strange, *ES256.jwks()["keys"]]})
-    assert one.read("concert", made(), NOW) is not None
-    assert not one.load({"keys": strange})
+    checker = Verifier(None)
+    assert checker.load({"keys": [*strange, *ES256.jwks()["keys"]]})
+    assert checker.read("concert", made(), NOW) is not None
+    assert not checker.load({"keys": strange})
 
 
 def test_a_removed_key_takes_its_passes_along() -> None:
     """Those that were verified before, too; the others stay known."""
     both = PassKeys.from_pem([generate_pem(), PEM["ES256"]])
-    one = verifier(both)
+    checker = verifier(both)
     new, old = made(both), made()
-    assert None not in (one.read("concert", new, NOW), one.read("concert", old, NOW))
-    one.load({"keys": both.jwks()["keys"][:1]})
-    assert one.read("concert", old, NOW) is None
-    assert one.read("concert", new, NOW) is not None
+    assert None not in (checker.read("concert", new, NOW), checker.read("concert", old, NOW))
+    checker.load({"keys": both.jwks()["keys"][:1]})
+    assert checker.read("concert", old, NOW) is None
+    assert checker.read("concert", new, NOW) is not None
 
 
 def test_an_unknown_key_is_asked_for_but_not_for_the_sites_own_tokens() -> None:
     """A JWT of the site in `Authorization` is none of ours, and no reason to fetch keys."""
-    one = verifier()
+    checker = verifier()
     site = jwt.encode({"sub": "me"}, "k" * 32, "HS256", {"kid": "mine"})
-    assert (None, False) == (one.read("concert", site, NOW), one.unknown)
-    assert (None, True) == (one.read("concert", made(OTHER), NOW), one.unknown)
+    assert (None, False) == (checker.read("concert", site, NOW), checker.unknown)
+    assert (None, True) == (checker.read("concert", made(OTHER), NOW), checker.unknown)
 
 
 def test_a_finished_session_is_over_here_at_once() -> None:
     """With all its passes, and only it."""
-    one = verifier()
+    checker = verifier()
     first, renewed, other = made(), made(expires_s=NOW + 90), made(sid=8)
-    good_pass = one.read("concert", first, NOW)
+    good_pass = checker.read("concert", first, NOW)
     assert good_pass is not None
-    one.end(good_pass)
-    assert (None, None) == (one.read("concert", first, NOW), one.read("concert", renewed, NOW))
-    assert one.read("concert", other, NOW) is not None
-    assert [other] == one.live("concert", NOW)
+    checker.end(good_pass)
+    assert (None, None) == (
+        checker.read("concert", first, NOW),
+        checker.read("concert", renewed, NOW),
+    )
+    assert checker.read("concert", other, NOW) is not None
+    assert [other] == checker.live("concert", NOW)
 
 
 def test_live_passes_are_the_newest_of_each_session() -> None:
     """Not those that are over, of no session, or of another room."""
-    one = verifier()
+    checker = verifier()
     newest = made(expires_s=NOW + 90)
     shown = [made(), newest, made(sid=0), made(room="vip", sid=9), made(sid=10, expires_s=NOW + 1)]
     for text in shown:
         for room in ("concert", "vip"):
-            one.read(room, text, NOW)
-    assert [newest] == one.live("concert", NOW + 2)
+            checker.read(room, text, NOW)
+    assert [newest] == checker.live("concert", NOW + 2)
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest are forgotten, and verified again when they come."""
     monkeypatch.setattr(module, "_MOST_REMEMBERED", 20)
-    one = verifier()
+    checker = verifier()
     texts = [made(sid=sid) for sid in range(1, 60)]
-    assert None not in [one.read("concert", text, NOW) for text in texts]
-    assert len(one._seen) <= 20
-    assert one.read("concert", texts[0], NOW) is not None
+    assert None not in [checker.read("concert", text, NOW) for text in texts]
+    assert len(checker._seen) <= 20
+    assert checker.read("concert", texts[0], NOW) is not None

@@ -54,7 +54,7 @@ def test_a_gate_loads_fast_and_brings_nothing(module: str) -> None:
 def test_the_bare_package_is_enough() -> None:
     """`pip install waitroom` brings what verifies passes, and no more."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    names = {re.split(r"[<>=]", one)[0] for one in project["dependencies"]}
+    names = {re.split(r"[<>=]", dependency)[0] for dependency in project["dependencies"]}
     assert {"PyJWT", "cryptography"} == names
 
 

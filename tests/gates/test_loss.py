@@ -34,8 +34,8 @@ def store(tmp_path: Path) -> Iterator[Server]:
 @pytest.fixture
 def fragile(tmp_path: Path, store: Server) -> Iterator[Serving]:
     """Run a Waitroom on it."""
-    with serving(tmp_path, redis_url=store.url) as one:
-        yield one
+    with serving(tmp_path, redis_url=store.url) as server:
+        yield server
 
 
 def test_gates_announce_the_sessions_they_see(
@@ -48,26 +48,26 @@ def test_gates_announce_the_sessions_they_see(
     body = {"name": ROOM, "policy": policy}
     httpx.post(f"{fragile.base}/v1/admin/rooms", json=body, headers=ADMIN).raise_for_status()
     people = [httpx.post(base, json={"enter": True}).json() for _ in range(CAPACITY + 3)]
-    passes = [one["pass"] for one in people if one["state"] == "inside"]
+    passes = [person["pass"] for person in people if person["state"] == "inside"]
     assert CAPACITY == len(passes)
 
     with site("wsgi", Options(fragile.base, {"/concert": ROOM}, deadline_s=2)) as port:
 
         def all_ask() -> set[int]:
             sent = (request("GET", "/concert", {"waitroom-pass": text}) for text in passes)
-            return {ask(port, one).status for one in sent}
+            return {ask(port, text).status for text in sent}
 
         assert {200} == all_ask()
         store.command("FLUSHALL")
         worst, ends = 0, time.monotonic() + count("loss_recover_s") + 4
         while time.monotonic() < ends:
             assert {200} == all_ask()
-            for one in people:
-                httpx.get(f"{base}/{one['ticket']}", timeout=5)
+            for person in people:
+                httpx.get(f"{base}/{person['ticket']}", timeout=5)
             room = httpx.get(f"{fragile.base}/v1/admin/rooms/{ROOM}", headers=ADMIN)
             if room.status_code == 200:
-                found = room.json()["stats"]
-                worst = max(worst, found["inside"] + found["called"])
+                stats = room.json()["stats"]
+                worst = max(worst, stats["inside"] + stats["called"])
             time.sleep(0.3)
         say(f"the most inside and called after the loss: {worst} of {CAPACITY}")
         assert CAPACITY == worst

@@ -27,9 +27,9 @@ ONE = Table([Place("/concert", "concert"), Place("/free", None)])
 
 def room(path: str, method: str = "GET", table: Table = TABLE) -> str | None:
     """Return the room of a path."""
-    found = table.match(method, path)
-    assert found.safe, path
-    return found.place.room if found.place else None
+    rule = table.match(method, path)
+    assert rule.safe, path
+    return rule.place.room if rule.place else None
 
 
 @pytest.mark.parametrize(
@@ -140,16 +140,16 @@ AFTER = st.sampled_from(
 def test_every_spelling_is_protected(before: str, letters: list[str], after: str) -> None:
     """Any mixture of slashes, encodings, wide letters and ends is the protected path."""
     path = f"{before}{letters[0]}on{letters[1]}ert{after}"
-    found = ONE.match("GET", path)
-    assert not found.safe or (found.place is not None and found.place.room == "concert")
+    rule = ONE.match("GET", path)
+    assert not rule.safe or (rule.place is not None and rule.place.room == "concert")
 
 
 @given(st.text(max_size=200))
 def test_no_path_raises(path: str) -> None:
     """Whatever a path is, there is an answer, and below a rule it is protected."""
     ONE.match("GET", path)
-    found = ONE.match("GET", f"/concert/{path}")
-    assert not found.safe or (found.place is not None and found.place.room == "concert")
+    rule = ONE.match("GET", f"/concert/{path}")
+    assert not rule.safe or (rule.place is not None and rule.place.room == "concert")
 
 
 def test_memory_is_bounded() -> None:

@@ -22,9 +22,9 @@ JWKS = "/.well-known/jwks.json"
 @pytest.fixture
 def remote(waitroom: Serving) -> Iterator[Remote]:
     """Return the way to a real Waitroom."""
-    one = Remote(waitroom.base, 2.0)
-    yield one
-    one.close()
+    remote = Remote(waitroom.base, 2.0)
+    yield remote
+    remote.close()
 
 
 def ask(remote: Remote, path: str = JWKS) -> Reply | None:
@@ -34,10 +34,10 @@ def ask(remote: Remote, path: str = JWKS) -> Reply | None:
 
 def test_an_answer_has_status_headers_and_body(remote: Remote) -> None:
     """Header names in lower case, JSON read on request."""
-    found = ask(remote)
-    assert found is not None
-    assert (200, "application/json") == (found.status, found.headers["content-type"])
-    assert 1 == len(found.json()["keys"])
+    answer = ask(remote)
+    assert answer is not None
+    assert (200, "application/json") == (answer.status, answer.headers["content-type"])
+    assert 1 == len(answer.json()["keys"])
     problem = ask(remote, "/v1/rooms/nowhere")
     assert problem is not None
     assert (404, "unknown_room") == (problem.status, problem.json()["code"])
@@ -56,32 +56,32 @@ def test_a_connection_is_kept_and_replaced(remote: Remote) -> None:
 
 def test_who_is_not_there_is_not_asked_all_the_time() -> None:
     """A refused connection is away at once, and for a second nobody tries."""
-    one = Remote(f"http://{HOST}:{free_port()}", 0.2)
-    assert ask(one) is None
-    assert one.down
+    remote = Remote(f"http://{HOST}:{free_port()}", 0.2)
+    assert ask(remote) is None
+    assert remote.down
     for _ in range(50):
-        assert ask(one) is None
-    assert 1 == one.calls
-    one.close()
+        assert ask(remote) is None
+    assert 1 == remote.calls
+    remote.close()
 
 
 def test_who_does_not_answer_is_away_by_the_deadline(waitroom: Serving) -> None:
     """A call ends in time; a second late one in a row is an outage, which ends with an answer."""
     with linked(waitroom.port) as link:
-        one = Remote(f"http://{HOST}:{link.port}", 0.2)
+        remote = Remote(f"http://{HOST}:{link.port}", 0.2)
         link.cut(hangs=True)
         began = time.monotonic()
-        assert ask(one) is None
+        assert ask(remote) is None
         assert 0.15 < time.monotonic() - began
-        assert not one.down
-        assert ask(one) is None
-        assert one.resting
+        assert not remote.down
+        assert ask(remote) is None
+        assert remote.resting
         link.mend()
-        one._retry_at = 0
-        one.deadline_s = 2
-        assert ask(one) is not None
-        assert not one.down
-        one.close()
+        remote._retry_at = 0
+        remote.deadline_s = 2
+        assert ask(remote) is not None
+        assert not remote.down
+        remote.close()
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,10 @@ def test_nonsense_is_no_answer(said: bytes) -> None:
 
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
-        one = Remote(f"http://{HOST}:{listener.getsockname()[1]}", 0.5)
-        assert ask(one) is None
+        remote = Remote(f"http://{HOST}:{listener.getsockname()[1]}", 0.5)
+        assert ask(remote) is None
         thread.join(5)
-        one.close()
+        remote.close()
 
 
 def test_a_proxy_without_a_waitroom_behind_it_is_away() -> None:

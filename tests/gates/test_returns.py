@@ -64,33 +64,33 @@ def leads_to(url: str, base: str) -> str:
     return base
 
 
-def targets(one: Facts) -> list[str]:
+def targets(request: Facts) -> list[str]:
     """Return every host that the answer to a request leads to, at once or later."""
-    found = decide(OPTIONS, one, lambda *_: None, 0)
-    if isinstance(found, Refuse | PassOn):
+    decision = decide(OPTIONS, request, lambda *_: None, 0)
+    if isinstance(decision, Refuse | PassOn):
         return []
-    if isinstance(found, Redeem):
-        return [leads_to(found.clean_url, "shop.example")]
-    assert isinstance(found, Wait | Join)
-    assert found.url.isascii()
-    assert found.url.isprintable()
-    asked = parse_qs(urlsplit(found.url).query)
+    if isinstance(decision, Redeem):
+        return [leads_to(decision.clean_url, "shop.example")]
+    assert isinstance(decision, Wait | Join)
+    assert decision.url.isascii()
+    assert decision.url.isprintable()
+    asked = parse_qs(urlsplit(decision.url).query)
     assert asked.keys() <= {"return"}
     back = [leads_to(url, "nowhere") for url in asked.get("return", [])]
-    return [leads_to(found.url, "nowhere"), *back]
+    return [leads_to(decision.url, "nowhere"), *back]
 
 
 def check(text: str) -> None:
     """Put a payload wherever one can be put."""
     path, _, query = text.partition("?")
-    for one in (
+    for request in (
         facts(text), facts("/" + text), facts(unquote(path), query), facts("/x", text),
         facts("/x", f"next={text}&waitroom_code=0123456789abcdef0123"), facts("/x", host=text),
         facts(text, f"waitroom_code=0123456789abcdef0123&r={text}"), facts("/x", "", text, text),
         facts(unquote(unquote(text)), "waitroom_code=0123456789abcdef0123"),
         facts("/x", "waitroom_code=" + text), facts("/x", host="shop.example" + text),
     ):  # fmt: skip
-        assert set() == set(targets(one)) - OURS, text
+        assert set() == set(targets(request)) - OURS, text
 
 
 def test_there_are_enough_payloads() -> None:
@@ -114,16 +114,16 @@ def test_no_mixture_of_them_leaves_the_listed_hosts() -> None:
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=30))
 def test_no_text_leaves_the_listed_hosts(path: str, query: str, host: str) -> None:
     """Any text at all; and nothing raises."""
-    for one in (facts(path, query, host), facts("/" + path, query), facts("/x", "", host)):
-        assert set() == set(targets(one)) - OURS
+    for request in (facts(path, query, host), facts("/" + path, query), facts("/x", "", host)):
+        assert set() == set(targets(request)) - OURS
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_an_address_on_site_stays_on_it(path: str, query: str) -> None:
     """One slash in front, ASCII, no control character, no code."""
-    found = on_site(path, query, decoded=True)
-    assert re.fullmatch(r"/(?![/\\])[!-~]*|/", found)
-    assert "waitroom_code=" not in found or "waitroom_code=" in path
+    target = on_site(path, query, decoded=True)
+    assert re.fullmatch(r"/(?![/\\])[!-~]*|/", target)
+    assert "waitroom_code=" not in target or "waitroom_code=" in path
 
 
 def test_a_listed_host_is_returned_to_as_it_was_listed() -> None:

@@ -36,9 +36,9 @@ def get(port: int, path: str, headers: dict[str, str] | None = None, method: str
 
 def enter(waitroom: Serving, room: str) -> tuple[str, str]:
     """Go inside as a visitor does; return ticket and pass."""
-    found = httpx.post(f"{waitroom.base}/v1/rooms/{room}/tickets", json={"enter": True}).json()
-    assert "inside" == found["state"]
-    return found["ticket"], found["pass"]
+    ticket = httpx.post(f"{waitroom.base}/v1/rooms/{room}/tickets", json={"enter": True}).json()
+    assert "inside" == ticket["state"]
+    return ticket["ticket"], ticket["pass"]
 
 
 def inside(operator: httpx.Client, room: str) -> int:
@@ -56,8 +56,8 @@ def until(true: Callable[[], bool], within_s: float = 60) -> None:
 
 def cookie_of(reply: Reply, name: str) -> str | None:
     """Return a cookie that an answer sets."""
-    found = [re.match(rf'{name}="?([^;"]*)"?;', line) for line in reply.all("set-cookie")]
-    return next((match[1] for match in found if match), None)
+    matches = [re.match(rf'{name}="?([^;"]*)"?;', line) for line in reply.all("set-cookie")]
+    return next((match[1] for match in matches if match), None)
 
 
 def test_a_program_joins_waits_and_gets_in(
@@ -68,10 +68,10 @@ def test_a_program_joins_waits_and_gets_in(
     first, _ = enter(waitroom, room)
     with site(framework, patient(waitroom.base, {"/concert": room})) as port:
         reply = get(port, "/concert/seats", JSON)
-        found = reply.json()
-        assert (429, "waiting", 1) == (reply.status, found["code"], found["position"])
+        body = reply.json()
+        assert (429, "waiting", 1) == (reply.status, body["code"], body["position"])
         assert 1 <= int(reply.header("retry-after") or 0) <= 30
-        ticket = found["ticket"]
+        ticket = body["ticket"]
         assert ticket == reply.header("waitroom-ticket")
         assert ticket == cookie_of(reply, f"waitroom-ticket-{room}")
         for again in (

@@ -25,9 +25,9 @@ class Inside:
 def come_in(served: Serving) -> Inside:
     """Go inside the room as a new visitor."""
     answer = httpx.post(f"{served.base}/v1/rooms/{ROOM}/tickets", json={"enter": True}, timeout=20)
-    found = answer.raise_for_status().json()
-    assert "inside" == found["state"]
-    return Inside(found["ticket"], found["pass"])
+    ticket = answer.raise_for_status().json()
+    assert "inside" == ticket["state"]
+    return Inside(ticket["ticket"], ticket["pass"])
 
 
 @pytest.fixture(scope="session")
@@ -70,26 +70,26 @@ def nginx_stack(
     served: Serving, site: int, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Stack]:
     """Run nginx with the file of the example."""
-    with tools.nginx(tmp_path_factory.mktemp("nginx"), served.port, site) as one:
-        yield one
+    with tools.nginx(tmp_path_factory.mktemp("nginx"), served.port, site) as stack:
+        yield stack
 
 
 @pytest.fixture(scope="session")
 def node_stack(served: Serving, node_folder: Path) -> Iterator[Stack]:
     """Run the example for Node."""
-    with tools.node(node_folder, served.port) as one:
-        yield one
+    with tools.node(node_folder, served.port) as stack:
+        yield stack
 
 
 @pytest.fixture(scope="session")
 def java_stack(served: Serving, java_folder: Path) -> Iterator[Stack]:
     """Run the example for Java."""
-    with tools.java(java_folder, served.port) as one:
-        yield one
+    with tools.java(java_folder, served.port) as stack:
+        yield stack
 
 
 @pytest.fixture(params=["nginx", "node", "java"])
 def stack(request: pytest.FixtureRequest) -> Stack:
     """Run the test on each stack."""
-    found: Stack = request.getfixturevalue(f"{request.param}_stack")
-    return found
+    chosen: Stack = request.getfixturevalue(f"{request.param}_stack")
+    return chosen

@@ -52,7 +52,7 @@ def forgeries(secret: str, good: str, ticket: str, room: str) -> dict[str, str]:
     def made_by(keys: PassKeys, at: str, began_s: int, ends_s: int) -> str:
         return keys.sign(at, claims["sub"], int(claims["jti"]), began_s, ends_s, "waitroom")
 
-    found = {
+    forgeries = {
         "nothing": "",
         "no token": "a.b.c",
         "a ticket": ticket,
@@ -75,12 +75,14 @@ def forgeries(secret: str, good: str, ticket: str, room: str) -> dict[str, str]:
         "signature twice": f"{good}.{signature}",
     }
     for word in ("none", "None", "NONE", "nOnE", ""):
-        found[f"alg {word!r}"] = unsigned(word, "")
-        found[f"alg {word!r} with the signature"] = unsigned(word, signature)
+        forgeries[f"alg {word!r}"] = unsigned(word, "")
+        forgeries[f"alg {word!r} with the signature"] = unsigned(word, signature)
     for name, key in _public_as_secret(ours):
         text = f"{encoded({'alg': 'HS256', 'kid': kid, 'typ': TYPE})}.{body}"
-        found[f"HS256 with {name}"] = f"{text}.{encoded(hmac.digest(key, text.encode(), 'sha256'))}"
-    return found
+        forgeries[f"HS256 with {name}"] = (
+            f"{text}.{encoded(hmac.digest(key, text.encode(), 'sha256'))}"
+        )
+    return forgeries
 
 
 def _der(signature: str) -> bytes:

@@ -58,10 +58,10 @@ def test_closed(start: Start, served: Serving, inside: Inside) -> None:
         assert let_in(stack.ask("/concert", inside.pass_))
         for shown in (None, inside.pass_[:-8] + "AAAAAAAA"):
             page = stack.ask("/concert", shown)
-            told = stack.ask("/concert", shown, PROGRAM)
-            assert (503, 503) == (page.status, told.status)
+            reply = stack.ask("/concert", shown, PROGRAM)
+            assert (503, 503) == (page.status, reply.status)
             assert b"tries again" in page.body
-            assert "waitroom_away" == told.json()["code"]
+            assert "waitroom_away" == reply.json()["code"]
         assert let_in(stack.ask("/free"))
 
 

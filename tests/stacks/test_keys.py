@@ -38,7 +38,7 @@ def test_keys_come_and_go(served: Serving, node_stack: Stack, java_stack: Stack)
     new, other = signed(keys), signed(others)
     try:
         for stack in stacks:
-            shown = [let_in(stack.ask("/concert", one)) for one in (new, old, other)]
+            shown = [let_in(stack.ask("/concert", text)) for text in (new, old, other)]
             assert [True, True, False] == shown, stack.name
     finally:
         path.unlink()
@@ -50,8 +50,8 @@ def test_keys_come_and_go(served: Serving, node_stack: Stack, java_stack: Stack)
 
 
 def _public(served: Serving) -> set[str]:
-    found = httpx.get(f"{served.base}/.well-known/jwks.json", timeout=20).json()["keys"]
-    return {one["kid"] for one in found}
+    keys = httpx.get(f"{served.base}/.well-known/jwks.json", timeout=20).json()["keys"]
+    return {key["kid"] for key in keys}
 
 
 def _kid(keys: PassKeys) -> str:

@@ -65,10 +65,12 @@ def test_nginx_takes_the_file_as_it_is(tmp_path: Path) -> None:
 def test_an_odd_answer_of_the_check_lets_nobody_in(status: int, site: int, tmp_path: Path) -> None:
     """nginx makes a 500 of a 429: people get the page that tries again, and open stays for away."""
     with saying(status) as port, nginx(tmp_path, port, site, opened) as stack:
-        page, told = stack.ask("/concert", "a.b.c"), stack.ask("/concert", "a.b.c", PROGRAM)
-        assert [(503, "5")] * 2 == [(one.status, one.header("retry-after")) for one in (page, told)]
+        page, problem = stack.ask("/concert", "a.b.c"), stack.ask("/concert", "a.b.c", PROGRAM)
+        assert [(503, "5")] * 2 == [
+            (reply.status, reply.header("retry-after")) for reply in (page, problem)
+        ]
         assert b"tries again" in page.body
-        assert "waitroom_away" == told.json()["code"]
+        assert "waitroom_away" == problem.json()["code"]
 
 
 @pytest.mark.parametrize("status", [0, 502, 503, 504])
@@ -80,12 +82,12 @@ def test_open_means_open_when_away(status: int, site: int, tmp_path: Path) -> No
 
 def test_a_finished_session_is_refused(nginx_stack: Stack, served: Serving) -> None:
     """A check is believed for a second at most, while Waitroom is there."""
-    one = come_in(served)
-    assert let_in(nginx_stack.ask("/concert", one.pass_))
-    bearer = {"authorization": f"Bearer {one.pass_}"}
+    visitor = come_in(served)
+    assert let_in(nginx_stack.ask("/concert", visitor.pass_))
+    bearer = {"authorization": f"Bearer {visitor.pass_}"}
     done = httpx.post(f"{served.base}/v1/passes/finish", headers=bearer, timeout=20)
     assert 204 == done.status_code
-    wait_for(lambda: nginx_stack.ask("/concert", one.pass_).status == 303, "the check")
+    wait_for(lambda: nginx_stack.ask("/concert", visitor.pass_).status == 303, "the check")
 
 
 def test_another_name_is_not_answered(nginx_stack: Stack) -> None:

@@ -31,7 +31,7 @@ def test_a_good_pass(stack: Stack, inside: Inside) -> None:
         stack.ask("/concert", None, by_header),
         stack.ask("/concert", inside.pass_, method="POST"),
     ]
-    assert [(200, True)] * 5 == [(one.status, let_in(one)) for one in replies]
+    assert [(200, True)] * 5 == [(reply.status, let_in(reply)) for reply in replies]
 
 
 def test_no_forgery_is_taken(stack: Stack, inside: Inside) -> None:
@@ -60,7 +60,9 @@ def test_the_passes_of_the_matrix_are_refused_for_what_is_wrong(
     claims = jwt.decode(inside.pass_, options={"verify_signature": False})
     now = int(time.time())
     good = PassKeys.derive(SECRET).sign(ROOM, claims["sub"], 7, now, now + 60, "waitroom")
-    assert [True, True] == [let_in(one.ask("/concert", good)) for one in (node_stack, java_stack)]
+    assert [True, True] == [
+        let_in(stack.ask("/concert", good)) for stack in (node_stack, java_stack)
+    ]
 
 
 def test_a_browser_is_sent_to_the_waiting_page(stack: Stack) -> None:
@@ -101,11 +103,11 @@ def test_nothing_in_an_address_leads_elsewhere(stack: Stack, served: Serving, pa
 def test_a_program_is_told_in_json(stack: Stack) -> None:
     """429 as problem+json with Retry-After, and where to join."""
     reply = stack.ask("/concert", None, PROGRAM)
-    found = json.loads(reply.body)
+    body = json.loads(reply.body)
     assert (429, "application/problem+json") == (reply.status, reply.header("content-type"))
     assert int(reply.header("retry-after") or 0) >= 1
-    assert (429, "waiting", ROOM) == (found["status"], found["code"], found["room"])
-    assert f"/v1/rooms/{ROOM}/tickets" == urlsplit(found["join"]).path
+    assert (429, "waiting", ROOM) == (body["status"], body["code"], body["room"])
+    assert f"/v1/rooms/{ROOM}/tickets" == urlsplit(body["join"]).path
 
 
 @pytest.mark.parametrize("name", ["node", "java"])

@@ -39,17 +39,17 @@ TABLE = Table([Place("/concert", ROOM)])
 
 def tricks() -> list[bytes]:
     """Return spellings of /concert, among others, that some server might take for it."""
-    found = ["".join(parts).encode() for parts in product(FRONTS, WORDS, BACKS)]
+    paths = ["".join(parts).encode() for parts in product(FRONTS, WORDS, BACKS)]
     few = [f"/{word}".encode() for word in WORDS]
     few += [f"{front}concert".encode() for front in FRONTS]
     few += [f"/concert{back}".encode() for back in BACKS]
-    return few + random.Random(4).sample(found, min(len(found), count("path_tricks")))
+    return few + random.Random(4).sample(paths, min(len(paths), count("path_tricks")))
 
 
 def free_to_all(path: bytes) -> bool:
     """Tell whether no server could read a path as one under /concert."""
-    found = TABLE.match("GET", path.partition(b"?")[0].decode("utf-8"))
-    return found.place is None and found.safe
+    rule = TABLE.match("GET", path.partition(b"?")[0].decode("utf-8"))
+    return rule.place is None and rule.safe
 
 
 def test_no_spelling_leads_past_the_gate(stack: Stack) -> None:

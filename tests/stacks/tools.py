@@ -57,12 +57,12 @@ def let_in(reply: Reply) -> bool:
 
 def needed(name: str, package: str) -> str:
     """Return a program's path; without it the test is skipped, but fails in CI."""
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
-    if found is None and os.environ.get("CI") == "true":
+    program = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
+    if program is None and os.environ.get("CI") == "true":
         pytest.fail(f"{name} is not installed, and CI must run the example for it")
-    if found is None:
+    if program is None:
         pytest.skip(f"{name} is not installed: `apt install {package}` to run its example")
-    return found
+    return program
 
 
 @contextlib.contextmanager
@@ -127,11 +127,11 @@ def relay(target: int) -> Iterator[int]:
     ends: list[socket.socket] = []
     listener = socket.create_server((HOST, 0))
 
-    def carry(one: socket.socket, other: socket.socket) -> None:
+    def carry(source: socket.socket, other: socket.socket) -> None:
         with contextlib.suppress(OSError):
-            while data := one.recv(65_536):
+            while data := source.recv(65_536):
                 other.sendall(data)
-        for end in (one, other):
+        for end in (source, other):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
 
@@ -140,8 +140,10 @@ def relay(target: int) -> Iterator[int]:
             while True:
                 pair = [listener.accept()[0], socket.create_connection((HOST, target))]
                 ends.extend(pair)
-                for one, other in (pair, pair[::-1]):
-                    threads.append(threading.Thread(target=carry, args=(one, other), daemon=True))
+                for source, other in (pair, pair[::-1]):
+                    threads.append(
+                        threading.Thread(target=carry, args=(source, other), daemon=True)
+                    )
                     threads[-1].start()
 
     threads = [threading.Thread(target=accept, daemon=True)]
@@ -149,13 +151,13 @@ def relay(target: int) -> Iterator[int]:
     try:
         yield listener.getsockname()[1]
     finally:
-        for one in (listener, *ends):
+        for end in (listener, *ends):
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                end.shutdown(socket.SHUT_RDWR)
         for thread in threads:
             thread.join(5)
-        for one in (listener, *ends):
-            one.close()
+        for end in (listener, *ends):
+            end.close()
 
 
 @contextlib.contextmanager
@@ -185,8 +187,8 @@ def nginx(
     temp = "".join(f"    {name}_temp_path {folder}/{name};\n" for name in paths)
     (folder / "nginx.conf").write_text(edit(text).replace("http {\n", "http {\n" + temp, 1))
     # Its workers would be `nobody`, who may not look into the folders of a test.
-    said = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
-    command = [binary, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", said]
+    directives = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
+    command = [binary, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", directives]
     with running(command, folder, port, {}):
         yield Stack("nginx", port)
 
@@ -228,7 +230,7 @@ def java(folder: Path, waitroom: int, when_away: str = "closed") -> Iterator[Sta
     binary, port = needed("java", "openjdk-17-jdk-headless"), free_port()
     javac = needed("javac", "openjdk-17-jdk-headless")
     if not (folder / "Site.class").exists():
-        sources = [str(one) for one in sorted((EXAMPLES / "java").glob("*.java"))]
+        sources = [str(path) for path in sorted((EXAMPLES / "java").glob("*.java"))]
         compile_ = [javac, "--release", "17", "-Xlint:all", "-Werror", "-d", str(folder), *sources]
         done = subprocess.run(compile_, capture_output=True, text=True, timeout=180, check=False)
         assert (0, "") == (done.returncode, done.stdout + done.stderr)

@@ -46,9 +46,9 @@ class Reply:
     def code(self) -> str:
         """The code of a problem."""
         assert "application/problem+json" == self.header("content-type"), self
-        found = self.json()
-        assert (self.status, f"/docs/errors#{found['code']}") == (found["status"], found["type"])
-        return str(found["code"])
+        body = self.json()
+        assert (self.status, f"/docs/errors#{body['code']}") == (body["status"], body["type"])
+        return str(body["code"])
 
 
 def request(
@@ -72,20 +72,20 @@ def request(
 def ask(port: int, data: bytes, timeout_s: float = 8.0) -> Reply:
     """Send bytes on a connection of their own, and read the answer until the server closes."""
     began = time.monotonic()
-    with socket.create_connection((HOST, port), timeout_s) as one:
+    with socket.create_connection((HOST, port), timeout_s) as connection:
         with contextlib.suppress(ConnectionError):  # it may refuse before all is sent
-            one.sendall(data)
+            connection.sendall(data)
         got = bytearray()
         with contextlib.suppress(ConnectionError):
-            while more := one.recv(65_536):
+            while more := connection.recv(65_536):
                 got += more
     return parse(bytes(got), time.monotonic() - began)
 
 
 def parse(data: bytes, took_s: float = 0.0) -> Reply:
     """Read one whole answer."""
-    head, found, body = data.partition(b"\r\n\r\n")
-    assert found, f"no answer: {data[:200]!r}"
+    head, separator, body = data.partition(b"\r\n\r\n")
+    assert separator, f"no answer: {data[:200]!r}"
     status, headers = _head(head)
     if ("transfer-encoding", "chunked") in headers:
         body = _unchunked(body)
@@ -167,9 +167,9 @@ class Live:
     async def until(self, kind: str, within_s: float = 60.0, **fields: Any) -> Event:
         """Return the next event of a kind whose data has these fields; others are passed over."""
         async with asyncio.timeout(within_s):
-            while (found := await self._events.get()) is not None:
-                if found.kind == kind and fields.items() <= dict(found.data).items():
-                    return found
+            while (event := await self._events.get()) is not None:
+                if event.kind == kind and fields.items() <= dict(event.data).items():
+                    return event
         raise AssertionError(f"the stream ended before {kind} {fields}")
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
@@ -178,8 +178,8 @@ class Live:
             while size := int(await reader.readuntil(b"\r\n"), 16):
                 text += (await reader.readexactly(size + 2))[:-2]
                 *whole, text = text.split(b"\n\n")
-                for one in whole:
-                    self._take(one.decode())
+                for block in whole:
+                    self._take(block.decode())
         self.ended = True
         self._events.put_nowait(None)
 
@@ -288,8 +288,8 @@ def scrape(port: int) -> str:
 def metric(text: str, name: str, **labels: str) -> float:
     """Return the sum of the samples of a metric that have these labels; 0 if there is none."""
     wanted = [f'{key}="{value}"' for key, value in labels.items()]
-    found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.M)
-    return sum(float(value) for given, value in found if all(one in given for one in wanted))
+    samples = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.M)
+    return sum(float(value) for given, value in samples if all(label in given for label in wanted))
 
 
 def rss_bytes(pid: int) -> int:

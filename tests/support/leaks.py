@@ -24,7 +24,7 @@ def children() -> set[int]:
     if not tasks.exists():  # not Linux
         return set()
     lists = (task / "children" for task in tasks.iterdir())
-    return {int(pid) for one in lists if one.exists() for pid in one.read_text().split()}
+    return {int(pid) for path in lists if path.exists() for pid in path.read_text().split()}
 
 
 def command_of(pid: int) -> str:

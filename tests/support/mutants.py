@@ -100,8 +100,8 @@ def apply() -> None:
         text = original(name)
         for change in mutant.changes:
             if change.file == name:
-                found = text.count(change.old)
-                assert found == 1, f"{chosen}: {change.old!r} is {found} times in {name}.lua"
+                count = text.count(change.old)
+                assert count == 1, f"{chosen}: {change.old!r} is {count} times in {name}.lua"
                 text = text.replace(change.old, change.new)
         return text
 

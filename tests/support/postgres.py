@@ -29,10 +29,10 @@ _FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_con
 
 def find_programs() -> Path | None:
     """Return the folder of PostgreSQL's programs, if there is one."""
-    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda one: one.parent.name)
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda place: place.parent.name)
     on_path = shutil.which("initdb")
-    found = [*([Path(on_path).resolve().parent] if on_path else []), *reversed(places)]
-    for folder in found:
+    folders = [*([Path(on_path).resolve().parent] if on_path else []), *reversed(places)]
+    for folder in folders:
         if (folder / "initdb").exists() and (folder / "postgres").exists():
             return folder
     return None
@@ -40,9 +40,9 @@ def find_programs() -> Path | None:
 
 def postgres_or_skip() -> Path:
     """Return the folder of PostgreSQL's programs; without them: skipped, but failed in CI."""
-    found = find_programs()
-    if found is not None:
-        return found
+    programs = find_programs()
+    if programs is not None:
+        return programs
     if os.environ.get("CI") == "true":
         pytest.fail("PostgreSQL is not installed, and CI must test it, not only SQLite")
     pytest.skip("PostgreSQL is not installed: `apt install postgresql` to test it too")

@@ -94,7 +94,7 @@ class Line:
         self.count["finished"] += len(self.ends) - len(alive)
         self.ends = alive
         if self.give_up:
-            stay = [one for one in self.waiting if self.rng.random() >= self.give_up]
+            stay = [person for person in self.waiting if self.rng.random() >= self.give_up]
             self.count["abandoned"] += len(self.waiting) - len(stay)
             self.waiting = stay
         self._arrive()
@@ -134,8 +134,8 @@ class Line:
         return max(0, int(left))
 
     def _call(self, number: int) -> None:
-        for one in self.waiting[:number]:
-            self.called_at[one] = self.now_s
+        for person in self.waiting[:number]:
+            self.called_at[person] = self.now_s
         self.ends += [self.now_s + self.session(self.rng) for _ in range(number)]
         self.entries += [self.now_s] * number
         del self.waiting[:number]
@@ -164,7 +164,7 @@ def judge(
     least_s: int = 30,
 ) -> Verdict:
     """Run a line, ask for people all over it every few seconds, and compare with what came."""
-    told: list[tuple[int, int, Any]] = []
+    estimates: list[tuple[int, int, Any]] = []
     step = max(1, line.people // 40)
     for second in range(seconds):
         if events and second in events:
@@ -172,29 +172,29 @@ def judge(
         line.step()
         if second >= after_s and second % every_s == 0:
             answers = estimator(line.policy, line.stats(), line.samples)
-            for at, one in enumerate(line.waiting):
-                if one % step == 0:
-                    told.append((one, line.now_s, answers.wait(at + 1)))
-    return _verdict(line, told, least_s)
+            for at, person in enumerate(line.waiting):
+                if person % step == 0:
+                    estimates.append((person, line.now_s, answers.wait(at + 1)))
+    return _verdict(line, estimates, least_s)
 
 
-def _verdict(line: Line, told: list[tuple[int, int, Any]], least_s: int) -> Verdict:
+def _verdict(line: Line, estimates: list[tuple[int, int, Any]], least_s: int) -> Verdict:
     errors, covered, widths, jumps, pairs = [], 0, [], 0, 0
     last: dict[int, tuple[int, float]] = {}
-    for one, at, wait in told:
-        if one not in line.called_at or wait is None:
+    for person, at, wait in estimates:
+        if person not in line.called_at or wait is None:
             continue
-        truth = line.called_at[one] - at
+        truth = line.called_at[person] - at
         covered += wait.low <= truth <= wait.high
         if truth >= least_s:
             errors.append(abs(wait.likely - truth) / truth)
             widths.append((wait.high - wait.low) / max(1, wait.likely))
-        if one in last and last[one][1] >= least_s:
+        if person in last and last[person][1] >= least_s:
             pairs += 1
-            due = last[one][1] - (at - last[one][0])
-            jumps += abs(wait.likely - due) > 0.25 * last[one][1]
-        last[one] = (at, wait.likely)
-    asked = sum(1 for one, _, wait in told if one in line.called_at and wait is not None)
+            due = last[person][1] - (at - last[person][0])
+            jumps += abs(wait.likely - due) > 0.25 * last[person][1]
+        last[person] = (at, wait.likely)
+    asked = sum(1 for person, _, wait in estimates if person in line.called_at and wait is not None)
     return Verdict(
         statistics.median(errors), covered / asked, jumps / max(1, pairs),
         statistics.median(widths), asked,

@@ -32,8 +32,8 @@ HOST = "127.0.0.1"
 
 def redis_server_or_skip() -> Path:
     """Return the `redis-server` on PATH; without one the test is skipped, but fails in CI."""
-    if found := shutil.which("redis-server"):
-        return Path(found)
+    if program := shutil.which("redis-server"):
+        return Path(program)
     if os.environ.get("CI") == "true":
         pytest.fail("redis-server is not installed, and CI must test Redis, not only Valkey")
     pytest.skip("redis-server is not installed: `apt install redis-server` to test Redis too")
@@ -181,8 +181,10 @@ def start_server(
     kind: Kind, folder: Path, *, aof: bool = False, ready: bool = True, **config: Config
 ) -> Iterator[Server]:
     """Run a server; `config` is its configuration with `_` for `-`. `ready=False`: may load."""
-    with _run(Server(kind, folder, {"appendonly": "yes" if aof else "no", **config}), ready) as one:
-        yield one
+    with _run(
+        Server(kind, folder, {"appendonly": "yes" if aof else "no", **config}), ready
+    ) as server:
+        yield server
 
 
 @contextmanager

@@ -60,21 +60,21 @@ class Serving:
 
 def free_port() -> int:
     """Return a port that nobody listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def children(pid: int) -> list[int]:
     """Return the pids of a process's children."""
-    found = []
+    ports = []
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError, IndexError):
             if entry.name.isdigit():
                 parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
                 if parent == pid:
-                    found.append(int(entry.name))
-    return found
+                    ports.append(int(entry.name))
+    return ports
 
 
 def command_of(pid: int) -> str:
@@ -109,28 +109,28 @@ def launch(folder: Path, *flags: str, **settings: object) -> Serving:
 @contextlib.contextmanager
 def serving(folder: Path, *flags: str, **settings: object) -> Iterator[Serving]:
     """Run a server: `with serving(tmp_path, workers=2) as server`."""
-    one = launch(folder, *flags, **settings)
+    served = launch(folder, *flags, **settings)
     try:
-        await_ready(one)
-        yield one
+        await_ready(served)
+        yield served
     finally:
-        end(one)
+        end(served)
 
 
-def await_ready(one: Serving, timeout_s: float = 120) -> None:
+def await_ready(served: Serving, timeout_s: float = 120) -> None:
     """Wait until a server takes visitors."""
     deadline = time.monotonic() + timeout_s
-    while not one.ready():
-        if one.process.poll() is not None or time.monotonic() > deadline:
-            raise AssertionError(f"the server did not start:\n{one.said()}")
+    while not served.ready():
+        if served.process.poll() is not None or time.monotonic() > deadline:
+            raise AssertionError(f"the server did not start:\n{served.said()}")
         time.sleep(0.05)
 
 
-def end(one: Serving) -> None:
+def end(served: Serving) -> None:
     """End a server, by force if it must be."""
-    if one.process.poll() is None:
+    if served.process.poll() is None:
         try:
-            one.stop(15)
+            served.stop(15)
         except subprocess.TimeoutExpired:
-            one.process.kill()
-            one.process.wait()
+            served.process.kill()
+            served.process.wait()

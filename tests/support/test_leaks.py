@@ -20,10 +20,10 @@ def test_a_leak_fails_the_test_that_made_it() -> None:
     done = subprocess.run(
         [*command, "tests/support/leaky.py"], capture_output=True, text=True, timeout=120
     )
-    said = done.stdout
-    parts = re.split(r"_+ ERROR at teardown of (\w+) _+", said)[1:]
+    output = done.stdout
+    parts = re.split(r"_+ ERROR at teardown of (\w+) _+", output)[1:]
     errors = dict(zip(parts[::2], parts[1::2], strict=True))
-    assert WHAT.keys() == errors.keys(), said
+    assert WHAT.keys() == errors.keys(), output
     for name, words in WHAT.items():
         assert words in errors[name], errors[name]
-    assert "5 passed" in said
+    assert "5 passed" in output
