@@ -245,7 +245,7 @@ public final class WaitroomFilter {
 
     /** The public keys of Waitroom: kept while it is away, fetched again when old or when one is missing. */
     private static final class Keys {
-        private static final Duration DEADLINE = Duration.ofMillis(250);
+        private static final Duration DEADLINE = Duration.ofMillis(Long.getLong("waitroom.deadline_ms", 250));
         private static final long FRESH_MS = 3_000; // a key that was taken away is refused after this
         private static final long PAUSE_MS = 200; // between two fetches: forgers name keys that nobody has
         private static final long REST_MS = 1_000; // after a fetch that failed

@@ -15,7 +15,7 @@ const TYPE = "waitroom-pass+jwt";
 const FRESH_MS = 3_000; // a key that was taken away is refused after this
 const PAUSE_MS = 200; // between two fetches: forgers name keys that nobody has
 const REST_MS = 1_000; // after a fetch that failed
-const DEADLINE_MS = 250;
+const DEADLINE_MS = Number(process.env.WAITROOM_DEADLINE_MS ?? 250);
 const CODE = "waitroom_code";
 
 /**

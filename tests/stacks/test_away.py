@@ -20,6 +20,7 @@ from tests.support.servers import wait_for
 from tests.support.serving import Serving
 
 Start = Callable[[int, str], contextlib.AbstractContextManager[Stack]]
+DEADLINE_MS = 250
 PROGRAM = {"accept": "application/json"}
 
 
@@ -32,7 +33,9 @@ def start(request: pytest.FixtureRequest, site: int, tmp_path: Path) -> Start:
             edit = opened if when_away == "open" else str
             return tools.nginx(tmp_path, port, site, edit, patient=False)
         folder = request.getfixturevalue(f"{request.param}_folder")
-        return {"node": tools.node, "java": tools.java}[request.param](folder, port, when_away)
+        return {"node": tools.node, "java": tools.java}[request.param](
+            folder, port, when_away, DEADLINE_MS
+        )
 
     return run
 
