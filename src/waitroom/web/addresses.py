@@ -64,8 +64,8 @@ class Proxies(Networks):
         """Return the scheme that the visitor's browser speaks: `http` or `https`."""
         if forwarded_proto is None or peer not in self:
             return scheme
-        told = forwarded_proto.strip().lower()
-        return told if told in ("http", "https") else scheme
+        claimed = forwarded_proto.strip().lower()
+        return claimed if claimed in ("http", "https") else scheme
 
 
 def _plain(address: str) -> str:

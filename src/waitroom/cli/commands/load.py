@@ -117,9 +117,9 @@ async def load(
         task = bar.add_task("People come", total=people)
 
         def progress(stages: Counter[str], errors: int) -> None:
-            told = f"{stages[Stage.WAITING]:,} waiting, {stages[Stage.INSIDE]:,} inside"
-            told += f", {errors:,} errors" if errors else ""
-            bar.update(task, completed=stages[Stage.DONE], description=told)
+            status = f"{stages[Stage.WAITING]:,} waiting, {stages[Stage.INSIDE]:,} inside"
+            status += f", {errors:,} errors" if errors else ""
+            bar.update(task, completed=stages[Stage.DONE], description=status)
 
         outcome = await loaded(plan, key=key, limits=limits, progress=progress)
     cli.out.show(outcome.as_dict(), *_lines(outcome))

@@ -60,12 +60,12 @@ def _fields(*, optional: bool) -> dict[str, Any]:
     for spec in dataclasses.fields(Policy):
         kind: Any = _TYPES.get(spec.metadata["unit"], str)
         kind = kind if spec.name in _NEVER_NULL else kind | None
-        told = Field(
+        field = Field(
             None if optional else ...,
             description=spec.metadata["about"],
             json_schema_extra=_allowed(spec) if optional else None,
         )
-        fields[spec.name] = (kind, told)
+        fields[spec.name] = (kind, field)
     return fields
 
 
