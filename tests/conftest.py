@@ -14,6 +14,8 @@ from hypothesis import settings
 
 from tests.support import figures, leaks, mutants, order
 from tests.support.clock import Clock, open_engine
+from tests.support.counts import count
+from tests.support.postgres import Postgres, start_postgres
 from tests.support.servers import Server, redis_server_or_skip, start_server
 from tests.support.serving import Serving, serving
 from waitroom.engine import Engine
@@ -22,7 +24,7 @@ mutants.apply()
 # A client of ours logs every call: thousands of lines that hide why a test failed.
 logging.getLogger("httpx").setLevel(logging.WARNING)
 # Hypothesis fails an example that takes 0.2 s, which says something about the machine only.
-settings.register_profile("waitroom", deadline=None)
+settings.register_profile("waitroom", deadline=None, max_examples=count("examples"))
 settings.load_profile("waitroom")
 
 
@@ -117,6 +119,13 @@ def redis7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Run Redis for the whole session, where it is installed."""
     redis_server_or_skip()
     with start_server("redis", tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """Run PostgreSQL for the whole session, where it is installed."""
+    with start_postgres() as server:
         yield server
 
 

@@ -8,20 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.clock import Clock
-from tests.support.postgres import Postgres, start_postgres
+from tests.support.postgres import Postgres
 from waitroom.desk.models import Store, WaitingType
 from waitroom.desk.record.database import Database, open_database
 from waitroom.desk.record.record import Record
 
 # 2026-05-08 18:00 in Seoul, a Friday evening.
 EVENING_US = 1_778_230_800_000_000
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    """Run PostgreSQL for the whole session, where it is installed."""
-    with start_postgres() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

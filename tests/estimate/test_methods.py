@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.counts import count
 from tests.support.room_simulator import SAMPLE_S, START_MS, Line, Session, judge
 from waitroom.estimate.methods import Estimator, Wait, estimator
 from waitroom.models import BeforeOpen, Eta, Mode, Policy, Sample, Stats, preset
@@ -400,7 +401,6 @@ def stats_of_any_kind(draw: st.DrawFn) -> Stats:
     )
 
 
-@settings(deadline=None, max_examples=150)
 @given(policies(), stats_of_any_kind(), samples_of_any_kind, st.booleans())
 def test_any_history(policy: Policy, stats: Stats, samples: list[Sample], in_order: bool) -> None:
     """Losses, clocks that step, twins, nonsense: no error, no negative, in order, monotone."""
@@ -418,7 +418,7 @@ def test_any_history(policy: Policy, stats: Stats, samples: list[Sample], in_ord
         last = wait
 
 
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=count("simulated_rooms"))
 @given(
     st.integers(1, 40),
     st.integers(1, 30),

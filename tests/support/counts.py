@@ -14,6 +14,8 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
     {
         # name: (local, CI, soak)
         "kinds": (1, 2, 2),  # of servers and of databases; see `order.SECOND`
+        "examples": (30, 100, 1_000),  # of a test of any input, unless it has a line of its own
+        "simulated_rooms": (3, 10, 50),
         "state_machine_examples": (25, 200, 2_000),
         "state_machine_steps": (30, 50, 80),
         "hammer_admissions": (120, 1_000, 6_000),
@@ -40,8 +42,6 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "rolling_servers": (2, 3, 3),
         "rolling_restarts": (1, 3, 15),
         "demo_called": (0, 1, 1),  # whether to wait until a newcomer is let in
-        "strict_times": (0, 1, 1),  # whether the machine is ours alone
-        "patience": (4, 1, 1),  # and if not, how much longer a start may take
         "away_seconds": (2, 10, 60),
         "joins_from_one": (500, 5_000, 5_000),
         "api_examples": (6, 40, 400),
