@@ -25,7 +25,7 @@ def test_counting_keeps_nothing() -> None:
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert after - before < 1_000  # the numbers themselves, and no object for each request
+    assert after - before < 20_000  # 3,000 objects, one for each count, would take four times that
 
 
 def test_a_tie_belongs_to_the_lower_bucket() -> None:

@@ -197,8 +197,8 @@ async def test_no_stream_stays_silent(
         ticket = await server.engine.read_ticket("quiet-" + room[:8], view.ticket)
         stream = server.live_streams.open("quiet-" + room[:8], ticket, "192.0.2.1")
         heard: list[bytes] = []
-        async with asyncio.timeout(5):
-            while len(heard) < 3:
+        async with asyncio.timeout(30):
+            while sum(b"event: ticket" in chunk for chunk in heard) < 2:
                 await stream.wake.wait()
                 heard.append(stream.take())
         assert b"event: ticket" in heard[0]

@@ -42,6 +42,7 @@ class TicketStream(EventStream):
 
     ticket: PresentedTicket
     due_at: float = 0.0
+    ticket_sent_at: float = 0.0
 
     @property
     def ticket_id(self) -> str:
@@ -192,8 +193,9 @@ class RoomStreams:
         # Heartbeats of our own: the ticket is polled for its holder as long as the stream is open.
         stream.due_at = now + min(LONGEST_PAUSE_S, body.poll_after_ms / 1000)
         news = (view.state, view.position, view.enter_by_ms, view.session_ends_at_ms)
-        if news != stream.last_news or now - stream.sent_at > LONGEST_PAUSE_S:
-            stream.last_news = news
+        # Not since anything was sent: a heartbeat does not say how many stand behind.
+        if news != stream.last_news or now - stream.ticket_sent_at > LONGEST_PAUSE_S:
+            stream.last_news, stream.ticket_sent_at = news, now
             stream.tell("ticket", answers.encode(body))
 
     def _tell_room(self) -> None:

@@ -88,10 +88,14 @@ async def read_lists(
 ) -> Lists:
     """Return what the console shows now."""
     summaries = {summary.name: summary for summary in await summarize(desk, backend, store)}
+    live = {line.name: await desk.record.live(store.id, line.name) for line in store.types}
+    ended = await ended_since(desk, store, now_ms / 1000 - ENDED_S)
+    # Who ended between the two reads is in both; the later read is right.
+    ended_ids = {party.id for party in ended}
     columns = []
     for waiting_type in store.types:
-        live = await desk.record.live(store.id, waiting_type.name)
-        rows = [_row(text, store, party, now_ms) for party in live]
+        parties = [party for party in live[waiting_type.name] if party.id not in ended_ids]
+        rows = [_row(text, store, party, now_ms) for party in parties]
         waiting = tuple(row for row in rows if row.party.status is Status.WAITING)
         wait = say.newcomer_wait(text, summaries[waiting_type.name])
         columns.append(
@@ -105,7 +109,6 @@ async def read_lists(
                 seats=tuple(n for n in SEATS if n <= max(waiting_type.largest_party, 2)),
             )
         )
-    ended = await ended_since(desk, store, now_ms / 1000 - ENDED_S)
     rows = [_row(text, store, party, now_ms) for party in ended[:MOST_ENDED]]
     return Lists(store, tuple(columns), tuple(rows))
 
