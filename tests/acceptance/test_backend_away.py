@@ -232,7 +232,9 @@ async def _while_away(
     for seen, lag_s in [*first, *((crowd.seen, crowd.lag_s) for crowd in crowds)]:
         # Who shows a forged ticket is answered without the backend: what that takes on this
         # machine in this moment is not the backend's fault, nor ours.
-        limit_s = ANSWER_S + lag_s + 2 * seen.slowest["forged"]
+        # The slowest of hundreds beside other tests is given three times the promise: without
+        # our limit it would be the seconds of the connection's own time-out.
+        limit_s = 3 * ANSWER_S + lag_s + 2 * seen.slowest["forged"]
         assert {} == {kind: s for kind, s in seen.slowest.items() if s > limit_s}, limit_s
     assert [503, 200] == [
         ask(server.port, request("GET", path)).status for path in ("/readyz", "/healthz")
