@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.web.cores import on_core
 
-START_S = 60.0
+START_S = 180.0
 STOP_S = 15.0
 
 

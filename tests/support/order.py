@@ -18,8 +18,30 @@ import pytest
 from tests.support.counts import count
 
 LONGEST = (
+    "tests/browser/test_desk_guest.py",
+    "tests/browser/test_desk_console.py",
     "tests/browser/",
+    "tests/cli/commands/test_load.py",
+    "tests/cli/commands/test_demo.py",
+    "tests/cli/desk/test_demo.py",
+    "tests/stacks/test_away.py",
+    "tests/acceptance/test_ticker.py",
+    "tests/acceptance/test_key_rotation.py",
+    "tests/acceptance/test_hammer.py",
+    "tests/rehearsal/",
+    "tests/bench/",
+    "tests/load/test_wrong_server.py",
+    "tests/server/process/test_parent.py",
+    "tests/estimate/test_methods.py",
+    "tests/desk/record/test_at_once.py",
+    "tests/desk/notify/",
+    "tests/acceptance/",
     "tests/stacks/",
+    "tests/server/desk/",
+    "tests/gates/test_away.py",
+    "tests/desk/",
+    "tests/server/",
+    "tests/cli/",
 )
 """Files and folders by what they take, the longest first; whatever is not here is short."""
 
