@@ -5,6 +5,7 @@ Fixtures that live longer than one test may start things; those are known and ex
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Generator
 from pathlib import Path
@@ -23,8 +24,11 @@ def children() -> set[int]:
     tasks = Path("/proc/self/task")
     if not tasks.exists():  # not Linux
         return set()
-    lists = (task / "children" for task in tasks.iterdir())
-    return {int(pid) for path in lists if path.exists() for pid in path.read_text().split()}
+    pids: set[int] = set()
+    for task in tasks.iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended
+            pids.update(map(int, (task / "children").read_text().split()))
+    return pids
 
 
 def command_of(pid: int) -> str:
