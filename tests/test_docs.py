@@ -69,6 +69,19 @@ def test_every_package_is_named() -> None:
     assert packages - {"."} == named
 
 
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_every_module_that_is_named_exists(page: str) -> None:
+    """A module is named by the end of its path, and there is one with that end."""
+    files = [
+        f"/{path.relative_to(ROOT).as_posix()}"
+        for folder in ("src", "tests")
+        for path in (ROOT / folder).rglob("*.*")
+    ]
+    named = re.findall(r"(?<![\w./<>*])([\w/]+\.(?:py|lua))\b", (ROOT / page).read_text("utf-8"))
+    assert named
+    assert [] == [name for name in named if not any(file.endswith(f"/{name}") for file in files)]
+
+
 def test_every_setting_has_its_heading() -> None:
     """docs/settings.md explains each setting, and none that does not exist."""
     assert {setting.name for setting in SETTINGS} == headings("settings.md")

@@ -169,7 +169,8 @@ def projected_s(board: Board, policy: Policy) -> float | None:
     holding_s, _ = History(board.policy, stats, board.samples).holding_s()
     plain: dict[str, Any] = {"eta": Eta.OBSERVED}
     if holding_s is not None:
-        plain["session_s"] = max(0.001, min(holding_s, 366 * 86_400.0))
+        allowed = Policy.__dataclass_fields__["session_s"].metadata
+        plain["session_s"] = max(allowed["low"], min(holding_s, allowed["high"]))
     with contextlib.suppress(ArithmeticError):
         wait = estimator(policy.change(**plain), stats, ()).wait(max(1, stats.waiting))
         return None if wait is None else float(wait.likely)
