@@ -121,7 +121,7 @@ async def fill(
     return [Guest(party.store, party.number, desk.token(party)) for party in waiting]
 
 
-def _party(store: str, n: int, place: int) -> Party:
+def _party(store: str, n: int, sort_key: int) -> Party:
     return Party(
         id=0,
         store=store,
@@ -135,11 +135,11 @@ def _party(store: str, n: int, place: int) -> Party:
         note=None,
         source=Source.ON_SITE,
         status=Status.WAITING,
-        place=place,
+        sort_key=sort_key,
         teams_ahead=n,
         defers=0,
         revision=1,
-        registered_ms=place // 1000,
+        registered_ms=sort_key // 1000,
     )
 
 

@@ -103,7 +103,7 @@ async def check_agreement(desk: Desk, store: Store, line_name: str = DINE) -> No
     live = await desk.record.live(store.id, line_name)
     waiting = [party for party in live if party.status is Status.WAITING]
     assert [party.ticket for party in waiting] == sorted(line.waiting, key=line.waiting.__getitem__)
-    assert {party.ticket: party.place for party in waiting} == line.waiting
+    assert {party.ticket: party.sort_key for party in waiting} == line.waiting
     assert {party.ticket for party in live if party.status is Status.CALLED} == line.called
     known = {ticket: line.revisions.get(ticket) for ticket in line.tickets}
     assert {party.ticket: party.revision for party in live} == known

@@ -131,7 +131,7 @@ async def test_undo_gives_the_place_back(
     assert (ended.status, 0) == (place.status, place.position)
     assert [1, 2, 3, 4] == await positions(desk, [*parties[:2], *parties[3:]])
     back = await do(desk, third, Action.UNDO)
-    assert (third.place, third.number) == (back.place, back.number)
+    assert (third.sort_key, third.number) == (back.sort_key, back.number)
     if called:
         assert Status.CALLED is back.status
         back = await do(desk, third, Action.UNDO)

@@ -95,7 +95,7 @@ async def test_a_busy_evening(hosts: Hosts, clock: Clock) -> None:
         for party in await hosts[0].record.live(store.id, DINE)
         if party.status is Status.WAITING
     ]
-    assert max(party.place for party in called) < min(party.place for party in left)
+    assert max(party.sort_key for party in called) < min(party.sort_key for party in left)
 
 
 async def _join(desk: Desk, store: Store) -> None:

@@ -1,7 +1,7 @@
 """The types of the desk: stores, waiting types, parties, and their places. Pure.
 
 A party is whoever waits together for one table. A store has one line per waiting type, and
-`line_name` is the name of that type. Times are Unix time in ms, places in µs.
+`line_name` is the name of that type. Times are Unix time in ms, sort keys in µs.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ class Party:
     note: str | None
     source: Source
     status: Status
-    place: int
-    """Decides the order: µs of the registration, or the place that a defer gave."""
+    sort_key: int
+    """Decides the order: µs of the registration, or behind somebody else after a defer."""
 
     teams_ahead: int
     """How many waited before it when it registered."""

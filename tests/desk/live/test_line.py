@@ -38,7 +38,7 @@ def party(number: int = 1, status: Status = Status.WAITING, revision: int = 1) -
         note=None,
         source=Source.ON_SITE,
         status=status,
-        place=NOW_US + 8 * number,
+        sort_key=NOW_US + 8 * number,
         teams_ahead=0,
         defers=0,
         revision=revision,
@@ -81,7 +81,7 @@ async def test_order_is_the_records(lines: LiveLines, line: str) -> None:
     for member in shuffled:
         await lines.settle(line, [settled(member)])
     contents = await lines.engine.line(line)
-    assert {member.ticket: member.place for member in parties} == contents.waiting
+    assert {member.ticket: member.sort_key for member in parties} == contents.waiting
     assert [*range(1, 41)] == await positions(lines, line, parties)
     assert all(agrees(contents, member) for member in parties)
 
@@ -92,7 +92,7 @@ async def test_late_revisions_change_nothing(lines: LiveLines, line: str) -> Non
         party(revision=1),
         party(status=Status.CALLED, revision=2),
         party(status=Status.SEATED, revision=3),
-        dataclasses.replace(party(revision=4), place=NOW_US + 99),
+        dataclasses.replace(party(revision=4), sort_key=NOW_US + 99),
     ]
     for number, order in enumerate(permutations(story)):
         room = f"{line}{number}"
@@ -179,7 +179,7 @@ async def test_idle(lines: LiveLines, line: str, clock: Clock, engine: Engine) -
     assert 0 == await engine.backend.client.exists(*live)
     assert "12:3.5" == (await lines.engine.line(line)).pace
     await lines.settle(line, [settled(party(3))])
-    assert {party(3).ticket: party(3).place} == (await lines.engine.line(line)).waiting
+    assert {party(3).ticket: party(3).sort_key} == (await lines.engine.line(line)).waiting
 
 
 async def test_counts(lines: LiveLines, line: str) -> None:
@@ -203,6 +203,6 @@ async def test_on_a_cluster(tmp_path: Path, clock: Clock) -> None:
             assert [(1, 1, "1:2")] * 12 == await lines.engine.line_counts(rooms)
             for room in rooms:
                 contents = await lines.engine.line(room)
-                assert {party(2).ticket: party(2).place} == contents.waiting
+                assert {party(2).ticket: party(2).sort_key} == contents.waiting
                 assert {party(1).ticket} == contents.called
                 assert {party(1).ticket: 2, party(2).ticket: 1} == contents.revisions

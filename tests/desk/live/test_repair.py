@@ -167,7 +167,7 @@ async def test_forced(desk: Desk, clock: Clock) -> None:
     """Forced, everybody is settled, whatever the line knew before."""
     store, waiting = await evening(desk, clock)
     room = room_of(store.id, DINE)
-    later = [Settled(party.ticket, "left", party.place, 99) for party in waiting]
+    later = [Settled(party.ticket, "left", party.sort_key, 99) for party in waiting]
     await desk.engine.settle(room, later)
     assert Repaired(2, 8, 0) == await desk.repair(store.id, forced=True)
     await check_agreement(desk, store)
@@ -177,7 +177,7 @@ async def test_strangers_go(desk: Desk, clock: Clock) -> None:
     """Whoever is in the line and not in the record is taken out; the others move up."""
     store, waiting = await evening(desk, clock)
     strangers = [
-        Settled(secrets.token_urlsafe(12), state, waiting[0].place - 1 - n, 1)
+        Settled(secrets.token_urlsafe(12), state, waiting[0].sort_key - 1 - n, 1)
         for n, state in enumerate(("waiting", "called", "waiting"))
     ]
     await desk.engine.settle(room_of(store.id, DINE), strangers)
@@ -191,7 +191,7 @@ async def test_other_stores_are_left_alone(desk: Desk, clock: Clock) -> None:
     """A repair of one store does not touch another's lines."""
     repaired, _ = await evening(desk, clock)
     other, parties = await evening(desk, clock)
-    gone = [Settled(parties[0].ticket, "left", parties[0].place, 9)]
+    gone = [Settled(parties[0].ticket, "left", parties[0].sort_key, 9)]
     await desk.engine.settle(room_of(other.id, DINE), gone)
     assert Repaired(2, 0, 0) == await desk.repair(repaired.id)
     assert 1 == (await desk.repair(other.id)).settled
@@ -228,7 +228,7 @@ async def test_a_spoilt_line_is_apart(
     parties = [(await crowd(desk, store, clock, 2))[0] for store in (*others, spoilt)]
     key = keys.room_key(room_of(spoilt.id, DINE), "called")
     await desk.engine.backend.client.set(key, "spoilt")
-    gone = [Settled(party.ticket, "left", party.place, 9) for party in parties[:2]]
+    gone = [Settled(party.ticket, "left", party.sort_key, 9) for party in parties[:2]]
     for store, change in zip(others, gone, strict=True):
         await desk.engine.settle(room_of(store.id, DINE), [change])
     assert 2 == (await desk.repair()).settled
@@ -262,7 +262,7 @@ async def test_in_the_background(desk: Desk, clock: Clock, monkeypatch: pytest.M
     store, waiting = await evening(desk, clock)
     room = room_of(store.id, DINE)
     loop = asyncio.create_task(desk.repairs.run())
-    stranger = Settled(secrets.token_urlsafe(12), "waiting", waiting[0].place - 1, 1)
+    stranger = Settled(secrets.token_urlsafe(12), "waiting", waiting[0].sort_key - 1, 1)
 
     async def stranger_is_gone() -> bool:
         return stranger.id not in (await held_by(desk, store)).tickets
@@ -271,11 +271,11 @@ async def test_in_the_background(desk: Desk, clock: Clock, monkeypatch: pytest.M
     await until(stranger_is_gone)
     # As long as before, but somebody stands elsewhere.
     first = waiting[0]
-    moved = Settled(first.ticket, "waiting", waiting[-1].place + 99, first.revision + 5)
+    moved = Settled(first.ticket, "waiting", waiting[-1].sort_key + 99, first.revision + 5)
     await desk.engine.settle(room, [moved])
 
     async def order_is_back() -> bool:
-        return first.place == (await held_by(desk, store)).waiting.get(first.ticket)
+        return first.sort_key == (await held_by(desk, store)).waiting.get(first.ticket)
 
     await until(order_is_back)
     await check_agreement(desk, store)

@@ -150,7 +150,7 @@ async def test_undo_gives_everything_back(record: Record, clock: Clock) -> None:
 
 def _facts(party: Party) -> tuple[Any, ...]:
     times = (party.called_ms, party.seated_ms, party.ended_ms)
-    return (party.status, party.place, party.defers, *times)
+    return (party.status, party.sort_key, party.defers, *times)
 
 
 async def test_restore_gives_the_old_place_back(record: Record, clock: Clock) -> None:
@@ -175,7 +175,7 @@ async def test_defer_goes_behind_so_many(record: Record, clock: Clock) -> None:
     await do(record, parties[3], Action.CANCEL)
     moved = await do(record, parties[0], Action.DEFER, places=2)
     assert [2, 3, 5, 1, 6] == await order(record)
-    assert (parties[4].place + 1, 1) == (moved.place, moved.defers)
+    assert (parties[4].sort_key + 1, 1) == (moved.sort_key, moved.defers)
     await do(record, parties[1], Action.DEFER, places=10)
     assert [3, 5, 1, 6, 2] == await order(record)
     assert 7 == (await arrive(record)).number
@@ -189,7 +189,7 @@ async def test_places_between_two_run_out(record: Record, clock: Clock) -> None:
     clock.step(60)
     anchor = await arrive(record)
     after = await arrive(record)
-    assert anchor.place + 8 == after.place
+    assert anchor.sort_key + 8 == after.sort_key
     for party in reversed(ahead):  # each has only the anchor and those behind it after it
         live = await record.live(STORE, DINE_IN)
         behind = [waiting.id for waiting in live].index(anchor.id) - [
@@ -197,7 +197,7 @@ async def test_places_between_two_run_out(record: Record, clock: Clock) -> None:
         ].index(party.id)
         await do(record, party, Action.DEFER, places=behind)
     live = await record.live(STORE, DINE_IN)
-    gaps = [party.place - anchor.place for party in live]
+    gaps = [party.sort_key - anchor.sort_key for party in live]
     assert [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10] == gaps
     assert after.id == live[8].id
     newest = await arrive(record)
@@ -210,9 +210,9 @@ async def test_the_last_has_nobody_to_let_go_first(record: Record, clock: Clock)
     assert party == await do(record, party, Action.DEFER)
     await do(record, party, Action.CALL)
     back = await do(record, party, Action.DEFER)
-    assert (Status.WAITING, party.place, 1, None) == (
+    assert (Status.WAITING, party.sort_key, 1, None) == (
         back.status,
-        back.place,
+        back.sort_key,
         back.defers,
         back.called_ms,
     )

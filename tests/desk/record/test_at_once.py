@@ -60,7 +60,7 @@ async def test_joins_at_once_get_a_number_each(records: list[Record]) -> None:
     parties = await asyncio.gather(*joins)
     for line_name in (DINE_IN, TAKEOUT):
         mine = [party for party in parties if party.line_name == line_name]
-        mine.sort(key=lambda party: party.place)
+        mine.sort(key=lambda party: party.sort_key)
         assert list(range(1, len(mine) + 1)) == [party.number for party in mine]
         assert list(range(len(mine))) == [party.teams_ahead for party in mine]
 
@@ -167,4 +167,4 @@ async def test_defers_at_once_keep_the_line_whole(records: list[Record]) -> None
     )
     live = await records[0].live(STORE, DINE_IN)
     assert {party.id for party in parties} == {party.id for party in live}
-    assert 12 == len({party.place for party in live})
+    assert 12 == len({party.sort_key for party in live})

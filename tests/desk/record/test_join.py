@@ -45,7 +45,7 @@ async def test_a_party_is_kept(record: Record, store: Store, clock: Clock) -> No
         note="유모차",
         source=Source.REMOTE,
         status=Status.WAITING,
-        place=clock.now_us,
+        sort_key=clock.now_us,
         teams_ahead=0,
         defers=0,
         revision=1,
@@ -78,11 +78,11 @@ async def test_each_line_counts_for_itself(record: Record, clock: Clock) -> None
 @pytest.mark.usefixtures("store")
 async def test_places_only_grow(record: Record, clock: Clock) -> None:
     """Many in one µs, and a clock that is set back: who comes later stands further back."""
-    places = [(await arrive(record)).place for _ in range(5)]
-    assert [clock.now_us + 8 * n for n in range(5)] == places
+    keys = [(await arrive(record)).sort_key for _ in range(5)]
+    assert [clock.now_us + 8 * n for n in range(5)] == keys
     clock.step(-3600)
     last = await arrive(record)
-    assert places[-1] + 8 == last.place
+    assert keys[-1] + 8 == last.sort_key
     assert [1, 2, 3, 4, 5, 6] == await order(record)
 
 

@@ -143,4 +143,4 @@ async def test_a_line_that_comes_back_goes_on(record: Record, store: Store) -> N
     await record.change_store(STORE, types=store.types)
     second = await arrive(record, TAKEOUT)
     assert 2 == second.number
-    assert first.place < second.place
+    assert first.sort_key < second.sort_key

@@ -37,7 +37,7 @@ def room_of(store: str, line_name: str) -> str:
 
 def settled(party: Party) -> Settled:
     """Return where the record has a party, in the engine's words."""
-    return Settled(party.ticket, STATES[party.status], party.place, party.revision)
+    return Settled(party.ticket, STATES[party.status], party.sort_key, party.revision)
 
 
 class Outcome(NamedTuple):
@@ -50,9 +50,9 @@ class Outcome(NamedTuple):
 def agrees(line: LineContents, party: Party) -> bool:
     """Tell whether a live party stands where the record has it."""
     ticket = party.ticket
-    place = party.place if party.status is Status.WAITING else None
+    sort_key = party.sort_key if party.status is Status.WAITING else None
     return (
-        line.waiting.get(ticket) == place
+        line.waiting.get(ticket) == sort_key
         and (ticket in line.called) == (party.status is Status.CALLED)
         and line.revisions.get(ticket) == party.revision
     )

@@ -198,7 +198,7 @@ class Outbox:
             parties.c.store == party.store,
             parties.c.type == party.line_name,
             parties.c.status == Status.WAITING,
-            parties.c.place < party.place,
+            parties.c.sort_key < party.sort_key,
         )
         async with self._database.look() as connection:
             return int((await connection.execute(before)).scalar_one())
@@ -245,7 +245,7 @@ def _untold(lines: Collection[LineId], oldest_ms: int) -> Select[Any]:
     waits = case((parties.c.status == Status.WAITING, 1), else_=0)
     # In the order of an index, so that nothing is sorted.
     rank = func.sum(waits).over(
-        partition_by=(parties.c.store, parties.c.type), order_by=parties.c.place
+        partition_by=(parties.c.store, parties.c.type), order_by=parties.c.sort_key
     )
     fields = (parties.c[name] for name in _FIELDS)
     live = select(*fields, rank.label("rank")).where(is_live)

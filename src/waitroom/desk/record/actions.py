@@ -11,7 +11,7 @@ from sqlalchemy import Row, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from waitroom.desk.models import Action, Party, Status
-from waitroom.desk.record.lines import LockedLine, keep_counts, place_behind
+from waitroom.desk.record.lines import LockedLine, keep_counts, sort_key_behind
 from waitroom.desk.record.rows import party_of
 from waitroom.desk.record.tables import changes, parties
 from waitroom.errors import DefersUsedUp, InvalidInput, WrongStatus
@@ -141,14 +141,16 @@ async def _defer(
 ) -> Party:
     if party.defers >= line.store.max_defers:
         raise DefersUsedUp(f"this party went back {party.defers} times, and may not again")
-    place = await place_behind(connection, party, places)
-    if place is None and party.status is Status.WAITING:
+    sort_key = await sort_key_behind(connection, party, places)
+    if sort_key is None and party.status is Status.WAITING:
         return party  # the last in line has nobody to let go first
-    place = party.place if place is None else place
-    if place > line.last_place:
-        await keep_counts(connection, line, last_place=place)
+    sort_key = party.sort_key if sort_key is None else sort_key
+    if sort_key > line.last_sort_key:
+        await keep_counts(connection, line, last_sort_key=sort_key)
     back = {"status": str(Status.WAITING), "called_ms": None}
-    return await write(connection, party, back | {"place": place, "defers": party.defers + 1}, deed)
+    return await write(
+        connection, party, back | {"sort_key": sort_key, "defers": party.defers + 1}, deed
+    )
 
 
 async def _undo(connection: AsyncConnection, party: Party, deed: Deed) -> Party:

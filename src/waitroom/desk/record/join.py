@@ -37,7 +37,7 @@ async def join(
     await lines.keep_counts(
         connection,
         line,
-        last_place=values["place"],
+        last_sort_key=values["sort_key"],
         day=values["day"],
         last_number=values["number"],
     )
@@ -79,14 +79,14 @@ async def _check_room(
 
 
 async def _next(connection: AsyncConnection, line: LockedLine, now_us: int) -> dict[str, Any]:
-    """Return the next place and number: places only grow, numbers start again each day."""
+    """Return the next sort key and number: sort keys only grow, numbers start again each day."""
     day, number = day_of(now_us // 1000, line.store.time_zone), line.last_number
     if line.day != day:
         # A new day has no number yet. A day can come again, after a clock was set
         # back or the store's time zone changed: then the numbers go on.
         number = await lines.last_number(connection, line, day)
-    place = max(now_us, line.last_place + lines.STEP)
-    return {"place": place, "day": day, "number": number + 1}
+    sort_key = max(now_us, line.last_sort_key + lines.STEP)
+    return {"sort_key": sort_key, "day": day, "number": number + 1}
 
 
 def _party(line: LockedLine, wish: Wish, ticket: str, now_ms: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One line in the record: its lock, its counters, who is next, and the place after a defer.
+"""One line in the record: its lock, its counters, who is next, and the sort key after a defer.
 
 Every change of a line locks it first and reads afterwards, so that two hosts who act at the same
 moment act one after the other. All of this runs in the caller's transaction.
@@ -22,7 +22,7 @@ from waitroom.desk.record.tables import is_live, parties, stores, waiting_types
 from waitroom.errors import UnknownParty, UnknownStore, UnknownType
 
 STEP = 8
-"""The distance between two places of a line: seven deferred parties fit behind one."""
+"""The distance between two sort keys of a line: seven deferred parties fit behind one."""
 
 _MOST_ID = 2**63
 _PER_LOOK = 50
@@ -34,7 +34,7 @@ class LockedLine:
 
     store: Store
     name: str
-    last_place: int
+    last_sort_key: int
     day: date | None
     last_number: int
 
@@ -71,7 +71,7 @@ async def lock_line(
     if row is None:
         raise UnknownType(store_id, line_name)
     return LockedLine(
-        store_of(store, [type_of(row)]), line_name, row.last_place, row.day, row.last_number
+        store_of(store, [type_of(row)]), line_name, row.last_sort_key, row.day, row.last_number
     )
 
 
@@ -103,7 +103,7 @@ async def next_waiting(
         of_line(line.store.id, line.name), parties.c.status == Status.WAITING
     )
     query = query if fits is None else query.where(parties.c.size <= fits)
-    row = (await connection.execute(query.order_by(parties.c.place).limit(1))).first()
+    row = (await connection.execute(query.order_by(parties.c.sort_key).limit(1))).first()
     return None if row is None else party_of(row)
 
 
@@ -119,33 +119,33 @@ async def read_party(connection: AsyncConnection, store_id: str, party_id: int) 
     return party_of(row)
 
 
-async def place_behind(connection: AsyncConnection, party: Party, count: int) -> int | None:
-    """Return the place behind the n-th party that waits after this one; None if nobody does."""
+async def sort_key_behind(connection: AsyncConnection, party: Party, count: int) -> int | None:
+    """Return the sort key behind the n-th party that waits after this one; None if nobody does."""
     behind = and_(
         of_line(party.store, party.line_name),
         parties.c.status == Status.WAITING,
-        parties.c.place > party.place,
+        parties.c.sort_key > party.sort_key,
     )
-    query = select(parties.c.place).where(behind).order_by(parties.c.place).limit(count)
-    places = (await connection.execute(query)).scalars().all()
-    return await _free_place(connection, party, places[-1] + 1) if places else None
+    query = select(parties.c.sort_key).where(behind).order_by(parties.c.sort_key).limit(count)
+    keys = (await connection.execute(query)).scalars().all()
+    return await _free_sort_key(connection, party, keys[-1] + 1) if keys else None
 
 
-async def _free_place(connection: AsyncConnection, party: Party, place: int) -> int:
-    """Return the first free place from here on; parties that left keep theirs, for a restore."""
+async def _free_sort_key(connection: AsyncConnection, party: Party, sort_key: int) -> int:
+    """Return the first free sort key from here on; parties that left keep theirs, for a restore."""
     while True:
-        query = select(parties.c.place).where(
-            of_line(party.store, party.line_name), parties.c.place >= place
+        query = select(parties.c.sort_key).where(
+            of_line(party.store, party.line_name), parties.c.sort_key >= sort_key
         )
-        taken = await connection.execute(query.order_by(parties.c.place).limit(_PER_LOOK))
-        free = place
-        for taken_place in taken.scalars():
-            if taken_place > free:
+        taken = await connection.execute(query.order_by(parties.c.sort_key).limit(_PER_LOOK))
+        free = sort_key
+        for taken_key in taken.scalars():
+            if taken_key > free:
                 return free
-            free = taken_place + 1
-        if free < place + _PER_LOOK:
+            free = taken_key + 1
+        if free < sort_key + _PER_LOOK:
             return free
-        place = free
+        sort_key = free
 
 
 def listed(
@@ -162,7 +162,7 @@ def listed(
         query = query.where(parties.c.status.in_([str(status) for status in statuses]))
     elif day is None:
         query = query.where(is_live)
-    return query.order_by(parties.c.place, parties.c.id)
+    return query.order_by(parties.c.sort_key, parties.c.id)
 
 
 async def read_turnover(

@@ -84,7 +84,9 @@ class Queries:
             await read_store(connection, store_id)
             if after is not None:
                 last = await lines.read_party(connection, store_id, after)
-                query = query.where(tuple_(parties.c.place, parties.c.id) > (last.place, last.id))
+                query = query.where(
+                    tuple_(parties.c.sort_key, parties.c.id) > (last.sort_key, last.id)
+                )
             return tuple(map(party_of, await connection.execute(query)))
 
     async def live(self, store_id: str, line_name: str) -> tuple[Party, ...]:
@@ -92,7 +94,7 @@ class Queries:
         here = lines.of_line(store_id, line_name)
         query = select(parties).where(here, is_live)
         async with self.database.look() as connection:
-            rows = await connection.execute(query.order_by(parties.c.place))
+            rows = await connection.execute(query.order_by(parties.c.sort_key))
             return tuple(map(party_of, rows))
 
     async def lengths(self) -> dict[tuple[str, str], tuple[int, int]]:

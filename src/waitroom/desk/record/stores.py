@@ -109,7 +109,7 @@ async def _add_type(
     waiting_type: WaitingType,
     position: int,
 ) -> None:
-    counts = {"listed": True, "position": position, "last_place": 0, "last_number": 0}
+    counts = {"listed": True, "position": position, "last_sort_key": 0, "last_number": 0}
     values = type_values(waiting_type) | counts | {"store": store_id}
     await connection.execute(insert(waiting_types).values(values))
 

@@ -1,7 +1,8 @@
 """The tables of the desk's record. A change of them needs a migration; a test compares the two.
 
-Words of `StrEnum`s are kept as text, times as Unix ms, places as µs. Who a party is (its name,
-phone and note) stands in `parties` alone, so that erasing it there erases it everywhere.
+Words of `StrEnum`s are kept as text, times as Unix ms, sort keys as µs in columns named `place`.
+Who a party is (its name, phone and note) stands in `parties` alone, so that erasing it there erases
+it everywhere.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ waiting_types = Table(
     # A removed line stays here: it may come back, and then its numbers go on.
     Column("listed", Boolean, nullable=False),
     Column("position", Integer, nullable=False),
-    Column("last_place", BigInteger, nullable=False),
+    Column("last_place", BigInteger, key="last_sort_key", nullable=False),
     Column("day", Date),
     Column("last_number", Integer, nullable=False),
 )
@@ -86,7 +87,7 @@ parties = Table(
     Column("note", String(200)),
     Column("source", String(16), nullable=False),
     Column("status", String(16), nullable=False),
-    Column("place", BigInteger, nullable=False),
+    Column("place", BigInteger, key="sort_key", nullable=False),
     Column("teams_ahead", Integer, nullable=False),
     Column("defers", Integer, nullable=False),
     Column("revision", Integer, nullable=False),
@@ -99,7 +100,7 @@ parties = Table(
     ForeignKeyConstraint(["store", "type"], ["waiting_types.store", "waiting_types.name"]),
     UniqueConstraint("ticket"),
     # Parties that are gone keep theirs: they may come back to it.
-    UniqueConstraint("store", "type", "place"),
+    UniqueConstraint("store", "type", "sort_key"),
     UniqueConstraint("store", "type", "day", "number"),
     sqlite_autoincrement=True,
 )
@@ -109,18 +110,18 @@ known = or_(parties.c.phone.is_not(None), parties.c.name.is_not(None), parties.c
 is_live = text("status IN ('WAITING', 'CALLED')")
 """Written exactly like this: SQLite uses a partial index only for the same text."""
 
-Index("ix_parties_line", parties.c.store, parties.c.type, parties.c.status, parties.c.place)
+Index("ix_parties_line", parties.c.store, parties.c.type, parties.c.status, parties.c.sort_key)
 # Whole lines, and all lines at once. Parties that are gone, by far the most, are not in it.
 Index(
     "ix_parties_live",
     parties.c.store,
     parties.c.type,
-    parties.c.place,
+    parties.c.sort_key,
     parties.c.status,
     sqlite_where=is_live,
     postgresql_where=is_live,
 )
-Index("ix_parties_day", parties.c.store, parties.c.day, parties.c.place)
+Index("ix_parties_day", parties.c.store, parties.c.day, parties.c.sort_key)
 Index("ix_parties_seated", parties.c.store, parties.c.type, parties.c.seated_ms)
 Index("ix_parties_changed", parties.c.store, parties.c.type, parties.c.changed_ms)
 Index(

@@ -146,7 +146,7 @@ async def _select(
 
 
 def _order(party: Party) -> int:
-    return party.place
+    return party.sort_key
 
 
 async def ended_since(
