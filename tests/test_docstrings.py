@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
 from enum import Enum
+from pathlib import Path
 
 import pytest
 
+import waitroom
 from waitroom import estimate, models
 from waitroom.engine.scripts import Verb, lua
 from waitroom.models import POLICY_FIELDS
@@ -47,3 +50,14 @@ def test_fields_in_a_docstring_exist(kind: type) -> None:
     if issubclass(kind, Enum):
         own |= {str(member.value) for member in kind}
     assert set() == named(kind.__doc__ or "") - own - SHARED
+
+
+PACKAGES = sorted(Path(waitroom.__file__).parent.glob("*/**/__init__.py"))
+
+
+@pytest.mark.parametrize("module", PACKAGES, ids=lambda path: path.parent.name)
+def test_a_package_says_what_it_must_not_do(module: Path) -> None:
+    """Its docstring has a sentence on what it is for, and one on its limits."""
+    text = ast.get_docstring(ast.parse(module.read_text("utf-8"))) or ""
+    assert text.count(".") > 1
+    assert re.search(r"\b(must|nothing)\b", text, re.IGNORECASE), text

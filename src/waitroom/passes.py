@@ -7,7 +7,7 @@ A pass has the header `alg`, `kid`, `typ` and nothing else, and the claims
 
 The `kid` picks the key and the key picks the algorithm: the pass's own `alg` is only compared, so
 `none` and HMAC with a public key do not work. The `typ` keeps passes apart from every other JWT; a
-ticket is no JWT at all. Any library verifies a pass with the keys of `jwks`. A pass does not say
+ticket is not a JWT at all. Any library verifies a pass with the keys of `jwks`. A pass does not say
 whether the session was finished early: only the engine knows.
 """
 
@@ -47,7 +47,7 @@ PublicKey: TypeAlias = ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey | rs
 _PRIVATE = (ec.EllipticCurvePrivateKey, ed25519.Ed25519PrivateKey, rsa.RSAPrivateKey)
 _HEADER = {"alg", "kid", "typ"}
 _CLAIMS = ("iss", "aud", "sub", "jti", "iat", "exp")
-_UNREADABLE = "is not written as a pass is; a ticket is none"
+_UNREADABLE = "is not written like a pass; a ticket is not a pass"
 _JWT = re.compile(r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)", re.ASCII)
 # By length modulo 4 the last character has unused bits; if set, one pass would have two spellings.
 _LAST = ("", "", "AQgw", "AEIMQUYcgkosw048")

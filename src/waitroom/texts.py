@@ -62,7 +62,7 @@ def _checked_logo(name: str, value: str) -> str:
 
 def _checked_colour(name: str, value: str) -> str:
     if not _COLOUR.fullmatch(value):
-        raise InvalidPolicy(name, f"{value!r:.40} is no colour; write it as #rrggbb, like #0a5bd3")
+        raise InvalidPolicy(name, f"{value!r:.40} is not a colour; write #rrggbb, like #0a5bd3")
     return value.lower()
 
 
@@ -77,8 +77,8 @@ def _checked_go_to(name: str, value: str) -> str:
     if not good or "@" in parts.netloc:
         raise InvalidPolicy(
             name,
-            f"{value!r:.40} is no address to go to; use https://… without a user, or a path like "
-            "/checkout, with other characters as %XX",
+            f"{value!r:.40} is not an address to go to; use https://… without a user, or a path "
+            "like /checkout, with other characters as %XX",
         )
     return value
 

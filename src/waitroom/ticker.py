@@ -109,7 +109,7 @@ class Ticker:
         """Start a step for each room that is due; return the time until the next is."""
         while self._heap and len(self._tasks) < AT_ONCE:
             at, room = self._heap[0]
-            if self._due.get(room) != at:  # planned anew since
+            if self._due.get(room) != at:  # planned again since
                 heapq.heappop(self._heap)
                 continue
             pause = at - time.monotonic()

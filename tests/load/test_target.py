@@ -47,6 +47,6 @@ def test_every_address_must_be_here(monkeypatch: pytest.MonkeyPatch) -> None:
     "url", ["", "concert", "ftp://x", "http://", "http://x:99999", "http://a@b", "http://x/?q", "http://é"]
 )  # fmt: skip
 def test_bad_urls_are_explained(url: str) -> None:
-    """What is no address of a server is refused, with an example."""
+    """What is not the address of a server is refused, with an example."""
     with pytest.raises(InvalidInput, match="http://127"):
         targets.find(url)

@@ -110,5 +110,5 @@ def test_room_name() -> None:
 def test_notes() -> None:
     """Uneven slots and a crowd that fits are pointed out."""
     uneven = plan(Inputs(every_s=7)).notes
-    assert any("Sessions of 300 s are no multiple of slots of 7 s" in note for note in uneven)
+    assert any("Sessions of 300 s are not a multiple of slots of 7 s" in note for note in uneven)
     assert any("fit without a waiting room" in note for note in plan(Inputs(crowd=9)).notes)

@@ -91,7 +91,7 @@ def launch(folder: Path, *flags: str, **settings: object) -> Serving:
         "data_dir": folder / "data",
         "admin_key": ADMIN_KEY,
         "secret": SECRET,
-        # A busy machine may starve the backend for a second, and that is no outage.
+        # A busy machine may starve the backend for a second, and that is not an outage.
         "answer_within_s": 5,
         "drain_s": 0.2,
         "joins_per_minute": 0,

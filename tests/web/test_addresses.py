@@ -138,7 +138,7 @@ def test_what_the_server_knows_of_https_is_not_talked_away() -> None:
 @SIDES
 def test_a_wrong_list_is_refused(side: Side, text: str) -> None:
     """A typo in the setting says which word is wrong."""
-    with pytest.raises(InvalidInput, match=rf"proxies: '{text}' is no network"):
+    with pytest.raises(InvalidInput, match=rf"proxies: '{text}' is not a network"):
         side(f"127.0.0.1, {text}", "10.0.0.1", {})
 
 

@@ -1,4 +1,7 @@
-"""The command line of operators: `waitroom`, or `python -m waitroom.cli`."""
+"""The command line of operators: `waitroom`, or `python -m waitroom.cli`.
+
+It must hold no rules of rooms or of the desk.
+"""
 
 from __future__ import annotations
 

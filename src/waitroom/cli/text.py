@@ -61,7 +61,7 @@ def size(count: int) -> str:
 
 
 def read_span(text: str) -> float | None:
-    """Return the seconds of '90', '10m' or '1h30m'; None if it is no length of time."""
+    """Return the seconds of '90', '10m' or '1h30m'; None if it is not a length of time."""
     try:
         return float(text)
     except ValueError:
@@ -77,7 +77,7 @@ def read_age(option: str, text: str | None) -> int | None:
     seconds = read_span(text)
     if seconds is None or not 0 <= seconds <= _LONGEST_AGE_S:
         raise InvalidInput(
-            option, f"{text!r:.40} is no age of up to 366 days; write 90s, 10m, 2h or 1h30m"
+            option, f"{text!r:.40} is not an age of up to 366 days; write 90s, 10m, 2h or 1h30m"
         )
     return round(seconds * 1000)
 
@@ -92,7 +92,7 @@ def read_moment(field: str, text: str) -> int:
     try:
         parsed = datetime.fromisoformat(text)
     except ValueError:
-        raise InvalidPolicy(field, f"{text!r:.40} is no time; {example}") from None
+        raise InvalidPolicy(field, f"{text!r:.40} is not a time; {example}") from None
     if parsed.tzinfo is None:
         raise InvalidPolicy(field, f"{text!r:.40} has no zone; {example}")
     return round(parsed.timestamp() * 1000)

@@ -157,7 +157,7 @@ class Table:
 def pattern(path: str) -> Segments:
     """Return the segments of a rule's path."""
     if not path.startswith("/"):
-        raise InvalidInput("rules", f"{path!r:.80} is no path; it begins with /")
+        raise InvalidInput("rules", f"{path!r:.80} is not a path; it begins with /")
     try:
         parts = segments(folded(path))
     except Unreadable:

@@ -1,7 +1,7 @@
 """The recall cache: the fastest path for a request that came before.
 
 A decision for a method, a path and a Cookie header holds until a key changes, or a session ends or
-is due for renewal. Looking it up costs a fraction of deciding anew.
+is due for renewal. Looking it up costs a fraction of deciding again.
 """
 
 from __future__ import annotations

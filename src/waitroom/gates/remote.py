@@ -156,7 +156,7 @@ class Remote:
             except (OSError, HTTPException):
                 if kept is None:
                     raise
-                # The server closes connections that were idle for long: that is no outage.
+                # The server closes connections that were idle for long: that is not an outage.
                 reply = self._exchange(None, method, path, headers, body, until)
         except TimeoutError:
             self.late()

@@ -1,7 +1,7 @@
 """Where a gate sends visitors: the waiting page, and from there back to a listed host. Pure.
 
 The host is one that the site has listed, or none is given. Only path and query are taken from the
-request, encoded anew, so that nothing in them can become a host, a scheme or a header.
+request, encoded again, so that nothing in them can become a host, a scheme or a header.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def origin(text: str, field: str) -> str:
     parts = urlsplit(text if isinstance(text, str) else "")
     good = parts.scheme in DEFAULT_PORTS and is_host(parts.netloc.lower())
     if not good or parts.query or parts.fragment:
-        raise InvalidInput(field, f"{text!r:.80} is no address like https://wait.example.com")
+        raise InvalidInput(field, f"{text!r:.80} is not an address like https://wait.example.com")
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
 
 
@@ -35,7 +35,7 @@ def listed(hosts: tuple[str, ...]) -> dict[str, str | None]:
         given = text.lower().rstrip("/")
         host = given.partition("://")[2] if "://" in given else given
         if not is_host(host):
-            raise InvalidInput("hosts", f"{text!r:.80} is no host like shop.example.com")
+            raise InvalidInput("hosts", f"{text!r:.80} is not a host like shop.example.com")
         origins[host] = origin(given, "hosts") if "://" in given else None
     return origins
 

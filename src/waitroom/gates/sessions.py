@@ -137,7 +137,7 @@ class Sessions:
             self._announce_all(room)
 
     def _note(self, room: str, reply: Reply) -> None:
-        """Notice that a room has begun anew."""
+        """Notice that a room has started again."""
         epoch = reply.headers.get("waitroom-epoch")
         if epoch is None:
             return

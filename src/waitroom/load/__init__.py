@@ -1,5 +1,7 @@
 """A crowd of real HTTP clients for a running server: how fast it answers, and whether it is fair.
 
+It must judge by what visitors see, never by what the server says about itself.
+
 target   where the server is, and whether we may load it
 http     HTTP/1.1 on one connection         room        what is asked beside the crowd
 plan     the size and behaviour of the crowd

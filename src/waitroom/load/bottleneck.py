@@ -216,7 +216,7 @@ def _sockets(pids: dict[int, int]) -> dict[str, set[int]]:
         with contextlib.suppress(OSError):
             for link in (_PROC / str(pid) / "fd").iterdir():
                 with contextlib.suppress(OSError):
-                    name = os.readlink(link)  # noqa: PTH115 - it is no path
+                    name = os.readlink(link)  # noqa: PTH115 - it is not a path
                     if name.startswith("socket:["):
                         holders.setdefault(name[8:-1], set()).add(pid)
     return holders

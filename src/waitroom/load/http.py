@@ -97,7 +97,7 @@ class Wire:
         try:
             return await self._read(sent, data)
         except (ConnectionError, asyncio.IncompleteReadError) as error:
-            # A server may close an idle connection just while we write: that is no failure.
+            # A server may close an idle connection just while we write: that is not a failure.
             partial = isinstance(error, asyncio.IncompleteReadError) and error.partial
             if not kept or partial:
                 raise

@@ -61,9 +61,9 @@ def _parts(url: str) -> tuple[str, int, str, bool]:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise InvalidInput("url", f"{url!r:.100} is no URL; {example}") from None
+        raise InvalidInput("url", f"{url!r:.100} is not a URL; {example}") from None
     if parts.scheme not in _PORTS or not parts.hostname or not url.isascii():
-        raise InvalidInput("url", f"{url!r:.100} is no address of a server; {example}")
+        raise InvalidInput("url", f"{url!r:.100} is not the address of a server; {example}")
     if parts.username or parts.query or parts.fragment or any(char <= " " for char in url):
         raise InvalidInput("url", f"takes no user, query or fragment; {example}")
     path = parts.path.rstrip("/")

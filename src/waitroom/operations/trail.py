@@ -75,7 +75,7 @@ class Trail:
     async def record(self, action: str, room: str | None = None, **detail: Any) -> str:
         """Write what was done to the audit log and to the process log; return the entry's id.
 
-        What was done stays done if the log cannot be written at that moment, so that is no error.
+        A log that cannot be written at that moment is not an error: what was done stays done.
         """
         actor = self.actor
         facts = {"by": actor.id, "way": actor.way, "action": action, "room": room}

@@ -1,4 +1,4 @@
-"""The planner: settings of a room from the figures of the site behind it. Pure: no I/O.
+"""The planner: settings of a room from the figures of the site behind it. It must do no I/O.
 
 It computes what seed 000 computes on paper, and then what that left out: how many people a pace
 puts inside at once. The document's pace does not depend on its target (the target cancels out of

@@ -118,8 +118,8 @@ def notes(given: Inputs, word: Word, best: Outcome, target: int) -> list[str]:
         )
     if best.inside - best.inside_average >= 1:
         notes.append(
-            f"Sessions of {given.session_s:g} s are no multiple of slots of {given.every_s:g} s: "
-            f"{best.inside_average:,.0f} people are inside on average, {best.inside:,} at most."
+            f"Sessions of {given.session_s:g} s are not a multiple of slots of {given.every_s:g} s"
+            f": {best.inside_average:,.0f} people are inside on average, {best.inside:,} at most."
         )
     if given.crowd <= target:
         notes.append("The whole crowd is within the target; it would fit without a waiting room.")

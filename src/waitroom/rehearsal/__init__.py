@@ -1,5 +1,7 @@
 """Rehearsals: a scenario played with the real scripts, and held to what Waitroom promises.
 
+Time is virtual and the server private: it must not wait, and must not touch a server in use.
+
 outcome = await rehearse(find("booking-50"))
 outcome.passed
 """

@@ -26,5 +26,5 @@ def find(name: str) -> Scenario:
         return read_text(text, name, Path(), f"the scenario {name}")
     if not name.endswith(".toml") and not Path(name).exists():
         known = ", ".join(NAMES)
-        raise InvalidInput("scenario", f"{name!r:.80} is no file; ready ones are {known}")
+        raise InvalidInput("scenario", f"{name!r:.80} is not a file; ready ones are {known}")
     return read(Path(name))

@@ -115,7 +115,7 @@ class Promises:
         if not vouched:
             self.inside.clear()
         if (self.policy.per_s or 0) > self.policy.recover_s:
-            self._entries.clear()  # a longer window starts anew, as the docs say
+            self._entries.clear()  # a longer window starts again, as the docs say
         self._slot_ms = self._slot_calls = 0
 
     def on_return(self, alive_ms: int, now_ms: int) -> None:

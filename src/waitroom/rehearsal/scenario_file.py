@@ -284,7 +284,9 @@ class _Reader:
         if match and int(match[1]) < 24 and int(match[2]) < 60 and int(match[3] or 0) < 60:
             hours, minutes, seconds = int(match[1]), int(match[2]), int(match[3] or 0)
             return dt.timedelta(hours=hours, minutes=minutes, seconds=seconds)
-        raise _Wrong(path, f'{value!r:.40} is no time of day; write it like "10:05" or "10:05:30"')
+        raise _Wrong(
+            path, f'{value!r:.40} is not a time of day; write it like "10:05" or "10:05:30"'
+        )
 
 
 def _rows(

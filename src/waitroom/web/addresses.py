@@ -46,7 +46,7 @@ class Proxies(Networks):
     def visitor(self, peer: str, forwarded_for: str | None) -> str:
         """Return the visitor's address: the last one that no listed proxy has vouched for.
 
-        With something that is no address the whole header counts for nothing: whoever wrote it
+        If one entry is not an address, the whole header counts for nothing: whoever wrote it
         cannot be told apart from the proxy. Several headers are joined by commas, in order.
         """
         if peer not in self:
@@ -69,7 +69,7 @@ class Proxies(Networks):
 
 
 def _plain(address: str) -> str:
-    """Return an address in its one written form; what is none, such as a socket, as it is."""
+    """Return an address in its canonical form; other text, such as a socket's path, as it is."""
     return address if (read := _address(address)) is None else str(read)
 
 
@@ -86,7 +86,7 @@ def _network(text: str, field: str) -> IPv4Network | IPv6Network:
         network = ip_network(text, strict=False)
     except ValueError:
         raise InvalidInput(
-            field, f"{text!r:.60} is no network; write it like 10.0.0.0/8 or 127.0.0.1"
+            field, f"{text!r:.60} is not a network; write it like 10.0.0.0/8 or 127.0.0.1"
         ) from None
     if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):
         first = network.network_address.ipv4_mapped

@@ -35,7 +35,7 @@ def without_default_port(scheme: str, netloc: str) -> str:
 
 
 def origin_of(parts: SplitResult) -> str | None:
-    """Return `https://shop.example` of an address; None if it is none of http."""
+    """Return `https://shop.example` of an address; None if its scheme is not http or https."""
     if parts.scheme not in DEFAULT_PORTS or not is_host(parts.netloc.lower()):
         return None
     return f"{parts.scheme}://{without_default_port(parts.scheme, parts.netloc)}"

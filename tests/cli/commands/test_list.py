@@ -71,7 +71,7 @@ def test_list_by_age(cli: Cli, room: str) -> None:
         ("--state gone", "state: 'gone' is not one of waiting, called, inside"),
         ("--limit 0", "Invalid value for '--limit'"),
         ("--after x", "after: must be the cursor of an earlier page"),
-        ("--older-than old", "older-than: 'old' is no age of up to 366 days; write 90s, 10m"),
+        ("--older-than old", "older-than: 'old' is not an age of up to 366 days; write 90s, 10m"),
         ("--older-than 1h --newer-than 1m", "must be less than --newer-than"),
         ("--state called --newer-than 1m", "newer-than: ages are known of waiting people only"),
     ],

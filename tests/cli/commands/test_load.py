@@ -116,7 +116,7 @@ def test_its_processes_do_not_outlive_it(long: subprocess.Popen[str]) -> None:
         (["http://192.0.2.1:80"], 2, "192.0.2.1, which is not this machine"),
         (["http://127.0.0.1:1"], 1, "http://127.0.0.1:1 is not there: nothing listens there"),
         (["http://127.0.0.1:1", "--people", "0"], 2, "people: 0 is not allowed"),
-        (["http://127.0.0.1:1", "--arrive", "soon"], 2, "arrive: 'soon' is no length of time"),
+        (["http://127.0.0.1:1", "--arrive", "soon"], 2, "arrive: 'soon' is not a length of time"),
         (["http://127.0.0.1:1", "--per-s", "5"], 2, "must be given together"),
         (["http://127.0.0.1:1", "--make", "slots"], 2, "give --key"),
     ],

@@ -91,15 +91,15 @@ def test_create_twice(cli: Cli, room: str) -> None:
         ("--per-s 60", "max_entries: must be set together with `per_s`"),
         ("--recover-s none", "recover_s: must be a number; 0 turns it off"),
         ("--mode shut", "mode: 'shut' is not one of open, paused, closed, bypass, manual"),
-        ("--opens-at tomorrow", "opens_at_ms: 'tomorrow' is no time; write it as 2030-"),
+        ("--opens-at tomorrow", "opens_at_ms: 'tomorrow' is not a time; write it as 2030-"),
         ("--opens-at 2030-03-01T20:00", "has no zone; write it as 2030-03-01T20:00:00+09:00"),
         ("--opens-at 1898593200", "opens_at_ms: 1898593200 is too small for ms; multiply it"),
         ("--before-open draw", "before_open: draw needs `opens_at_ms`"),
         ("--when-away ajar", "when_away: 'ajar' is not one of closed, open"),
         ("--title=", "title: is empty; use none to have no such text"),
-        ("--colour red", "colour: 'red' is no colour; write it as #rrggbb"),
+        ("--colour red", "colour: 'red' is not a colour; write #rrggbb"),
         ("--logo //cdn.example/x", "logo: '//cdn.example/x' cannot be shown; use a path on the"),
-        ("--go-to javascript:x", "go_to: 'javascript:x' is no address to go to; use https://"),
+        ("--go-to javascript:x", "go_to: 'javascript:x' is not an address to go to; use https://"),
     ],
 )
 def test_bad_policies(cli: Cli, room: str, words: str, message: str) -> None:

@@ -58,7 +58,7 @@ def test_port_in_use(serve: Cli, taken: int) -> None:
         ("--port 0", "port: '0' is not a whole number from 1 up to 65535"),
         ("--port http", "port: 'http' is not a whole number"),
         ("--workers 1.5", "workers: '1.5' is not a whole number from 1 up to 256"),
-        ("--proxies 10.0.0.0/33", "proxies: '10.0.0.0/33' is no network; write it like"),
+        ("--proxies 10.0.0.0/33", "proxies: '10.0.0.0/33' is not a network; write it like"),
         ("--public-url wait.example", "public_url: must be like https://wait.example"),
         ("--log-level loud", "log_level: 'loud' is none of"),
         ("--log-json maybe", "log_json: 'maybe' is neither true nor false"),

@@ -142,7 +142,7 @@ async def _make(plan: Plan, key: str | None, preset: str, limits: Limits) -> Non
 def _seconds(option: str, text: str) -> float:
     seconds = read_span(text)
     if seconds is None:
-        raise InvalidInput(option, f"{text!r:.40} is no length of time; write 90s, 10m or 1h30m")
+        raise InvalidInput(option, f"{text!r:.40} is not a length of time; write 90s, 10m or 1h30m")
     return seconds
 
 

@@ -20,10 +20,7 @@ from waitroom.operations.trail import Actor, Trail, Way
 from waitroom.server.context import Here, Server
 from waitroom.server.http.auth import Who, address_of, who_is
 from waitroom.server.http.problems import status_of
-from waitroom.server.operator import chart
-from waitroom.server.operator import preview as previews
-from waitroom.server.operator import room_view as views
-from waitroom.server.operator import session as sessions
+from waitroom.server.operator import chart, preview, room_view, session
 from waitroom.server.operator.page import Page, PageRoute
 from waitroom.server.operator.preview import Lever, Wish
 from waitroom.server.pages.forms import check_own_form
@@ -31,7 +28,7 @@ from waitroom.server.pages.route import redirect
 
 _TICKETS_PER_PAGE = 100
 _ENTRIES_PER_PAGE = 50
-_UNDOABLE = {name for names in previews.FIELDS.values() for name in names}
+_UNDOABLE = {name for names in preview.FIELDS.values() for name in names}
 _AGES_S = (0, 60, 300, 900, 3600)
 
 
@@ -65,7 +62,7 @@ async def sign_in(
         return response
     await _trail(server, who).record("sign_in")
     response = redirect("/admin")
-    sessions.begin(server, request, response, who.key)
+    session.begin(server, request, response, who.key)
     return response
 
 
@@ -77,7 +74,7 @@ async def sign_out(
     page = await Page.of(server, request)
     page.check(token)
     response = redirect("/admin/sign-in")
-    sessions.end(server, request, response)
+    session.end(server, request, response)
     return response
 
 
@@ -93,7 +90,7 @@ async def overview(
 ) -> Response:
     """Show all rooms; with `live`, only what changes."""
     page = await Page.of(server, request)
-    shown, more = await views.rooms(server, after)
+    shown, more = await room_view.rooms(server, after)
     template = "operator/rooms_live.html" if live else "operator/rooms.html"
     return page.html(template, rooms=shown, more=more, after=after, away=server.backend_health.away)
 
@@ -109,8 +106,8 @@ async def one_room(
 ) -> Response:
     """Show a room; with `live` only what changes, and `drawn=0` leaves the charts out."""
     page = await Page.of(server, request)
-    board = await views.fresh(server, check_room_name(room))
-    view = views.view(board, server.backend_health.away)
+    board = await room_view.fresh(server, check_room_name(room))
+    view = room_view.view(board, server.backend_health.away)
     values: dict[str, Any] = {"room": view, "charts": (), "rows": (), "modes": list(Mode)}
     if drawn:
         since = view.stats.now_ms - chart.SPAN_MS
@@ -137,8 +134,8 @@ async def tickets(
 ) -> Response:
     """List the people of a room in one state, the waiting ones also by how long they have."""
     page = await Page.of(server, request)
-    board = await views.fresh(server, check_room_name(room))
-    view = views.view(board, server.backend_health.away)
+    board = await room_view.fresh(server, check_room_name(room))
+    view = room_view.view(board, server.backend_health.away)
     by_age = older > 0 and state is State.WAITING
     until_ms = view.stats.now_ms - older * 1000 if by_age else None
     listed = await server.engine.list(
@@ -176,13 +173,13 @@ async def audit(
 async def confirm(server: Here, request: Request, room: str) -> Response:
     """Say what a lever will do; nothing is changed yet."""
     page = await Page.of(server, request, Role.OPERATOR)
-    board = await views.fresh(server, check_room_name(room))
-    wish = previews.read(request.query_params)
+    board = await room_view.fresh(server, check_room_name(room))
+    wish = preview.read(request.query_params)
     return page.html(
         "operator/confirm.html",
-        room=views.view(board, server.backend_health.away),
+        room=room_view.view(board, server.backend_health.away),
         wish=wish,
-        preview=previews.preview(board, wish),
+        preview=preview.preview(board, wish),
         op=secrets.token_hex(8),
     )
 
@@ -193,14 +190,14 @@ async def do(server: Here, request: Request, room: str) -> Response:
     page = await Page.of(server, request, Role.OPERATOR)
     form = {name: str(value) for name, value in (await request.form()).items()}
     page.check(form.get("token", ""))
-    wish, op_id = previews.read(form), form.get("op") or None
+    wish, op_id = preview.read(form), form.get("op") or None
     entry_id = await _do(page, check_room_name(room), wish, form.get("version", ""), op_id)
     return redirect(f"/admin/rooms/{room}" + (f"?done={entry_id}" if entry_id else ""))
 
 
 async def _do(page: Page, room: str, wish: Wish, version: str, op_id: str | None) -> str:
     engine, trail, force = page.server.engine, _trail(page.server, page.who), wish.force
-    if wish.lever in previews.FIELDS:
+    if wish.lever in preview.FIELDS:
         known = int(version) if version.isdecimal() and len(version) < 16 else None
         _, entry_id = await rooms.change(engine, trail, room, wish.changes, known, op_id=op_id)
         return entry_id

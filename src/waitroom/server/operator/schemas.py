@@ -36,7 +36,7 @@ OpId = Annotated[
 
 
 class Strict(BaseModel):
-    """A body: unknown fields are typos, and text is no number."""
+    """A body: unknown fields are typos, and text is not a number."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -10,7 +10,7 @@ DEFAULT_COLOUR = "#0b5fd0"
 LIGHT_CARD, DARK_CARD = "#ffffff", "#1a1e24"
 """The cards of `static/waiting/page.css`, which a test compares."""
 
-_VISIBLE = 3.0  # WCAG 1.4.11: what is no text but carries meaning
+_VISIBLE = 3.0  # WCAG 1.4.11: parts that are not text but carry meaning
 _WHITE, _BLACK = "#ffffff", "#000000"
 
 Rgb = tuple[float, float, float]

@@ -310,5 +310,5 @@ export class Waitroom {
 /** @param {Response} answer */
 async function read(answer) {
   if (answer.status === 204) return undefined;
-  return answer.json().catch(() => { throw new Problem(0, { detail: "the answer is no JSON" }); });
+  return answer.json().catch(() => { throw new Problem(0, { detail: "the answer is not JSON" }); });
 }

@@ -90,7 +90,7 @@ def _day(text: str | None) -> date | None:
     try:
         return None if text is None else date.fromisoformat(text)
     except ValueError:
-        raise InvalidInput("day", "is no day of the calendar; write it like 2027-01-31") from None
+        raise InvalidInput("day", "is not a calendar day; write it like 2027-01-31") from None
 
 
 @router.get(

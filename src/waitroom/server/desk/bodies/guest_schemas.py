@@ -59,7 +59,7 @@ _Why = Annotated[
 
 
 class Strict(BaseModel):
-    """A body: unknown fields are typos, and text is no number."""
+    """A body: unknown fields are typos, and text is not a number."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -123,7 +123,7 @@ class Phone(BaseModel):
 
 
 class TypeChange(Strict):
-    """A line as it shall be; what is left out stays as it is, or gets the default."""
+    """A line as it should be; what is left out stays as it is, or gets the default."""
 
     name: Text = Field(examples=["dine-in"])
     title: Text | None = None
