@@ -466,7 +466,7 @@ async def test_a_server_that_loads(tmp_path: Path) -> None:
     ) as server:
         server.command("EVAL", "for i = 1, 2000 do redis.call('SET', i, i) end", 0)
         server.command("SAVE")
-        server.config["key-load-delay"] = 2_000  # µs per key: a hidden setting for servers' own tests
+        server.config["key-load-delay"] = 2_000  # µs per key: a hidden setting for their own tests
         server.restart(ready=False)
         sentence = await refused(server.url, tmp_path, BackendUnavailable, timeout_s=1.5)
         assert f"{server.url} is still loading its data; wait for it and try again" == sentence
