@@ -15,7 +15,7 @@ import pytest
 _KEPT = ("resource_tracker", "forkserver")
 """Helpers of multiprocessing that stay by design, one for a whole process."""
 
-_EXECUTOR = "asyncio_"
+_EXECUTORS = ("asyncio_", "AnyIO worker")
 """Threads of an event loop, which ends them with itself; that of the browser tests lives long."""
 
 
@@ -77,7 +77,7 @@ class Watch:
         ] + [
             f"thread {thread.name}"
             for thread in threads
-            if not thread.daemon and not thread.name.startswith(_EXECUTOR)
+            if not thread.daemon and not thread.name.startswith(_EXECUTORS)
         ]
 
 
