@@ -109,3 +109,23 @@ async def served(stub: Stub) -> AsyncIterator[Target]:
     async with listener:
         port = listener.sockets[0].getsockname()[1]
         yield Target(f"http://127.0.0.1:{port}", "127.0.0.1", port, "127.0.0.1")
+
+
+@contextlib.asynccontextmanager
+async def replying(*replies: bytes) -> AsyncIterator[Target]:
+    """Answer each request with the next bytes; empty ones close the connection instead."""
+    left = list(replies)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while left and await reader.readuntil(b"\r\n\r\n"):
+                data = left.pop(0)
+                writer.write(data)
+                if not data or b"content-length" not in data:
+                    break
+        writer.close()
+
+    listener = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with listener:
+        port = listener.sockets[0].getsockname()[1]
+        yield Target(f"http://127.0.0.1:{port}", "127.0.0.1", port, "127.0.0.1")

@@ -112,7 +112,7 @@ class Wire:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         first, *lines = head[:-4].split("\r\n")
         headers = dict(line.partition(":")[::2] for line in lines)
-        status = int(first.split(" ", 2)[1])
+        status = int(first.partition(" ")[2][:3])
         body = await self._body(reader, status, headers)
         came = time.monotonic()
         if "close" in headers.get("connection", ""):
