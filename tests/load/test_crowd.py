@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
 from tests.load.stub import Stub, replying, served
+from waitroom.load.checks import Verdict, all_checks
 from waitroom.load.crowd import Crowd
 from waitroom.load.person import Stage, Step
-from waitroom.load.plan import Plan
+from waitroom.load.plan import Limits, Plan
 from waitroom.load.target import Target
 from waitroom.load.visits import End
 
@@ -76,3 +79,34 @@ async def test_a_crowd_that_is_stopped_has_not_come() -> None:
         group.stop()
         await group.run()
     assert ({End.NOT_COME: 5}, 0) == (ended(group), stub.requests)
+
+
+async def stopped_when(group: Crowd, reached: Callable[[], bool]) -> None:
+    """Let a crowd go on until something is true, and end it then."""
+    running = asyncio.create_task(group.run())
+    while not (reached() or running.done()):  # noqa: ASYNC110 - the crowd has no event for it
+        await asyncio.sleep(0.01)
+    group.stop()
+    await running
+
+
+async def test_those_who_still_wait_are_told_of_and_seen_off() -> None:
+    """At the end everybody is somewhere, nobody is lost, and the room is left empty."""
+    stub = Stub(capacity=1)
+    async with served(stub) as target:
+        group = crowd(target, 30, stay_s=3600)
+        stages = group.stages
+        await stopped_when(group, lambda: (1, 29) == (stages[Stage.INSIDE], stages[Stage.WAITING]))
+    assert {End.INSIDE: 1, End.WAITING: 29} == ended(group)
+    assert {} == stub.states
+    verdicts = {check.name: check.verdict for check in all_checks(group.history, Limits(1))}
+    assert (Verdict.OK, Verdict.OK) == (verdicts["capacity"], verdicts["nobody lost"])
+
+
+async def test_some_give_up() -> None:
+    """With `leave` people go while they wait, and that is not an error."""
+    async with served(Stub(capacity=1)) as target:
+        group = crowd(target, 60, stay_s=3600, leave=1.0)
+        await stopped_when(group, lambda: group.stages[Stage.DONE] > 3)
+    assert ended(group)[End.LEFT] > 3
+    assert 0 == group.errors.total()

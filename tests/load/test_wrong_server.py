@@ -84,24 +84,6 @@ async def test_nothing_but_errors_is_a_failure() -> None:
     assert ({End.UNREACHED: 30}, False) == (outcome.ended, outcome.passed)
 
 
-async def test_those_who_still_wait_are_told_of_and_seen_off() -> None:
-    """When the time is up everybody is somewhere, nobody lost, and the room is left empty."""
-    stub = Stub(capacity=1)
-    outcome = await loaded(stub, Limits(1), longest_s=1.5, stay_s=30)
-    assert {End.INSIDE: 1, End.WAITING: 29} == outcome.ended
-    assert (Verdict.OK, Verdict.OK) == tuple(
-        verdicts(outcome)[name] for name in ("capacity", "nobody lost")
-    )
-    assert {} == stub.states
-
-
-async def test_some_give_up() -> None:
-    """With `leave` people go while they wait, and that is no fault."""
-    outcome = await loaded(Stub(capacity=1), Limits(1), longest_s=5, stay_s=1.0, leave=1.0)
-    assert outcome.ended[End.LEFT] > 3
-    assert outcome.passed
-
-
 async def test_a_room_must_be_there() -> None:
     """A server without the room is told apart from none."""
     async with served(Stub()) as target:
