@@ -26,7 +26,7 @@ from waitroom.server.http.openapi import RoomName, problems
 from waitroom.server.operator import schemas as m
 
 MOST_KICKED = 10_000
-"""One call removes at most so many by age, so that it ends within seconds; then there is more."""
+"""One request removes at most so many by age, so that it ends within seconds."""
 
 _STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 503)
 
@@ -48,7 +48,7 @@ Repeat = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="Repeating the call with it does nothing twice.",
+        description="Repeating the request with it does nothing twice.",
         min_length=1,
         max_length=128,
     ),

@@ -240,7 +240,7 @@ class KickedBody(BaseModel):
 
     found: int
     kicked: int
-    more: bool = Field(description="By age one call removes up to 10,000; call again for more.")
+    more: bool = Field(description="By age one request removes up to 10,000; repeat it for more.")
 
 
 class Clear(Strict):

@@ -1,4 +1,4 @@
-"""What guests call, without a key: see a store, join its line, see their place, go behind others.
+"""What guests ask for, without a key: see a store, join its line, see their place, defer.
 
 A place is read from the live line alone, so that any number of phones may ask; only what changes
 something, and what ended, goes to the record.

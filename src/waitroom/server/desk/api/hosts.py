@@ -1,4 +1,4 @@
-"""What the hosts of a store call: its line, and everything that is done to a party.
+"""What the hosts of a store ask for: its line, and everything that is done to a party.
 
 Every change names what the host saw where it matters (`expected`, `revision`), so two hosts never
 decide over each other unseen; and takes an `Idempotency-Key`, so a flaky network does nothing
