@@ -156,6 +156,16 @@ async def test_enter_later(engine: Engine, clock: Clock, room: str) -> None:
     assert State.INSIDE is (await engine.enter(room, person.ticket)).state
 
 
+async def test_a_full_window_does_not_refuse_a_repeat(engine: Engine, room: str) -> None:
+    """Who is inside, or asks twice in one call, has the same session although the window is full."""
+    await engine.create(room, Policy(max_entries=1, per_s=10, enter_within_s=60))
+    person = await engine.join(room)
+    first, second = await together(engine, room, [person, person])
+    again = await engine.enter(room, person.ticket)
+    assert {first.sid} == {second.sid, again.sid}
+    assert [True, False, False] == [view.new for view in (first, second, again)]
+
+
 async def test_bypass(engine: Engine, room: str) -> None:
     """In `bypass` one who waits enters at once, after those in front were called."""
     await engine.create(room, Policy(mode=Mode.PAUSED, capacity=1))
