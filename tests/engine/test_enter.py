@@ -157,7 +157,7 @@ async def test_enter_later(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_a_full_window_does_not_refuse_a_repeat(engine: Engine, room: str) -> None:
-    """Who is inside, or asks twice in one call, has the same session although the window is full."""
+    """Who is inside, or asks twice in a call, has the same session although the window is full."""
     await engine.create(room, Policy(max_entries=1, per_s=10, enter_within_s=60))
     person = await engine.join(room)
     first, second = await together(engine, room, [person, person])
