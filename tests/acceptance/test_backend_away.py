@@ -24,16 +24,15 @@ import pytest
 from tests.support.clients import (
     Live,
     Reply,
-    SlowLink,
     Wire,
     ask,
     live,
     request,
     rss_bytes,
-    slow_link,
 )
 from tests.support.counts import count
 from tests.support.figures import say
+from tests.support.links import Link, linked
 from tests.support.servers import Server as Backend
 from tests.support.servers import start_server
 from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, Serving, await_ready, end, launch
@@ -49,7 +48,7 @@ class Site:
     """The backend, the link, and a server on each side of the link."""
 
     backend: Backend
-    link: SlowLink
+    link: Link
     direct: Serving
     behind: Serving
 
@@ -76,7 +75,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("away")
     with (
         start_server("valkey", folder / "store", aof=True, appendfsync="always") as backend,
-        slow_link(backend.port) as link,
+        linked(backend.port) as link,
     ):
         urls = (backend.url, f"redis://127.0.0.1:{link.port}")
         both = [launch(folder, redis_url=url, answer_within_s=ANSWER_S) for url in urls]

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.gates.conftest import Sign
-from tests.gates.links import Link, linked
 from tests.gates.sites import site
 from tests.support.clients import HOST, Reply, ask, request
 from tests.support.counts import count
+from tests.support.links import Link, linked
 from tests.support.servers import wait_for
 from tests.support.serving import Serving
 from waitroom.gates.options import Options

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.gates.links import linked
 from tests.support.clients import HOST
+from tests.support.links import linked
 from tests.support.serving import Serving, free_port
 from waitroom.gates import remote as module
 from waitroom.gates.remote import Remote, Reply

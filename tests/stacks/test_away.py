@@ -16,6 +16,7 @@ from tests.stacks.test_nginx import opened
 from tests.stacks.tools import Stack, let_in
 from tests.support.clients import HOST
 from tests.support.counts import count
+from tests.support.links import linked
 from tests.support.servers import wait_for
 from tests.support.serving import Serving
 
@@ -44,7 +45,7 @@ def start(request: pytest.FixtureRequest, site: int, tmp_path: Path) -> Start:
 def cut_off(start: Start, served: Serving, inside: Inside, when_away: str) -> Iterator[Stack]:
     """Run a stack whose Waitroom goes away after it has let somebody in."""
     with contextlib.ExitStack() as link:
-        port = link.enter_context(tools.relay(served.port))
+        port = link.enter_context(linked(served.port)).port
         with start(port, when_away) as stack:
             wait_for(lambda: let_in(stack.ask("/concert", inside.pass_)), "the first visit")
             link.close()

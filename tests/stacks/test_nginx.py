@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.stacks.conftest import Inside, come_in
-from tests.stacks.tools import EXAMPLES, ROOM, Stack, let_in, needed, nginx
-from tests.support.clients import HOST, ask
+from tests.stacks.tools import EXAMPLES, ROOM, Quiet, Stack, let_in, needed, nginx, upstream
+from tests.support.clients import ask
 from tests.support.servers import wait_for
 from tests.support.serving import Serving
 
@@ -27,29 +24,17 @@ def opened(text: str) -> str:
     return text.replace("default closed;", "default open;")
 
 
-@contextlib.contextmanager
-def saying(status: int) -> Iterator[int]:
+def saying(status: int) -> contextlib.AbstractContextManager[int]:
     """Run a server that gives one answer to everything, in place of Waitroom."""
 
-    class Says(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Says(Quiet):
+        def do_GET(self) -> None:  # noqa: N802 - the name that http.server looks for
             if status:
                 self.send_response(status)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer((HOST, 0), Says)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    return upstream(Says)
 
 
 def test_nginx_takes_the_file_as_it_is(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import shutil
-import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -92,28 +91,35 @@ def running(command: list[str], folder: Path, port: int, env: Mapping[str, str])
         process.wait(20)
 
 
+class Quiet(BaseHTTPRequestHandler):
+    """Handles requests without a word."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+class Site(Quiet):
+    """A site that answers everything."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Answer with what was asked for."""
+        body = f"the site, at {self.requestline}\n".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        for name in ("x-original-url", "x-rewrite-url", "authorization"):
+            self.send_header(f"saw-{name}", self.headers.get(name, "-"))
+        self.end_headers()
+        self.wfile.write(b"" if self.command == "HEAD" else body)
+
+    do_POST = do_HEAD = do_PUT = do_GET  # noqa: N815 - names that http.server looks for
+
+
 @contextlib.contextmanager
-def upstream() -> Iterator[int]:
-    """Run a site that answers everything, and return its port."""
-
-    class Site(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            body = f"the site, at {self.requestline}\n".encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            for name in ("x-original-url", "x-rewrite-url", "authorization"):
-                self.send_header(f"saw-{name}", self.headers.get(name, "-"))
-            self.end_headers()
-            self.wfile.write(b"" if self.command == "HEAD" else body)
-
-        do_POST = do_HEAD = do_PUT = do_GET  # noqa: N815 - names that http.server looks for
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer((HOST, 0), Site)
+def upstream(handler: type[Quiet] = Site) -> Iterator[int]:
+    """Run a site, and return its port."""
+    server = ThreadingHTTPServer((HOST, 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -122,45 +128,6 @@ def upstream() -> Iterator[int]:
         server.shutdown()
         server.server_close()
         thread.join(5)
-
-
-@contextlib.contextmanager
-def relay(target: int) -> Iterator[int]:
-    """Run a relay to a port and return its own; afterwards nobody can get through."""
-    ends: list[socket.socket] = []
-    listener = socket.create_server((HOST, 0))
-
-    def carry(source: socket.socket, other: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while data := source.recv(65_536):
-                other.sendall(data)
-        for end in (source, other):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-
-    def accept() -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                pair = [listener.accept()[0], socket.create_connection((HOST, target))]
-                ends.extend(pair)
-                for source, other in (pair, pair[::-1]):
-                    threads.append(
-                        threading.Thread(target=carry, args=(source, other), daemon=True)
-                    )
-                    threads[-1].start()
-
-    threads = [threading.Thread(target=accept, daemon=True)]
-    threads[0].start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        for end in (listener, *ends):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-        for thread in threads:
-            thread.join(5)
-        for end in (listener, *ends):
-            end.close()
 
 
 @contextlib.contextmanager
@@ -205,14 +172,8 @@ def node(
     npm = needed("npm", "npm")
     shutil.copytree(EXAMPLES / "node", folder, dirs_exist_ok=True)
     if not (folder / "node_modules" / "jose").is_dir():
-        install = [
-            npm,
-            "install",
-            "--no-package-lock",
-            "--no-audit",
-            "--no-fund",
-            "--loglevel=error",
-        ]
+        quiet = ("--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error")
+        install = [npm, "install", *quiet]
         done = subprocess.run(
             install, cwd=folder, capture_output=True, text=True, timeout=180, check=False
         )

@@ -1,4 +1,4 @@
-"""Clients for tests of the server: HTTP over a plain socket, live events, and a slow link.
+"""Clients for tests of the server: HTTP over a plain socket, and live events.
 
 Nothing between the test and the wire: what a client library would correct, hide or refuse to send
 is just what some of these tests are about.
@@ -11,9 +11,8 @@ import contextlib
 import json
 import re
 import socket
-import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -214,70 +213,6 @@ async def live(
         writer.close()
         with contextlib.suppress(ConnectionError):
             await writer.wait_closed()
-
-
-@dataclass(slots=True)
-class SlowLink:
-    """A TCP link to a server whose replies come `delay_s` late; it runs in a thread of its own."""
-
-    target: int
-    port: int = 0
-    delay_s: float = 0.0
-
-    async def carry(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
-        """Carry one connection."""
-        try:
-            upstream, ahead = await asyncio.open_connection(HOST, self.target)
-        except OSError:
-            back.transport.abort()
-            return
-        ways = [self._copy(client, ahead, late=False), self._copy(upstream, back, late=True)]
-        tasks = [asyncio.create_task(way) for way in ways]
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        finally:  # also when the link itself ends
-            for task in tasks:
-                task.cancel()
-            for writer in (back, ahead):
-                writer.transport.abort()
-
-    async def _copy(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, late: bool
-    ) -> None:
-        with contextlib.suppress(OSError):
-            while data := await reader.read(65_536):
-                if late and self.delay_s:
-                    await asyncio.sleep(self.delay_s)
-                writer.write(data)
-                await writer.drain()
-
-
-@contextlib.contextmanager
-def slow_link(target: int) -> Iterator[SlowLink]:
-    """Run a link to a port; set its `delay_s` at any time."""
-    link, loop, ready = SlowLink(target), asyncio.new_event_loop(), threading.Event()
-    stopping = asyncio.Event()
-
-    async def run() -> None:
-        listener = await asyncio.start_server(link.carry, HOST, 0)
-        link.port = int(listener.sockets[0].getsockname()[1])
-        ready.set()
-        await stopping.wait()
-        listener.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(run(),), daemon=True)
-    thread.start()
-    assert ready.wait(5)
-    try:
-        yield link
-    finally:
-        loop.call_soon_threadsafe(stopping.set)
-        thread.join(5)
-        loop.close()
 
 
 def scrape(port: int) -> str:

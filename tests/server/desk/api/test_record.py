@@ -12,7 +12,7 @@ import pytest
 
 from tests.server.desk.api.test_guests import problem
 from tests.server.desk.conftest import NAME, PHONE, Shop, open_shop
-from tests.support.clients import slow_link
+from tests.support.links import linked
 from tests.support.postgres import Postgres
 from tests.support.serving import ADMIN_KEY, Serving, end, launch, serving
 
@@ -46,7 +46,7 @@ def test_the_database_is_away(tmp_path: Path, postgres: Postgres) -> None:
     """
     with (
         postgres.database() as url,
-        slow_link(urlsplit(url).port or 0) as link,
+        linked(urlsplit(url).port or 0) as link,
         serving(tmp_path, desk=True, desk_database=_through(url, link.port)) as server,
         httpx.Client(base_url=server.base, timeout=60) as http,
         httpx.Client(base_url=server.base, timeout=60) as admin,

@@ -1,4 +1,4 @@
-"""A way to Waitroom that can be cut and mended while a gate uses it."""
+"""A TCP link to a server that can be slow, and be cut and mended, while something uses it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from tests.support.clients import HOST
 class Link:
     """Carries connections to a port; `hangs` keeps back what comes back, `gone` closes all.
 
-    `asked` counts the requests, or the connections while nobody is there.
+    Replies come `delay_s` late. `asked` counts the requests, or the connections while nobody is
+    there. It runs in a thread of its own.
     """
 
     target: int
     port: int = 0
+    delay_s: float = 0.0
     hangs: bool = False
     gone: bool = False
     asked: int = 0
@@ -44,17 +46,19 @@ class Link:
             writer.transport.abort()
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        ways = []
+        ends = [writer]
         try:
             if self.gone:
                 self.asked += 1
                 return
             upstream, ahead = await asyncio.open_connection(HOST, self.target)
-            self._open |= {writer, ahead}
-            ways = [self._copy(reader, ahead), self._copy(upstream, writer, back=True)]
-            await asyncio.gather(*ways)
-        finally:
-            for end in (writer, *([ahead] if ways else [])):
+            ends.append(ahead)
+            self._open.update(ends)
+            await asyncio.gather(self._copy(reader, ahead), self._copy(upstream, writer, back=True))
+        except OSError:  # nobody listens there
+            return
+        finally:  # also when the link itself ends
+            for end in ends:
                 end.transport.abort()
                 self._open.discard(end)
 
@@ -64,8 +68,11 @@ class Link:
         with contextlib.suppress(OSError):
             while data := await reader.read(65_536):
                 self.asked += not back
+                if back and self.delay_s:
+                    await asyncio.sleep(self.delay_s)
                 if not (back and self.hangs):
                     writer.write(data)
+                    await writer.drain()
         writer.transport.abort()
 
     async def _run(self) -> None:
@@ -74,10 +81,10 @@ class Link:
         self.ready.set()
         await self._end.wait()
         listener.close()
-        self._drop()
         others = asyncio.all_tasks() - {asyncio.current_task()}
-        if others:
-            await asyncio.wait(others, timeout=5)
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
 
 @contextlib.contextmanager
