@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from tests.support.clients import HOST
-from tests.support.serving import ADMIN_KEY, Serving
+from tests.support.serving import ADMIN, ADMIN_KEY, Serving
 from waitroom import errors
 from waitroom.client import Client, Place, Ticket, _kinds, reason_of
 from waitroom.models import Mode, Reason, State
@@ -32,19 +32,14 @@ async def client(served: Serving) -> AsyncIterator[Client]:
 @pytest.fixture
 async def operator(served: Serving) -> AsyncIterator[httpx.AsyncClient]:
     """Return somebody with the admin key."""
-    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
-    async with httpx.AsyncClient(base_url=served.base, headers=headers, timeout=10) as connection:
+    async with httpx.AsyncClient(base_url=served.base, headers=ADMIN, timeout=10) as connection:
         yield connection
 
 
 @pytest.fixture
-async def place(operator: httpx.AsyncClient) -> str:
+def place(served: Serving) -> str:
     """Return a room for one, where sessions may be renewed."""
-    name = f"t-{uuid.uuid4().hex[:12]}"
-    policy = {"capacity": 1, "session_s": 60, "renewable": True, "max_defers": 1}
-    made = await operator.post("/v1/admin/rooms", json={"name": name, "policy": policy})
-    made.raise_for_status()
-    return name
+    return served.new_room(capacity=1, session_s=60, renewable=True, max_defers=1)
 
 
 async def change(operator: httpx.AsyncClient, room: str, **policy: Any) -> None:

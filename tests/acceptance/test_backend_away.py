@@ -7,7 +7,6 @@ the backend is away visitors poll, join, enter, look at the room and listen, and
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import secrets
 import signal
@@ -17,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -35,7 +33,7 @@ from tests.support.figures import say
 from tests.support.links import Link, linked
 from tests.support.servers import Server as Backend
 from tests.support.servers import start_server
-from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, Serving, await_ready, end, launch
+from tests.support.serving import ADMIN, AS_PROMISED_S, Serving, await_ready, end, launch
 
 ANSWER_S = AS_PROMISED_S
 BACK_S = 60.0
@@ -120,14 +118,13 @@ class Crowd:
         path = f"/v1/rooms/{room}"
         tickets = [_joined(server, room) for _ in range(3)]
         self.ticket = tickets[-1]
-        operator = {"Authorization": f"Bearer {ADMIN_KEY}"}
         self.calls: list[tuple[str, str, str, dict[str, str]]] = [
             ("status", "GET", f"{path}/tickets/{tickets[1]}", {}),
             ("status", "GET", f"{path}/tickets/me", {"Authorization": f"Bearer {tickets[2]}"}),
             ("join", "POST", f"{path}/tickets", {"Idempotency-Key": secrets.token_hex(8)}),
             ("enter", "POST", f"{path}/tickets/{tickets[1]}/enter", {}),
             ("room", "GET", path, {}),
-            ("operator", "GET", f"/v1/admin/rooms/{room}", operator),
+            ("operator", "GET", f"/v1/admin/rooms/{room}", ADMIN),
             ("forged", "GET", f"{path}/tickets/{tickets[1][:-1]}!", {}),
         ]
 
@@ -163,14 +160,6 @@ def _joined(server: Serving, room: str) -> str:
     return str(reply.json()["ticket"])
 
 
-def _new_room(server: Serving, **policy: Any) -> str:
-    name = f"t-{secrets.token_hex(6)}"
-    headers = {"Authorization": f"Bearer {ADMIN_KEY}", "Content-Type": "application/json"}
-    body = json.dumps({"name": name, "policy": policy}).encode()
-    assert 201 == ask(server.port, request("POST", "/v1/admin/rooms", headers, body)).status
-    return name
-
-
 WAITING = {
     "status": {"200 waiting"},
     "join": {"200 waiting", "200"},
@@ -188,8 +177,8 @@ OPEN = CLOSED | {key: {"200 inside"} for key in ("status", "join", "enter")}
 async def test_an_answer_within_300_ms(site: Site, fault: str) -> None:
     """Each answer comes in time and as the policy says; all is as before by itself."""
     server, begin, heal = site.fault(fault)
-    shut = _new_room(server, mode="paused")
-    wide = _new_room(server, capacity=1, when_away="open")
+    shut = server.new_room(mode="paused")
+    wide = server.new_room(capacity=1, when_away="open")
     (worker,) = server.workers
     async with AsyncExitStack() as stack:
         crowds = [await stack.enter_async_context(Crowd(server, room)) for room in (shut, wide)]
@@ -270,9 +259,9 @@ async def _until_back(server: Serving, crowds: list[Crowd], streams: list[Live])
 async def test_a_pass_given_meanwhile_holds_for_a_minute(site: Site) -> None:
     """A pass of the open room, given while the backend was away, is short, and good to its end."""
     server, begin, heal = site.fault("hung")
-    room = _new_room(server, mode="open", capacity=1, when_away="open")
-    closed = _new_room(server, mode="closed", when_away="open")
-    later = _new_room(server, opens_at_ms=4_000_000_000_000, when_away="open")
+    room = server.new_room(mode="open", capacity=1, when_away="open")
+    closed = server.new_room(mode="closed", when_away="open")
+    later = server.new_room(opens_at_ms=4_000_000_000_000, when_away="open")
     tickets = f"/v1/rooms/{room}/tickets"
     browser = {"Origin": "http://waitroom.test"}
     for name in (room, closed, later):  # known here, as it is after the first visitor

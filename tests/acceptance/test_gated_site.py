@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import httpx
 from examples.concert.crowd import Habits, Person, Shared
 from examples.concert.store import Store
 from examples.concert.tables import Reservation
@@ -17,7 +15,7 @@ from sqlalchemy import select
 from tests.examples.serving import concert
 from tests.support.counts import count
 from tests.support.figures import say
-from tests.support.serving import ADMIN_KEY, SECRET, Serving
+from tests.support.serving import SECRET, Serving
 from waitroom.engine import Engine
 from waitroom.tickets import KeyRing
 
@@ -65,27 +63,6 @@ class Watch:
         await self.app(scope, receive, answer)
 
 
-async def made_room(server: Serving, **policy: Any) -> str:
-    """Make a room, in which nobody is called yet."""
-    name = f"gated-{secrets.token_hex(4)}"
-    async with httpx.AsyncClient(base_url=server.base, headers=operator()) as http:
-        body = {"name": name, "policy": {"mode": "manual"} | policy}
-        (await http.post("/v1/admin/rooms", json=body)).raise_for_status()
-    return name
-
-
-async def opened(server: Serving, room: str) -> None:
-    """Let the room call people by itself."""
-    async with httpx.AsyncClient(base_url=server.base, headers=operator()) as http:
-        path = f"/v1/admin/rooms/{room}"
-        (await http.patch(path, json={"policy": {"mode": "open"}})).raise_for_status()
-
-
-def operator() -> dict[str, str]:
-    """Return the header of an operator."""
-    return {"authorization": f"Bearer {ADMIN_KEY}"}
-
-
 async def called_in_order(server: Serving, room: str) -> list[str]:
     """Return the ids of all who were called, in the order in which that happened."""
     ring = KeyRing.from_text(SECRET)
@@ -97,7 +74,7 @@ async def called_in_order(server: Serving, room: str) -> list[str]:
 async def test_a_crowd_at_the_concert(served: Serving, tmp_path: Path) -> None:
     """Many people, few places: the site never sees more, everybody buys, first come first."""
     people, places = count("gated_visitors"), count("gated_places")
-    room = await made_room(served, capacity=places, session_s=600)
+    room = served.new_room(mode="manual", capacity=places, session_s=600)
     watch, transport = Watch(), Shared()
     with concert(tmp_path, served.base, room, watch.before) as site:
         crowd = [Person(site, transport, EAGER) for _ in range(people)]
@@ -106,7 +83,9 @@ async def test_a_crowd_at_the_concert(served: Serving, tmp_path: Path) -> None:
             answer = await person.http.get("/api/concerts")
             assert (429, number + 1) == (answer.status_code, answer.json()["position"])
         assert {} == watch.people
-        await opened(served, room)
+        with served.operator() as operator:
+            body = {"policy": {"mode": "open"}}
+            operator.patch(f"/v1/admin/rooms/{room}", json=body).raise_for_status()
         outcomes = Counter(await asyncio.gather(*(person.visit() for person in crowd)))
     await transport.close()
     most = watch.most

@@ -6,7 +6,6 @@ Bytes go over a plain socket, so that no client library makes them harmless on t
 from __future__ import annotations
 
 import json
-import secrets
 import socket
 from collections.abc import Iterator
 from urllib.parse import quote
@@ -14,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.support.clients import HOST, Reply, ask, request
-from tests.support.serving import ADMIN_KEY, Serving
+from tests.support.serving import ADMIN, Serving
 
 LONG = 65_536
 PAYLOADS = {
@@ -51,11 +50,7 @@ UNREAD = {400, 414, 431}
 @pytest.fixture(scope="module")
 def room(served: Serving) -> str:
     """Make a room."""
-    name = f"t-{secrets.token_hex(6)}"
-    headers = {"Authorization": f"Bearer {ADMIN_KEY}", "Content-Type": "application/json"}
-    body = json.dumps({"name": name}).encode()
-    assert 201 == ask(served.port, request("POST", "/v1/admin/rooms", headers, body)).status
-    return name
+    return served.new_room()
 
 
 class Probe:
@@ -206,7 +201,7 @@ def test_bodies(probe: Probe, room: str, field: str) -> None:
 
 def test_an_identity_may_be_any_text(probe: Probe, room: str) -> None:
     """With a key, `visitor` takes any text that is Unicode and not too long; it is only hashed."""
-    key = {"Authorization": f"Bearer {ADMIN_KEY}"}
+    key = ADMIN
     for name, payload in PAYLOADS.items():
         body = b'{"visitor": %s}' % json.dumps(payload.decode("latin-1")).encode()
         reply = probe.harmless(request("POST", f"/v1/rooms/{room}/tickets", key, body), name)
@@ -225,7 +220,7 @@ def test_queries(probe: Probe) -> None:
 
 def test_operators_input(probe: Probe) -> None:
     """A key does not make it better: names and texts of rooms are held to the same rules."""
-    key = {"Authorization": f"Bearer {ADMIN_KEY}", "Content-Type": "application/json"}
+    key = ADMIN | {"Content-Type": "application/json"}
     for name, payload in PAYLOADS.items():
         text = payload.decode("latin-1")
         body = json.dumps({"name": text}).encode()

@@ -13,7 +13,7 @@ import pytest
 from tests.support.clients import Reply, Wire, ask, metric, request, scrape
 from tests.support.counts import count
 from tests.support.figures import say
-from tests.support.serving import ADMIN_KEY, Serving, serving
+from tests.support.serving import ADMIN, Serving, serving
 
 PER_MINUTE = 300
 PROXY = "127.0.0.2"
@@ -31,11 +31,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 @pytest.fixture
 def path(served: Serving) -> str:
     """Make a room, and return where to join it."""
-    name = f"t-{secrets.token_hex(6)}"
-    headers = {"Authorization": f"Bearer {ADMIN_KEY}", "Content-Type": "application/json"}
-    body = json.dumps({"name": name, "policy": {"mode": "paused"}}).encode()
-    assert 201 == ask(served.port, request("POST", "/v1/admin/rooms", headers, body)).status
-    return f"/v1/rooms/{name}/tickets"
+    return f"/v1/rooms/{served.new_room(mode='paused')}/tickets"
 
 
 async def flood(
@@ -90,16 +86,14 @@ async def test_a_flood_through_the_proxy(served: Serving, path: str) -> None:
 
 async def test_a_known_visitor_is_not_limited(served: Serving, path: str) -> None:
     """A site that joins its members with a key does so for many, from one address."""
-    headers = {"Authorization": f"Bearer {ADMIN_KEY}"}
     async with Wire(served.port) as wire:
         for number in range(PER_MINUTE // 5):
             body = json.dumps({"visitor": f"member {number}"}).encode()
-            assert 201 == (await wire.ask("POST", path, headers, body)).status
+            assert 201 == (await wire.ask("POST", path, ADMIN, body)).status
 
 
 def test_cookies_are_secure_where_the_public_url_is(served: Serving, path: str) -> None:
     """Behind https every cookie is Secure, though the proxy speaks http to us."""
-    headers = {"Cookie": "a=1", "Idempotency-Key": secrets.token_hex(8)}
-    headers["Authorization"] = f"Bearer {ADMIN_KEY}"
+    headers = {"Cookie": "a=1", "Idempotency-Key": secrets.token_hex(8), **ADMIN}
     reply = ask(served.port, request("POST", path, headers, b'{"visitor": "x"}'))
     assert ["Secure"] == [cookie.rpartition("; ")[2] for cookie in reply.all("set-cookie")]

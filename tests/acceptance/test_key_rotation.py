@@ -10,7 +10,7 @@ import httpx
 
 from tests.support.counts import count
 from tests.support.figures import say
-from tests.support.serving import ADMIN_KEY, Serving, serving
+from tests.support.serving import Serving, serving
 from waitroom.credentials.pass_keys import rotate
 from waitroom.gates.keys import Verifier
 
@@ -53,8 +53,7 @@ def test_rotation_under_load(tmp_path: Path) -> None:
         serving(tmp_path, pass_keys=folder, redis_url=store_of(first)) as second,
         httpx.Client(base_url=second.base, timeout=20) as other,
     ):
-        body = {"name": "sale", "policy": {"session_s": 600, "renewable": True}}
-        http.post("/v1/admin/rooms", json=body, headers=bearer(ADMIN_KEY)).raise_for_status()
+        first.new_room("sale", session_s=600, renewable=True)
         passes = [enter(http)["pass"]]
         signers = {kid_of(passes[0], http)}
         checked = 0
@@ -81,8 +80,7 @@ def test_a_removed_key_is_refused_soon(tmp_path: Path) -> None:
         serving(tmp_path, pass_keys=folder) as server,
         httpx.Client(base_url=server.base, timeout=20) as http,
     ):
-        body = {"name": "sale", "policy": {"session_s": 600}}
-        http.post("/v1/admin/rooms", json=body, headers=bearer(ADMIN_KEY)).raise_for_status()
+        server.new_room("sale", session_s=600)
         text = enter(http)["pass"]
         rotate(folder, "ES256")
         assert 204 == http.get("/v1/check", headers=bearer(text)).status_code

@@ -17,8 +17,8 @@ import pytest
 
 from tests.support.clients import HOST, Wire, ask, live, metric, request, scrape
 from tests.support.counts import count
-from tests.support.servers import start_server, wait_for
-from tests.support.serving import ADMIN_KEY, Serving, await_ready, end, free_port, launch, serving
+from tests.support.servers import free_port, start_server, wait_for
+from tests.support.serving import ADMIN, Serving, await_ready, end, launch, serving
 
 CONFIG = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 DRAIN_S = 4.0
@@ -26,7 +26,7 @@ LONGEST_S = 120
 ROOM = "hall"
 TICKETS = f"/v1/rooms/{ROOM}/tickets"
 POLICY = b'{"name": "hall", "policy": {"capacity": 5, "presence_s": 600}}'
-OPERATOR = {"authorization": f"Bearer {ADMIN_KEY}", "content-type": "application/json"}
+OPERATOR = ADMIN | {"content-type": "application/json"}
 
 
 def program_or_skip(name: str) -> str:

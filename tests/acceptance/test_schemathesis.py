@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -14,9 +13,8 @@ import pytest
 
 from tests.support.clients import ask, request
 from tests.support.counts import count
-from tests.support.serving import ADMIN_KEY, Serving, serving
+from tests.support.serving import ADMIN, Serving, serving
 
-KEY = {"Authorization": f"Bearer {ADMIN_KEY}"}
 # What fits the document may still meet a room that says no, or a ticket that is gone; what does
 # not fit may be refused for its size before anybody looks at it.
 CONFIG = """
@@ -31,10 +29,7 @@ expected-statuses = ["400", "401", "403", "404", "405", "409", "410", "413", "42
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server with the room that the document gives as an example."""
     with serving(tmp_path_factory.mktemp("api")) as server:
-        headers = KEY | {"Content-Type": "application/json"}
-        body = json.dumps({"name": "concert", "policy": {"max_defers": 3}}).encode()
-        made = ask(server.port, request("POST", "/v1/admin/rooms", headers, body))
-        assert 201 == made.status
+        server.new_room("concert", max_defers=3)
         yield server
 
 
@@ -82,7 +77,7 @@ def test_operators_calls(served: Serving, tmp_path: Path) -> None:
     """The same with an admin's key, for everything else that the document has."""
     # Policies may contradict themselves in ways that no schema tells, and bad keys are limited.
     without = "--exclude-checks=positive_data_acceptance,ignored_auth"
-    key = f"--header=Authorization: {KEY['Authorization']}"
+    key = f"--header=Authorization: {ADMIN['authorization']}"
     phases = "--phases=coverage,fuzzing" if count("api_coverage") else "--phases=fuzzing"
     others = "--exclude-path-regex=^/v1/(rooms|check)|^/metrics"
     run(served, tmp_path, phases, without, key, others)

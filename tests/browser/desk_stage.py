@@ -10,7 +10,7 @@ import httpx
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import Page, expect
 
-from tests.support.serving import ADMIN_KEY
+from tests.support.serving import ADMIN
 
 TABLET = {"width": 1024, "height": 768}
 UPRIGHT = {"width": 768, "height": 1024}
@@ -62,9 +62,7 @@ class Diner:
 
 async def open_diner(base: str, **fields: Any) -> Diner:
     """Make a store of its own for a test."""
-    http = httpx.AsyncClient(
-        base_url=base, headers={"authorization": f"Bearer {ADMIN_KEY}"}, timeout=20
-    )
+    http = httpx.AsyncClient(base_url=base, headers=ADMIN, timeout=20)
     name = f"t-{secrets.token_hex(5)}"
     body = {"id": name, "title": "Han River Noodles", "types": TYPES, **fields}
     (await http.post("/v1/stores", json=body)).raise_for_status()

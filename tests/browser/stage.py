@@ -11,7 +11,7 @@ import httpx
 import pytest
 from playwright.async_api import Page
 
-from tests.support.serving import ADMIN_KEY
+from tests.support.serving import ADMIN
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = (
@@ -45,8 +45,7 @@ class Stage:
 
     def __init__(self, base: str) -> None:
         self.base = base
-        headers = {"authorization": f"Bearer {ADMIN_KEY}"}
-        self._http = httpx.AsyncClient(base_url=base, headers=headers, timeout=10)
+        self._http = httpx.AsyncClient(base_url=base, headers=ADMIN, timeout=10)
 
     async def aclose(self) -> None:
         """End the operator's connections."""

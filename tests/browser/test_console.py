@@ -99,10 +99,8 @@ async def test_it_is_live(stage: Stage, open_page: Open) -> None:
 async def test_capacity_says_what_it_does(served: Serving, stage: Stage, open_page: Open) -> None:
     """Before a change the page tells from what to what the wait goes, and a number is a link."""
     page = await signed_in(stage, open_page, viewport={"width": 1060, "height": 720})
-    room, policy = "aurora", SLOTS | {"capacity": 10, "title": "Aurora Live"}
-    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
-    body = {"name": room, "policy": policy}  # a name that reads well in the docs
-    await page.request.post(f"{stage.base}/v1/admin/rooms", headers=headers, data=body)
+    policy = SLOTS | {"capacity": 10, "title": "Aurora Live"}
+    room = served.new_room("aurora", **policy)  # a name that reads well in the docs
     await remember(served, room)
     await stage.join(room, 130)
     await page.goto(f"{stage.base}/admin/rooms/{room}")

@@ -19,7 +19,7 @@ from playwright.async_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import Open
 from tests.browser.stage import Stage
-from tests.support.serving import free_port
+from tests.support.servers import free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 APP = """<!doctype html><title>an app</title><script type="module">

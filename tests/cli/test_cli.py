@@ -16,6 +16,7 @@ import typer.main
 
 from tests.cli.conftest import SECRET, Cli
 from tests.support.servers import Server, wait_for
+from tests.support.serving import clean_env
 from waitroom import __version__
 from waitroom.cli.app import app
 from waitroom.engine.connection.embedded import EmbeddedServer
@@ -49,8 +50,7 @@ def process(*words: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[s
 
 def environment(**env: str) -> dict[str, str]:
     """Return an environment with no settings but `env`."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("WAITROOM_")}
-    return kept | {"PYTHONPATH": str(ROOT / "src")} | env
+    return clean_env() | {"PYTHONPATH": str(ROOT / "src")} | env
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -11,7 +11,7 @@ from typing import Any
 import uvicorn
 from examples.concert.app import Site, gate_options, ungated
 
-from tests.support.serving import free_port
+from tests.support.servers import free_port
 from waitroom.gates.asgi import WaitroomGate
 
 

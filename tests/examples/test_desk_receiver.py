@@ -17,8 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.servers import wait_for
-from tests.support.serving import free_port
+from tests.support.servers import free_port, wait_for
 
 PROGRAM = Path(__file__).parents[2] / "examples" / "desk-receiver" / "receiver.py"
 SECRET = "a secret of the tests"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import httpx
 import pytest
 
-from tests.support.serving import ADMIN_KEY, SECRET, Serving
+from tests.support.serving import SECRET, Serving
 from waitroom.passes import PassKeys
 
 Sign = Callable[..., str]
@@ -24,22 +24,14 @@ def waitroom(served: Serving) -> Serving:
 @pytest.fixture(scope="session")
 def operator(waitroom: Serving) -> Iterator[httpx.Client]:
     """Return a client of it that shows the admin key."""
-    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
-    with httpx.Client(base_url=waitroom.base, headers=headers, timeout=10) as client:
+    with waitroom.operator() as client:
         yield client
 
 
 @pytest.fixture
-def make_room(operator: httpx.Client) -> Callable[..., str]:
+def make_room(waitroom: Serving) -> Callable[..., str]:
     """Make a room of its own for a test."""
-
-    def make(**policy: object) -> str:
-        name = f"t-{secrets.token_hex(6)}"
-        body = {"name": name, "policy": {"capacity": 2, "session_s": 60, **policy}}
-        operator.post("/v1/admin/rooms", json=body).raise_for_status()
-        return name
-
-    return make
+    return partial(waitroom.new_room, capacity=2, session_s=60)
 
 
 @pytest.fixture(scope="session")

@@ -14,13 +14,12 @@ from tests.support.clients import ask, request
 from tests.support.counts import count
 from tests.support.figures import say
 from tests.support.servers import Server, start_server
-from tests.support.serving import ADMIN_KEY, Serving, serving
+from tests.support.serving import ADMIN, Serving, serving
 from waitroom.gates import sessions
 from waitroom.gates.options import Options
 
 ROOM = "concert"
 CAPACITY = 5
-ADMIN = {"authorization": f"Bearer {ADMIN_KEY}"}
 
 
 @pytest.fixture
@@ -45,8 +44,7 @@ def test_gates_announce_the_sessions_they_see(
     monkeypatch.setattr(sessions, "WATCH_S", 0.5)
     base = f"{fragile.base}/v1/rooms/{ROOM}/tickets"
     policy = {"capacity": CAPACITY, "session_s": 120, "recover_s": count("loss_recover_s")}
-    body = {"name": ROOM, "policy": policy}
-    httpx.post(f"{fragile.base}/v1/admin/rooms", json=body, headers=ADMIN).raise_for_status()
+    fragile.new_room(ROOM, **policy)
     people = [httpx.post(base, json={"enter": True}).json() for _ in range(CAPACITY + 3)]
     passes = [person["pass"] for person in people if person["state"] == "inside"]
     assert CAPACITY == len(passes)

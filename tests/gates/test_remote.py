@@ -12,7 +12,8 @@ import pytest
 
 from tests.support.clients import HOST
 from tests.support.links import linked
-from tests.support.serving import Serving, free_port
+from tests.support.servers import free_port
+from tests.support.serving import Serving
 from waitroom.gates import remote as module
 from waitroom.gates.remote import Remote, Reply
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.gates.sites import site
 from tests.support.clients import ask, request
-from tests.support.serving import ADMIN_KEY, serving
+from tests.support.serving import serving
 from waitroom.gates.options import Options
 from waitroom.passes import PassKeys, generate_pem
 
@@ -31,10 +30,7 @@ def test_a_removed_key_is_refused_and_a_new_one_taken(framework: str, tmp_path: 
         for pem in pems.values()
     )
     with serving(tmp_path, pass_keys=folder) as waitroom:
-        body = {"name": "concert", "policy": {"capacity": 9, "session_s": 600}}
-        url = f"{waitroom.base}/v1/admin/rooms"
-        admin = {"authorization": f"Bearer {ADMIN_KEY}"}
-        httpx.post(url, json=body, headers=admin).raise_for_status()
+        waitroom.new_room("concert", capacity=9, session_s=600)
         options = Options(waitroom.base, {"/concert": "concert"}, deadline_s=2)
         with site(framework, options) as port:
 

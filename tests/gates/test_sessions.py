@@ -12,6 +12,7 @@ import pytest
 
 from tests.gates.sites import GATES, site
 from tests.support.clients import Reply, ask, request
+from tests.support.servers import wait_for
 from tests.support.serving import Serving
 from waitroom.gates.options import Options
 
@@ -46,14 +47,6 @@ def inside(operator: httpx.Client, room: str) -> int:
     return int(operator.get(f"/v1/admin/rooms/{room}").json()["stats"]["inside"])
 
 
-def until(true: Callable[[], bool], within_s: float = 60) -> None:
-    """Wait until something is so."""
-    deadline = time.monotonic() + within_s
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def cookie_of(reply: Reply, name: str) -> str | None:
     """Return a cookie that an answer sets."""
     matches = [re.match(rf'{name}="?([^;"]*)"?;', line) for line in reply.all("set-cookie")]
@@ -82,7 +75,7 @@ def test_a_program_joins_waits_and_gets_in(
         assert 1 == operator.get(f"/v1/admin/rooms/{room}").json()["stats"]["waiting"]
         httpx.post(f"{waitroom.base}/v1/rooms/{room}/tickets/{first}/finish").raise_for_status()
 
-        until(lambda: get(port, "/concert", {"waitroom-ticket": ticket}).status == 200)
+        wait_for(lambda: get(port, "/concert", {"waitroom-ticket": ticket}).status == 200, "a turn")
 
         reply = get(port, "/concert", {"waitroom-ticket": ticket})
         token = cookie_of(reply, f"waitroom-pass-{room}")
@@ -143,8 +136,9 @@ def test_a_session_is_renewed_at_half(
     with site(framework, patient(waitroom.base, {"/concert": room})) as port:
         mine = {"cookie": f"waitroom-pass-{room}={old}"}
         assert [] == get(port, "/concert", mine).all("set-cookie")
-        until(lambda: cookie_of(get(port, "/concert", mine), f"waitroom-pass-{room}") is not None)
-        new = cookie_of(get(port, "/concert", mine), f"waitroom-pass-{room}")
+        name = f"waitroom-pass-{room}"
+        wait_for(lambda: cookie_of(get(port, "/concert", mine), name) is not None, "a pass")
+        new = cookie_of(get(port, "/concert", mine), name)
         (gate,) = GATES
         now_s = time.time()
         late, early = (gate.verifier.read(room, text or "", now_s) for text in (new, old))
@@ -163,7 +157,8 @@ def test_a_session_that_cannot_be_renewed_is_asked_for_once(
         (gate,) = GATES
         cookie = {"cookie": f"waitroom-pass-{room}={mine}"}
         assert 200 == get(port, "/concert", cookie).status
-        until(lambda: bool(get(port, "/concert", cookie).status and gate.sessions._renewals))
+        sessions = gate.sessions
+        wait_for(lambda: bool(get(port, "/concert", cookie).status and sessions._renewals), "a try")
         before = gate.remote.calls
         for _ in range(20):
             get(port, "/concert", cookie)
@@ -186,7 +181,7 @@ def test_paying_gives_the_place_to_the_next_one(
         reply = get(port, path, cookie, "POST")
 
         assert (200, "") == (reply.status, cookie_of(reply, f"waitroom-pass-{room}"))
-        until(lambda: inside(operator, room) == 0)
+        wait_for(lambda: inside(operator, room) == 0, "an end")
         assert 303 == get(port, "/concert", cookie).status
 
 
@@ -200,7 +195,7 @@ def test_a_strict_gate_refuses_a_session_that_is_over(
     with site(framework, patient(waitroom.base, {"/concert": room}, strict=True)) as port:
         assert 200 == get(port, "/concert", cookie).status
         httpx.post(f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}/finish").raise_for_status()
-        until(lambda: get(port, "/concert", cookie).status == 303)
+        wait_for(lambda: get(port, "/concert", cookie).status == 303, "an end")
     with site(framework, patient(waitroom.base, {"/concert": room})) as port:
         assert 200 == get(port, "/concert", cookie).status
 

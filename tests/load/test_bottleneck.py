@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.serving import free_port
+from tests.support.servers import free_port
 from waitroom.load.bottleneck import Usage, Watch, bottleneck, metric
 
 

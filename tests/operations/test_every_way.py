@@ -84,14 +84,9 @@ def ways(served: Serving, valkey: Server, room: str, tmp_path: Path) -> Iterator
         "WAITROOM_DATA_DIR": str(served.data_dir),
         "WAITROOM_SECRET": SECRET,
     }
-    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
-    with (
-        httpx.Client(base_url=served.base, headers=headers) as api,
-        httpx.Client(base_url=served.base) as page,
-    ):
+    served.new_room(room, capacity=1, session_s=60)
+    with served.operator() as api, httpx.Client(base_url=served.base) as page:
         page.post("/admin/sign-in", data={"key": ADMIN_KEY})
-        body = {"name": room, "policy": {"capacity": 1, "session_s": 60}}
-        api.post("/v1/admin/rooms", json=body).raise_for_status()
         yield Ways(Cli(valkey.url, env), api, page, room, tmp_path)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.support.serving import ADMIN_KEY, Serving
+from tests.support.servers import wait_for
+from tests.support.serving import Serving
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +64,10 @@ class Site:
         return listed
 
 
-def until(holds: Callable[[], bool], timeout_s: float = 60) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + timeout_s
-    while not holds():
-        assert time.monotonic() < deadline, "it did not come about in time"
-        time.sleep(0.05)
-
-
 @pytest.fixture(scope="module")
 def site(served: Serving) -> Iterator[Site]:
     """Return people at the running server."""
-    keys = {"authorization": f"Bearer {ADMIN_KEY}"}
-    with (
-        httpx.Client(base_url=served.base, timeout=20) as visitor,
-        httpx.Client(base_url=served.base, timeout=20, headers=keys) as operator,
-    ):
+    with httpx.Client(base_url=served.base, timeout=20) as visitor, served.operator() as operator:
         yield Site(visitor, operator)
 
 
@@ -165,7 +154,7 @@ def test_limits_change_live(site: Site) -> None:
     assert (429, "room_full") == (full.status_code, full.json()["code"])
     site.change(room, capacity=2, queue_limit=1_000_000)
     assert 201 == site.visitor.post(f"/v1/rooms/{room}/tickets").status_code
-    until(lambda: site.status(views[1]).json()["state"] == "called")
+    wait_for(lambda: site.status(views[1]).json()["state"] == "called", "a call")
 
 
 @pytest.mark.seed("001-09")
@@ -177,7 +166,7 @@ def test_wait_from_the_observed_speed(site: Site) -> None:
     time.sleep(3)  # some people have to be called before a speed can be observed
     wait, asked = site.status(last).json()["eta_s"], time.monotonic()
     assert wait["low"] <= wait["likely"] <= wait["high"]
-    until(lambda: site.status(last).json()["state"] == "called", 120)
+    wait_for(lambda: site.status(last).json()["state"] == "called", "a call")
     took_s = time.monotonic() - asked
     assert wait["low"] - 2 <= took_s <= wait["high"] + 10, (wait, took_s)
 

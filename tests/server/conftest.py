@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.support.serving import ADMIN_KEY, Serving
-from waitroom.tickets import KeyRing
+from tests.support.serving import Serving
 
 
 @pytest.fixture
@@ -21,16 +20,11 @@ def http(served: Serving) -> Iterator[httpx.Client]:
 @pytest.fixture
 def operator(served: Serving) -> Iterator[httpx.Client]:
     """Return a client that shows the admin key."""
-    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
-    address = served.base
-    with httpx.Client(base_url=address, headers=headers, timeout=20) as client:
+    with served.operator() as client:
         yield client
 
 
 @pytest.fixture
-def room(operator: httpx.Client) -> str:
+def room(served: Serving) -> str:
     """Return a room of its own for a test: two may be inside."""
-    name = f"t-{KeyRing([b'x' * 32]).new_id().strip('-_')}"
-    body = {"name": name, "policy": {"capacity": 2, "session_s": 60, "max_defers": 2}}
-    operator.post("/v1/admin/rooms", json=body).raise_for_status()
-    return name
+    return served.new_room(capacity=2, session_s=60, max_defers=2)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.stacks import tools
 from tests.stacks.tools import ROOM, Stack
-from tests.support.serving import ADMIN_KEY, Serving
+from tests.support.serving import Serving
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,7 @@ def come_in(served: Serving) -> Inside:
 @pytest.fixture(scope="session")
 def served(served: Serving) -> Serving:
     """Return the running Waitroom, with the room that the examples protect."""
-    body = {"name": ROOM, "policy": {"capacity": 10_000, "session_s": 3600}}
-    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
-    url = f"{served.base}/v1/admin/rooms"
-    httpx.post(url, json=body, headers=headers, timeout=20).raise_for_status()
+    served.new_room(ROOM, capacity=10_000, session_s=3600)
     return served
 
 

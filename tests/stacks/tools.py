@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.clients import HOST, Reply, ask, request
-from tests.support.servers import wait_for
-from tests.support.serving import free_port
+from tests.support.servers import free_port, wait_for
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENT_MS = 5_000

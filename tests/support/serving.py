@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,7 +16,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
+
+from tests.support.servers import free_port
+
 ADMIN_KEY = "wr_" + "0123456789abcdef" * 2
+ADMIN = {"authorization": f"Bearer {ADMIN_KEY}"}
+"""The header that shows it."""
+
 SECRET = "only-for-tests-" + "s" * 32
 AS_PROMISED_S = 0.3
 """The default of `answer_within_s`, for tests of what happens while the backend is away."""
@@ -52,29 +60,44 @@ class Serving:
         except (urllib.error.URLError, OSError):
             return False
 
+    def operator(self) -> httpx.Client:
+        """Return a client that shows the admin key; close it."""
+        return httpx.Client(base_url=self.base, headers=ADMIN, timeout=20)
+
+    def new_room(self, name: str | None = None, **policy: object) -> str:
+        """Make a room, and return its name: one that no other test has, unless it is given."""
+        name = name or f"t-{secrets.token_hex(6)}"
+        with self.operator() as operator:
+            body = {"name": name, "policy": policy}
+            operator.post("/v1/admin/rooms", json=body).raise_for_status()
+        return name
+
+    @contextlib.contextmanager
+    def without_backend(self) -> Iterator[None]:
+        """Let its own backend hang while the block runs."""
+        backend_pid = json.loads((self.data_dir / "server.json").read_text())["server_pid"]
+        os.kill(backend_pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(backend_pid, signal.SIGCONT)
+
     def stop(self, timeout_s: float = 30) -> int:
         """End it as a supervisor would, and return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout_s)
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def children(pid: int) -> list[int]:
     """Return the pids of a process's children."""
-    ports = []
+    pids = []
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError, IndexError):
             if entry.name.isdigit():
                 parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
                 if parent == pid:
-                    ports.append(int(entry.name))
-    return ports
+                    pids.append(int(entry.name))
+    return pids
 
 
 def command_of(pid: int) -> str:
@@ -82,6 +105,11 @@ def command_of(pid: int) -> str:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     return ""
+
+
+def clean_env() -> dict[str, str]:
+    """Return the environment without the settings of whoever runs the tests."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("WAITROOM_")}
 
 
 def launch(folder: Path, *flags: str, **settings: object) -> Serving:
@@ -97,8 +125,7 @@ def launch(folder: Path, *flags: str, **settings: object) -> Serving:
         "joins_per_minute": 0,
     }
     given |= settings
-    env = {key: value for key, value in os.environ.items() if not key.startswith("WAITROOM_")}
-    env |= {f"WAITROOM_{name.upper()}": str(value) for name, value in given.items()}
+    env = clean_env() | {f"WAITROOM_{name.upper()}": str(value) for name, value in given.items()}
     log = folder / f"serve-{port}.log"
     command = [sys.executable, "-m", "waitroom.cli", "serve", "--port", str(port), *flags]
     with log.open("wb") as out:

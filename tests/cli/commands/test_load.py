@@ -15,8 +15,8 @@ import pytest
 
 from tests.cli.conftest import Cli
 from tests.cli.test_cli import environment
-from tests.support.servers import wait_for
-from tests.support.serving import ADMIN_KEY, Serving, children, command_of, free_port, serving
+from tests.support.servers import free_port, wait_for
+from tests.support.serving import ADMIN_KEY, Serving, children, command_of, serving
 
 QUICK = ("--arrive", "1s", "--stay", "0.1", "--connections", 16)
 

@@ -23,8 +23,7 @@ from tests.desk.hooked import (
     until,
 )
 from tests.desk.receivers import Receiver, receiving
-from tests.support.servers import Server
-from tests.support.serving import free_port
+from tests.support.servers import Server, free_port
 from waitroom.desk.desk import Desk
 from waitroom.desk.notify.outbox import GIVE_UP_MS, Outbox
 from waitroom.desk.record.database import Database

@@ -11,7 +11,8 @@ from pathlib import Path
 import httpx
 
 from tests.desk.receivers import Receiver, receiving
-from tests.support.serving import ADMIN_KEY, SECRET, Serving, await_ready, end, free_port, launch
+from tests.support.servers import free_port
+from tests.support.serving import ADMIN, SECRET, Serving, await_ready, end, launch
 from waitroom.desk.models import Store, WaitingType
 from waitroom.desk.record.database import open_database
 from waitroom.desk.record.record import Record
@@ -49,11 +50,10 @@ async def test_a_server_killed_before_it_told(tmp_path: Path) -> None:
             webhook_secret=HOOK,
         )
         await Record(database).add_store(store)
-    headers = {"authorization": f"Bearer {ADMIN_KEY}"}
     first = await _start(tmp_path)
     try:
         base = f"{first.base}/v1/stores/{STORE}"
-        async with httpx.AsyncClient(base_url=base, headers=headers, timeout=20) as http:
+        async with httpx.AsyncClient(base_url=base, headers=ADMIN, timeout=20) as http:
             joined = await http.post("/parties", json={"type": "dine-in", "size": 2})
             token = joined.raise_for_status().json()["token"]
             called = await http.post("/line/call-next", json={"type": "dine-in"})

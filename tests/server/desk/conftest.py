@@ -79,6 +79,17 @@ def shop(http: httpx.Client, operator: httpx.Client) -> Iterator[Shop]:
 
 
 @contextlib.contextmanager
+def shop_on(server: Serving) -> Iterator[Shop]:
+    """Make a store on a server of the test's own."""
+    with (
+        httpx.Client(base_url=server.base, timeout=60) as http,
+        server.operator() as operator,
+        open_shop(http, operator) as shop,
+    ):
+        yield shop
+
+
+@contextlib.contextmanager
 def open_shop(http: httpx.Client, operator: httpx.Client, **fields: Any) -> Iterator[Shop]:
     """Make a store with two lines, and a key for its hosts."""
     store = f"t-{secrets.token_hex(5)}"

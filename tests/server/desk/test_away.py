@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
 from pathlib import Path
 
 import httpx
 
-from tests.server.desk.conftest import Shop, open_shop
+from tests.server.desk.conftest import Shop, shop_on
 from tests.server.desk.forms import hidden, joined, sign_in
-from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, serving
+from tests.support.serving import AS_PROMISED_S, serving
 
 
 def test_while_redis_is_away(tmp_path: Path) -> None:
     """Guests join and see their number, hosts work on; what is not known is not made up."""
     with (
         serving(tmp_path, desk=True, answer_within_s=AS_PROMISED_S) as server,
-        httpx.Client(base_url=server.base, timeout=20) as http,
-        httpx.Client(base_url=server.base, timeout=20) as admin,
+        shop_on(server) as shop,
     ):
-        admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
-        with open_shop(http, admin) as shop:
-            location = joined(shop, http, name="Kim")
-            sign_in(shop, http)
-            backend_pid = json.loads((server.data_dir / "server.json").read_text())["server_pid"]
-            os.kill(backend_pid, signal.SIGSTOP)
-            try:
-                _everybody_goes_on(shop, http, location)
-            finally:
-                os.kill(backend_pid, signal.SIGCONT)
-            assert "Traceback" not in server.said()
+        location = joined(shop, shop.guest, name="Kim")
+        sign_in(shop, shop.guest)
+        with server.without_backend():
+            _everybody_goes_on(shop, shop.guest, location)
+        assert "Traceback" not in server.said()
 
 
 def _everybody_goes_on(shop: Shop, http: httpx.Client, location: str) -> None:

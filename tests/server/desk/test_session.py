@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from tests.server.desk.api.test_guests import problem
-from tests.server.desk.conftest import Shop, open_shop
+from tests.server.desk.conftest import Shop, open_shop, shop_on
 from tests.support.clients import live
-from tests.support.serving import ADMIN_KEY, Serving, serving
+from tests.support.serving import Serving, serving
 from waitroom.server.desk.session import COOKIE
 
 
@@ -86,20 +86,14 @@ def test_a_revoked_key_ends_its_session(
 def test_bad_host_keys_are_limited(tmp_path_factory: pytest.TempPathFactory) -> None:
     """After ten bad keys an address must wait; a good key from there need not."""
     folder = tmp_path_factory.mktemp("limited")
-    with (
-        serving(folder, desk=True, proxies="127.0.0.1") as server,
-        httpx.Client(base_url=server.base, timeout=10) as http,
-        httpx.Client(base_url=server.base, timeout=10) as admin,
-    ):
-        admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
-        with open_shop(http, admin) as shop:
+    with serving(folder, desk=True, proxies="127.0.0.1") as server, shop_on(server) as shop:
 
-            def ask(key: str, address: str = "192.0.2.1") -> httpx.Response:
-                headers = {"authorization": f"Bearer {key}", "x-forwarded-for": address}
-                return http.get(f"{shop.path}/line", headers=headers)
+        def ask(key: str, address: str = "192.0.2.1") -> httpx.Response:
+            headers = {"authorization": f"Bearer {key}", "x-forwarded-for": address}
+            return shop.guest.get(f"{shop.path}/line", headers=headers)
 
-            bad = "wrh_0123456789_" + "x" * 43
-            assert [401] * 10 == [ask(bad).status_code for _ in range(10)]
-            assert (429, "too_many_requests") == problem(ask(bad))
-            assert 200 == ask(shop.key).status_code
-            assert 401 == ask(bad, "192.0.2.2").status_code
+        bad = "wrh_0123456789_" + "x" * 43
+        assert [401] * 10 == [ask(bad).status_code for _ in range(10)]
+        assert (429, "too_many_requests") == problem(ask(bad))
+        assert 200 == ask(shop.key).status_code
+        assert 401 == ask(bad, "192.0.2.2").status_code

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import signal
 from pathlib import Path
 
 import httpx
 
-from tests.server.desk.conftest import NAME, PHONE, Shop, open_shop
+from tests.server.desk.conftest import NAME, PHONE, Shop, shop_on
 from tests.support.clients import ask, live, metric, request, scrape
-from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, Serving, serving
+from tests.support.serving import AS_PROMISED_S, Serving, serving
 
 """A called guest is told within this time."""
 
@@ -119,39 +117,30 @@ async def test_limits_drain_and_away(tmp_path: Path) -> None:
         serving(
             tmp_path, desk=True, streams_per_address=3, drain_s=1, answer_within_s=AS_PROMISED_S
         ) as server,
-        httpx.Client(base_url=server.base, timeout=10) as http,
-        httpx.Client(base_url=server.base, timeout=10) as admin,
+        shop_on(server) as shop,
     ):
-        admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
-        with open_shop(http, admin) as shop:
-            token = shop.join()["token"]
-            guest, host = f"{shop.path}/parties/{token}/events", f"{shop.path}/line/events"
-            async with (
-                live(server.port, guest) as first,
-                live(server.port, guest) as second,
-                live(server.port, host, bearer(shop)) as third,
-            ):
-                await first.until("place", position=1)
-                await third.until("line")
-                refused = await asyncio.to_thread(ask, server.port, request("GET", guest))
-                assert (429, "too_many_requests") == (refused.status, refused.code)
-                backend_pid = json.loads((server.data_dir / "server.json").read_text())[
-                    "server_pid"
-                ]
-                os.kill(backend_pid, signal.SIGSTOP)
-                try:
-                    await first.until("away", code="backend_unavailable")
-                    await third.until("away", code="backend_unavailable")
-                    await _hosts_work(shop, token)
-                    event = await third.until("line", parties=[])
-                    assert ["SEATED"] == [party["status"] for party in event.data["recent"]]
-                finally:
-                    os.kill(backend_pid, signal.SIGCONT)
-                await first.until("place", 20, status="SEATED")
-                server.process.send_signal(signal.SIGTERM)
-                for stream in (first, second, third):
-                    await stream.until("reconnect")
-                    assert await stream.next() is None
+        token = shop.join()["token"]
+        guest, host = f"{shop.path}/parties/{token}/events", f"{shop.path}/line/events"
+        async with (
+            live(server.port, guest) as first,
+            live(server.port, guest) as second,
+            live(server.port, host, bearer(shop)) as third,
+        ):
+            await first.until("place", position=1)
+            await third.until("line")
+            refused = await asyncio.to_thread(ask, server.port, request("GET", guest))
+            assert (429, "too_many_requests") == (refused.status, refused.code)
+            with server.without_backend():
+                await first.until("away", code="backend_unavailable")
+                await third.until("away", code="backend_unavailable")
+                await _hosts_work(shop, token)
+                event = await third.until("line", parties=[])
+                assert ["SEATED"] == [party["status"] for party in event.data["recent"]]
+            await first.until("place", 20, status="SEATED")
+            server.process.send_signal(signal.SIGTERM)
+            for stream in (first, second, third):
+                await stream.until("reconnect")
+                assert await stream.next() is None
         assert 0 == server.process.wait(20)
         assert "Traceback" not in server.said()
 

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from tests.support.clock import Clock, crowd, open_engine
 from tests.support.servers import Server as Backend
-from tests.support.serving import ADMIN_KEY, Serving, serving
+from tests.support.serving import Serving, serving
 from waitroom.engine import COUNTERS
 from waitroom.models import preset
 from waitroom.server.counters.shared import WRITE_EVERY_S, SharedCounters, Sum
@@ -177,10 +177,8 @@ def test_names_follow_the_conventions() -> None:
 def test_a_scrape_shows_rooms_and_requests(tmp_path: Path) -> None:
     """Whichever of three workers is asked, the answer holds what all of them did."""
     name, people = "concert", 30
-    key = {"authorization": f"Bearer {ADMIN_KEY}"}
     with serving(tmp_path, workers=3) as server:
-        body = {"name": name, "policy": {"capacity": 2}}
-        httpx.post(f"{server.base}/v1/admin/rooms", json=body, headers=key).raise_for_status()
+        server.new_room(name, capacity=2)
         tickets = []
         for _ in range(people):  # a connection each, so that every worker gets some
             answer = httpx.post(f"{server.base}/v1/rooms/{name}/tickets")

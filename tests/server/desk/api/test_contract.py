@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
-from tests.acceptance.test_schemathesis import KEY, run
+from tests.acceptance.test_schemathesis import run
 from tests.server.desk.conftest import TYPES
 from tests.support.counts import count
-from tests.support.serving import Serving, serving
+from tests.support.serving import ADMIN, Serving, serving
 
 PHASES = "--phases=coverage,fuzzing" if count("api_coverage") else "--phases=fuzzing"
 # Ranges are the desk's to check, which says better than a schema what is allowed.
@@ -23,15 +22,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Run a server with the store that the document gives as an example."""
     with serving(tmp_path_factory.mktemp("api"), desk=True) as server:
         body = {"id": "noodle-bar", "title": "Noodle Bar", "types": TYPES}
-        httpx.post(
-            f"{server.base}/v1/stores", json=body, headers=KEY, timeout=10
-        ).raise_for_status()
+        with server.operator() as operator:
+            operator.post("/v1/stores", json=body).raise_for_status()
         yield server
 
 
 def test_the_desks_calls(served: Serving, tmp_path: Path) -> None:
     """No 5xx, no status or body that is not documented, nothing invalid accepted."""
-    key = f"--header=Authorization: {KEY['Authorization']}"
+    key = f"--header=Authorization: {ADMIN['authorization']}"
     paths = ("--include-path-regex=^/v1/stores", "--exclude-path-regex=events")
     run(served, tmp_path, PHASES, WITHOUT, key, *paths)
     assert '"level": "error"' not in served.said()

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from tests.server.desk.conftest import NAME, PHONE, Shop, open_shop
-from tests.support.serving import ADMIN_KEY, Serving, serving
+from tests.server.desk.conftest import NAME, PHONE, Shop, open_shop, shop_on
+from tests.support.serving import Serving, serving
 
 WAITING = {"status": "WAITING", "position": 1, "waiting": 1, "wait_minutes": 15, "observed": None}
 
@@ -290,22 +290,17 @@ def test_a_line_is_no_room(shop: Shop) -> None:
 def test_joins_are_limited_by_address(tmp_path_factory: pytest.TempPathFactory) -> None:
     """One address joins so often in a minute; others, and those who only look, are not slowed."""
     folder = tmp_path_factory.mktemp("limited")
-    with (
-        serving(folder, desk=True, joins_per_minute=3, proxies="127.0.0.1") as server,
-        httpx.Client(base_url=server.base) as http,
-        httpx.Client(base_url=server.base) as admin,
-    ):
-        admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
-        with open_shop(http, admin) as shop:
-            body = {"type": "dine-in", "size": 2}
+    limits = {"joins_per_minute": 3, "proxies": "127.0.0.1"}
+    with serving(folder, desk=True, **limits) as server, shop_on(server) as shop:
+        body = {"type": "dine-in", "size": 2}
 
-            def join(address: str) -> httpx.Response:
-                headers = {"x-forwarded-for": address}
-                return http.post(f"{shop.path}/parties", json=body, headers=headers)
+        def join(address: str) -> httpx.Response:
+            headers = {"x-forwarded-for": address}
+            return shop.guest.post(f"{shop.path}/parties", json=body, headers=headers)
 
-            assert [201] * 3 == [join("192.0.2.1").status_code for _ in range(3)]
-            answer = join("192.0.2.1")
-            assert (429, "too_many_requests") == problem(answer)
-            assert int(answer.headers["retry-after"]) >= 1
-            assert 201 == join("192.0.2.2").status_code
-            assert 200 == http.get(shop.path).status_code
+        assert [201] * 3 == [join("192.0.2.1").status_code for _ in range(3)]
+        answer = join("192.0.2.1")
+        assert (429, "too_many_requests") == problem(answer)
+        assert int(answer.headers["retry-after"]) >= 1
+        assert 201 == join("192.0.2.2").status_code
+        assert 200 == shop.guest.get(shop.path).status_code

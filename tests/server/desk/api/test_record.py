@@ -7,14 +7,13 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-import httpx
 import pytest
 
 from tests.server.desk.api.test_guests import problem
-from tests.server.desk.conftest import NAME, PHONE, Shop, open_shop
+from tests.server.desk.conftest import NAME, PHONE, Shop, shop_on
 from tests.support.links import linked
 from tests.support.postgres import Postgres
-from tests.support.serving import ADMIN_KEY, Serving, end, launch, serving
+from tests.support.serving import Serving, end, launch, serving
 
 NOTE = "유모차가 있어요"
 CUT = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -48,21 +47,18 @@ def test_the_database_is_away(tmp_path: Path, postgres: Postgres) -> None:
         postgres.database() as url,
         linked(urlsplit(url).port or 0) as link,
         serving(tmp_path, desk=True, desk_database=_through(url, link.port)) as server,
-        httpx.Client(base_url=server.base, timeout=60) as http,
-        httpx.Client(base_url=server.base, timeout=60) as admin,
+        shop_on(server) as shop,
     ):
-        admin.headers["authorization"] = f"Bearer {ADMIN_KEY}"
-        with open_shop(http, admin) as shop:
-            token = shop.join()["token"]
-            good, link.target = link.target, 1  # where nobody listens
-            postgres.run(CUT, urlsplit(url).path[1:])
-            answer = http.post(f"{shop.path}/parties", json={"type": "dine-in", "size": 2})
-            assert (503, "record_unavailable") == problem(answer)
-            assert int(answer.headers["retry-after"]) >= 1
-            assert (503, "record_unavailable") == problem(http.get(shop.path))
-            assert ("WAITING", 1) == tuple(shop.place(token)[key] for key in ("status", "position"))
-            link.target = good
-            assert 2 == shop.join()["party"]["number"]
+        token = shop.join()["token"]
+        good, link.target = link.target, 1  # where nobody listens
+        postgres.run(CUT, urlsplit(url).path[1:])
+        answer = shop.guest.post(f"{shop.path}/parties", json={"type": "dine-in", "size": 2})
+        assert (503, "record_unavailable") == problem(answer)
+        assert int(answer.headers["retry-after"]) >= 1
+        assert (503, "record_unavailable") == problem(shop.guest.get(shop.path))
+        assert ("WAITING", 1) == tuple(shop.place(token)[key] for key in ("status", "position"))
+        link.target = good
+        assert 2 == shop.join()["party"]["number"]
 
 
 def _through(url: str, port: int) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.server.desk import qr
 from tests.server.desk.conftest import Shop
-from tests.support.serving import ADMIN_KEY, serving
+from tests.support.serving import ADMIN, serving
 
 
 def test_the_code_leads_to_the_join_page(shop: Shop, http: httpx.Client) -> None:
@@ -49,8 +49,7 @@ def test_unknown_store(http: httpx.Client) -> None:
 def test_the_public_address(tmp_path: Path) -> None:
     """Behind a proxy the code leads to where guests reach us, not to where the proxy does."""
     with serving(tmp_path, desk=True, public_url="https://wait.example.com/") as served:
-        headers = {"authorization": f"Bearer {ADMIN_KEY}"}
         body = {"id": "bar", "title": "Bar", "types": [{"name": "bar", "title": "Bar"}]}
-        httpx.post(f"{served.base}/v1/stores", json=body, headers=headers).raise_for_status()
+        httpx.post(f"{served.base}/v1/stores", json=body, headers=ADMIN).raise_for_status()
         page = httpx.get(f"{served.base}/desk/bar/poster").text
         assert "https://wait.example.com/desk/bar?here=1" == qr.read(page)
