@@ -212,17 +212,6 @@ async def test_teams_ahead(shop: Shop) -> None:
     assert [1, 0] == [await shop.outbox.teams_ahead(parties[n]) for n in (2, 1)]
 
 
-async def test_cursors_are_kept(shop: Shop) -> None:
-    """How far each room's events were read is remembered, alone or with a notice."""
-    room = f"desk.{shop.store}.{LINE}"
-    await shop.outbox.move({room: "1-1", f"{room}-x": "5-0"})
-    (party,) = await shop.crowd(1)
-    await shop.act(party, Action.CALL)
-    assert 1 == await shop.outbox.note([(shop.store, LINE)], {room: "2-7"})
-    kept = await shop.outbox.cursors()
-    assert ("2-7", "5-0") == (kept[room], kept[f"{room}-x"])
-
-
 async def test_old_notices_are_forgotten(shop: Shop) -> None:
     """After a month nothing is left of what was told."""
     (party,) = await shop.crowd(1)

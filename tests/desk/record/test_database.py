@@ -24,7 +24,8 @@ from waitroom.desk.record import database as module
 from waitroom.desk.record import migrate
 from waitroom.desk.record.database import FILE, Database, open_database
 from waitroom.desk.record.record import Record
-from waitroom.desk.record.tables import metadata
+from waitroom.desk.record.rows import store_values
+from waitroom.desk.record.tables import metadata, stores
 from waitroom.errors import InvalidInput, RecordUnavailable, UpgradeNeeded
 
 OPEN = """
@@ -134,7 +135,7 @@ async def test_sqlite_is_the_default_and_is_set_up(tmp_path: Path) -> None:
 
 async def test_what_fails_is_not_kept(database: Database) -> None:
     """A change is kept whole or not at all."""
-    insert = text("INSERT INTO cursors (name, position, changed_ms) VALUES ('a', 'b', 1)")
+    insert = stores.insert().values(store_values(Store(id="a", title="A")))
 
     async def fail() -> None:
         async with database.change() as connection:
@@ -143,14 +144,14 @@ async def test_what_fails_is_not_kept(database: Database) -> None:
 
     with pytest.raises(ZeroDivisionError):
         await fail()
-    assert 0 == await scalar(database, "SELECT count(*) FROM cursors")
+    assert 0 == await scalar(database, "SELECT count(*) FROM stores")
 
 
 async def test_changes_wait_for_each_other_and_looks_do_not(tmp_path: Path) -> None:
     """On SQLite a change has the write lock from its beginning; who reads never waits for it."""
     async with open_database(None, tmp_path) as first, open_database(None, tmp_path) as second:
         async with first.change():
-            assert 0 == await scalar(second, "SELECT count(*) FROM cursors")
+            assert 0 == await scalar(second, "SELECT count(*) FROM stores")
             entered = asyncio.ensure_future(_enter(second))
             done, _ = await asyncio.wait([entered], timeout=0.3)
             assert set() == done
@@ -248,9 +249,9 @@ async def test_a_cut_within_a_change_is_an_error_of_ours(
 
     async def change(database: Database) -> None:
         async with database.change() as connection:
-            await connection.execute(text("DELETE FROM cursors"))
+            await connection.execute(text("DELETE FROM notices"))
             cut_off(database, postgres)
-            await connection.execute(text("DELETE FROM cursors"))
+            await connection.execute(text("DELETE FROM notices"))
 
     with postgres.database() as url:
         async with open_database(url, tmp_path) as database:

@@ -8,10 +8,9 @@ notice and never loses it, and a notice that is made twice exists once.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import (
@@ -32,7 +31,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from waitroom.desk.models import TEAMS_BEFORE_NOTICE, Action, LineId, Party, Status
 from waitroom.desk.record.database import Database
-from waitroom.desk.record.tables import changes, cursors, is_live, notices, parties
+from waitroom.desk.record.tables import changes, is_live, notices, parties
 
 DAY_MS = 86_400_000
 GIVE_UP_MS = DAY_MS
@@ -95,13 +94,8 @@ class Outbox:
 
     # Missing notices ------------------------------------------------------------------------
 
-    async def note(
-        self, lines: Collection[LineId], read: Mapping[str, str] = MappingProxyType({})
-    ) -> int:
-        """Write the notices that are missing for the parties of some lines; return how many.
-
-        `read` is how far the events that led here were read.
-        """
+    async def note(self, lines: Collection[LineId]) -> int:
+        """Write the notices that are missing for the parties of some lines; return how many."""
         async with self._database.look() as connection:
             missing = await self._missing(connection, lines)
         if not missing:  # nearly always; so nobody waits for a lock
@@ -113,9 +107,9 @@ class Outbox:
             for party, kind, turn, store in missing
         ]
         async with self._database.change() as connection:
-            await connection.execute(_insert(connection, notices).on_conflict_do_nothing(), rows)
-            if read:
-                await self._move(connection, read)
+            # Both dialects can pass over a row that another process has just written.
+            dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+            await connection.execute(dialect.insert(notices).on_conflict_do_nothing(), rows)
         return len(rows)
 
     async def _missing(
@@ -137,31 +131,6 @@ class Outbox:
                 missing.append((party.id, Kind.NEAR, party.defers, party.store))
         # Sorted, so that two processes inserting the same rows do not deadlock.
         return sorted(missing)
-
-    # Cursors of the event streams -----------------------------------------------------------
-
-    async def cursors(self) -> dict[str, str]:
-        """Return how far the events of each room were read."""
-        async with self._database.look() as connection:
-            rows = await connection.execute(select(cursors.c.name, cursors.c.position))
-            return {row.name: row.position for row in rows}
-
-    async def move(self, read: Mapping[str, str]) -> None:
-        """Write how far events were read. Being late is harmless: events only wake the loop."""
-        async with self._database.change() as connection:
-            await self._move(connection, read)
-
-    async def _move(self, connection: AsyncConnection, read: Mapping[str, str]) -> None:
-        now = self.now_ms()
-        add = _insert(connection, cursors)
-        values = {"position": add.excluded.position, "changed_ms": add.excluded.changed_ms}
-        await connection.execute(
-            add.on_conflict_do_update(index_elements=[cursors.c.name], set_=values),
-            [
-                {"name": room, "position": cursor, "changed_ms": now}
-                for room, cursor in read.items()
-            ],
-        )
 
     # Delivery -------------------------------------------------------------------------------
 
@@ -276,12 +245,6 @@ async def _went_back(connection: AsyncConnection, party: int) -> int:
     )
     detail = (await connection.execute(last)).scalar() or {}
     return int(detail.get("places", 0))
-
-
-def _insert(connection: AsyncConnection, table: Any) -> Any:
-    """Return an INSERT of the dialect that can say what to do with an existing row."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    return dialect.insert(table)
 
 
 def _notice(row: Any) -> Notice:

@@ -1,8 +1,8 @@
 """Watches the lines of stores that have a webhook, and writes the notices that are due.
 
-Events of a line only wake it: which notices are due follows from the record alone (`outbox.py`).
-So a lost event, or a Redis that is away, costs no more than the time until the next lap, which
-compares all lines without any event.
+A line's revision only wakes it: which notices are due follows from the record alone (`outbox.py`).
+So a Redis that is away costs no more than the time until the next lap, which compares all lines
+whatever their revisions are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from waitroom.desk.models import LineId
 from waitroom.desk.notify.outbox import Outbox
 from waitroom.desk.record.record import Record
 from waitroom.engine import Engine
-from waitroom.errors import UnknownRoom, WaitroomError
+from waitroom.errors import WaitroomError
 
 log = logging.getLogger("waitroom.desk.notify.loops")
 
@@ -23,13 +23,11 @@ STORES_S = 2.0
 """How long a webhook that was just set may go unnoticed."""
 
 LAP_S = 10.0
-"""How often record and outbox are compared although no event came."""
+"""How often record and outbox are compared although nothing seems to have changed."""
 
 FORGET_S = 3600.0
 _PER_LINE_S = 0.0025
 """Hundreds of lines are asked less often, because one pipeline asks all of them."""
-
-_EVENTS = 500
 
 
 class Watch:
@@ -42,8 +40,6 @@ class Watch:
         self._lap_s = lap_s
         self._lines: dict[str, LineId] = {}
         self._revisions: dict[str, int] = {}
-        self._cursors: dict[str, str] = {}
-        self._read: dict[str, str] = {}
         self._woken: set[str] = set()
         self._stores_at = self._listen_at = self._lap_at = self._forget_at = 0.0
 
@@ -58,7 +54,6 @@ class Watch:
             self._listen_at = now + len(self._lines) * _PER_LINE_S
         if now >= self._lap_at:
             self._woken |= set(self._lines)
-            await self._keep_cursors()
             self._lap_at = now + self._lap_s
         if now >= self._forget_at:
             await self._outbox.forget()
@@ -70,8 +65,7 @@ class Watch:
         rooms = self._woken & set(self._lines)
         if not rooms:
             return False
-        read = {room: self._cursors[room] for room in rooms if room in self._cursors}
-        noted = await self._outbox.note([self._lines[room] for room in rooms], read)
+        noted = await self._outbox.note([self._lines[room] for room in rooms])
         self._woken -= rooms  # only once it is done, so that a failed step is repeated
         return noted > 0
 
@@ -84,37 +78,16 @@ class Watch:
             if store.webhook_url and store.webhook_secret
             for line in store.types
         }
-        if new := set(self._lines) - before:
-            kept = await self._outbox.cursors()
-            self._cursors |= {room: kept[room] for room in new if room in kept}
+        if set(self._lines) - before:
             self._lap_at = 0.0
 
     async def _listen(self) -> None:
         """Note the rooms in which something happened; none while Redis is away."""
         rooms = list(self._lines)
         try:
-            revisions = await self._engine.revisions(rooms)
-            for room, revision in zip(rooms, revisions, strict=True):
-                if self._revisions.get(room) != revision:
-                    await self._read_events(room)
-                    self._revisions[room] = revision
+            revisions = dict(zip(rooms, await self._engine.revisions(rooms), strict=True))
         except WaitroomError as error:  # the laps go on, because the record has everything
-            log.debug("no events: %s", error)
-
-    async def _read_events(self, room: str) -> None:
-        """Read what happened in a room since the last time."""
-        before = self._cursors.get(room)
-        try:
-            page = await self._engine.events(room, before, _EVENTS)
-            while len(page.events) == _EVENTS:
-                page = await self._engine.events(room, page.cursor, _EVENTS)
-        except UnknownRoom:  # lost, or nobody has joined yet
+            log.debug("no revisions: %s", error)
             return
-        if page.cursor != before:
-            self._cursors[room] = self._read[room] = page.cursor
-            self._woken.add(room)
-
-    async def _keep_cursors(self) -> None:
-        if self._read:
-            read, self._read = self._read, {}
-            await self._outbox.move(read)
+        self._woken |= {room for room in rooms if self._revisions.get(room) != revisions[room]}
+        self._revisions = revisions

@@ -188,12 +188,3 @@ notices = Table(
     Index("ix_notices_due", "state", "due_ms"),
     sqlite_autoincrement=True,
 )
-
-# How far something has been read, like the events of a line.
-cursors = Table(
-    "cursors",
-    metadata,
-    Column("name", String(120), primary_key=True),
-    Column("position", String(64), nullable=False),
-    Column("changed_ms", BigInteger, nullable=False),
-)

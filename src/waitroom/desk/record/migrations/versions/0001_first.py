@@ -1,4 +1,4 @@
-"""The first tables: stores and their lines, parties, history, host keys, notices, cursors."""
+"""The first tables: stores and their lines, parties, history, host keys, notices."""
 
 from __future__ import annotations
 
@@ -170,10 +170,3 @@ def _notices() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index("ix_notices_due", "notices", ["state", "due_ms"])
-    op.create_table(
-        "cursors",
-        sa.Column("name", sa.String(length=120), nullable=False),
-        sa.Column("position", sa.String(length=64), nullable=False),
-        sa.Column("changed_ms", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("name", name="pk_cursors"),
-    )
