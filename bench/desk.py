@@ -107,7 +107,7 @@ async def fill(
     types = (WaitingType(name=TYPE, title="Dine in", largest_party=8),)
     stores = [f"store-{number}" for number in range(scale.stores)]
     for store in stores:
-        await desk.add_store(Store(id=store, title=store, types=types))
+        await desk.record.add_store(Store(id=store, title=store, types=types))
     first_us = time.time_ns() // 1000 - scale.waiting * _STEP_US
     waiting = [
         _party(store, n, first_us + n * _STEP_US) for n in range(scale.waiting) for store in stores

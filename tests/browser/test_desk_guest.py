@@ -21,7 +21,7 @@ from tests.support.serving import Serving
 from waitroom.desk.models import Place, Range, Status
 from waitroom.server.desk import text as say
 from waitroom.server.desk.pages import place as page_place
-from waitroom.server.pages.text import LANGUAGES
+from waitroom.server.pages.text import LANGUAGES, load_text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 ZOOMED: ViewportSize = {"width": 195, "height": 422}  # a phone at 200 %
@@ -194,7 +194,7 @@ async def test_the_script_words_waits_as_the_server_does(
     diner: Diner, open_page: Open, lang: str
 ) -> None:
     """What the server writes before the script runs and what the script writes are the same."""
-    words = say.words_of(lang)
+    words = load_text("desk", lang)
     for name in ("Lee", "Park"):
         await diner.join(name)
     address = await diner.join("Kim")

@@ -49,7 +49,7 @@ async def opened(
 async def new_store(desk: Desk, **changes: Any) -> Store:
     """Add a store that no other test has."""
     values: dict[str, Any] = {"title": "Han River", "types": TYPES} | changes
-    return await desk.add_store(Store(id=f"s-{secrets.token_hex(6)}", **values))
+    return await desk.record.add_store(Store(id=f"s-{secrets.token_hex(6)}", **values))
 
 
 async def join(desk: Desk, store: Store, size: int = 2, line_name: str = DINE) -> Party:
@@ -90,6 +90,12 @@ async def position(desk: Desk, party: Party) -> int:
 async def positions(desk: Desk, parties: list[Party]) -> list[int]:
     """Return what guests of parties are told."""
     return [await position(desk, party) for party in parties]
+
+
+async def revision_of(desk: Desk, store: Store) -> int:
+    """Return a number that differs after every change of a store's lines."""
+    rooms = [room_of(store.id, line.name) for line in store.types]
+    return sum(await desk.engine.revisions(rooms))
 
 
 async def held_by(desk: Desk, store: Store, line_name: str = DINE) -> LineContents:

@@ -39,7 +39,7 @@ async def desk_on(database: Database, url: str) -> AsyncIterator[Desk]:
 async def add_store(desk: Desk, name: str, url: str | None) -> Store:
     """Add a store with a webhook."""
     types = (WaitingType(name=LINE, title="Dine in"),)
-    return await desk.add_store(
+    return await desk.record.add_store(
         Store(id=name, title="국수", types=types, webhook_url=url, webhook_secret=SECRET)
     )
 

@@ -23,6 +23,7 @@ from tests.desk.desks import (
     new_store,
     position,
     positions,
+    revision_of,
     seatings,
 )
 from tests.support.clock import BAD_TICKETS, SECRET, Clock, open_engine
@@ -249,7 +250,7 @@ async def test_refused_writes_nothing(desk: Desk, clock: Clock) -> None:
     """A refused guest leaves no trace, neither in the record nor in the line."""
     store = await new_store(desk)
     await crowd(desk, store, clock, 1)
-    revision = await desk.store_revision(store.id)
+    revision = await revision_of(desk, store)
     refusals: list[tuple[type[Exception], str, str, int]] = [
         (UnknownStore, "nowhere", DINE, 2),
         (UnknownType, store.id, "bar", 2),
@@ -260,7 +261,7 @@ async def test_refused_writes_nothing(desk: Desk, clock: Clock) -> None:
         with pytest.raises(error):
             await desk.join(store_id, line_name, Wish(size=size))
     assert 1 == len(await desk.record.live(store.id, DINE))
-    assert revision == await desk.store_revision(store.id)
+    assert revision == await revision_of(desk, store)
 
 
 async def test_closed_and_paused(desk: Desk, clock: Clock) -> None:
@@ -306,23 +307,23 @@ async def test_waits(desk: Desk, clock: Clock) -> None:
 async def test_watchers_see_every_change(desk: Desk) -> None:
     """Whatever changes in a store, its revision is another one; what does not, leaves it."""
     store, other = await new_store(desk), await new_store(desk)
-    seen = {await desk.store_revision(store.id)}
+    seen = {await revision_of(desk, store)}
     party = await join(desk, store)
-    seen.add(await desk.store_revision(store.id))
+    seen.add(await revision_of(desk, store))
     for action in (Action.CALL, Action.SEAT, Action.UNDO, Action.NO_SHOW, Action.RESTORE):
         await do(desk, party, action)
-        seen.add(await desk.store_revision(store.id))
+        seen.add(await revision_of(desk, store))
     await desk.change_store(store.id, mode=StoreMode.PAUSED)
-    seen.add(await desk.store_revision(store.id))
+    seen.add(await revision_of(desk, store))
     named, _ = await desk.join(store.id, TAKEOUT, Wish(size=2, name="Kim"), by="host", force=True)
-    seen.add(await desk.store_revision(store.id))
+    seen.add(await revision_of(desk, store))
     await desk.erase(store.id, named.id, by="host")
-    seen.add(await desk.store_revision(store.id))
+    seen.add(await revision_of(desk, store))
     assert 10 == len(seen)
     with pytest.raises(WrongStatus):
         await do(desk, party, Action.RESTORE)
-    assert max(seen) == await desk.store_revision(store.id)
-    assert 0 == await desk.store_revision(other.id)
+    assert max(seen) == await revision_of(desk, store)
+    assert 0 == await revision_of(desk, other)
 
 
 async def test_open_desk(database_url: str, tmp_path: Path, valkey: Server) -> None:
@@ -347,7 +348,7 @@ async def test_default_database(tmp_path: Path, valkey: Server) -> None:
     settings = Settings(data_dir=tmp_path)
     async with open_engine(valkey.url) as engine:
         async with open_desk(settings, engine, KeyRing([SECRET])) as desk:
-            await desk.add_store(Store(id="han-river", title="Han River", types=TYPES))
+            await desk.record.add_store(Store(id="han-river", title="Han River", types=TYPES))
         async with open_desk(settings, engine, KeyRing([SECRET])) as desk:
             assert ["han-river"] == [store.id for store in await desk.record.stores()]
     assert (tmp_path / "desk.db").exists()

@@ -127,7 +127,7 @@ def _flask(options: Options) -> Any:
         return text_of(flask.request.path)
 
     flask_gate.WaitroomGate(app, options)
-    GATES.append(flask_gate.gate_of(app))
+    GATES.append(app.extensions["waitroom"])
     return app
 
 

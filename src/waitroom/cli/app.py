@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from waitroom.cli import output
-from waitroom.cli.command import command, option, page, signature_with
+from waitroom.cli.command import command, page, parameter, signature_with
 from waitroom.cli.commands import key, room
 from waitroom.cli.commands.admit import admit
 from waitroom.cli.commands.apply import apply
@@ -79,7 +79,7 @@ _WORDS = {"redis_url": "URL", "data_dir": "FOLDER", "config": "FILE"}
 def _options(serves: bool) -> list[inspect.Parameter]:
     """Return an option per setting: those of every command, or those of `serve` alone."""
     return [
-        option(
+        parameter(
             setting.name,
             str,
             "--" + setting.name.replace("_", "-"),

@@ -31,14 +31,19 @@ from waitroom.settings import Settings
 from waitroom.tickets import SHORTEST_KEY, KeyRing
 
 Body = TypeVar("Body", bound=Callable[..., Coroutine[Any, Any, None]])
+
+
+def option(about: str, metavar: str = "NUMBER", *names: str) -> Any:
+    """Describe an option that takes a value."""
+    return typer.Option(*names, metavar=metavar, help=about)
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 RoomName = Annotated[str, typer.Argument(metavar="NAME", help="The room.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+IfVersion = Annotated[int | None, option("Change nothing unless it has this version.")]
 OpId = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TEXT", help="Repeating a command with the same id does nothing a second time."
-    ),
+    str | None, option("Repeating a command with the same id does nothing a second time.", "TEXT")
 ]
 
 
@@ -121,7 +126,7 @@ def _actor() -> Actor:
     return Actor("cli", user, "admin", Way.CLI, platform.node())
 
 
-def option(
+def parameter(
     name: str, kind: Any, flag: str, about: str, metavar: str | None, panel: str | None = None
 ) -> inspect.Parameter:
     """Make an option that a table describes rather than a signature."""

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from waitroom.cli.command import option
+from waitroom.cli.command import parameter
 from waitroom.cli.output import table
 from waitroom.cli.text import moment, number, plain, read_moment, read_span, span
 from waitroom.errors import InvalidPolicy
@@ -33,13 +33,13 @@ def _option(spec: dataclasses.Field[Any]) -> inspect.Parameter:
     unit, about = spec.metadata["unit"], spec.metadata["about"]
     if unit == "yes or no":
         flags = f"{_flag(spec.name)}/--no-{_flag(spec.name)[2:]}"
-        return option(spec.name, bool, flags, about, None, "Policy")
+        return parameter(spec.name, bool, flags, about, None, "Policy")
     if unit == "Unix time in ms":
         about += ": RFC 3339 with a zone, or Unix ms"
     if unit in ("mode", "eta"):
         about = f"one of {about}"
     metavar = _METAVARS.get(unit, "WORD")
-    return option(spec.name, str, _flag(spec.name), about, metavar, "Policy")
+    return parameter(spec.name, str, _flag(spec.name), about, metavar, "Policy")
 
 
 OPTIONS = [_option(spec) for spec in _FIELDS.values()]

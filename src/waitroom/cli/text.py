@@ -70,6 +70,16 @@ def read_span(text: str) -> float | None:
         return sum(float(count) * _UNITS[unit] for count, unit in _PART.findall(text))
 
 
+def read_seconds(option: str, text: str) -> float:
+    """Return the seconds of a length of time that was given with an option."""
+    seconds = read_span(text)
+    if seconds is None:
+        raise InvalidInput(
+            option, f"{text!r:.40} is not a length of time; write 90, or like 90s, 10m, 2h"
+        )
+    return seconds
+
+
 def read_age(option: str, text: str | None) -> int | None:
     """Return the milliseconds of an age that was given with an option."""
     if text is None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from waitroom.cli.command import option
 from waitroom.cli.text import read_age
 from waitroom.errors import InvalidInput
 from waitroom.models import State
@@ -13,14 +14,8 @@ from waitroom.operations.selection import Selection
 
 ID_LENGTH = 16
 LISTED = (State.WAITING, State.CALLED, State.INSIDE)
-OlderThan = Annotated[
-    str | None,
-    typer.Option(metavar="AGE", help="Only who has waited longer than this, like 10m."),
-]
-NewerThan = Annotated[
-    str | None,
-    typer.Option(metavar="AGE", help="Only who has waited less than this, like 10m."),
-]
+OlderThan = Annotated[str | None, option("Only who has waited longer than this, like 10m.", "AGE")]
+NewerThan = Annotated[str | None, option("Only who has waited less than this, like 10m.", "AGE")]
 Force = Annotated[
     bool,
     typer.Option("--force", help="Even if paused, on hold, or above `capacity` and `max_entries`."),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -33,9 +33,6 @@ from waitroom.tickets import KeyRing
 __all__ = ["Desk", "LineSummary", "Repaired", "open_desk"]
 
 log = logging.getLogger("waitroom.desk")
-
-NAMES_S = 5.0
-"""How long the names of a store's lines are kept: another process may add a line."""
 
 FORGET_PHONES_S = 3600.0
 _REPAIRS = 3
@@ -70,7 +67,6 @@ class Desk:
         self._tokens = Tokens(ring)
         self._new_ticket = ring.new_id
         self._spot = engine.spot
-        self._line_names: dict[str, tuple[tuple[str, ...], float]] = {}
 
     # Guests ---------------------------------------------------------------------------------
 
@@ -103,10 +99,9 @@ class Desk:
     async def place(self, store_id: str, token: str) -> Place:
         """Tell a guest where they stand: without the database while they wait or are called."""
         line_name, ticket = self._tokens.read(store_id, token)
-        room = room_of(store_id, line_name)
-        spot = await self._spot(room, ticket)
+        spot = await self._spot(room_of(store_id, line_name), ticket)
         if spot.pace and spot.state is not None:
-            return self._live_place(store_id, line_name, room, spot)
+            return self._live_place(store_id, line_name, spot)
         return await self._place_by_record(store_id, line_name, ticket, spot)
 
     async def guest_party(self, store_id: str, token: str) -> Party:
@@ -175,16 +170,11 @@ class Desk:
 
     # Stores ---------------------------------------------------------------------------------
 
-    async def add_store(self, store: Store) -> Store:
-        """Add a store; its lines come to life with their first party."""
-        return await self.record.add_store(store)
-
     async def change_store(
         self, store_id: str, *, version: int | None = None, **changes: Any
     ) -> Store:
         """Change a store, and tell all who watch its lines."""
         store = await self.record.change_store(store_id, version=version, **changes)
-        self._line_names.pop(store_id, None)
         for line in store.types:
             await self._follow.touch(store_id, line.name)
         return store
@@ -203,17 +193,6 @@ class Desk:
             summaries.append(summarize_line(store, line, count, observed, now_ms))
         return tuple(summaries)
 
-    async def revisions(self, stores: Sequence[str]) -> list[int]:
-        """Return a number per store that differs after every change of it or its lines."""
-        rooms = [[room_of(store, name) for name in await self._names(store)] for store in stores]
-        lines = [room for store_rooms in rooms for room in store_rooms]
-        revisions = iter(await self.engine.revisions(lines))
-        return [sum(next(revisions) for _ in store_rooms) for store_rooms in rooms]
-
-    async def store_revision(self, store_id: str) -> int:
-        """Return a number that differs after every change of a store or its lines."""
-        return (await self.revisions([store_id]))[0]
-
     async def repair(self, store_id: str | None = None, *, forced: bool = False) -> Repaired:
         """Compare live lines with the record, and settle what differs."""
         if store_id is not None:
@@ -224,16 +203,10 @@ class Desk:
 
     # Inside ---------------------------------------------------------------------------------
 
-    def _live_place(self, store: str, line_name: str, room: str, spot: Spot) -> Place:
+    def _live_place(self, store: str, line_name: str, spot: Spot) -> Place:
         position = spot.position
         if position is None:
-            return Place(
-                store=store,
-                line_name=line_name,
-                status=Status.CALLED,
-                position=0,
-                waiting=spot.waiting,
-            )
+            return _place(store, line_name, Status.CALLED, spot)
         return Place(
             store=store,
             line_name=line_name,
@@ -241,7 +214,7 @@ class Desk:
             position=position,
             waiting=spot.waiting,
             wait_minutes=read_turnover(spot.pace).wait_minutes(position),
-            observed=self.observed.range(room, position),
+            observed=self.observed.range(room_of(store, line_name), position),
         )
 
     async def _repaired_counts(self, store: str, line_name: str) -> LineCounts:
@@ -249,15 +222,6 @@ class Desk:
         await self.repairs.line(store, line_name)
         (counts,) = await self._lines.engine.line_counts([room_of(store, line_name)])
         return counts._replace(pace=turnover_text(await self.record.turnover(store, line_name)))
-
-    async def _names(self, store_id: str) -> tuple[str, ...]:
-        """Return the names of a store's lines; cached, because they rarely change."""
-        names, until = self._line_names.get(store_id, ((), 0.0))
-        if until < time.monotonic():
-            store = await self.record.store(store_id)
-            names = tuple(line.name for line in store.types)
-            self._line_names[store_id] = (names, time.monotonic() + NAMES_S)
-        return names
 
     async def _place_by_record(self, store: str, line_name: str, ticket: str, spot: Spot) -> Place:
         """Say where a party is that the live line lacks; if it should be there, repair the line."""
@@ -267,16 +231,10 @@ class Desk:
             spot = await self._spot(room, ticket)
         for _ in range(_REPAIRS):
             if spot.pace and spot.state is not None:
-                return self._live_place(store, line_name, room, spot)
+                return self._live_place(store, line_name, spot)
             party = await self.record.by_ticket(store, line_name, ticket)
             if not party.status.live:
-                return Place(
-                    store=store,
-                    line_name=line_name,
-                    status=party.status,
-                    position=0,
-                    waiting=spot.waiting,
-                )
+                return _place(store, line_name, party.status, spot)
             # A repair that others began may have read the record before this party joined.
             await self.repairs.line(store, line_name)
             spot = await self._spot(room, ticket)
@@ -287,6 +245,11 @@ class Desk:
         await self._follow.aclose()
         await self.repairs.aclose()
         await self.observed.stop()
+
+
+def _place(store: str, line_name: str, status: Status, spot: Spot) -> Place:
+    """Return the place of a party that does not wait."""
+    return Place(store=store, line_name=line_name, status=status, position=0, waiting=spot.waiting)
 
 
 @asynccontextmanager

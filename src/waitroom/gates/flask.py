@@ -14,7 +14,6 @@ from flask import Flask, has_request_context
 from flask import request as current
 
 from waitroom.gates import wsgi
-from waitroom.gates.gate import Gate
 from waitroom.gates.options import Options
 
 
@@ -46,9 +45,3 @@ def finish(request: Any = None) -> None:
     """End the session of the visitor who sent a request, by default the current one."""
     if request is not None or has_request_context():
         wsgi.finish(current if request is None else request)
-
-
-def gate_of(app: Flask) -> Gate:
-    """Return the gate that stands in front of an app."""
-    gate: Gate = app.extensions["waitroom"]
-    return gate

@@ -55,10 +55,6 @@ class Watch:
         self.estimates: dict[Eta, list[Told]] = defaultdict(list)
         self._etas = tuple(etas)
 
-    def watches(self, person: int) -> bool:
-        """Tell whether a person is one of those watched."""
-        return person % self.every_nth == 0
-
     def ask(
         self,
         policy: Policy,

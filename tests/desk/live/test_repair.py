@@ -21,6 +21,7 @@ from tests.desk.desks import (
     new_store,
     position,
     positions,
+    revision_of,
     seatings,
 )
 from tests.support.clock import Clock, open_engine
@@ -151,9 +152,9 @@ async def test_a_crowd_repairs_once(desk: Desk, own: Server, clock: Clock) -> No
 async def test_nothing_to_do(desk: Desk, clock: Clock) -> None:
     """A repair of what is right changes nothing, and makes no room for a line nobody used."""
     store, _ = await evening(desk, clock)
-    revision = await desk.store_revision(store.id)
+    revision = await revision_of(desk, store)
     assert Repaired(2, 0, 0) == await desk.repair(store.id)
-    assert revision == await desk.store_revision(store.id)
+    assert revision == await revision_of(desk, store)
     assert room_of(store.id, TAKEOUT) not in await desk.engine.rooms()
 
 

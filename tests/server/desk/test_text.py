@@ -12,13 +12,12 @@ import waitroom.server
 from waitroom.desk.models import Range
 from waitroom.server.desk import text as say
 from waitroom.server.desk.pages import place as page_place
-from waitroom.server.desk.text import words_of
-from waitroom.server.pages.text import LANGUAGES
+from waitroom.server.pages.text import LANGUAGES, load_text
 
 HERE = Path(waitroom.server.__file__).parent
 
 
-ENGLISH, KOREAN = words_of("en"), words_of("ko")
+ENGLISH, KOREAN = load_text("desk", "en"), load_text("desk", "ko")
 
 
 def fields(text: str) -> set[str]:

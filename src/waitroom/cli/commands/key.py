@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from waitroom.cli.command import Session, Yes, command, group
+from waitroom.cli.command import Session, Yes, command, group, option
 from waitroom.cli.output import table
 from waitroom.cli.text import moment, read_age
 from waitroom.credentials import pass_keys
@@ -18,14 +18,10 @@ from waitroom.operations import api_keys
 from waitroom.operations import pass_keys as operations
 
 app = typer.Typer(name="key")
-RoleWord = Annotated[str, typer.Option("--role", metavar="WORD", help=f"One of {', '.join(Role)}.")]
-KeyName = Annotated[
-    str, typer.Option("--name", metavar="TEXT", help="Who or what uses it, for the audit log.")
-]
-Algorithm = Annotated[
-    str | None, typer.Option(metavar="WORD", help="ES256, EdDSA or RS256; else `pass_algorithm`.")
-]
-OlderThan = Annotated[str, typer.Option(metavar="TIME", help="Like 90s, 10m or 2h.")]
+RoleWord = Annotated[str, option(f"One of {', '.join(Role)}.", "WORD", "--role")]
+KeyName = Annotated[str, option("Who or what uses it, for the audit log.", "TEXT", "--name")]
+Algorithm = Annotated[str | None, option("ES256, EdDSA or RS256; else `pass_algorithm`.", "WORD")]
+OlderThan = Annotated[str, option("Like 90s, 10m or 2h.", "TIME")]
 KeyId = Annotated[str, typer.Argument(metavar="ID", help="The id, as `key list` shows it.")]
 
 

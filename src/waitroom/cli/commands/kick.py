@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from waitroom.cli import text
-from waitroom.cli.command import RoomName, Session, Yes
+from waitroom.cli.command import RoomName, Session, Yes, option
 from waitroom.cli.tickets import NewerThan, OlderThan, check_id, choose
 from waitroom.engine import Engine
 from waitroom.errors import InvalidInput
@@ -19,9 +19,7 @@ Ids = Annotated[
     list[str] | None,
     typer.Argument(metavar="ID", help="Ids of tickets, as `list` shows them."),
 ]
-StateOf = Annotated[
-    str | None, typer.Option(metavar="WORD", help="Everybody waiting, called or inside.")
-]
+StateOf = Annotated[str | None, option("Everybody waiting, called or inside.", "WORD")]
 
 
 async def kick(

@@ -6,17 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from waitroom.cli.command import RoomName, Session
+from waitroom.cli.command import RoomName, Session, option
 from waitroom.cli.text import moment, span
 from waitroom.cli.tickets import NewerThan, OlderThan, choose
 from waitroom.models import Listed, State
 from waitroom.operations.selection import pages
 
-StateOf = Annotated[str, typer.Option(metavar="WORD", help="waiting, called or inside.")]
+StateOf = Annotated[str, option("waiting, called or inside.", "WORD")]
 Limit = Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Most tickets to show.")]
-After = Annotated[
-    str | None, typer.Option(metavar="CURSOR", help="Go on where an earlier list ended.")
-]
+After = Annotated[str | None, option("Go on where an earlier list ended.", "CURSOR")]
 All = Annotated[bool, typer.Option("--all", help="Show all, however many.")]
 
 

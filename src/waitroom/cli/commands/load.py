@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from waitroom.cli.command import Session
+from waitroom.cli.command import Session, option
 from waitroom.cli.output import table
-from waitroom.cli.text import NONE, number, people, read_span, span
+from waitroom.cli.text import NONE, number, people, read_seconds, span
 from waitroom.errors import InvalidInput, TooMany
 from waitroom.load import Outcome, Plan
 from waitroom.load import run as loaded
@@ -29,25 +29,20 @@ _MARKS = {
 }
 _STEPS = ("join", "poll", "enter", "finish", "leave")
 
-
-def _option(about: str, metavar: str = "NUMBER", *names: str) -> Any:
-    return typer.Option(*names, metavar=metavar, help=about)
-
-
 Url = Annotated[str, typer.Argument(metavar="URL", help="The server: http://127.0.0.1:8080.")]
-RoomOf = Annotated[str, _option("The room to come to.", "NAME")]
-People = Annotated[int, _option("How many people come.")]
-Arrive = Annotated[str, _option("Over how long they come.", "SECONDS")]
-Stay = Annotated[str, _option("How long they stay inside, on average.", "SECONDS")]
-Leave = Annotated[float, _option("Share who give up if they wait for long.", "SHARE")]
-NoShow = Annotated[float, _option("Share who do not come when called.", "SHARE")]
-For = Annotated[str, _option("When to stop, whoever still waits.", "SECONDS", "--for")]
-Connections = Annotated[int, _option("Most connections at once, of all processes.")]
-Processes = Annotated[int, _option("Processes that the crowd is split into.")]
-Seed = Annotated[int, _option("Who comes when, stays how long, and gives up.")]
-Capacity = Annotated[int | None, _option("The room's `capacity`, to check it.")]
-MaxEntries = Annotated[int | None, _option("The room's `max_entries`, to check it.")]
-PerS = Annotated[str | None, _option("The room's `per_s`.", "SECONDS")]
+RoomOf = Annotated[str, option("The room to come to.", "NAME")]
+People = Annotated[int, option("How many people come.")]
+Arrive = Annotated[str, option("Over how long they come.", "SECONDS")]
+Stay = Annotated[str, option("How long they stay inside, on average.", "SECONDS")]
+Leave = Annotated[float, option("Share who give up if they wait for long.", "SHARE")]
+NoShow = Annotated[float, option("Share who do not come when called.", "SHARE")]
+For = Annotated[str, option("When to stop, whoever still waits.", "SECONDS", "--for")]
+Connections = Annotated[int, option("Most connections at once, of all processes.")]
+Processes = Annotated[int, option("Processes that the crowd is split into.")]
+Seed = Annotated[int, option("Who comes when, stays how long, and gives up.")]
+Capacity = Annotated[int | None, option("The room's `capacity`, to check it.")]
+MaxEntries = Annotated[int | None, option("The room's `max_entries`, to check it.")]
+PerS = Annotated[str | None, option("The room's `per_s`.", "SECONDS")]
 Key = Annotated[
     str | None,
     typer.Option(
@@ -55,7 +50,7 @@ Key = Annotated[
     ),
 ]
 Make = Annotated[
-    str | None, _option("Make the room first, of this preset and the limits given.", "PRESET")
+    str | None, option("Make the room first, of this preset and the limits given.", "PRESET")
 ]
 Own = Annotated[
     bool,
@@ -96,17 +91,17 @@ async def load(
       waitroom load http://127.0.0.1:8080 --key wr_… --make slots --capacity 200 --processes 2
       waitroom load http://127.0.0.1:8080 --room sale --max-entries 100 --per-s 60 --json
     """
-    window_s = None if per_s is None else _seconds("per_s", per_s)
+    window_s = None if per_s is None else read_seconds("per_s", per_s)
     limits = Limits(capacity, max_entries, window_s)
     plan = Plan(
         target=find(url, anywhere=i_own_this_host),
         room=room,
         people=people,
-        arrive_s=_seconds("arrive", arrive),
-        stay_s=_seconds("stay", stay),
+        arrive_s=read_seconds("arrive", arrive),
+        stay_s=read_seconds("stay", stay),
         leave=leave,
         no_show=no_show,
-        longest_s=_seconds("for", longest),
+        longest_s=read_seconds("for", longest),
         connections=connections,
         processes=processes,
         seed=seed,
@@ -137,13 +132,6 @@ async def _make(plan: Plan, key: str | None, preset: str, limits: Limits) -> Non
         await front.make(plan.room, preset, changes)
     finally:
         await front.aclose()
-
-
-def _seconds(option: str, text: str) -> float:
-    seconds = read_span(text)
-    if seconds is None:
-        raise InvalidInput(option, f"{text!r:.40} is not a length of time; write 90s, 10m or 1h30m")
-    return seconds
 
 
 def _lines(outcome: Outcome) -> list[str | Table | Text]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
-from waitroom.cli.command import Session
+from waitroom.cli.command import Session, option
 from waitroom.cli.output import table
-from waitroom.cli.text import number, people, plain, read_span, size, span
-from waitroom.errors import InvalidInput
+from waitroom.cli.text import number, people, plain, read_seconds, size, span
 from waitroom.planner import Inputs, Plan, Word
 from waitroom.planner import plan as planned
 from waitroom.planner.outcome import BYTES_PER_WAITER, POLL_IN_FRONT_S, POLL_S
@@ -23,22 +21,17 @@ _MARKS = {
     Word.ABOVE_ORIGIN: ("✗ ", "bold red"),
 }
 
-
-def _option(about: str, metavar: str = "NUMBER") -> Any:
-    return typer.Option(metavar=metavar, help=about)
-
-
-Tps = Annotated[float, _option("Most calls per second that the site behind can take.")]
-SessionS = Annotated[str, _option("How long a visit takes on average.", "SECONDS")]
-Calls = Annotated[float, _option("Calls of one visit.")]
-Failure = Annotated[float, _option("Share of calls that fail and are made again.", "SHARE")]
-Target = Annotated[float, _option("Share of the capacity to fill.", "SHARE")]
-Headroom = Annotated[float, _option("Share of the computed capacity to leave unused.", "SHARE")]
-Crowd = Annotated[int, _option("How many people are expected.")]
-ArriveS = Annotated[str, _option("Over how long they come; 0 is all at once.", "SECONDS")]
-EveryS = Annotated[str, _option("How often people are let in.", "SECONDS")]
-Batch = Annotated[int | None, _option("A batch to judge; else the one that the formulas give.")]
-Room = Annotated[str, _option("The room to make the settings for.", "NAME")]
+Tps = Annotated[float, option("Most calls per second that the site behind can take.")]
+SessionS = Annotated[str, option("How long a visit takes on average.", "SECONDS")]
+Calls = Annotated[float, option("Calls of one visit.")]
+Failure = Annotated[float, option("Share of calls that fail and are made again.", "SHARE")]
+Target = Annotated[float, option("Share of the capacity to fill.", "SHARE")]
+Headroom = Annotated[float, option("Share of the computed capacity to leave unused.", "SHARE")]
+Crowd = Annotated[int, option("How many people are expected.")]
+ArriveS = Annotated[str, option("Over how long they come; 0 is all at once.", "SECONDS")]
+EveryS = Annotated[str, option("How often people are let in.", "SECONDS")]
+Batch = Annotated[int | None, option("A batch to judge; else the one that the formulas give.")]
+Room = Annotated[str, option("The room to make the settings for.", "NAME")]
 
 
 async def plan(
@@ -68,27 +61,18 @@ async def plan(
     """
     given = Inputs(
         tps=tps,
-        session_s=_seconds("session_s", session_s),
+        session_s=read_seconds("session_s", session_s),
         calls=calls,
         failure_rate=failure_rate,
         target=target,
         headroom=headroom,
         crowd=crowd,
-        arrive_s=_seconds("arrive_s", arrive_s),
-        every_s=_seconds("every_s", every_s),
+        arrive_s=read_seconds("arrive_s", arrive_s),
+        every_s=read_seconds("every_s", every_s),
         batch=batch,
     )
     made = planned(given, room)
     cli.out.show(made.as_dict(), *_inputs(given), _chain(made), *_outcomes(made), *_end(made))
-
-
-def _seconds(name: str, text: str) -> float:
-    seconds = read_span(text)
-    if seconds is None:
-        raise InvalidInput(
-            name, f"{text!r:.40} is not a length of time; write 90, or like 90s, 10m, 2h"
-        )
-    return seconds
 
 
 def _inputs(given: Inputs) -> list[str]:

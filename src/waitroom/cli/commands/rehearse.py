@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from waitroom.cli.command import Session
+from waitroom.cli.command import Session, option
 from waitroom.cli.output import table
 from waitroom.cli.text import number, people, span
 from waitroom.errors import InvalidInput
@@ -28,17 +28,9 @@ ScenarioName = Annotated[
     str | None,
     typer.Argument(metavar="SCENARIO", help="A ready one by its name, or a TOML file."),
 ]
-People = Annotated[
-    int | None,
-    typer.Option(metavar="NUMBER", help="Play it with so many, and limits in proportion."),
-]
-Seed = Annotated[
-    int | None, typer.Option(metavar="NUMBER", help="Another seed than the scenario's own.")
-]
-Report = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Where the HTML report goes, if it is wanted."),
-]
+People = Annotated[int | None, option("Play it with so many, and limits in proportion.")]
+Seed = Annotated[int | None, option("Another seed than the scenario's own.")]
+Report = Annotated[Path | None, option("Where the HTML report goes, if it is wanted.", "FILE")]
 
 
 async def rehearse(

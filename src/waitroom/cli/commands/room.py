@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from waitroom.cli import policy
-from waitroom.cli.command import RoomName, Session, Yes, command, group
+from waitroom.cli.command import IfVersion, RoomName, Session, Yes, command, group, option
 from waitroom.cli.output import table
 from waitroom.cli.rooms import document, glance
 from waitroom.cli.text import moment, number, people
@@ -17,11 +17,7 @@ from waitroom.operations import rooms
 
 app = typer.Typer(name="room")
 Preset = Annotated[
-    str | None,
-    typer.Option("--preset", metavar="WORD", help=f"Start from one of {', '.join(PRESETS)}."),
-]
-IfVersion = Annotated[
-    int | None, typer.Option(metavar="NUMBER", help="Change nothing unless it has this version.")
+    str | None, option(f"Start from one of {', '.join(PRESETS)}.", "WORD", "--preset")
 ]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from waitroom.cli.command import Session, Yes, command, group
+from waitroom.cli.command import Session, Yes, command, group, option
 from waitroom.cli.desk.group import StoreId, open_record
 from waitroom.cli.output import table
 from waitroom.cli.text import moment
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from waitroom.desk.record.host_keys import HostKey
 
 app = typer.Typer(name="host")
-Name = Annotated[
-    str, typer.Option("--name", metavar="TEXT", help="Who or what uses it, for the history.")
-]
+Name = Annotated[str, option("Who or what uses it, for the history.", "TEXT", "--name")]
 KeyId = Annotated[str, typer.Argument(metavar="ID", help="The id, as `desk host list` shows it.")]
 
 
@@ -45,10 +43,8 @@ async def create(cli: Session, store_id: StoreId, name: Name) -> None:
     """
     async with open_record(cli) as database:
         from waitroom.desk.record.host_keys import HostKeys
-        from waitroom.desk.record.record import Record
         from waitroom.operations import stores
 
-        await Record(database).store(store_id)
         keys, trail = HostKeys(database), cli.late_trail()
         text, made = await stores.create_host_key(keys, trail, store_id, name)
     cli.out.show(
@@ -70,9 +66,7 @@ async def list_(cli: Session, store_id: StoreId) -> None:
     """
     async with open_record(cli) as database:
         from waitroom.desk.record.host_keys import HostKeys
-        from waitroom.desk.record.record import Record
 
-        await Record(database).store(store_id)
         keys = await HostKeys(database).list(store_id)
     lines = table("id", "name", "made")
     for key in keys:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from waitroom.cli.command import Session, command, group
+from waitroom.cli.command import IfVersion, Session, command, group, option
 from waitroom.cli.desk.group import StoreId, open_lines, open_record
 from waitroom.cli.output import table
 from waitroom.cli.text import NONE, number
@@ -19,49 +19,31 @@ if TYPE_CHECKING:
 
 app = typer.Typer(name="store")
 _MODES = "open, paused or closed"
-Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Its name, as guests read it.")]
+Title = Annotated[str | None, option("Its name, as guests read it.", "TEXT")]
 Types = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "A line of it, like takeout=Takeout; several times for several. A known one is kept.",
+        "NAME[=TITLE]",
         "--type",
-        metavar="NAME[=TITLE]",
-        help="A line of it, like takeout=Takeout; several times for several. A known one is kept.",
     ),
 ]
-TimeZone = Annotated[
-    str | None, typer.Option(metavar="ZONE", help="Decides its day, like Asia/Seoul.")
-]
-Mode = Annotated[str | None, typer.Option(metavar="WORD", help=f"{_MODES}.".capitalize())]
-Reason = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Why it is paused or closed, for guests.")
-]
-ClosesAt = Annotated[
-    str | None, typer.Option(metavar="HH:MM", help="Nobody joins whose wait passes it; or none.")
-]
+TimeZone = Annotated[str | None, option("Decides its day, like Asia/Seoul.", "ZONE")]
+Mode = Annotated[str | None, option(f"{_MODES}.".capitalize(), "WORD")]
+Reason = Annotated[str | None, option("Why it is paused or closed, for guests.", "TEXT")]
+ClosesAt = Annotated[str | None, option("Nobody joins whose wait passes it; or none.", "HH:MM")]
 QueueLimit = Annotated[
-    str | None,
-    typer.Option(metavar="NUMBER", help="Most parties that wait; or none. Of --type, else of all."),
+    str | None, option("Most parties that wait; or none. Of --type, else of all.")
 ]
-LargestParty = Annotated[
-    int | None, typer.Option(metavar="NUMBER", help="Most people in a party. As --queue-limit.")
-]
-MaxDefers = Annotated[
-    int | None, typer.Option(metavar="NUMBER", help="How often a guest may let others go first.")
-]
+LargestParty = Annotated[int | None, option("Most people in a party. As --queue-limit.")]
+MaxDefers = Annotated[int | None, option("How often a guest may let others go first.")]
 Remote = Annotated[
     bool | None,
     typer.Option("--remote/--no-remote", help="Whether guests may join from elsewhere."),
 ]
-KeepPhones = Annotated[
-    int | None, typer.Option("--keep-phones-days", metavar="DAYS", help="Then phones are deleted.")
-]
-WebhookUrl = Annotated[
-    str | None, typer.Option(metavar="URL", help="Where guests' notices are sent; or none.")
-]
+KeepPhones = Annotated[int | None, option("Then phones are deleted.", "DAYS", "--keep-phones-days")]
+WebhookUrl = Annotated[str | None, option("Where guests' notices are sent; or none.", "URL")]
 NewSecret = Annotated[bool, typer.Option("--new-secret", help="Make a new secret of the webhook.")]
-IfVersion = Annotated[
-    int | None, typer.Option(metavar="NUMBER", help="Change nothing unless it has this version.")
-]
 
 
 @group(app)

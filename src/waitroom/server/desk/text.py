@@ -11,16 +11,11 @@ from zoneinfo import ZoneInfo
 
 from waitroom.desk.live.waits import LineSummary
 from waitroom.desk.models import Party, Range, Store
-from waitroom.server.pages.text import Text, load_text
+from waitroom.server.pages.text import Text
 
 _HOUR_M = 60
 _FIVES_FROM_M, _TENS_FROM_M = 20, 120
 """From here on a wait is rounded to five, then to ten minutes: more is false precision."""
-
-
-def words_of(lang: str) -> Text:
-    """Return the words of the desk in a language that we have."""
-    return load_text("desk", lang)
 
 
 def some(text: Text, key: str, n: int, **values: object) -> str:

@@ -51,9 +51,8 @@ async def create_store(
 @router.get("/{store}/hosts")
 async def list_hosts(server: Here, _: StoreAdmin, store: StoreId) -> HostKeysBody:
     """Return the host keys of a store, without their secrets."""
-    desk = desk_of(server)
-    await desk.record.store(store)
-    return HostKeysBody(hosts=[host_key_body(key) for key in await desk.hosts.list(store)])
+    keys = await desk_of(server).hosts.list(store)
+    return HostKeysBody(hosts=[host_key_body(key) for key in keys])
 
 
 @router.post("/{store}/hosts", status_code=201)

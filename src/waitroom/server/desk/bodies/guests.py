@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from waitroom.desk.live.waits import LineSummary
 from waitroom.desk.models import Party, Place, Range, Store
@@ -86,15 +87,9 @@ def _line_body(store: Store, line: LineSummary) -> LineBody:
     waiting_type = store.waiting_type(line.name)
     return LineBody(
         type=line.name,
-        title=line.title,
-        waiting=line.waiting,
-        called=line.called,
-        wait_minutes=line.wait_minutes,
-        observed=range_body(line.observed),
         largest_party=waiting_type.largest_party if waiting_type else 0,
         queue_limit=waiting_type.queue_limit if waiting_type else None,
-        accepts=line.accepts,
-        why_not=line.why_not,
+        **asdict(line),
     )
 
 

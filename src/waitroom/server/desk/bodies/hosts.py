@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 
 from waitroom.desk.models import Change, Party, Store, Turnover
 from waitroom.desk.phones import masked
@@ -13,7 +14,6 @@ from waitroom.server.desk.bodies.host_schemas import (
     HostKeyBody,
     PartyBody,
     StoreRecord,
-    TypeBody,
 )
 from waitroom.server.http.answers import moment
 
@@ -49,42 +49,17 @@ def party_body(party: Party, position: int, turnover: Turnover | None) -> PartyB
 
 def store_record(store: Store, *, secrets: bool) -> StoreRecord:
     """Return a store with its settings; only admins see where its webhook leads."""
-    return StoreRecord(
-        id=store.id,
-        title=store.title,
-        time_zone=store.time_zone,
-        mode=store.mode,
-        reason=store.reason,
-        closes_at=store.closes_at,
-        max_defers=store.max_defers,
-        remote=store.remote,
-        keep_phones_days=store.keep_phones_days,
-        webhook_url=store.webhook_url if secrets else None,
-        webhook_signed=store.webhook_secret is not None,
-        types=[
-            TypeBody(
-                name=waiting_type.name,
-                title=waiting_type.title,
-                queue_limit=waiting_type.queue_limit,
-                largest_party=waiting_type.largest_party,
-            )
-            for waiting_type in store.types
-        ],
-        version=store.version,
-        created_at=at(store.created_ms),
-    )
+    settings = asdict(store) | {
+        "webhook_url": store.webhook_url if secrets else None,
+        "webhook_signed": store.webhook_secret is not None,
+        "created_at": at(store.created_ms),
+    }
+    return StoreRecord(**settings)  # which has no field for the secret itself
 
 
 def change_body(change: Change) -> ChangeBody:
     """Return one line of a party's history."""
-    return ChangeBody(
-        at=at(change.at_ms),
-        action=change.action,
-        before=change.before,
-        after=change.after,
-        by=change.by,
-        detail=dict(change.detail),
-    )
+    return ChangeBody(at=at(change.at_ms), **asdict(change))
 
 
 def host_key_body(key: HostKey) -> HostKeyBody:

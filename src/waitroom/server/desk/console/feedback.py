@@ -14,20 +14,18 @@ from waitroom.errors import (
 )
 from waitroom.server.desk import text as say
 from waitroom.server.desk.refusals import refusal
-from waitroom.server.desk.text import who
 from waitroom.server.pages.text import Text
 
 UNDOABLE = frozenset({Action.CALL, Action.SEAT, Action.NO_SHOW, Action.CANCEL, Action.RESTORE})
 """Actions that a host may undo; an undo of an undo would go one step further back."""
 
 _DEEDS = frozenset({"join", *(str(action) for action in Action)})
-__all__ = ["UNDOABLE", "deed", "last_deed", "who", "why_not", "why_not_next", "wrong_walk_in"]
 
 
 def deed(text: Text, action: Action | str, party: Party) -> str:
     """Say what was done to a party."""
     status = text(f"status_{party.status}")
-    return text(f"did_{action}", who=who(text, party), status=status)
+    return text(f"did_{action}", who=say.who(text, party), status=status)
 
 
 async def last_deed(
@@ -55,10 +53,10 @@ async def why_not(desk: Desk, text: Text, store: str, error: WaitroomError, part
     party = await desk.record.party(store, party_id)
     status, last = text(f"status_{party.status}"), await _last(desk, store, party_id)
     if last is None:
-        return text("now_is", who=who(text, party), status=status)
+        return text("now_is", who=say.who(text, party), status=status)
     by = text("by_guest") if last.by == "guest" else last.by
     time = say.clock(await desk.record.store(store), last.at_ms)
-    return text("now_is_by", who=who(text, party), status=status, by=by, time=time)
+    return text("now_is_by", who=say.who(text, party), status=status, by=by, time=time)
 
 
 async def why_not_next(
@@ -71,7 +69,7 @@ async def why_not_next(
     first = next((party for party in live if party.status is Status.WAITING), None)
     if first is None:
         return text("now_nobody")
-    return text("now_next", who=who(text, first), size=say.some(text, "size", first.size))
+    return text("now_next", who=say.who(text, first), size=say.some(text, "size", first.size))
 
 
 def wrong_walk_in(text: Text, store: Store, line_name: str, error: WaitroomError) -> str:

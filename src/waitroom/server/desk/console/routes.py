@@ -23,6 +23,7 @@ from waitroom.desk.record.host_keys import PREFIX, HostKey
 from waitroom.errors import InvalidInput, TooMany, Unauthorized, Unavailable, WaitroomError
 from waitroom.server.context import Here, Server
 from waitroom.server.desk import changes, requests, session
+from waitroom.server.desk import text as say
 from waitroom.server.desk.access import HostCaller, caller_by_key, caller_of, desk_of
 from waitroom.server.desk.console import feedback, lists
 from waitroom.server.desk.page import Page, PageRoute
@@ -277,7 +278,7 @@ async def add(
             raise
         message = feedback.wrong_walk_in(text, await desk.record.store(store), line_name, error)
         return await host.refused(message, status_of(error))
-    return host.done(text("did_join", who=feedback.who(text, party)), party)
+    return host.done(text("did_join", who=say.who(text, party)), party)
 
 
 @router.post("/store")

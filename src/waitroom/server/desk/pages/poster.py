@@ -15,8 +15,7 @@ from waitroom.server.context import Here
 from waitroom.server.desk.access import desk_of
 from waitroom.server.desk.page import Page, PageRoute
 from waitroom.server.desk.requests import base_url
-from waitroom.server.desk.text import words_of
-from waitroom.server.pages.text import LANGUAGES
+from waitroom.server.pages.text import LANGUAGES, load_text
 
 router = APIRouter(prefix="/desk/{store}", route_class=PageRoute, include_in_schema=False)
 _QUIET = 2  # modules of white around the code; the frame of the poster adds more
@@ -41,8 +40,8 @@ async def poster(server: Here, request: Request, store: str) -> Response:
     url = address(page, store)
     # Segno writes only numbers into it, and no attribute that our policy would refuse.
     picture = Markup(code(url).svg_inline(border=_QUIET, omitsize=True))  # noqa: S704
-    second = next(lang for lang in LANGUAGES if lang != page.lang)
-    return page.html("desk/poster.html", store=shown, url=url, qr=picture, second=words_of(second))
+    second = load_text("desk", next(lang for lang in LANGUAGES if lang != page.lang))
+    return page.html("desk/poster.html", store=shown, url=url, qr=picture, second=second)
 
 
 @router.get("/poster.svg")
