@@ -221,10 +221,7 @@ async def test_what_ends_a_ticket_may_be_repeated(served: Serving, place: str, v
 @pytest.mark.parametrize("answers", [[AWAY] * 9, [PROXY] * 9])
 async def test_patience_ends(served: Serving, place: str, answers: Any) -> None:
     """A server that stays away is an error in the end."""
-    async with (
-        stumbling(served.port, *answers) as base,
-        Client(base, patience_s=0.3) as client,
-    ):
+    async with stumbling(served.port, *answers) as base, Client(base, patience_s=0.3) as client:
         with pytest.raises(errors.BackendUnavailable):
             await client.join(place)
 

@@ -18,15 +18,7 @@ from sqlalchemy.orm import Session
 from .problems import CardDeclined, HoldOver, NotThere, SeatHeld, SeatSold
 from .store import Store
 from .tables import Concert, Evening, Hold, Reservation, Seat
-from .views import (
-    ConcertView,
-    DateView,
-    HoldView,
-    ReservationView,
-    SeatState,
-    SeatView,
-    moment,
-)
+from .views import ConcertView, DateView, HoldView, ReservationView, SeatState, SeatView, moment
 
 HOLD_S = 180
 PAY_S = 180

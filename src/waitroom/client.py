@@ -254,11 +254,7 @@ class Client:
             pause_s = min(_LONGEST_PAUSE_S, pause_s * 2)
 
     async def _send(
-        self,
-        method: str,
-        path: str,
-        headers: Mapping[str, str],
-        body: Mapping[str, object] | None,
+        self, method: str, path: str, headers: Mapping[str, str], body: Mapping[str, object] | None
     ) -> dict[str, Any] | _No:
         import httpx
 

@@ -76,11 +76,7 @@ async def _entered(engine: Engine, room: str, people: int) -> None:
 
 
 def _judge(
-    policy: Policy,
-    events: list[Event],
-    states: dict[str, dict[str, int]],
-    folder: Path,
-    least: int,
+    policy: Policy, events: list[Event], states: dict[str, dict[str, int]], folder: Path, least: int
 ) -> None:
     notes = read_notes(folder)
     joins = [note for note in notes if note["op"] == "join"]

@@ -11,15 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.conftest import Open
-from tests.browser.desk_stage import (
-    TABLET,
-    UPRIGHT,
-    Diner,
-    open_diner,
-    serious,
-    sign_in,
-    too_wide,
-)
+from tests.browser.desk_stage import TABLET, UPRIGHT, Diner, open_diner, serious, sign_in, too_wide
 from tests.browser.stage import PHONE, picture
 from tests.support.serving import Serving
 

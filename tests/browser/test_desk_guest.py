@@ -9,12 +9,7 @@ import pytest_asyncio
 from playwright.async_api import ViewportSize, expect
 
 from tests.browser.conftest import Open
-from tests.browser.desk_stage import (
-    Diner,
-    open_diner,
-    serious,
-    too_wide,
-)
+from tests.browser.desk_stage import Diner, open_diner, serious, too_wide
 from tests.browser.stage import picture, text
 from tests.server.desk import qr
 from tests.support.serving import Serving

@@ -53,10 +53,7 @@ MINUTES = [3] * 10
 @pytest.fixture
 async def desk(database: Database, valkey: Server, clock: Clock) -> AsyncIterator[Desk]:
     """Open a desk."""
-    async with (
-        open_engine(valkey.url, clock) as engine,
-        desk_on(database, engine, clock) as desk,
-    ):
+    async with open_engine(valkey.url, clock) as engine, desk_on(database, engine, clock) as desk:
         yield desk
 
 

@@ -46,10 +46,7 @@ def clock() -> Clock:
 @pytest.fixture
 async def desk(engine: Engine, clock: Clock, tmp_path: Path) -> AsyncIterator[Desk]:
     """Open a desk with a record of its own."""
-    async with (
-        open_database(None, tmp_path) as database,
-        desk_on(database, engine, clock) as desk,
-    ):
+    async with open_database(None, tmp_path) as database, desk_on(database, engine, clock) as desk:
         yield desk
 
 

@@ -71,10 +71,7 @@ def test_closed(start: Start, served: Serving, inside: Inside) -> None:
 
 def test_a_waitroom_that_hangs(start: Start) -> None:
     """Taking the call and not answering is being away too: 503, free pages free."""
-    with (
-        socket.create_server((HOST, 0)) as deaf,
-        start(deaf.getsockname()[1], "closed") as stack,
-    ):
+    with socket.create_server((HOST, 0)) as deaf, start(deaf.getsockname()[1], "closed") as stack:
         assert 503 == stack.ask("/concert", "a.b.c").status
         assert let_in(stack.ask("/free"))
 

@@ -115,12 +115,7 @@ def _judged(noted: Noted, limits: Limits, changed: bool) -> tuple[Check, ...]:
 
 
 async def _play(
-    plan: Plan,
-    offset_s: float,
-    noted: Noted,
-    watch: Watch,
-    front: Front,
-    progress: Progress | None,
+    plan: Plan, offset_s: float, noted: Noted, watch: Watch, front: Front, progress: Progress | None
 ) -> bool:
     """Let the crowd come; return whether it was stopped early."""
     async with _children(plan, offset_s) as children:

@@ -290,11 +290,7 @@ class _Reader:
 
 
 def _rows(
-    path: Path_,
-    file: Path,
-    lines: csv.DictReader[str],
-    must: tuple[str, ...],
-    may: tuple[str, ...],
+    path: Path_, file: Path, lines: csv.DictReader[str], must: tuple[str, ...], may: tuple[str, ...]
 ) -> list[tuple[float | None, ...]]:
     for name in must:
         if name not in (lines.fieldnames or ()):

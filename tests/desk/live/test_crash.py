@@ -55,12 +55,7 @@ class MortalLines(LiveLines):
         self._after = after
 
     async def settle(
-        self,
-        room: str,
-        tickets: Sequence[Settled] = (),
-        *,
-        pace: str = "",
-        forced: bool = False,
+        self, room: str, tickets: Sequence[Settled] = (), *, pace: str = "", forced: bool = False
     ) -> Outcome:
         """Settle, unless the process is dead."""
         self.writes += 1

@@ -48,10 +48,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 async def desk(database: Database, own: Server, clock: Clock) -> AsyncIterator[Desk]:
     """Open a desk on the server that may be flushed."""
-    async with (
-        open_engine(own.url, clock) as engine,
-        desk_on(database, engine, clock) as desk,
-    ):
+    async with open_engine(own.url, clock) as engine, desk_on(database, engine, clock) as desk:
         yield desk
 
 
@@ -125,10 +122,7 @@ async def test_flushed_while_nobody_was_there(
     """A process that starts after a flush brings back lines that it never saw."""
     store, waiting = await evening(desk, clock)
     own.command("FLUSHALL")
-    async with (
-        open_engine(own.url, clock) as engine,
-        desk_on(database, engine, clock) as other,
-    ):
+    async with open_engine(own.url, clock) as engine, desk_on(database, engine, clock) as other:
         await other.repair()
         await check_agreement(other, store)
         assert [*range(1, 9)] == await positions(other, waiting)

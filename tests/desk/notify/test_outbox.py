@@ -235,13 +235,7 @@ def test_pauses_grow() -> None:
 
 def _notice(shop: Shop, party: Party, kind: Kind, turn: int) -> Notice:
     return Notice(
-        id=1,
-        store=shop.store,
-        party=party.id,
-        kind=kind,
-        round=turn,
-        created_ms=0,
-        tries=1,
+        id=1, store=shop.store, party=party.id, kind=kind, round=turn, created_ms=0, tries=1
     )
 
 

@@ -43,11 +43,7 @@ async def test_a_server_killed_before_it_told(tmp_path: Path) -> None:
     async with open_database(None, tmp_path / "data") as database:
         types = (WaitingType(name="dine-in", title="Dine in"),)
         store = Store(
-            id=STORE,
-            title="Noodles",
-            types=types,
-            webhook_url=receiver.url,
-            webhook_secret=HOOK,
+            id=STORE, title="Noodles", types=types, webhook_url=receiver.url, webhook_secret=HOOK
         )
         await Record(database).add_store(store)
     first = await _start(tmp_path)

@@ -41,10 +41,7 @@ async def test_midnight(
 ) -> None:
     """Three come before midnight and three after: numbers 1, 2, 3 twice, and one order for all."""
     clock = clock_at(midnight - timedelta(minutes=3), time_zone)
-    async with (
-        open_engine(valkey.url, clock) as engine,
-        desk_on(database, engine, clock) as desk,
-    ):
+    async with open_engine(valkey.url, clock) as engine, desk_on(database, engine, clock) as desk:
         store = await new_store(desk, time_zone=time_zone)
         parties = []
         for _ in range(6):
@@ -66,10 +63,7 @@ async def test_midnight(
 async def test_an_hour_twice_is_one_day(database: Database, valkey: Server) -> None:
     """When the clocks go back, the hour that comes again goes on counting and ordering."""
     clock = clock_at(datetime(2026, 10, 25, 2, 10), "Europe/Berlin")
-    async with (
-        open_engine(valkey.url, clock) as engine,
-        desk_on(database, engine, clock) as desk,
-    ):
+    async with open_engine(valkey.url, clock) as engine, desk_on(database, engine, clock) as desk:
         store = await new_store(desk, time_zone="Europe/Berlin")
         parties = []
         for _ in range(5):
@@ -83,10 +77,7 @@ async def test_an_hour_twice_is_one_day(database: Database, valkey: Server) -> N
 async def test_each_line_counts_for_itself(database: Database, valkey: Server) -> None:
     """Two lines of a store, and the stores of two time zones, have numbers of their own."""
     clock = clock_at(datetime(2026, 12, 31, 23, 59), "Asia/Seoul")
-    async with (
-        open_engine(valkey.url, clock) as engine,
-        desk_on(database, engine, clock) as desk,
-    ):
+    async with open_engine(valkey.url, clock) as engine, desk_on(database, engine, clock) as desk:
         seoul = await new_store(desk)
         honolulu = await new_store(desk, time_zone="Pacific/Honolulu")
         before = [await join(desk, store) for store in (seoul, seoul, honolulu)]
@@ -102,10 +93,7 @@ async def test_each_line_counts_for_itself(database: Database, valkey: Server) -
 async def test_back_from_yesterday(database: Database, valkey: Server) -> None:
     """Who ended before midnight and is restored after it has the old number and place."""
     clock = clock_at(datetime(2026, 12, 31, 23, 58), "Asia/Seoul")
-    async with (
-        open_engine(valkey.url, clock) as engine,
-        desk_on(database, engine, clock) as desk,
-    ):
+    async with open_engine(valkey.url, clock) as engine, desk_on(database, engine, clock) as desk:
         store = await new_store(desk)
         first, second = await join(desk, store), await join(desk, store)
         await do(desk, first, Action.CALL, Action.NO_SHOW)
@@ -119,10 +107,7 @@ async def test_back_from_yesterday(database: Database, valkey: Server) -> None:
 async def test_a_night_of_waiting(database: Database, valkey: Server) -> None:
     """Whoever still waits after a whole idle day is neither dropped nor overtaken."""
     clock = clock_at(datetime(2026, 12, 31, 20, 0), "Asia/Seoul")
-    async with (
-        open_engine(valkey.url, clock) as engine,
-        desk_on(database, engine, clock) as desk,
-    ):
+    async with open_engine(valkey.url, clock) as engine, desk_on(database, engine, clock) as desk:
         store = await new_store(desk)
         first = await join(desk, store)
         for _ in range(30):

@@ -14,13 +14,7 @@ from tests.support.clock import Clock
 from waitroom.desk.models import Action, Store, StoreMode, WaitingType
 from waitroom.desk.record.database import open_database
 from waitroom.desk.record.record import Record
-from waitroom.errors import (
-    InvalidInput,
-    StoreExists,
-    UnknownStore,
-    UnknownType,
-    VersionConflict,
-)
+from waitroom.errors import InvalidInput, StoreExists, UnknownStore, UnknownType, VersionConflict
 
 BAR = WaitingType(name="bar", title="Bar", queue_limit=5)
 

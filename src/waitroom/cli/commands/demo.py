@@ -44,10 +44,7 @@ Capacity = Annotated[int, typer.Option(help="How many may be on the site at once
 
 
 def demo(
-    port: Port = 8080,
-    site_port: SitePort = 8081,
-    people: People = 25,
-    capacity: Capacity = 8,
+    port: Port = 8080, site_port: SitePort = 8081, people: People = 25, capacity: Capacity = 8
 ) -> None:
     """Show everything: a concert on sale behind a waiting room, and a crowd that wants tickets.
 

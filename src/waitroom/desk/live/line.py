@@ -72,12 +72,7 @@ class LiveLines:
         """Epoch and revision of each room when it was last known to be whole."""
 
     async def settle(
-        self,
-        room: str,
-        tickets: Sequence[Settled] = (),
-        *,
-        pace: str = "",
-        forced: bool = False,
+        self, room: str, tickets: Sequence[Settled] = (), *, pace: str = "", forced: bool = False
     ) -> Outcome:
         """Bring tickets, and the turnover as text (`pace` in Redis), to what the record says."""
         made = room not in self._marks and await self._make(room)

@@ -53,11 +53,7 @@ class LineSummary:
 
 
 def summarize_line(
-    store: Store,
-    waiting_type: WaitingType,
-    counts: LineCounts,
-    observed: Range | None,
-    now_ms: int,
+    store: Store, waiting_type: WaitingType, counts: LineCounts, observed: Range | None, now_ms: int
 ) -> LineSummary:
     """Return a line as a newcomer sees it now."""
     turnover = read_turnover(counts.pace)

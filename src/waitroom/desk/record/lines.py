@@ -44,11 +44,7 @@ def of_line(store_id: str, line_name: str) -> ColumnElement[bool]:
     return and_(parties.c.store == store_id, parties.c.type == line_name)
 
 
-async def lock_line(
-    connection: AsyncConnection,
-    store_id: str,
-    line_name: str,
-) -> LockedLine:
+async def lock_line(connection: AsyncConnection, store_id: str, line_name: str) -> LockedLine:
     """Lock a line until the transaction ends, and return it. On SQLite the file is locked."""
     if not isinstance(store_id, str) or not STORE_ID.fullmatch(store_id):
         raise UnknownStore(str(store_id))
@@ -149,10 +145,7 @@ async def _free_sort_key(connection: AsyncConnection, party: Party, sort_key: in
 
 
 def listed(
-    store_id: str,
-    line_name: str | None,
-    day: date | None,
-    statuses: Collection[Status] | None,
+    store_id: str, line_name: str | None, day: date | None, statuses: Collection[Status] | None
 ) -> Select[Any]:
     """Return the query for parties in order: all live ones, unless a day or statuses are given."""
     query = select(parties).where(parties.c.store == store_id)
@@ -165,11 +158,7 @@ def listed(
     return query.order_by(parties.c.sort_key, parties.c.id)
 
 
-async def read_turnover(
-    connection: AsyncConnection,
-    store_id: str,
-    line_name: str,
-) -> Turnover:
+async def read_turnover(connection: AsyncConnection, store_id: str, line_name: str) -> Turnover:
     """Return what the last seatings say; a party that registered at the front counts as one."""
     waited = parties.c.seated_ms - parties.c.registered_ms
     minutes = cast(case((waited > 0, waited), else_=0), Float) / 60_000.0

@@ -48,12 +48,7 @@ class Queries:
         async with self.database.look() as connection:
             return await lines.read_party(connection, store_id, party_id)
 
-    async def by_ticket(
-        self,
-        store_id: str,
-        line_name: str,
-        ticket: str,
-    ) -> Party:
+    async def by_ticket(self, store_id: str, line_name: str, ticket: str) -> Party:
         """Return the party that has this ticket in the live line."""
         if not isinstance(ticket, str) or not TICKET.fullmatch(ticket):
             raise UnknownParty
@@ -106,12 +101,7 @@ class Queries:
             rows = (await connection.execute(grouped)).all()
         return {(store, name): (total - called, called) for store, name, total, called in rows}
 
-    async def ended_since(
-        self,
-        store_id: str,
-        line_name: str,
-        since_ms: int,
-    ) -> tuple[Party, ...]:
+    async def ended_since(self, store_id: str, line_name: str, since_ms: int) -> tuple[Party, ...]:
         """Return who left a line since then, the first to leave first."""
         here = lines.of_line(store_id, line_name)
         query = select(parties).where(

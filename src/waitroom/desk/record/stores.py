@@ -104,10 +104,7 @@ async def _take_away(connection: AsyncConnection, store_id: str, name: str) -> N
 
 
 async def _add_type(
-    connection: AsyncConnection,
-    store_id: str,
-    waiting_type: WaitingType,
-    position: int,
+    connection: AsyncConnection, store_id: str, waiting_type: WaitingType, position: int
 ) -> None:
     counts = {"listed": True, "position": position, "last_sort_key": 0, "last_number": 0}
     values = type_values(waiting_type) | counts | {"store": store_id}

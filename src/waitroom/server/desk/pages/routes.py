@@ -14,13 +14,7 @@ from fastapi import APIRouter, Form, Query, Request, Response
 
 from waitroom.desk.models import Place, Store
 from waitroom.desk.record.record import Action
-from waitroom.errors import (
-    BackendUnavailable,
-    DefersUsedUp,
-    NotFound,
-    WaitroomError,
-    WrongStatus,
-)
+from waitroom.errors import BackendUnavailable, DefersUsedUp, NotFound, WaitroomError, WrongStatus
 from waitroom.server.context import Here, Server
 from waitroom.server.desk.access import desk_of
 from waitroom.server.desk.lines import summarize
