@@ -17,8 +17,8 @@ import secrets
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from importlib.metadata import version
@@ -26,9 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import uvloop
-from sqlalchemy import event, func, insert, select, text
+from sqlalchemy import func, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from tests.support.postgres import find_programs, start_postgres
+from tests.support.statements import statements
 
 import waitroom
 from bench.report import Figures, Line, Reporter, percentile
@@ -36,7 +37,6 @@ from waitroom.desk.desk import Desk
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Party, Source, Status, Store, WaitingType
 from waitroom.desk.record.database import Database, open_database
-from waitroom.desk.record.host_keys import HostKeys
 from waitroom.desk.record.record import Record
 from waitroom.desk.record.tables import parties
 from waitroom.engine import Engine
@@ -92,12 +92,9 @@ async def opened(url: str | None, folder: Path) -> AsyncIterator[tuple[Desk, Dat
     async with (
         open_database(url, folder) as database,
         await Engine.connect(None, folder / "live", ring) as engine,
+        aclosing(Desk(Record(database), engine, ring)) as desk,
     ):
-        desk = Desk(Record(database), HostKeys(database), engine, ring)
-        try:
-            yield desk, database
-        finally:
-            await desk.aclose()
+        yield desk, database
 
 
 async def fill(
@@ -204,21 +201,6 @@ async def answers_per_s(
     return answered / (time.perf_counter() - began)
 
 
-@contextmanager
-def queries(engine: AsyncEngine) -> Iterator[list[str]]:
-    """Note every statement that goes to a database."""
-    seen: list[str] = []
-
-    def note(_: object, __: object, statement: str, *___: object) -> None:
-        seen.append(statement)
-
-    event.listen(engine.sync_engine, "before_cursor_execute", note)
-    try:
-        yield seen
-    finally:
-        event.remove(engine.sync_engine, "before_cursor_execute", note)
-
-
 async def measure_places(
     desk: Desk, database: Database, guests: Sequence[Guest], scale: Scale, figures: Figures
 ) -> None:
@@ -233,12 +215,12 @@ async def measure_places(
     turns: list[tuple[float, float]] = []
     asked = 0
     async with counting(database) as engine:
-        with queries(engine) as control:
+        with statements(engine) as control:
             await seeds(guests[0])
         for answer in (ours, seeds):  # warm up: connections and query plans
             await answers_per_s(answer, guests, replace(scale, seconds=scale.seconds / 3))
         for _ in range(scale.rounds):
-            with queries(database.engine) as seen:
+            with statements(database.engine) as seen:
                 mine = await answers_per_s(ours, guests, scale)
             asked += len(seen)
             turns.append((mine, await answers_per_s(seeds, guests, scale)))

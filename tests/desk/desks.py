@@ -15,7 +15,6 @@ from waitroom.desk.live.line import room_of
 from waitroom.desk.live.turnover import turnover_text
 from waitroom.desk.models import Action, Party, Status, Store, WaitingType
 from waitroom.desk.record.database import Database, open_database
-from waitroom.desk.record.host_keys import HostKeys
 from waitroom.desk.record.record import Record
 from waitroom.engine import Engine, LineContents
 from waitroom.tickets import KeyRing
@@ -28,8 +27,7 @@ TYPES = (WaitingType(name=DINE, title="Dine in"), WaitingType(name=TAKEOUT, titl
 async def desk_on(database: Database, engine: Engine, clock: Clock) -> AsyncIterator[Desk]:
     """Open one more process's desk, as far as database and server can tell."""
     record = Record(database, now_us=clock)
-    desk = Desk(record, HostKeys(database), engine, KeyRing([SECRET]), now_us=clock)
-    async with aclosing(desk):
+    async with aclosing(Desk(record, engine, KeyRing([SECRET]))) as desk:
         yield desk
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from sqlalchemy import select
@@ -17,7 +17,6 @@ from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Party, Store, WaitingType
 from waitroom.desk.notify.loops import Notifier
 from waitroom.desk.record.database import Database
-from waitroom.desk.record.host_keys import HostKeys
 from waitroom.desk.record.record import Record
 from waitroom.desk.record.tables import notices as table
 from waitroom.tickets import KeyRing
@@ -30,10 +29,11 @@ PHONE = "010-1234-5678"
 @asynccontextmanager
 async def desk_on(database: Database, url: str) -> AsyncIterator[Desk]:
     """Open a desk as one more process would."""
-    async with open_engine(url) as engine:
-        desk = Desk(Record(database), HostKeys(database), engine, KeyRing([RING]))
+    async with (
+        open_engine(url) as engine,
+        aclosing(Desk(Record(database), engine, KeyRing([RING]))) as desk,
+    ):
         yield desk
-        await desk.aclose()
 
 
 async def add_store(desk: Desk, name: str, url: str | None) -> Store:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from tests.desk.desks import (
     DINE,
@@ -28,6 +27,7 @@ from tests.desk.desks import (
 )
 from tests.support.clock import BAD_TICKETS, SECRET, Clock, open_engine
 from tests.support.servers import Server
+from tests.support.statements import statements
 from waitroom.desk.desk import Desk, open_desk
 from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Action, Source, Status, Store, StoreMode, WaitingType
@@ -55,22 +55,6 @@ async def desk(database: Database, valkey: Server, clock: Clock) -> AsyncIterato
     """Open a desk."""
     async with open_engine(valkey.url, clock) as engine, desk_on(database, engine, clock) as desk:
         yield desk
-
-
-@contextmanager
-def counted(database: Database) -> Iterator[list[str]]:
-    """Collect every statement that goes to the database."""
-    statements: list[str] = []
-
-    def note(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        statements.append(statement)
-
-    engine = database.engine.sync_engine
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        yield statements
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
 
 
 async def test_a_guest_joins(desk: Desk, clock: Clock) -> None:
@@ -101,12 +85,12 @@ async def test_place_asks_no_database(desk: Desk, database: Database, clock: Clo
     parties = await crowd(desk, store, clock, 20)
     await do(desk, parties[0], Action.CALL)
     tokens = [desk.token(party) for party in parties]
-    with counted(database) as statements:
+    with statements(database.engine) as asked:
         places = await asyncio.gather(*(desk.place(store.id, token) for token in tokens))
-        assert [] == statements
+        assert [] == asked
         async with database.look() as connection:  # the control: this one is counted
             await connection.execute(text("SELECT 1"))
-        assert 1 == sum("SELECT 1" in statement for statement in statements)
+        assert 1 == sum("SELECT 1" in statement for statement in asked)
     assert [*range(20)] == [place.position for place in places]
     assert Status.CALLED is places[0].status
     assert [3 * n for n in range(1, 20)] == [place.wait_minutes for place in places[1:]]

@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from tests.desk.desks import (
     DINE,
@@ -25,6 +24,7 @@ from tests.desk.desks import (
     seatings,
 )
 from tests.support.clock import Clock
+from tests.support.statements import statements
 from waitroom.desk.desk import Desk
 from waitroom.desk.inputs import Wish
 from waitroom.desk.live.line import room_of
@@ -174,19 +174,14 @@ async def test_one_answer_without_the_database(desk: Desk, clock: Clock) -> None
     """003-09: position and expected wait come in one answer, without a database query."""
     store = await new_store(desk)
     parties = await crowd(desk, store, clock, 30)
-    statements: list[str] = []
-
-    def note(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        statements.append(statement)
-
-    event.listen(desk.record.database.engine.sync_engine, "before_cursor_execute", note)
     tokens = [desk.token(party) for party in parties]
-    places = await asyncio.gather(*(desk.place(store.id, token) for token in tokens))
-    assert [] == statements
+    with statements(desk.record.database.engine) as asked:
+        places = await asyncio.gather(*(desk.place(store.id, token) for token in tokens))
+        assert [] == asked
+        async with desk.record.database.look() as connection:  # a control: this one is counted
+            await connection.execute(text("SELECT 1"))
+    assert "SELECT 1" in asked
     assert [(n, 15 * n) for n in range(1, 31)] == [(p.position, p.wait_minutes) for p in places]
-    async with desk.record.database.look() as connection:  # a control: this one is counted
-        await connection.execute(text("SELECT 1"))
-    assert "SELECT 1" in statements
 
 
 @pytest.mark.seed("003-10")

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -40,30 +39,17 @@ _GUEST_ACTIONS = (Action.DEFER, Action.CANCEL)
 _CHANGES_TURNOVER = (Action.SEAT, Action.UNDO)
 
 
-def _now_us() -> int:
-    return time.time_ns() // 1000
-
-
 class Desk:
     """The stores of one database, and their live lines in one engine."""
 
-    def __init__(
-        self,
-        record: Record,
-        hosts: HostKeys,
-        engine: Engine,
-        ring: KeyRing,
-        *,
-        now_us: Callable[[], int] = _now_us,
-    ) -> None:
+    def __init__(self, record: Record, engine: Engine, ring: KeyRing) -> None:
         self.record = record
-        self.hosts = hosts
+        self.hosts = HostKeys(record.database)
         self.engine = engine
         self.repairs = Repairs(record, LiveLines(engine))
         self.observed = ObservedWaits(engine)
         self._lines = self.repairs.live
         self._follow = Follower(record, self._lines, self.repairs)
-        self._now_us = now_us
         self._tokens = Tokens(ring)
         self._new_ticket = ring.new_id
         self._spot = engine.spot
@@ -184,7 +170,7 @@ class Desk:
         store = await self.record.store(store_id)
         rooms = [room_of(store_id, line.name) for line in store.types]
         counts = await self._lines.engine.line_counts(rooms)
-        now_ms = self._now_us() // 1000
+        now_ms = self.record.now_ms()
         summaries = []
         for line, room, count in zip(store.types, rooms, counts, strict=True):
             if not count.pace:
@@ -257,7 +243,7 @@ async def open_desk(settings: Settings, engine: Engine, ring: KeyRing) -> AsyncI
     """Open the record, bring the live lines up to date, and keep both in step until the end."""
     async with open_database(settings.desk_database, settings.data_dir) as database:
         record = Record(database)
-        desk = Desk(record, HostKeys(database), engine, ring)
+        desk = Desk(record, engine, ring)
         try:
             await desk.repair()
         except Unavailable as error:  # the lines follow when the server is back

@@ -40,6 +40,7 @@ _STILL = {
     Stage.INSIDE: End.INSIDE,
 }
 
+_SEEN = tuple(name for name in Visit._fields if name not in ("end", "held_until"))
 _FAILING_S = 10.0
 """Somebody who got only errors for this long counts as unreached, not as still to come."""
 
@@ -111,18 +112,7 @@ class Person:
         until = NEVER
         if self.has_called:
             until = min(self.held_until, self.deadline, now if end in _STILL.values() else inf)
-        return Visit(
-            end=end,
-            join_sent=self.join_sent,
-            joined=self.joined,
-            last_waiting=self.last_waiting,
-            called=self.called,
-            enter_sent=self.enter_sent,
-            entered=self.entered,
-            held_until=until,
-            positions=self.positions,
-            rises=self.rises,
-        )
+        return Visit(end, held_until=until, **{name: getattr(self, name) for name in _SEEN})
 
     def still(self, now: float) -> End:
         """Return their end if the test is stopped now."""

@@ -104,8 +104,7 @@ class Acts:
         for person in range(first, self.came):
             crowd.decide(person, self.agenda, self.step, self._scenario.step_s)
         coming = [*again, *range(first, self.came)]
-        for start in range(0, len(coming), MEMBERS_PER_SCRIPT):
-            some = coming[start : start + MEMBERS_PER_SCRIPT]
+        for some in _chunks(coming, MEMBERS_PER_SCRIPT):
             await self._pipeline.join(self._tickets(some), partial(self._joined, some))
             await self._sent(MEMBERS_PER_SCRIPT)
 
@@ -144,8 +143,7 @@ class Acts:
     async def poll(self, people: list[int]) -> None:
         """Let people poll now, and again in a while."""
         jitter = self._rng.uniform
-        for start in range(0, len(people), MEMBERS_PER_SCRIPT):
-            some = people[start : start + MEMBERS_PER_SCRIPT]
+        for some in _chunks(people, MEMBERS_PER_SCRIPT):
             await self._poll(some, partial(self._polled, some))
             self.agenda.extend(Act.POLL, self.step_in(self._poll_s * jitter(0.9, 1.0)), some)
 
@@ -158,8 +156,7 @@ class Acts:
             positions.extend(pair for pair in pairs if pair[1] > 0)
             self._polled(some, reply)
 
-        for start in range(0, len(people), MEMBERS_PER_SCRIPT):
-            some = people[start : start + MEMBERS_PER_SCRIPT]
+        for some in _chunks(people, MEMBERS_PER_SCRIPT):
             await self._poll(some, partial(noted, some))
         await self._pipeline.settle()
         return positions
@@ -187,10 +184,8 @@ class Acts:
 
     async def _put_back(self) -> None:
         while self._absent:
-            some, self._absent = (
-                self._absent[:MEMBERS_PER_SCRIPT],
-                self._absent[MEMBERS_PER_SCRIPT:],
-            )
+            some = self._absent[:MEMBERS_PER_SCRIPT]
+            del self._absent[:MEMBERS_PER_SCRIPT]
             restored = partial(self._restored, some)
             await self._pipeline.join(self._tickets(some), restored, restore=True)
             await self._pipeline.settle()
@@ -242,8 +237,7 @@ class Acts:
             for person in people
             if crowd.where[person] == Where.CALLED and not crowd.habits[person] & (SILENT | AWAY)
         ]
-        for start in range(0, len(some), ENTERS_PER_SCRIPT):
-            these = some[start : start + ENTERS_PER_SCRIPT]
+        for these in _chunks(some, ENTERS_PER_SCRIPT):
             await self._pipeline.enter(self._tickets(these), partial(self._entered, these))
             await self._sent(_EVENTS_PER_CALL)
 
@@ -322,9 +316,9 @@ class Acts:
             await self._put_back()
 
 
-def _chunks(people: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(people), _CALLS):
-        yield people[start : start + _CALLS]
+def _chunks(people: list[int], size: int = _CALLS) -> Iterator[list[int]]:
+    for start in range(0, len(people), size):
+        yield people[start : start + size]
 
 
 async def _nothing() -> None:

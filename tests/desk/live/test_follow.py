@@ -15,7 +15,6 @@ from waitroom.desk.desk import Desk
 from waitroom.desk.live import follow
 from waitroom.desk.models import Action, Party, Turnover
 from waitroom.desk.record.database import Database
-from waitroom.desk.record.host_keys import HostKeys
 from waitroom.desk.record.record import Record
 from waitroom.tickets import KeyRing
 
@@ -42,7 +41,7 @@ async def desk(
     monkeypatch.setattr(follow, "SETTLE_S", 0.05)
     record = HangingRecord(database, now_us=clock)
     async with open_engine(valkey.url, clock) as engine:
-        yield Desk(record, HostKeys(database), engine, KeyRing([SECRET]), now_us=clock)
+        yield Desk(record, engine, KeyRing([SECRET]))
 
 
 def open_connections(database: Database) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import ssl
 import time
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "desk.md"
 
 async def post(url: str) -> str:
     """Post something; return what went wrong, or nothing."""
-    async with Poster(patience_s=5) as poster:
+    async with aclosing(Poster(patience_s=5)) as poster:
         try:
             await poster.post(url, SECRET, "1-a", b"{}", int(time.time()))
         except Undelivered as error:

@@ -6,9 +6,10 @@ import asyncio
 from typing import Any
 
 import pytest
-from sqlalchemy import event, select
+from sqlalchemy import select
 
 from tests.desk.guests import STORE
+from tests.support.statements import statements
 from waitroom.desk.models import Store
 from waitroom.desk.record import host_keys as hostkeys
 from waitroom.desk.record.database import Database
@@ -80,15 +81,10 @@ async def test_a_revoked_key_opens_nothing(hosts: HostKeys) -> None:
 async def test_checks_ask_the_database_once(hosts: HostKeys, database: Database) -> None:
     """However many callers and bad keys there are in a moment."""
     text, _ = await hosts.create(STORE, "front door")
-    asked: list[str] = []
-
-    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
-        asked.append(statement)
-
-    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
-    await asyncio.gather(
-        *(hosts.find(key_text) for key_text in (text, "bad", text[:-1]) for _ in range(50))
-    )
+    with statements(database.engine) as asked:
+        await asyncio.gather(
+            *(hosts.find(key_text) for key_text in (text, "bad", text[:-1]) for _ in range(50))
+        )
     assert 1 == len([statement for statement in asked if "host_keys" in statement])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -12,32 +11,10 @@ import waitroom.server
 from waitroom.desk.models import Range
 from waitroom.server.desk import text as say
 from waitroom.server.desk.pages import place as page_place
-from waitroom.server.pages.text import LANGUAGES, load_text
+from waitroom.server.pages.text import load_text
 
 HERE = Path(waitroom.server.__file__).parent
-
-
 ENGLISH, KOREAN = load_text("desk", "en"), load_text("desk", "ko")
-
-
-def fields(text: str) -> set[str]:
-    """Return what is filled into a sentence."""
-    return set(re.findall(r"\{(\w+)\}", text))
-
-
-def test_every_key_is_in_every_language() -> None:
-    """No page can meet a word that a language lacks, or one with other values in it."""
-    assert ENGLISH.words.keys() == KOREAN.words.keys()
-    # Korean has no plural, so its "one" may or may not say the number.
-    for key, words in ENGLISH.words.items():
-        assert fields(words) | {"n"} == fields(KOREAN.words[key]) | {"n"}, key
-
-
-def test_files_are_sorted() -> None:
-    """A locale file is in order, so that a translation is easy to compare."""
-    for lang in LANGUAGES:
-        keys = list(json.loads((HERE / f"locales/desk/{lang}.json").read_text("utf-8")))
-        assert sorted(keys) == keys
 
 
 def test_every_key_is_used() -> None:

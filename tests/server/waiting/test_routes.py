@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,18 +12,12 @@ import pytest
 from waitroom.estimate.methods import Wait
 from waitroom.models import Mode, Policy, Reason
 from waitroom.server.http import statics
-from waitroom.server.pages.text import LANGUAGES
 from waitroom.server.waiting import view as page_view
 from waitroom.server.waiting.view import Face, PageView, client_keys, render
 from waitroom.server.waiting.words import clock, span, wait_words, words_of
 
 HERE = Path(page_view.__file__).parents[1]
 ENGLISH, KOREAN = words_of("en"), words_of("ko")
-
-
-def fields(sentence: str) -> set[str]:
-    """Return the names that a sentence leaves open."""
-    return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
 
 
 def browser(served_base: str, **headers: str) -> httpx.Client:
@@ -40,16 +33,6 @@ def heading(answer: httpx.Response) -> str:
 
 
 # Words ----------------------------------------------------------------------------------------
-
-
-def test_every_key_is_in_every_language() -> None:
-    """No page can meet a word that a language lacks, or one with other values in it."""
-    for lang in LANGUAGES:
-        words = words_of(lang).words
-        assert ENGLISH.words.keys() == words.keys()
-        assert {k: fields(v) for k, v in ENGLISH.words.items()} == {
-            k: fields(v) for k, v in words.items()
-        }
 
 
 def test_every_key_is_used() -> None:

@@ -105,7 +105,6 @@ def _check_ports(port: int, site_port: int) -> None:
 
 
 def _settings(home: Path, port: int, site_port: int, capacity: int) -> Settings:
-    """Return settings of its own: a demonstration must not touch the rooms of anybody."""
     texts = {
         "title": "Night Lights · 밤의 빛",
         "message": "Many people want tickets right now. You are in line; we let people in in order."
@@ -120,10 +119,14 @@ def _settings(home: Path, port: int, site_port: int, capacity: int) -> Settings:
     lines += [f"{name} = {json.dumps(value)}" for name, value in (texts | numbers).items()]
     config = home / "rooms.toml"
     config.write_text("\n".join(lines) + "\n", "utf-8")
+    return own_settings(home, port, config=config)
+
+
+def own_settings(home: Path, port: int, **more: Any) -> Settings:
+    """Return settings of its own: a demonstration must touch nothing of anybody."""
     return Settings(
         data_dir=home / "data",
         secret=secrets.token_urlsafe(32),
-        config=config,
         host=HOST,
         port=port,
         admin_key=f"wr_demo_{secrets.token_urlsafe(24)}",
@@ -133,6 +136,7 @@ def _settings(home: Path, port: int, site_port: int, capacity: int) -> Settings:
         drain_s=0.5,
         log_json=False,
         log_level="warning",
+        **more,
     )
 
 

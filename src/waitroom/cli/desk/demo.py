@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import secrets
 import signal
 import tempfile
 import threading
@@ -19,7 +18,7 @@ from typing import Annotated
 
 import typer
 
-from waitroom.cli.commands.demo import HOST, answers
+from waitroom.cli.commands.demo import HOST, answers, own_settings
 from waitroom.cli.desk.group import check_installed
 from waitroom.settings import Settings
 
@@ -45,7 +44,8 @@ def desk_demo(port: Port = 8080) -> None:
     resolve(HOST, port)
     stop = threading.Event()
     with tempfile.TemporaryDirectory(prefix="waitroom-desk-") as made:
-        settings = _settings(Path(made), port)
+        url = f"http://{HOST}:{port}"
+        settings = own_settings(Path(made), port, public_url=url, desk=True)
         key = asyncio.run(_prepare(settings))
 
         def begin() -> None:
@@ -55,25 +55,6 @@ def desk_demo(port: Port = 8080) -> None:
             parent.serve(settings, on_ready=begin)
         finally:
             stop.set()
-
-
-def _settings(home: Path, port: int) -> Settings:
-    """Return settings of its own: a demonstration must not touch the stores of anybody."""
-    return Settings(
-        data_dir=home / "data",
-        secret=secrets.token_urlsafe(32),
-        host=HOST,
-        port=port,
-        public_url=f"http://{HOST}:{port}",
-        admin_key=f"wr_demo_{secrets.token_urlsafe(24)}",
-        connections=1_000,
-        joins_per_minute=0,  # all guests have one address
-        answer_within_s=5,  # a laptop may be busy with something else
-        drain_s=0.5,
-        log_json=False,
-        log_level="warning",
-        desk=True,
-    )
 
 
 async def _prepare(settings: Settings) -> str:

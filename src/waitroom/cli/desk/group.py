@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -56,11 +56,7 @@ async def open_lines(cli: Session) -> AsyncIterator[Desk]:
     """Open the desk with its live lines, for one command: nothing runs in the background."""
     async with open_record(cli) as database, cli.engine() as engine:
         from waitroom.desk.desk import Desk
-        from waitroom.desk.record.host_keys import HostKeys
         from waitroom.desk.record.record import Record
 
-        desk = Desk(Record(database), HostKeys(database), engine, engine.ring)
-        try:
+        async with aclosing(Desk(Record(database), engine, engine.ring)) as desk:
             yield desk
-        finally:
-            await desk.aclose()

@@ -14,7 +14,6 @@ import logging
 import socket
 import ssl
 from ipaddress import IPv6Address, ip_address
-from typing import Self
 
 import httpx
 
@@ -45,7 +44,7 @@ def allowed(address: str) -> bool:
 
 
 class Poster:
-    """Posts notices: `async with Poster() as poster`."""
+    """Posts notices; close it at the end."""
 
     def __init__(self, patience_s: float = PATIENCE_S) -> None:
         self.patience_s = patience_s
@@ -61,12 +60,6 @@ class Poster:
             trust_env=False,
             headers={"User-Agent": "Waitroom", "Content-Type": "application/json"},
         )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        await self.aclose()
 
     async def aclose(self) -> None:
         """Close what is open."""

@@ -52,11 +52,15 @@ class Record(Queries):
         super().__init__(database)
         self._now_us = now_us
 
+    def now_ms(self) -> int:
+        """Return the time by which the record goes."""
+        return self._now_us() // 1000
+
     # Stores ---------------------------------------------------------------------------------
 
     async def add_store(self, store: Store) -> Store:
         """Add a store, and return it as it is kept."""
-        made = replace(checked_store(store), version=1, created_ms=self._now_ms())
+        made = replace(checked_store(store), version=1, created_ms=self.now_ms())
         try:
             async with self.database.change() as connection:
                 await add_store(connection, made)
@@ -174,7 +178,7 @@ class Record(Queries):
         """
         days = select(stores.c.keep_phones_days).where(stores.c.id == parties.c.store)
         kept_ms = cast(days.scalar_subquery(), BigInteger) * DAY_MS
-        limit = literal(self._now_ms(), BigInteger) - kept_ms
+        limit = literal(self.now_ms(), BigInteger) - kept_ms
         gone = parties.c.status.not_in(_LIVE)
         old = and_(known, parties.c.registered_ms < limit)
         late = or_(gone, parties.c.registered_ms < limit - DAY_MS)
@@ -186,11 +190,8 @@ class Record(Queries):
 
     # Within ---------------------------------------------------------------------------------
 
-    def _now_ms(self) -> int:
-        return self._now_us() // 1000
-
     def _deed(self, action: str, by: str, op_id: str | None = None, **detail: Any) -> Deed:
-        return Deed(action, needed_text("by", by, 80), self._now_ms(), op_id, detail)
+        return Deed(action, needed_text("by", by, 80), self.now_ms(), op_id, detail)
 
     @asynccontextmanager
     async def _change(self, op_id: str | None = None) -> AsyncIterator[AsyncConnection]:
