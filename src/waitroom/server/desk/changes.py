@@ -7,7 +7,6 @@ from typing import Any
 
 from waitroom.credentials.roles import Role
 from waitroom.desk.models import Store, StoreMode, WaitingType
-from waitroom.desk.record.host_keys import HostKey
 from waitroom.errors import InvalidInput
 from waitroom.operations import stores
 from waitroom.operations.trail import Actor, Trail, Way
@@ -26,7 +25,7 @@ async def create(server: Server, caller: HostCaller, body: NewStore) -> Store:
     lines = [TypeChange(name="dine-in", title="Dine in")] if body.types is None else body.types
     given["types"] = _merged((), lines)
     store = Store(id=body.id, **given)
-    return await stores.create(desk_of(server).record, _trail(server, caller), store)
+    return await stores.create(desk_of(server).record, trail_of(server, caller), store)
 
 
 async def change(server: Server, caller: HostCaller, store_id: str, body: StoreChange) -> Store:
@@ -55,23 +54,11 @@ async def change_fields(
     version: int | None = None,
 ) -> Store:
     """Change fields of a store that the caller may change."""
-    return await stores.change(desk_of(server), _trail(server, caller), old, given, version)
+    return await stores.change(desk_of(server), trail_of(server, caller), old, given, version)
 
 
-async def create_key(
-    server: Server, caller: HostCaller, store: str, name: str
-) -> tuple[str, HostKey]:
-    """Make a host key."""
-    keys = desk_of(server).hosts
-    return await stores.create_host_key(keys, _trail(server, caller), store, name)
-
-
-async def revoke_key(server: Server, caller: HostCaller, store: str, key_id: str) -> None:
-    """Revoke a host key."""
-    await stores.revoke_host_key(desk_of(server).hosts, _trail(server, caller), store, key_id)
-
-
-def _trail(server: Server, caller: HostCaller) -> Trail:
+def trail_of(server: Server, caller: HostCaller) -> Trail:
+    """Return the audit log, signed by whoever sends a request."""
     way = Way.PAGE if caller.form_token else Way.API
     actor = Actor(caller.key_id, caller.name, caller.role or "host", way, caller.address)
     return Trail(server.audit, actor)

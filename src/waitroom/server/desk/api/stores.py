@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Response
 
+from waitroom.operations import stores
 from waitroom.server.context import Here
 from waitroom.server.desk import changes
 from waitroom.server.desk.access import desk_of
@@ -34,8 +35,8 @@ router = APIRouter(
 @router.get("")
 async def list_stores(server: Here, _: Admin) -> Stores:
     """Return all stores with their settings."""
-    stores = await desk_of(server).record.stores()
-    return Stores(stores=[store_record(store, secrets=True) for store in stores])
+    listed = await desk_of(server).record.stores()
+    return Stores(stores=[store_record(store, secrets=True) for store in listed])
 
 
 @router.post("", status_code=201)
@@ -60,7 +61,8 @@ async def create_host(
     server: Here, caller: StoreAdmin, store: StoreId, body: NewHost
 ) -> HostKeyMade:
     """Make a host key; this answer is the only place where it is shown."""
-    text, made = await changes.create_key(server, caller, store, body.name)
+    keys, trail = desk_of(server).hosts, changes.trail_of(server, caller)
+    text, made = await stores.create_host_key(keys, trail, store, body.name)
     return HostKeyMade(key=text, **host_key_body(made).model_dump())
 
 
@@ -69,4 +71,5 @@ async def revoke_host(
     server: Here, caller: StoreAdmin, store: StoreId, key_id: Annotated[str, Path(max_length=64)]
 ) -> None:
     """Revoke a host key; every server refuses it within two seconds, and ends its streams soon."""
-    await changes.revoke_key(server, caller, store, key_id)
+    keys, trail = desk_of(server).hosts, changes.trail_of(server, caller)
+    await stores.revoke_host_key(keys, trail, store, key_id)
