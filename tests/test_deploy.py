@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.programs import needed
 from waitroom import __version__
 from waitroom.rehearsal.scenario_file import read as read_scenario
 from waitroom.server.metrics.families import METRICS
@@ -291,12 +290,7 @@ NGINX = (DEPLOY / "nginx.conf").read_text("utf-8")
 
 def test_nginx_takes_its_file(tmp_path: Path) -> None:
     """The real nginx finds nothing wrong with it."""
-    binary = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
-    if binary is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("nginx is not installed, and CI must check its file")
-        pytest.skip("nginx is not installed: `apt install nginx` to check its file")
-    command = [binary, "-t", "-p", str(tmp_path), "-c", str(DEPLOY / "nginx.conf")]
+    command = [needed("nginx"), "-t", "-p", str(tmp_path), "-c", str(DEPLOY / "nginx.conf")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     assert "test is successful" in done.stderr, done.stderr
     assert 0 == done.returncode

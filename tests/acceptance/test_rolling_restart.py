@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import re
-import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
-
+from tests.stacks.tools import run_nginx
 from tests.support.clients import HOST, Wire, ask, live, metric, request, scrape
 from tests.support.counts import count
+from tests.support.programs import needed
 from tests.support.servers import free_port, start_server, wait_for
 from tests.support.serving import ADMIN, Serving, await_ready, end, launch, serving
 
@@ -29,20 +27,10 @@ POLICY = b'{"name": "hall", "policy": {"capacity": 5, "presence_s": 600}}'
 OPERATOR = ADMIN | {"content-type": "application/json"}
 
 
-def program_or_skip(name: str) -> str:
-    """Return a program's path; without it the test is skipped, but fails in CI."""
-    path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
-    if path is None and os.environ.get("CI") == "true":
-        pytest.fail(f"{name} is not installed, and CI must restart servers with it")
-    if path is None:
-        pytest.skip(f"{name} is not installed: `apt install {name}` to restart servers with it")
-    return path
-
-
 @contextlib.contextmanager
 def nginx(folder: Path, upstreams: list[int]) -> Iterator[int]:
     """Run nginx with the file that we give to others, on a free port, before these servers."""
-    binary, port = program_or_skip("nginx"), free_port()
+    port = free_port()
     servers = "".join(
         f"        server {HOST}:{port} max_fails=1 fail_timeout=2s;\n" for port in upstreams
     )
@@ -53,24 +41,8 @@ def nginx(folder: Path, upstreams: list[int]) -> Iterator[int]:
     text = re.sub(r"access_log .*;", "access_log off;", text)
     # A busy machine may take seconds for an answer; only a server that is gone is another matter.
     text = re.sub(r"(proxy_\w*timeout) (1s|3s|10s|500ms);", r"\1 60s;", text)
-    paths = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    temp = "".join(f"    {name}_temp_path {folder}/{name};\n" for name in paths)
-    (folder / "nginx.conf").write_text(text.replace("http {\n", "http {\n" + temp, 1))
-    command = [binary, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", "daemon off;"]
-    with (folder / "nginx.log").open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out)
-    try:
-        wait_for(lambda: process.poll() is not None or _answers(port), "nginx")
+    with run_nginx(folder, text, port):
         yield port
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
-
-
-def _answers(port: int) -> bool:
-    with contextlib.suppress(OSError, AssertionError):
-        return ask(port, request("GET", "/healthz")).status == 200
-    return False
 
 
 @dataclass(slots=True)
@@ -173,7 +145,7 @@ def relaunch(server: Serving) -> Serving:
 @contextlib.contextmanager
 def fleet(folder: Path) -> Iterator[list[Serving]]:
     """Run servers that share a backend and a secret."""
-    program_or_skip("nginx")
+    needed("nginx")
     with start_server("valkey", folder / "backend") as backend:
         (folder / "url").write_text(backend.url)
         settings = {"redis_url": backend.url, "drain_s": DRAIN_S, "proxies": HOST}
@@ -218,7 +190,7 @@ def test_a_busy_server_resets_nobody(tmp_path: Path) -> None:
     A connection that the kernel took and nobody answered would be an error to wrk ("read"); one
     that was refused outright ("write", to wrk) a proxy simply makes elsewhere.
     """
-    wrk = program_or_skip("wrk")
+    wrk = needed("wrk")
     with serving(tmp_path, drain_s=1) as server:
         ask(server.port, request("POST", "/v1/admin/rooms", OPERATOR, POLICY))
         url = f"{server.base}/v1/rooms/hall"

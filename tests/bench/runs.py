@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,9 +31,3 @@ def figures(name: str) -> dict[str, Any]:
     assert 0 == done.returncode, done.stderr
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
-
-
-def wrk_or_skip() -> None:
-    """Skip a test where wrk is not installed, but not in CI."""
-    if shutil.which("wrk") is None and os.environ.get("CI") != "true":
-        pytest.skip("wrk is not installed (Debian: apt install wrk)")

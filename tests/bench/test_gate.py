@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.bench.runs import figures, wrk_or_skip
+from tests.bench.runs import figures
+from tests.support.programs import needed
 
 KEYS = {
     "verify_cached_us",
@@ -18,7 +19,7 @@ KEYS = {
 
 def test_ends_with_one_json_object() -> None:
     """The last line is one JSON object with every key, and the gate hardly asks Waitroom."""
-    wrk_or_skip()
+    needed("wrk")
     result = figures("gate")
     assert set() == KEYS - result.keys()
     assert result["lookups_per_request"] <= 0.05

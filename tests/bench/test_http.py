@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.runs import figures, run, wrk_or_skip
+from tests.bench.runs import figures, run
+from tests.support.programs import needed
 
 KEYS = {
     "poll_ratio",
@@ -30,7 +31,7 @@ POSITIVE = ("poll_ratio", "join_ratio", "check_per_s_ratio", "poll_p99_ms", "sse
 
 def test_ends_with_one_json_object() -> None:
     """The last line is one JSON object with every key, and everybody got answers."""
-    wrk_or_skip()
+    needed("wrk")
     result = figures("http")
     assert set() == KEYS - result.keys()
     # Not how many: a test shares its machine, and a starved server has reason to refuse people.

@@ -19,7 +19,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright, expect
 
-from tests.browser.stage import FLAGS, PHONE, SOON_MS, Stage, chromium_or_skip
+from tests.browser.stage import FLAGS, PHONE, SOON_MS, Stage
+from tests.support.programs import needed
 from tests.support.serving import Serving
 
 Open = Callable[..., Awaitable[Page]]
@@ -30,7 +31,7 @@ expect.set_options(timeout=SOON_MS)
 @pytest.fixture(autouse=True, scope="package")
 def chromium() -> Path:
     """Skip all of this folder where there is no Chromium."""
-    return chromium_or_skip()
+    return Path(needed("chromium"))
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 from playwright.async_api import Page
 
 from tests.support.serving import ADMIN
 
-CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -29,15 +27,6 @@ SOON_MS = 90_000
 PHONE = {"width": 390, "height": 844}
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 LARGEST_IMAGE = 100_000
-
-
-def chromium_or_skip() -> Path:
-    """Return Debian's Chromium; without it the test is skipped, but fails in CI."""
-    if CHROMIUM.exists():
-        return CHROMIUM
-    if os.environ.get("CI") == "true":
-        pytest.fail("chromium is not installed, and CI must see the pages in a browser")
-    pytest.skip("chromium is not installed: `apt install chromium` to test the pages")
 
 
 class Stage:

@@ -9,7 +9,8 @@ import pytest
 from playwright.async_api import expect
 
 from tests.browser.conftest import Open
-from tests.browser.stage import Stage, chromium_or_skip, heading
+from tests.browser.stage import Stage, heading
+from tests.support.programs import needed
 from tests.support.servers import Server, start_server
 from tests.support.serving import Serving, serving
 
@@ -28,7 +29,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, store: Server) -> Iterator[Serving]:
     """Run a server on that Valkey."""
-    chromium_or_skip()
+    needed("chromium")
     folder = tmp_path_factory.mktemp("served")
     with serving(folder, redis_url=store.url) as server:
         yield server

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +16,7 @@ from playwright.async_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import Open
 from tests.browser.stage import Stage
+from tests.stacks.tools import run_nginx
 from tests.support.servers import free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -209,20 +207,16 @@ async def test_a_bug_of_the_app_stops_nothing(stage: Stage, browser: Browser) ->
     await context.close()
 
 
-def cors_of_the_docs(folder: Path, waitroom: str, port: int) -> Path:
-    """Write a file for nginx with what the docs say about apps of another origin, and an app."""
+def cors_of_the_docs(folder: Path, waitroom: str, port: int) -> str:
+    """Write an app; return a file for nginx with what the docs say about apps of another origin."""
     text = (Path(__file__).parents[2] / "docs/spa.md").read_text("utf-8")
     (config,) = re.findall(r"^```nginx\n(.*?)^```", text, re.M | re.S)
     config = config.replace("https://app.example", f"http://localhost:{port}")
     (folder / "app").write_text(APP.replace("BASE", f"http://127.0.0.1:{port}"))
-    path = folder / "nginx.conf"
-    path.write_text(
-        f"""pid {folder}/nginx.pid; error_log {folder}/error.log; daemon off; master_process off;
+    return f"""pid {folder}/nginx.pid; error_log {folder}/error.log; master_process off;
         events {{ }}
         http {{
-            access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
-            fastcgi_temp_path {folder}/fast; uwsgi_temp_path {folder}/uwsgi;
-            scgi_temp_path {folder}/scgi;
+            access_log off;
             upstream waitroom {{ server {waitroom.removeprefix("http://")}; }}
             server {{
                 listen 127.0.0.1:{port};
@@ -231,26 +225,14 @@ def cors_of_the_docs(folder: Path, waitroom: str, port: int) -> Path:
                 location = /app {{ root {folder}; default_type text/html; }}
             }}
         }}"""
-    )
-    return path
 
 
 @pytest.fixture
 def elsewhere(stage: Stage, tmp_path: Path) -> Iterator[str]:
     """Run nginx in front of Waitroom; it has an app too, on `localhost` instead of 127.0.0.1."""
-    binary = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
-    if binary is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("nginx is not installed, and CI must see an app of another origin")
-        pytest.skip("nginx is not installed: `apt install nginx` to try another origin")
     port = free_port()
-    conf = cors_of_the_docs(tmp_path, stage.base, port)
-    process = subprocess.Popen([binary, "-p", str(tmp_path), "-c", str(conf)])
-    try:
+    with run_nginx(tmp_path, cors_of_the_docs(tmp_path, stage.base, port), port):
         yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(10)
 
 
 async def test_an_app_of_another_origin(stage: Stage, open_page: Open, elsewhere: str) -> None:

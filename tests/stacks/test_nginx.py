@@ -10,8 +10,9 @@ import httpx
 import pytest
 
 from tests.stacks.conftest import Inside, come_in
-from tests.stacks.tools import EXAMPLES, ROOM, Quiet, Stack, let_in, needed, nginx, upstream
+from tests.stacks.tools import EXAMPLES, ROOM, Quiet, Stack, let_in, nginx, upstream
 from tests.support.clients import ask
+from tests.support.programs import needed
 from tests.support.servers import wait_for
 from tests.support.serving import Serving
 
@@ -40,7 +41,7 @@ def saying(status: int) -> contextlib.AbstractContextManager[int]:
 def test_nginx_takes_the_file_as_it_is(tmp_path: Path) -> None:
     """The real nginx finds nothing wrong with it, not even a warning."""
     config = str(EXAMPLES / "nginx" / "nginx.conf")
-    command = [needed("nginx", "nginx"), "-t", "-p", str(tmp_path), "-c", config]
+    command = [needed("nginx"), "-t", "-p", str(tmp_path), "-c", config]
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     assert "test is successful" in done.stderr, done.stderr
     assert "[warn]" not in done.stderr.replace('[warn] the "user"', "")

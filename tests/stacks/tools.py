@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.clients import HOST, Reply, ask, request
+from tests.support.programs import needed
 from tests.support.servers import free_port, wait_for
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -56,16 +57,6 @@ def let_in(reply: Reply) -> bool:
     return reply.body.startswith(b"the site")
 
 
-def needed(name: str, package: str) -> str:
-    """Return a program's path; without it the test is skipped, but fails in CI."""
-    program = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
-    if program is None and os.environ.get("CI") == "true":
-        pytest.fail(f"{name} is not installed, and CI must run the example for it")
-    if program is None:
-        pytest.skip(f"{name} is not installed: `apt install {package}` to run its example")
-    return program
-
-
 @contextlib.contextmanager
 def running(command: list[str], folder: Path, port: int, env: Mapping[str, str]) -> Iterator[None]:
     """Run a process until the end of the block; it is ready when its port answers."""
@@ -87,7 +78,7 @@ def running(command: list[str], folder: Path, port: int, env: Mapping[str, str])
         yield
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 class Quiet(BaseHTTPRequestHandler):
@@ -139,7 +130,7 @@ def nginx(
     patient: bool = True,
 ) -> Iterator[Stack]:
     """Run nginx with our file, on a free port; `patient` gives a busy machine more time."""
-    binary, port = needed("nginx", "nginx"), free_port()
+    port = free_port()
     text = (EXAMPLES / "nginx" / "nginx.conf").read_text("utf-8")
     for old, new in (
         ("worker_processes auto;", "worker_processes 1;"),
@@ -152,14 +143,23 @@ def nginx(
         text = text.replace(old, new)
     if patient:
         text = re.sub(r"(proxy_connect_timeout|proxy_read_timeout) \d+ms;", r"\1 5s;", text)
+    with run_nginx(folder, edit(text), port):
+        yield Stack("nginx", port)
+
+
+@contextlib.contextmanager
+def run_nginx(folder: Path, text: str, port: int) -> Iterator[None]:
+    """Run nginx with a configuration that listens on a port, in a folder of its own."""
     paths = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     temp = "".join(f"    {name}_temp_path {folder}/{name};\n" for name in paths)
-    (folder / "nginx.conf").write_text(edit(text).replace("http {\n", "http {\n" + temp, 1))
+    config = folder / "nginx.conf"
+    config.write_text(text.replace("http {\n", "http {\n" + temp, 1))
     # Its workers would be `nobody`, who may not look into the folders of a test.
     directives = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
-    command = [binary, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", directives]
+    binary = needed("nginx")
+    command = [binary, "-p", str(folder), "-c", str(config), "-g", directives]
     with running(command, folder, port, {}):
-        yield Stack("nginx", port)
+        yield
 
 
 @contextlib.contextmanager
@@ -168,7 +168,7 @@ def node(
 ) -> Iterator[Stack]:
     """Run the example for Node, with jose as npm has it."""
     binary, port = needed("node", "nodejs"), free_port()
-    npm = needed("npm", "npm")
+    npm = needed("npm")
     shutil.copytree(EXAMPLES / "node", folder, dirs_exist_ok=True)
     if not (folder / "node_modules" / "jose").is_dir():
         quiet = ("--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -20,9 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self
 
-import pytest
-
 from tests.support.leaks import WATCH
+from tests.support.programs import needed
 from waitroom.engine.connection.embedded import find_server_binary, guarded
 
 Kind = Literal["valkey", "redis"]
@@ -32,11 +30,7 @@ HOST = "127.0.0.1"
 
 def redis_server_or_skip() -> Path:
     """Return the `redis-server` on PATH; without one the test is skipped, but fails in CI."""
-    if program := shutil.which("redis-server"):
-        return Path(program)
-    if os.environ.get("CI") == "true":
-        pytest.fail("redis-server is not installed, and CI must test Redis, not only Valkey")
-    pytest.skip("redis-server is not installed: `apt install redis-server` to test Redis too")
+    return Path(needed("redis-server"))
 
 
 def free_port() -> int:
