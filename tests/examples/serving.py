@@ -6,26 +6,29 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import uvicorn
 from examples.concert.app import Site, gate_options, ungated
 
-from tests.support.servers import free_port
+from tests.support.servers import HOST, free_port
 from waitroom.gates.asgi import WaitroomGate
 
 
 @contextlib.contextmanager
-def running(app: Any, port: int) -> Iterator[str]:
-    """Run an ASGI app; return its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", lifespan="on"))
+def running(app: Any, port: int = 0, lifespan: Literal["on", "off"] = "on") -> Iterator[int]:
+    """Run an ASGI app; return its port, which is a free one unless it is given."""
+    quiet = uvicorn.Config(
+        app, HOST, port, log_level="critical", lifespan=lifespan, ws="none", loop="asyncio"
+    )
+    server = uvicorn.Server(quiet)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
         while not server.started:
             assert thread.is_alive(), "the site did not start"
             thread.join(0.01)
-        yield f"http://127.0.0.1:{port}"
+        yield server.servers[0].sockets[0].getsockname()[1]
     finally:
         server.should_exit = True
         thread.join(20)
@@ -43,5 +46,5 @@ def concert(folder: Path, waitroom_url: str, room: str, watch: Any = None) -> It
     )
     inner = ungated(site)
     gated = WaitroomGate(inner if watch is None else watch(inner), gate_options(site, waitroom_url))
-    with running(gated, port) as url:
-        yield url
+    with running(gated, port):
+        yield f"http://{HOST}:{port}"

@@ -6,7 +6,6 @@ answers `secret`; the rest answers `open`. `/concert/pay` ends the session by a 
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import posixpath
 import threading
@@ -19,7 +18,6 @@ from typing import Any
 import django  # type: ignore[import-untyped]
 import flask
 import litestar
-import uvicorn
 from django.conf import settings  # type: ignore[import-untyped]
 from django.core.handlers.asgi import ASGIHandler  # type: ignore[import-untyped]
 from django.core.handlers.wsgi import WSGIHandler  # type: ignore[import-untyped]
@@ -31,6 +29,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from tests.examples.serving import running
 from tests.support.clients import HOST
 from waitroom.gates import asgi, wsgi
 from waitroom.gates import django as django_gate
@@ -193,29 +192,11 @@ def site(name: str, options: Options) -> Iterator[int]:
     GATES.clear()
     app = _made(name, options)
     try:
-        with (_uvicorn if name in _ASYNC else _wsgiref)(app) as port:
+        with running(app, lifespan="off") if name in _ASYNC else _wsgiref(app) as port:
             yield port
     finally:
         for gate in GATES:
             gate.close()
-
-
-@contextlib.contextmanager
-def _uvicorn(app: Any) -> Iterator[int]:
-    config = uvicorn.Config(
-        app, HOST, 0, log_level="critical", lifespan="off", ws="none", loop="asyncio"
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=asyncio.run, args=(server.serve(),), daemon=True)
-    thread.start()
-    while not server.started:
-        thread.join(0.01)
-        assert thread.is_alive()
-    try:
-        yield server.servers[0].sockets[0].getsockname()[1]
-    finally:
-        server.should_exit = True
-        thread.join(10)
 
 
 class _Quiet(wsgiref.simple_server.WSGIRequestHandler):
