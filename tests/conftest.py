@@ -7,6 +7,7 @@ import gc
 import logging
 import secrets
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -49,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the kinds of servers that only CI runs, and begin with what takes longest."""
     out = {item for item in items if not order.is_due(item)}
-    if not order.is_whole():
+    if not order.is_whole() and not _names_files(config):
         out |= order.sampled(items)
     config.hook.pytest_deselected(items=[item for item in items if item in out])
     due = [item for item in items if item not in out]
@@ -66,6 +67,25 @@ def pytest_collection_finish() -> None:
     """Hide what is there for good from the garbage collector, which then is quick."""
     gc.collect()
     gc.freeze()
+
+
+def _names_files(config: pytest.Config) -> bool:
+    """Tell whether somebody asked for certain files: they get all of those, not a sample."""
+    workers_input: dict[str, bool] = getattr(config, "workerinput", {})
+    asked = config.args_source is pytest.Config.ArgsSource.ARGS
+    return workers_input.get("names_files", asked)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker what it cannot see: its arguments are always given."""
+    node.workerinput["names_files"] = _names_files(node.config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> order.ByFile:
+    """Give each worker one file after the other, and all files of the browser to one worker."""
+    return order.ByFile(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -60,6 +60,7 @@ def run(served: Serving, folder: Path, *options: str) -> None:
     assert "Tested: 0" not in done.stdout
 
 
+@pytest.mark.sample(0)
 def test_visitors_calls(served: Serving, tmp_path: Path) -> None:
     """No 5xx, no status or body that is not documented, nothing invalid accepted."""
     # An open event stream has no end that a client could wait for.
@@ -73,6 +74,7 @@ def test_visitors_calls(served: Serving, tmp_path: Path) -> None:
     assert "error" not in served.said()
 
 
+@pytest.mark.sample(0)
 def test_operators_calls(served: Serving, tmp_path: Path) -> None:
     """The same with an admin's key, for everything else that the document has."""
     # Policies may contradict themselves in ways that no schema tells, and bad keys are limited.

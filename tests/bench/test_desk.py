@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.bench.runs import figures
 from tests.support.postgres import postgres_or_skip
 
 
+@pytest.mark.sample(0)
 def test_it_ends_with_its_figures() -> None:
     """A run in small counts ends with JSON: no query for a place, one for the control."""
     postgres_or_skip()

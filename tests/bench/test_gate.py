@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.bench.runs import figures
 from tests.support.programs import needed
 
@@ -17,6 +19,7 @@ KEYS = {
 }
 
 
+@pytest.mark.sample(0)
 def test_ends_with_one_json_object() -> None:
     """The last line is one JSON object with every key, and the gate hardly asks Waitroom."""
     needed("wrk")

@@ -29,6 +29,7 @@ KEYS = {
 POSITIVE = ("poll_ratio", "join_ratio", "check_per_s_ratio", "poll_p99_ms", "sse_streams")
 
 
+@pytest.mark.sample(0)
 def test_ends_with_one_json_object() -> None:
     """The last line is one JSON object with every key, and everybody got answers."""
     needed("wrk")

@@ -11,7 +11,7 @@ from tests.support.serving import Serving
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", ["/docs", "/docs/errors"])
 async def test_everybody_can_read_it(

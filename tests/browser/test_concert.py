@@ -17,7 +17,7 @@ from playwright.async_api import TimeoutError as TooLate
 from tests.browser.stage import PHONE, Stage, picture
 from tests.examples.serving import concert
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(0)]
 SERIOUS = ("serious", "critical")
 
 

@@ -145,7 +145,7 @@ async def test_without_a_script(stage: Stage, open_page: Open) -> None:
     await expect(page.locator("#signs .chip")).to_have_text("Paused")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sample(0)
 @pytest.mark.parametrize(
     ("locale", "size", "scheme"),
     [("en-GB", DESK, "light"), ("ko-KR", PHONE, "dark"), ("ko-KR", ZOOMED, "light")],

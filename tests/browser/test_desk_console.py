@@ -292,7 +292,7 @@ async def test_in_korean(diner: Diner, open_page: Open) -> None:
         await expect(card(page, "김")).to_contain_text(word)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("viewport", [TABLET, UPRIGHT, PHONE], ids=["wide", "upright", "phone"])
 async def test_everyone_can_use_it(diner: Diner, open_page: Open, viewport: ViewportSize) -> None:
     """axe-core finds nothing serious, nothing is too wide, and every target is big enough."""

@@ -184,6 +184,7 @@ WAITS: tuple[tuple[int | None, Range | None], ...] = (
 )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("lang", LANGUAGES)
 async def test_the_script_words_waits_as_the_server_does(
     diner: Diner, open_page: Open, lang: str
@@ -222,6 +223,7 @@ async def test_the_script_words_waits_as_the_server_does(
         assert expected == (await text(page, "observed") if observed else "")
 
 
+@pytest.mark.sample(0)
 async def test_everyone_can_use_it(diner: Diner, open_page: Open) -> None:
     """axe-core finds nothing serious on any page of a guest, and all fit a phone at 200 %."""
     wrong: dict[str, list[str]] = {}

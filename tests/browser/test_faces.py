@@ -66,7 +66,7 @@ async def test_everyone_can_use_every_face(
     assert {} == {name: ids for name, ids in wrong.items() if ids}
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("colour", ["#ffffff", "#000000", "#ffff00", "#777777", "#1a1e24"])
 async def test_any_colour_can_be_read(stage: Stage, open_page: Open, colour: str) -> None:
     """The room's colour never costs contrast: it is for accents, and black or white on top."""
@@ -78,6 +78,7 @@ async def test_any_colour_can_be_read(stage: Stage, open_page: Open, colour: str
         assert [] == [violation["id"] for violation in violations if violation["impact"] in SERIOUS]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("lang", LANGUAGES)
 async def test_the_script_words_waits_as_the_server_does(
     stage: Stage, open_page: Open, lang: str

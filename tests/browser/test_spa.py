@@ -19,7 +19,7 @@ from tests.browser.stage import Stage
 from tests.stacks.tools import run_nginx
 from tests.support.servers import free_port
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(0)]
 APP = """<!doctype html><title>an app</title><script type="module">
 import { Waitroom, Problem } from "BASE/waitroom.js";
 Object.assign(window, { Waitroom, Problem, ready: true, heard: [] });

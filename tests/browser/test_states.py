@@ -11,7 +11,7 @@ from playwright.async_api import expect
 from tests.browser.conftest import Open
 from tests.browser.stage import Stage, heading, picture
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(0)]
 MOST_BYTES = 30_000
 
 

@@ -74,6 +74,7 @@ def verdicts(outcome: Outcome) -> dict[str, str]:
     }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "text", [SLOTS, PACED, ROLLING, BAD_DAY], ids=["slots", "paced", "rolling", "bad day"]
 )

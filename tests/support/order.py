@@ -1,8 +1,7 @@
 """In which order the files of a run go, which kinds of servers it uses, and what took long.
 
 Workers take one file after the other, so the longest come first: one that came last would keep a
-single worker busy while the others have nothing to do. The files of the browser are together,
-because a worker that leaves their folder ends its Chromium.
+single worker busy while the others have nothing to do.
 """
 
 from __future__ import annotations
@@ -14,12 +13,11 @@ from itertools import groupby
 from types import MappingProxyType
 
 import pytest
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 from tests.support.counts import count
 
 LONGEST = (
-    "tests/browser/test_desk_guest.py",
-    "tests/browser/test_desk_console.py",
     "tests/browser/",
     "tests/cli/commands/test_load.py",
     "tests/cli/commands/test_demo.py",
@@ -44,6 +42,9 @@ LONGEST = (
     "tests/cli/",
 )
 """Files and folders by what they take, the longest first; whatever is not here is short."""
+
+TOGETHER = "tests/browser/"
+"""One worker runs them all: a Chromium in each would cost as much as the tests themselves."""
 
 SECOND: Mapping[str, str] = MappingProxyType(
     {"server": "redis7", "apart": "redis", "kind": "redis", "database_url": "postgres"}
@@ -123,6 +124,13 @@ def shuffled(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
         dice.shuffle(tests)
     dice.shuffle(files)
     return [item for tests in files for item in tests]
+
+
+class ByFile(LoadFileScheduling):  # type: ignore[misc]
+    """Keeps the files of a folder together if its tests share something costly."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return TOGETHER if nodeid.startswith(TOGETHER) else file_of(nodeid)
 
 
 def slowest_files(reports: Iterable[pytest.TestReport], most: int = 10) -> list[str]:
