@@ -1,6 +1,6 @@
 """The site as an ASGI app: booking, pages and, in front of both, the gate of Waitroom.
 
-    CONCERT_WAITROOM_URL=http://127.0.0.1:8080 granian --interface asgi --factory concert.app:create
+    CONCERT_WAITROOM_URL=http://127.0.0.1:8080 uvicorn --factory concert.app:create
 
 Whoever wants to book needs a pass of the room: `/book` and `/api` are protected. The first page,
 the receipts and the style sheet are not. Opening the receipt, or leaving, ends the visit, and the

@@ -25,7 +25,7 @@
     ├── TooMany                 too many calls from one address; `retry_after_s` says when again
     ├── UnknownKey              no API key or host key of that id
     ├── BadRequest              the HTTP request itself: NotFound, MethodNotAllowed,
-    │                           BodyTooLarge, BodyTooSlow
+    │                           BodyTooLarge, HeadTooLarge, RequestTooSlow
     ├── BrokenRoom              a key of the room holds data of another type
     ├── UpgradeNeeded           the data was written by a newer Waitroom
     └── Unavailable             something that we depend on cannot be used at the moment
@@ -373,10 +373,16 @@ class BodyTooLarge(BadRequest):
     code: ClassVar[str] = "body_too_large"
 
 
-class BodyTooSlow(BadRequest):
-    """The body did not arrive in time."""
+class HeadTooLarge(BadRequest):
+    """The request has more headers, or longer ones, than any call needs."""
 
-    code: ClassVar[str] = "body_too_slow"
+    code: ClassVar[str] = "head_too_large"
+
+
+class RequestTooSlow(BadRequest):
+    """The head or the body of the request did not arrive in time."""
+
+    code: ClassVar[str] = "request_too_slow"
 
 
 class BrokenRoom(WaitroomError):

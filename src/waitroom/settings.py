@@ -83,6 +83,8 @@ SETTINGS = (
     _serve("streams", int, 20_000, "open event streams per worker", 0, 10**6),
     _serve("streams_per_address", int, 200, "open event streams per address", 0, 10**6),
     _serve("connections", int, 25_000, "open connections per worker", 16, 10**6),
+    _serve("connections_per_address", int, 0, "the same per address; 0 = half of them", 0, 10**6),
+    _serve("idle_s", float, 75.0, "how long a connection without a request is kept, in seconds"),
     _serve("log_level", str, "info", "debug, info, warning or error"),
     _serve("log_json", bool, True, "log as JSON lines rather than as text"),
     _serve("desk", bool, False, "serve the restaurant desk too: /desk and /v1/stores"),
@@ -117,6 +119,8 @@ class Settings:
     streams: int = 20_000
     streams_per_address: int = 200
     connections: int = 25_000
+    connections_per_address: int = 0
+    idle_s: float = 75.0
     log_level: str = "info"
     log_json: bool = True
     desk: bool = False

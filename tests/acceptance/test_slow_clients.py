@@ -102,7 +102,7 @@ async def test_slow_ones_are_cut_and_harm_nobody(served: Serving) -> None:
 
 async def test_silent_ones_are_bounded(tmp_path: Path) -> None:
     """With `connections` open, no more are taken; the next is served as soon as one is cut."""
-    with serving(tmp_path, connections=LIMIT) as server:
+    with serving(tmp_path, connections=LIMIT, connections_per_address=LIMIT) as server:
         worker = server.workers[0]
         before = sockets(worker)
         open_ones = [await asyncio.open_connection(HOST, server.port) for _ in range(2 * LIMIT)]

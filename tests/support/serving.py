@@ -122,6 +122,7 @@ def launch(folder: Path, *flags: str, **settings: object) -> Serving:
         # A busy machine may starve the backend for a second, and that is not an outage.
         "answer_within_s": 5,
         "drain_s": 0.2,
+        "idle_s": 10,
         "joins_per_minute": 0,
     }
     given |= settings

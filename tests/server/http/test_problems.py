@@ -62,7 +62,7 @@ def test_every_error_has_its_problem(kind: type[errors.WaitroomError]) -> None:
         (errors.InvalidPass("x"), 401, None),
         (errors.InvalidTicket("x"), 404, None),
         (errors.SessionOver("x"), 410, None),
-        (errors.BodyTooSlow("x"), 408, (b"connection", b"close")),
+        (errors.RequestTooSlow("x"), 408, (b"connection", b"close")),
     ],
 )
 def test_statuses_and_headers(

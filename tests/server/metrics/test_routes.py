@@ -210,7 +210,7 @@ def _until(server: Serving, labels: tuple[str, ...], wanted: float) -> str:
 
 
 def test_killed_workers_take_no_counts_along(tmp_path: Path) -> None:
-    """A worker is killed, Granian starts another, and no counter has gone back."""
+    """A worker is killed, the parent starts another, and no counter has gone back."""
     with serving(tmp_path, workers=2) as server:
         for _ in range(20):
             httpx.get(f"{server.base}/v1/rooms/nobody")

@@ -192,13 +192,3 @@ def test_a_flood_of_errors_is_thinned_out(lines: Lines) -> None:
     now[0] = 1.5
     access.note("GET /", 503, 0.01)
     assert 995 == lines()[-1]["not_logged_before"]
-
-
-def test_granian_speaks_through_us(lines: Lines) -> None:
-    """Granian's own records have our form, and its access log is off."""
-    from granian.log import LogLevels, configure_logging
-
-    configure_logging(LogLevels.warning, logs.granian_config())
-    logging.getLogger("_granian").warning("worker %s died", 7)
-    logging.getLogger("granian.access").info("GET /")
-    assert ["worker 7 died"] == [line["message"] for line in lines()]

@@ -1,7 +1,7 @@
 """`waitroom demo`: a concert on sale behind a waiting room, with a crowd, in one command.
 
 Three parts, each as it would run anywhere else: the server in this process and its workers, the
-concert site (`examples/concert`) under Granian, and the crowd. All on this machine alone, in a
+concert site (`examples/concert`) under uvicorn, and the crowd. All on this machine alone, in a
 folder that goes when it ends.
 """
 
@@ -32,7 +32,10 @@ from waitroom.settings import Settings
 
 HOST = "127.0.0.1"
 ROOM = "concert"
-NEEDED = ("fastapi", "granian", "jinja2", "msgspec", "httpx", "jwt", "multipart", "sqlalchemy")
+NEEDED = (
+    *("fastapi", "httptools", "httpx", "jinja2", "jwt", "msgspec", "multipart", "sqlalchemy"),
+    "uvicorn",
+)
 LONGEST_START_S = 60
 
 Port = Annotated[int, typer.Option(help="Where Waitroom listens.", min=1, max=65_535)]
@@ -174,7 +177,7 @@ def _run(folder: Path, *words: str, **env: str) -> subprocess.Popen[bytes]:
 
 
 def _site(folder: Path, home: Path, port: int, site_port: int) -> subprocess.Popen[bytes]:
-    server = ("-m", "granian", "--interface", "asgi", "--factory", "--log-level", "error")
+    server = ("-m", "uvicorn", "--factory", "--log-level", "error")
     return _run(
         folder,
         *(*server, "--host", HOST, "--port", str(site_port), "concert.app:create"),

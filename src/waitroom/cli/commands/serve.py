@@ -18,6 +18,7 @@ def serve(ctx: typer.Context, demo: Demo = False, **given: Any) -> None:
 
     Rooms that the TOML file declares are made on start. SIGTERM drains: the server still answers
     for `drain_s`, sends event streams elsewhere, and ends. A second signal ends it at once.
+    SIGHUP reads the settings and the file again, and replaces one worker after the other.
 
     Example:
 
@@ -37,4 +38,4 @@ def serve(ctx: typer.Context, demo: Demo = False, **given: Any) -> None:
 
         serve_demo(settings)
     else:
-        parent.serve(settings)
+        parent.serve(settings, reload=lambda: ctx.obj(given))

@@ -23,7 +23,7 @@ from waitroom.cli.desk.group import check_installed
 from waitroom.settings import Settings
 
 Port = Annotated[int, typer.Option(help="Where the desk listens.", min=1, max=65_535)]
-SERVER = ("fastapi", "granian", "jinja2", "msgspec", "multipart")
+SERVER = ("fastapi", "httptools", "jinja2", "msgspec", "multipart")
 
 
 def desk_demo(port: Port = 8080) -> None:

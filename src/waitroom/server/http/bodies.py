@@ -1,6 +1,6 @@
 """Bodies: read whole before anything else runs, within a few seconds and a few kilobytes.
 
-Granian limits slow headers but not slow bodies, so each of our two paths limits them itself.
+Our own connections see to that themselves; `bounded` does the same under another ASGI server.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from waitroom.errors import BadRequest, BodyTooLarge, BodyTooSlow
+from waitroom.errors import BadRequest, BodyTooLarge, RequestTooSlow
 from waitroom.server.http import problems
 from waitroom.server.http.answers import Answer, Headers
 
@@ -45,7 +45,7 @@ async def read(receive: Receive, most: int) -> bytes:
                 message = await _next(receive)
                 body = _bounded(body + message.get("body", b""), most)
     except TimeoutError:
-        raise BodyTooSlow(f"the body did not arrive within {BODY_S:.0f} s") from None
+        raise RequestTooSlow(f"the body did not arrive within {BODY_S:.0f} s") from None
     return body
 
 
@@ -54,7 +54,7 @@ async def _next(receive: Receive) -> Message:
         async with asyncio.timeout(BODY_S):
             message = await receive()
     except TimeoutError:
-        raise BodyTooSlow(f"the body did not arrive within {BODY_S:.0f} s") from None
+        raise RequestTooSlow(f"the body did not arrive within {BODY_S:.0f} s") from None
     if message["type"] == "http.disconnect":
         # Or its chunks are wrong: then the caller is there to read this.
         raise BadRequest("the body broke off before it was whole")

@@ -57,7 +57,8 @@ STATUS: dict[type[errors.WaitroomError], int] = {
     errors.NotFound: 404,
     errors.MethodNotAllowed: 405,
     errors.BodyTooLarge: 413,
-    errors.BodyTooSlow: 408,
+    errors.RequestTooSlow: 408,
+    errors.HeadTooLarge: 431,
     errors.BrokenRoom: 503,
     errors.UpgradeNeeded: 503,
     errors.Unavailable: 503,
@@ -74,6 +75,7 @@ TITLES = {
     413: "The body is too large",
     422: "The input is not valid",
     429: "Too many",
+    431: "The head is too large",
     500: "An error of ours",
     503: "Not available for a moment",
 }
@@ -123,7 +125,7 @@ def _more_headers(error: errors.WaitroomError) -> list[tuple[bytes, bytes]]:
         return [(b"retry-after", b"%d" % RETRY_AFTER_S)]
     if isinstance(error, errors.Unauthorized):
         return [(b"www-authenticate", b'Bearer realm="waitroom"')]
-    return [(b"connection", b"close")] if isinstance(error, errors.BodyTooSlow) else []
+    return [(b"connection", b"close")] if isinstance(error, errors.RequestTooSlow) else []
 
 
 def install(app: FastAPI) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from waitroom.server.http.answers import Headers
+from typing import TYPE_CHECKING
+
 from waitroom.web.addresses import FORWARDED_FOR, FORWARDED_PROTO, Proxies
+
+if TYPE_CHECKING:
+    from waitroom.server.http.answers import Headers  # needs the framework, as the parent does not
 
 
 class TrustedProxies:
@@ -12,6 +16,10 @@ class TrustedProxies:
     def __init__(self, networks: str | None, public_url: str | None = None) -> None:
         self._proxies = Proxies((networks or "").replace(",", " ").split(), "proxies")
         self._always_https = public_url is not None and public_url.startswith("https:")
+
+    def is_listed(self, peer: str) -> bool:
+        """Tell whether a peer is one of them."""
+        return peer in self._proxies
 
     def visitor(self, peer: str, headers: Headers) -> str:
         """Return the visitor's address."""

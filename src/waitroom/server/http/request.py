@@ -104,7 +104,7 @@ class VisitorRequest:
             what, _, where = str(error).partition(" - at `$.")
             raise InvalidInput(where.rstrip("`") or "body", what) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise BadRequest("the body is no JSON; send an object, or nothing") from None
+            raise BadRequest("the body is not JSON; send an object, or nothing") from None
 
 
 def cookie(name: str, value: str, *, secure: bool, max_age_s: float | None) -> tuple[bytes, bytes]:
@@ -117,9 +117,9 @@ def cookie(name: str, value: str, *, secure: bool, max_age_s: float | None) -> t
     return b"set-cookie", "; ".join(parts).encode("latin-1")
 
 
-def room_in_query(scope: Mapping[str, Any]) -> str:
-    """Return the `room` of the query; empty if there is none."""
-    for part in scope["query_string"].split(b"&"):
+def room_in_query(query: bytes) -> str:
+    """Return the `room` of a query; empty if there is none."""
+    for part in query.split(b"&"):
         name, _, value = part.partition(b"=")
         if name == b"room":
             return unquote(value.decode("latin-1"))

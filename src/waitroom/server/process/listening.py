@@ -1,22 +1,20 @@
-"""The address that we listen on: is it free, and how to stop taking connections.
+"""The address that we listen on: is it free, who listens there, and how to stop.
 
-Granian opens the sockets itself, one per worker with `SO_REUSEPORT`. That lets two servers share a
-port by accident, so we look first. And a socket that is closed resets every connection that the
-kernel has taken but nobody has accepted yet; a proxy has sent its request by then and cannot send a
-POST twice. So a worker that is about to end first refuses new connections, then takes what waits.
+Workers share a port by `SO_REUSEPORT`. That would let two servers share it by accident, so we look
+first. A socket that is closed resets every connection that the kernel has taken but nobody has
+accepted yet; a proxy has sent its request by then and cannot send a POST twice. So before a socket
+is closed it refuses new connections, and what waits is taken.
 """
 
 from __future__ import annotations
 
+import array
 import contextlib
-import ctypes
 import errno
-import os
 import resource
 import socket
 import struct
 import sys
-from pathlib import Path
 
 from waitroom.errors import InvalidInput
 
@@ -30,6 +28,9 @@ _NO_SYN = (
     (0x06, 0, 0, 0),
     (0x06, 0, 0, 0xFFFFFFFF),
 )
+BACKLOG = 4096
+_SEND_BUFFER = 128 * 1024
+_UNREAD_MS = 30_000
 _OTHER_FILES = 256
 """Open files that are not visitors' connections: the backend, logs, libraries, and some spare."""
 
@@ -79,29 +80,34 @@ def allow_files(wanted: int) -> int:
     return wanted if soft == resource.RLIM_INFINITY else max(16, min(wanted, soft - _OTHER_FILES))
 
 
-def refuse(port: int) -> int:
-    """Let the kernel drop new connections to our listening sockets; return how many sockets.
+def listen(address: str, port: int) -> socket.socket:
+    """Return a socket bound to the port; whoever serves it calls `listen`.
+
+    On Linux the kernel spreads connections over all of them.
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    # Of each connection: answers are small and must not wait, and who does not read is cut off.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+    if sys.platform.startswith("linux"):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD_MS)
+    listener.bind((address, port))
+    listener.setblocking(False)
+    return listener
+
+
+def refuse(listener: socket.socket) -> bool:
+    """Let a socket take no new connections; those that wait can still be accepted.
 
     A dropped client tries again after a second, and then finds the port closed, or us restarted.
+    Only Linux can; elsewhere a connection made in the last moment is reset.
     """
     if not sys.platform.startswith("linux"):
-        return 0
-    steps = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in _NO_SYN))
-    program = struct.pack("HP", len(_NO_SYN), ctypes.addressof(steps))
-    done = 0
-    for entry in list(Path("/proc/self/fd").iterdir()):
-        with (
-            contextlib.suppress(OSError),
-            socket.socket(fileno=os.dup(int(entry.name))) as listener,
-        ):
-            if _listens(listener, port):
-                listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
-                done += 1
-    return done
-
-
-def _listens(listener: socket.socket, port: int) -> bool:
-    internet = listener.family in (socket.AF_INET, socket.AF_INET6)
-    if not internet or not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
         return False
-    return bool(listener.getsockname()[1] == port)
+    steps = array.array("B", b"".join(struct.pack("HBBI", *step) for step in _NO_SYN))
+    program = struct.pack("HP", len(_NO_SYN), steps.buffer_info()[0])
+    listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
+    return True

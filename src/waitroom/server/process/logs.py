@@ -75,24 +75,6 @@ def configure(level: str = "info", json: bool = True, stream: Any = None) -> Non
     logging.captureWarnings(True)
 
 
-def granian_config() -> dict[str, Any]:
-    """Return Granian's `log_dictconfig`, so that its logs look like ours.
-
-    Granian logs each access at `granian.access`; that is off, see `AccessLog`.
-    """
-    ours: dict[str, Any] = {"handlers": [], "propagate": True}
-    return {
-        "version": 1,
-        "disable_existing_loggers": False,
-        "formatters": {},
-        "handlers": {},
-        "loggers": {
-            "_granian": {**ours, "level": "WARNING"},
-            "granian.access": {**ours, "propagate": False, "level": "CRITICAL"},
-        },
-    }
-
-
 class JsonFormatter(logging.Formatter):
     """One JSON object per line: time, level, logger, message, what `extra` gave, and the error."""
 

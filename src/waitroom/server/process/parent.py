@@ -1,9 +1,9 @@
-"""`waitroom serve`: the parent process. It owns the embedded backend and the Granian workers.
+"""`waitroom serve`: the parent process. It owns the port, the embedded backend and the workers.
 
-Granian stops listening as soon as it is told to end, while a proxy still sends requests and open
-event streams keep it alive. So the parent takes the signal first. Workers drain: they say so at
-`/readyz`, still answer, and send their streams elsewhere. Then they hush (`worker.py`): no more
-connections, no more streams. Only then Granian ends them.
+Each worker has a listening socket of its own on the same port (`SO_REUSEPORT`), so that the kernel
+spreads connections evenly; the parent holds all of them. A signal to stop comes here first. Workers
+drain: they say so at `/readyz`, still answer, and send their streams elsewhere. Then the port
+refuses new connections, the workers take what waits there, answer it and end (`worker.py`).
 """
 
 from __future__ import annotations
@@ -12,237 +12,312 @@ import asyncio
 import contextlib
 import logging
 import multiprocessing
-import os
 import signal
-import ssl
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
-from pathlib import Path
+from multiprocessing.connection import Connection as Pipe
+from multiprocessing.process import BaseProcess
 from typing import Any
-from urllib.parse import urlsplit
 
-from granian.constants import HTTPModes, Interfaces, Loops, SSLProtocols
-from granian.http import HTTP1Settings
-from granian.log import LogLevels
-from granian.server.mp import MPServer as Granian
-
-from waitroom.credentials.pass_keys import load_pass_keys
-from waitroom.credentials.secret import load_secret
-from waitroom.engine import Engine
 from waitroom.engine.connection.embedded import EmbeddedServer
-from waitroom.errors import InvalidInput
-from waitroom.models import Policy
-from waitroom.operations.declared import apply_declared
-from waitroom.operations.trail import CONFIG, Trail
-from waitroom.server.http import bodies
-from waitroom.server.http.proxies import TrustedProxies
-from waitroom.server.lifecycle import check_desk
-from waitroom.server.process import listening, logs
-from waitroom.server.process.signals import DRAIN, HUSH, signals_blocked
-from waitroom.settings import Settings, declared_rooms
+from waitroom.errors import InvalidInput, WaitroomError
+from waitroom.server.process import listening, logs, preparation
+from waitroom.server.process.orders import Order
+from waitroom.settings import Settings
 
 log = logging.getLogger("waitroom.serve")
 
-HEADER_S = 8
-"""A request's head must be whole by then. Granian counts from the answer before, so a connection
-on which nothing comes is closed then as well: a proxy must drop its idle ones earlier."""
-
-KILL_S = 8
+KILL_S = 8.0
 """Workers that still run this long after the drain are killed."""
 
 KEYBOARD_S = 0.5
 """At a keyboard there is no proxy in front, and nobody wants to wait."""
 
+START_S = 60.0
+"""A successor that is not ready by then has failed, and the old worker stays."""
 
-class Parent(Granian):
-    """Granian, with a drain before its end."""
+CALM_S = 30.0
+"""A worker that ran this long has not failed to start."""
 
-    drain_s: float = 0.0
-    signals: int = 0
-
-    def signal_handler_interrupt(self, *args: Any, **kwargs: Any) -> None:
-        """Drain on the first signal, end at once on the second."""
-        del kwargs
-        self.signals += 1
-        if self.signals > 1:
-            for worker in self.wrks:
-                worker.kill()  # type: ignore[no-untyped-call]
-            super().signal_handler_interrupt()  # type: ignore[no-untyped-call]
-            return
-        at_keyboard = args[:1] == (signal.SIGINT,)
-        wait_s = min(KEYBOARD_S, self.drain_s) if at_keyboard else self.drain_s
-        log.info("draining for %.1f s", wait_s)
-        self._tell(DRAIN)
-        # A timer, because a signal handler must not wait.
-        timer = threading.Timer(wait_s, super().signal_handler_interrupt)
-        timer.daemon = True
-        timer.start()
-
-    # Granian would start new workers, which do not read settings again. For us: a closed terminal.
-    signal_handler_reload = signal_handler_interrupt
-
-    def _tell(self, what: signal.Signals) -> None:
-        for worker in self.wrks:
-            if worker.is_alive():  # type: ignore[no-untyped-call]
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(worker.inner.pid, what)
-
-    def _spawn_workers(self, *args: Any) -> None:
-        with signals_blocked():
-            super()._spawn_workers(*args)  # type: ignore[no-untyped-call]
-
-    def _respawn_workers(self, *args: Any, **kwargs: Any) -> None:
-        if self.signals:  # a worker that dies while draining is not replaced
-            return
-        log.error("a worker died and is started again")
-        with signals_blocked():
-            super()._respawn_workers(*args, **kwargs)
-
-    def _stop_workers(self) -> None:
-        self._tell(HUSH)
-        super()._stop_workers()  # type: ignore[no-untyped-call]
+LONGEST_PAUSE_S = 10.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# A fork would copy the parent's connections to the backend, and what it has imported.
+_spawning = multiprocessing.get_context("spawn")
 
 
-def serve(settings: Settings, *, on_ready: Callable[[], None] | None = None) -> None:
-    """Run the server until a signal ends it. `on_ready` is called before the workers start."""
-    address = check(settings)
-    rooms = {} if settings.config is None else declared_rooms(settings.config)
+@dataclass(slots=True, eq=False)
+class Place:
+    """What one worker after the other runs in: its socket, and how often it failed in a row."""
+
+    listener: socket.socket | None = None
+    worker: Running | None = None
+    failures: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Running:
+    """A worker process."""
+
+    process: BaseProcess
+    pipe: Pipe
+    ready: asyncio.Event
+    over: asyncio.Event
+    began: float
+    expected: bool = False
+    """Whether its end is ours."""
+
+    def tell(self, order: str) -> None:
+        """Give an order."""
+        with contextlib.suppress(OSError):  # it has ended
+            self.pipe.send(order)
+
+
+def serve(
+    settings: Settings,
+    *,
+    on_ready: Callable[[], None] | None = None,
+    reload: Callable[[], Settings] | None = None,
+) -> None:
+    """Run the server until a signal ends it. `on_ready` is called before the workers start;
+    `reload` returns the settings as they are now, for SIGHUP.
+    """
+    preparation.check(settings)
+    address = listening.resolve(settings.host, settings.port)
     try:
         logs.configure(settings.log_level, settings.log_json)
     except ValueError as error:
         raise InvalidInput("log_level", str(error)) from None
-    # The embedded backend runs in a thread, and a fork does not copy threads.
-    multiprocessing.set_start_method("spawn", force=True)
-    # Started by hand: it unblocks signals where it is started, and `signals_blocked` blocks them.
+    # Started by hand: it unblocks signals where it is started, and `_signals_blocked` blocks them.
     resource_tracker.ensure_running()
-    with _own_backend(settings):
-        asyncio.run(prepare(settings, rooms))
-        parent = _parent(settings, address)
-        if on_ready is not None:
-            parent.on_startup(on_ready)
-        parent.serve(target_loader=partial(load_worker, settings, os.getpid()))
+    code = asyncio.run(Parent(settings, address, reload).run(on_ready))
+    if code:
+        sys.exit(code)
 
 
-def load_worker(settings: Settings, parent: int, _target: str) -> bodies.App:
-    """Make the app, in a worker process."""
+def run_worker(settings: Settings, listener: socket.socket, pipe: Pipe) -> None:
+    """Be a worker: the target of its process."""
     # Not above: the parent does not serve, and would start half a second later.
-    from waitroom.server.process.worker import Worker
+    from waitroom.server.process import worker
 
-    logs.configure(settings.log_level, settings.log_json)
-    return Worker(settings, parent)
-
-
-def _parent(settings: Settings, address: str) -> Parent:
-    connections = listening.allow_files(settings.connections)
-    if connections < settings.connections:
-        why = "the limit of open files (`ulimit -n`) allows %d connections per worker, not %d"
-        log.warning(why, connections, settings.connections)
-    parent = Parent(
-        "waitroom",
-        address=address,
-        port=settings.port,
-        interface=Interfaces.ASGI,
-        workers=settings.workers,
-        runtime_threads=1,
-        loop=Loops.uvloop,
-        http=HTTPModes.http1,
-        websockets=False,
-        backlog=4096,
-        backpressure=connections,
-        http1_settings=HTTP1Settings(
-            header_read_timeout=HEADER_S * 1000, keep_alive=True, max_buffer_size=65_536
-        ),
-        log_level=LogLevels.error,
-        log_dictconfig=logs.granian_config(),
-        ssl_cert=settings.tls_cert,
-        ssl_key=settings.tls_key,
-        ssl_protocol_min=SSLProtocols.tls12,
-        workers_kill_timeout=KILL_S,
-        respawn_failed_workers=True,
-    )
-    parent.log_enabled = False  # in the workers: the app has already logged it, and better
-    parent.drain_s = settings.drain_s
-    return parent
+    worker.main(settings, listener, pipe)
 
 
-def check(settings: Settings) -> str:
-    """Refuse settings that cannot work before anything is started; return where to listen."""
-    load_secret(settings)
-    load_pass_keys(settings)
-    TrustedProxies(settings.proxies)
-    if settings.desk:
-        check_desk()
-    public = urlsplit(settings.public_url or "http://unset")
-    if public.scheme not in ("http", "https") or not public.netloc:
-        raise InvalidInput("public_url", "must be like https://wait.example")
-    _check_tls(settings.tls_cert, settings.tls_key)
-    return listening.resolve(settings.host, settings.port)
+class Parent:
+    """Starts workers, replaces those that die, and ends them in order."""
 
+    def __init__(
+        self, settings: Settings, address: str, reload: Callable[[], Settings] | None = None
+    ) -> None:
+        self._settings = settings
+        self._address = address
+        self._reload = reload
+        self._places: list[Place] = []
+        self._everybody: set[Running] = set()
+        self._was_ready = False
+        self._reloading: asyncio.Task[None] | None = None
+        self._signal: asyncio.Future[int] | None = None
+        self._hurry = asyncio.Event()
 
-def _check_tls(cert: Path | None, key: Path | None) -> None:
-    if cert is None and key is None:
-        return
-    if cert is None or key is None:
-        missing = "tls_key" if key is None else "tls_cert"
-        raise InvalidInput(missing, "must be given together with the other one")
-    for name, path in (("tls_cert", cert), ("tls_key", key)):
+    async def run(self, on_ready: Callable[[], None] | None = None) -> int:
+        """Serve; return the exit code."""
+        loop = asyncio.get_running_loop()
+        self._signal = loop.create_future()
+        for caught in _SIGNALS:
+            loop.add_signal_handler(caught, self._signalled, caught)
+        async with _own_backend(self._settings):
+            await preparation.prepare(self._settings)
+            if on_ready is not None:
+                on_ready()
+            self._settings = preparation.with_files(self._settings)
+            for _ in range(self._settings.workers):
+                self._places.append(Place())
+                self._start(self._places[-1])
+            number = await self._signal
+            await self._stop(number)
+        return 0 if number else 1
+
+    def _signalled(self, number: int) -> None:
+        """Stop on the first signal, at once on the second; SIGHUP reloads, if it can."""
+        assert self._signal is not None  # noqa: S101 - `run` made it
+        at_terminal = sys.stdin is not None and sys.stdin.isatty()  # which has just been closed
+        if number == signal.SIGHUP and self._reload is not None and not at_terminal:
+            if not self._signal.done() and (self._reloading is None or self._reloading.done()):
+                self._reloading = asyncio.create_task(self._renew())
+        elif self._signal.done():
+            self._hurry.set()
+        else:
+            self._signal.set_result(number)
+
+    # Workers ---------------------------------------------------------------------------------
+
+    def _listener(self) -> socket.socket:
+        """Return a socket for a place. Only Linux spreads connections over several of a port."""
+        shared = next((place.listener for place in self._places if place.listener), None)
+        if shared is not None and not sys.platform.startswith("linux"):
+            return shared.dup()
+        return listening.listen(self._address, self._settings.port)
+
+    def _start(self, place: Place) -> Running:
+        """Start a worker in a place; it takes over from an earlier one there."""
+        if place.listener is None:
+            place.listener = self._listener()
+        ours, theirs = _spawning.Pipe()
+        arguments = (self._settings, place.listener, theirs)
+        process = _spawning.Process(target=run_worker, args=arguments, daemon=True)
+        with _signals_blocked():
+            process.start()
+        theirs.close()
+        worker = Running(process, ours, asyncio.Event(), asyncio.Event(), time.monotonic())
+        place.worker = worker
+        self._everybody.add(worker)
+        loop = asyncio.get_running_loop()
+        loop.add_reader(ours.fileno(), self._heard, worker)
+        loop.add_reader(process.sentinel, self._ended, place, worker)
+        return worker
+
+    def _heard(self, worker: Running) -> None:
+        """Note that a worker is ready: it says nothing else."""
+        asyncio.get_running_loop().remove_reader(worker.pipe.fileno())
+        with contextlib.suppress(EOFError, OSError):
+            worker.pipe.recv()
+            worker.ready.set()
+            self._was_ready = True
+
+    def _ended(self, place: Place, worker: Running) -> None:
+        """Replace a worker that has died; give up if none has ever started."""
+        assert self._signal is not None  # noqa: S101 - `run` made it
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(worker.process.sentinel)
+        loop.remove_reader(worker.pipe.fileno())
+        worker.pipe.close()
+        worker.process.join()
+        worker.over.set()
+        self._everybody.discard(worker)
+        if worker.expected or self._signal.done():
+            return
+        if not self._was_ready:
+            self._signal.set_result(0)
+            return
+        place.failures = 1 if time.monotonic() - worker.began > CALM_S else place.failures + 1
+        pause_s = min(LONGEST_PAUSE_S, 0.1 * 2**place.failures) if place.failures > 1 else 0.0
+        log.error("a worker died and is started again", extra={"after_s": pause_s})
+        if place.failures > 1 and self._everybody and place.listener is not None:
+            # Visitors at this socket wait for the successor, but not again and again: without it
+            # the kernel sends them to the others.
+            place.listener.close()
+            place.listener = None
+        loop.call_later(pause_s, self._start_again, place)
+
+    def _start_again(self, place: Place) -> None:
+        assert self._signal is not None  # noqa: S101 - `run` made it
+        if place in self._places and not self._signal.done():
+            self._start(place)
+
+    async def _renew(self) -> None:
+        """Read the settings again, and replace one worker after the other."""
+        assert self._reload is not None  # noqa: S101 - asked before
         try:
-            path.read_bytes()
-        except OSError as error:
-            raise InvalidInput(name, f"{path} cannot be read: {error.strerror}") from None
-    try:
-        # An empty password, or OpenSSL would ask for one on the terminal.
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password="")
-    except (ssl.SSLError, ValueError) as error:
-        why = getattr(error, "reason", None) or error
-        raise InvalidInput(
-            "tls_cert", f"{cert} and {key} are not a certificate with its key, in PEM ({why})"
-        ) from None
+            settings = self._reload()
+            preparation.check(settings)
+            for name in ("host", "port", "data_dir", "redis_url"):
+                if getattr(settings, name) != getattr(self._settings, name):
+                    raise InvalidInput(name, "cannot change while the server runs; restart it")
+            await preparation.prepare(settings)
+        except WaitroomError as error:
+            log.error("the settings stay as they were: %s", error)
+            return
+        self._settings = preparation.with_files(settings)
+        while len(self._places) < settings.workers:
+            self._places.append(Place())
+        for place in self._places[: settings.workers]:
+            await self._succeed(place)
+        for place in self._places[settings.workers :]:
+            await self._close(place)
+        del self._places[settings.workers :]
+        log.info("reloaded")
 
+    async def _succeed(self, place: Place) -> None:
+        """Start a successor, and let the old worker go once it is there."""
+        old, new = place.worker, self._start(place)
+        if old is not None:
+            old.expected = True
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(START_S):
+                await new.ready.wait()
+        if old is not None:
+            old.tell(Order.RETIRE)
 
-async def prepare(settings: Settings, rooms: Mapping[str, Policy]) -> None:
-    """Check the backend and the desk's database, and make the rooms that the file declares."""
-    if settings.desk:
-        await _prepare_desk(settings)
-    ring = load_secret(settings)
-    engine = await Engine.connect(
-        settings.redis_url,
-        settings.data_dir,
-        ring,
-        timeout_s=settings.timeout_s,
-        admin_key=settings.admin_key,
-    )
-    async with engine:
-        trail = Trail(engine.audit, CONFIG)
-        for name, changes in (await apply_declared(engine, trail, rooms)).items():
-            log.info("room %s is now as the file declares it", name, extra={"changes": changes})
+    async def _close(self, place: Place) -> None:
+        """End the worker of a place that is not needed any more."""
+        if place.worker is not None and place.listener is not None:
+            place.worker.expected = True
+            listening.refuse(place.listener)
+            place.worker.tell(Order.STOP)
+            place.listener.close()
 
+    async def _stop(self, number: int) -> None:
+        """End all workers: drain, refuse, and wait; a second signal kills them."""
+        wait_s = self._settings.drain_s
+        if number in (0, signal.SIGINT):
+            wait_s = min(KEYBOARD_S, wait_s)
+        log.info("draining for %.1f s", wait_s)
+        self._tell_all(Order.DRAIN)
+        await self._calmly(asyncio.sleep(wait_s))
+        for place in self._places:
+            if place.listener is not None:
+                listening.refuse(place.listener)
+        self._tell_all(Order.STOP)
+        for place in self._places:
+            if place.listener is not None:
+                place.listener.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(KILL_S):
+                await self._calmly(self._all_ended())
+        for worker in self._everybody:
+            worker.process.kill()
+        await self._all_ended()
 
-async def _prepare_desk(settings: Settings) -> None:
-    """Bring the desk's database up to date once, before any worker needs it."""
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # it prints a greeting when imported
-    from waitroom.desk.record.database import open_database
+    async def _calmly(self, work: Coroutine[Any, Any, None]) -> None:
+        """Wait for something, unless a second signal says not to."""
+        waits = [asyncio.ensure_future(work), asyncio.ensure_future(self._hurry.wait())]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
 
-    async with open_database(settings.desk_database, settings.data_dir):
-        pass
+    async def _all_ended(self) -> None:
+        for worker in [*self._everybody]:
+            await worker.over.wait()
+
+    def _tell_all(self, order: Order) -> None:
+        for worker in self._everybody:
+            worker.tell(order)
 
 
 @contextlib.contextmanager
-def _own_backend(settings: Settings) -> Iterator[None]:
-    """Run the embedded backend in a thread of this process, if it is wanted."""
+def _signals_blocked() -> Iterator[None]:
+    """Let a process that is started meanwhile begin with these blocked, until it ignores them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.asynccontextmanager
+async def _own_backend(settings: Settings) -> AsyncIterator[None]:
+    """Run the embedded backend, if it is wanted."""
     if settings.redis_url is not None:
         yield
         return
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="backend", daemon=True)
-    thread.start()
     backend = EmbeddedServer(settings.data_dir)
+    await backend.start()
     try:
-        asyncio.run_coroutine_threadsafe(backend.start(), loop).result()
         yield
     finally:
-        asyncio.run_coroutine_threadsafe(backend.stop(), loop).result(10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(5)
+        await backend.stop()

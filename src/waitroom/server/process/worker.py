@@ -1,100 +1,229 @@
-"""The app in a Granian worker: it obeys the parent's signals, and notices the parent's death.
+"""A worker process: it accepts connections, serves them, and ends in order when the parent says so.
 
-A worker starts with the signals of `BLOCKED` (`signals.py`) and takes each when it can:
-`DRAIN` and `HUSH` once it has a loop, `SIGTERM` (which makes Granian stop) not before it has
-hushed, and `SIGINT` never. So a Ctrl-C, or a supervisor that signals the whole group, leaves it to
-the parent.
+The parent speaks over a pipe (`Order`). A thread reads it, so that even a worker whose loop hangs
+notices that the parent is gone. Signals are the parent's business: a Ctrl-C, or a supervisor that
+signals the whole group, reaches the workers too, and they ignore it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import gc
 import logging
 import os
 import signal
+import socket
+import ssl
+import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, MutableMapping
-from typing import Any
+from multiprocessing.connection import Connection as Pipe
+
+import uvloop
 
 from waitroom.errors import WaitroomError
 from waitroom.server.app import App
-from waitroom.server.http import bodies
-from waitroom.server.http.bodies import Message, Receive, Send
+from waitroom.server.http.connection import HEAD_S, SWEEP_S, Connection
+from waitroom.server.http.connections import Connections
 from waitroom.server.lifecycle import drain
-from waitroom.server.process import listening
-from waitroom.server.process.signals import DRAIN, HUSH
+from waitroom.server.process import listening, logs
+from waitroom.server.process.orders import READY, Order
 from waitroom.settings import Settings
 
 log = logging.getLogger("waitroom.worker")
 
 SETTLE_S = 0.3
-"""Between refusing connections and closing the port: those already made are taken and answered."""
+"""From refusing new connections to closing the port, and from there to closing idle connections:
+what is on its way is taken and answered."""
 
-ORPHAN_LOOK_S = 1.0
+FINISH_S = 6.0
+"""How long answers that are under way may take in the end."""
+
 ORPHAN_S = 1.0
+NO_FILES_S = 0.5
+ACCEPTS_AT_ONCE = 64
+_IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Worker(App):
-    """The app, with a drain."""
+def main(settings: Settings, listener: socket.socket, pipe: Pipe) -> None:
+    """Run a worker: the target of its process."""
+    for number in _IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _IGNORED)
+    logs.configure(settings.log_level, settings.log_json)
+    sys.exit(uvloop.run(Worker(settings, listener, pipe).run()))
 
-    def __init__(self, settings: Settings, parent: int) -> None:
-        super().__init__(settings)
-        self._parent = parent
-        self._tasks: set[asyncio.Task[None]] = set()
 
-    @contextlib.asynccontextmanager
-    async def life(self) -> AsyncIterator[None]:
-        """Open the server, with the signals of a worker."""
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(DRAIN, self._begin, self.drain)
-        loop.add_signal_handler(HUSH, self._begin, self.hush)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {DRAIN, HUSH})
-        threading.Thread(target=self._watch_parent, args=(loop,), daemon=True).start()
+class Worker:
+    """One worker: the app, its connections, and the orders of the parent."""
+
+    def __init__(self, settings: Settings, listener: socket.socket, pipe: Pipe) -> None:
+        self._settings = settings
+        self._listener = listener
+        self._pipe = pipe
+        self._app = App(settings)
+        self._tls = tls_context(settings)
+        self._orders: asyncio.Queue[Order] = asyncio.Queue()
+        self._connections: Connections | None = None
+        self._opening: set[asyncio.Task[None]] = set()
+        self._accepting = False
+
+    async def run(self) -> int:
+        """Serve until the parent says otherwise; return the exit code."""
+        threading.Thread(
+            target=self._listen_to_parent, args=(asyncio.get_running_loop(),), daemon=True
+        ).start()
         try:
-            async with super().life():
-                _settle_memory()
-                yield
+            async with self._app.life():
+                await self._serve()
         except WaitroomError as error:
             log.error("cannot start: %s", error)
-            raise
-        except Exception:  # Granian's own words for it are "lifespan errored"
-            log.exception("cannot start")
-            raise
-        finally:
-            for task in self._tasks:
-                task.cancel()
+            return 1
+        except Exception:
+            log.exception("cannot start, or could not end in order")
+            return 1
+        return 0
 
-    def _begin(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        task = asyncio.get_running_loop().create_task(work())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def drain(self) -> None:
-        """Say that we are about to stop: no connection is kept, and streams go elsewhere."""
-        if self.opened is not None and not self.opened.draining:
-            self._app = closing(self._app)
-        await super().drain()
-
-    async def hush(self) -> None:
-        """Take no more connections and end the streams; then let Granian stop."""
-        listening.refuse(self.settings.port)
-        if self.opened is not None:
-            await drain(self.opened, 0)
-        await asyncio.sleep(SETTLE_S)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-
-    def _watch_parent(self, loop: asyncio.AbstractEventLoop) -> None:
-        """End soon after the parent was killed: nobody else would tell us to. Runs in a thread."""
-        while os.getppid() == self._parent:  # no event tells of it
-            time.sleep(ORPHAN_LOOK_S)
-        log.error("the parent process is gone; stopping")
-        with contextlib.suppress(RuntimeError):  # the loop may have ended
-            loop.call_soon_threadsafe(self._begin, self.hush)
+    def _listen_to_parent(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Pass orders on; end soon after the parent was killed. Runs in a thread."""
+        order = Order.DRAIN
+        while order is not Order.ORPHANED:
+            try:
+                order = Order(self._pipe.recv())
+            except (EOFError, OSError):
+                order = Order.ORPHANED
+                log.error("the parent process is gone; stopping")
+            with contextlib.suppress(RuntimeError):  # the loop may have ended
+                loop.call_soon_threadsafe(self._orders.put_nowait, order)
         time.sleep(ORPHAN_S)
         os._exit(1)
+
+    async def _serve(self) -> None:
+        settings, server = self._settings, self._app.server
+        self._connections = connections = Connections(
+            self._app,
+            self._app.lane,
+            most=settings.connections,
+            most_per_address=settings.connections_per_address,
+            idle_s=settings.idle_s,
+            is_proxy=server.proxies.is_listed,
+        )
+        connections.on_room = self._accept_again
+        _settle_memory()
+        self._listener.listen(listening.BACKLOG)
+        self._accept_again()
+        self._pipe.send(READY)
+        sweeping = asyncio.create_task(self._sweep())
+        try:
+            order, draining = Order.DRAIN, None
+            while order is Order.DRAIN:
+                order = await self._orders.get()
+                connections.closing = True  # no connection is kept from now on
+                if order is Order.DRAIN and draining is None:
+                    draining = asyncio.create_task(drain(server, settings.drain_s * 0.8))
+            await self._end(order)
+            if draining is not None:
+                draining.cancel()
+        finally:
+            sweeping.cancel()
+
+    async def _end(self, order: Order) -> None:
+        assert self._connections is not None  # noqa: S101 - `_serve` made it
+        if order is Order.RETIRE:
+            self._pause()
+            await drain(self._app.server, self._settings.drain_s * 0.8)
+        else:
+            await drain(self._app.server, 0)
+            await asyncio.sleep(SETTLE_S)  # the parent has refused new ones; take what is there
+            self._pause()
+            while self._accept_one():
+                pass
+            self._listener.close()
+        await asyncio.gather(*self._opening)
+        await self._connections.finish(SETTLE_S, FINISH_S)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_S)
+            if self._connections is not None:
+                self._connections.sweep()
+
+    # Accepting -------------------------------------------------------------------------------
+
+    def _accept_again(self) -> None:
+        """Take connections, as long as there may be more."""
+        if not self._accepting and not self._is_full() and self._listener.fileno() >= 0:
+            self._accepting = True
+            loop = asyncio.get_running_loop()
+            loop.add_reader(self._listener.fileno(), self._accept)
+
+    def _pause(self) -> None:
+        """Leave connections to the kernel, which keeps them until we take them."""
+        self._accepting = False
+        asyncio.get_running_loop().remove_reader(self._listener.fileno())
+
+    def _is_full(self) -> bool:
+        connections = self._connections
+        return connections is None or connections.room <= len(self._opening)
+
+    def _accept(self) -> None:
+        for _ in range(ACCEPTS_AT_ONCE):
+            if self._is_full():
+                self._pause()
+                return
+            if not self._accept_one():
+                return
+
+    def _accept_one(self) -> bool:
+        """Take a connection; return whether there was one."""
+        loop = asyncio.get_running_loop()
+        try:
+            client, _ = self._listener.accept()
+        except (BlockingIOError, InterruptedError):
+            return False
+        except ConnectionAbortedError:
+            return True
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                raise
+            log.warning("no connection can be taken: %s", error.strerror)
+            self._pause()
+            loop.call_later(NO_FILES_S, self._accept_again)
+            return False
+        client.setblocking(False)
+        task = loop.create_task(self._open(client))
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
+        return True
+
+    async def _open(self, client: socket.socket) -> None:
+        """Begin to serve a connection; one whose handshake fails is of no interest."""
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(
+                self._connection,
+                client,
+                ssl=self._tls,
+                ssl_handshake_timeout=HEAD_S if self._tls else None,
+            )
+        except (OSError, TimeoutError):
+            client.close()
+
+    def _connection(self) -> Connection:
+        assert self._connections is not None  # noqa: S101 - `_serve` made it
+        return Connection(self._connections, "https" if self._tls else "http")
+
+
+def tls_context(settings: Settings) -> ssl.SSLContext | None:
+    """Return what https needs, from TLS 1.2 on; None if we speak http."""
+    if settings.tls_cert is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # An empty password, or OpenSSL would ask for one on the terminal.
+    context.load_cert_chain(settings.tls_cert, settings.tls_key, password="")
+    return context
 
 
 def _settle_memory() -> None:
@@ -106,18 +235,3 @@ def _settle_memory() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-
-
-def closing(app: bodies.App) -> bodies.App:
-    """Wrap the framework so that no connection is kept after an answer."""
-
-    async def wrapped(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        async def last(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = [*message.get("headers", ()), (b"connection", b"close")]
-                message = {**message, "headers": headers}
-            await send(message)
-
-        await app(scope, receive, last)
-
-    return wrapped

@@ -58,7 +58,7 @@ class Board:
         if stats.version != self.stats.version:
             self.changed_at_ms = stats.now_ms
         self.policy, self.stats, self.fresh_at = policy, stats, time.monotonic()
-        # A visitor called between two polls needs half of the time to enter; `pace` takes a third.
+        # Called between two polls, a visitor needs half of the time to enter; polls take a third.
         spans = policy.presence_s, policy.enter_within_s and 1.5 * policy.enter_within_s
         self.silence_s = min((span for span in spans if span), default=None)
         last = self.samples[-1].at_ms if self.samples else 0

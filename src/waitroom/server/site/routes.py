@@ -26,7 +26,8 @@ async def check_pass(
     The pass comes as `Authorization: Bearer`, or in the cookie of the room.
     """
     del room  # read as the lane reads it
-    visitor_request = VisitorRequest.of(request.scope, room_in_query(request.scope), None)
+    asked = room_in_query(request.scope["query_string"])
+    visitor_request = VisitorRequest.of(request.scope, asked, None)
     return (await check(server, visitor_request)).response()
 
 

@@ -6,6 +6,7 @@ Each action takes the server and a `VisitorRequest` and returns an `Answer`; wha
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
@@ -45,7 +46,11 @@ def refuse(server: Server, request: VisitorRequest, action: Action, error: Waitr
 
 async def status(server: Server, request: VisitorRequest) -> Answer:
     """Tell where a ticket is."""
-    view = await (_poll_known(server, request) or poll(server, request))
+    return shown(server, request, await (poll_known(server, request) or poll(server, request)))
+
+
+def shown(server: Server, request: VisitorRequest, view: TicketView) -> Answer:
+    """Return the answer to a poll."""
     if view.state is State.GONE:
         return gone_answer(view)
     if request.path_ticket != "me":
@@ -54,13 +59,14 @@ async def status(server: Server, request: VisitorRequest) -> Answer:
     return show(server, request, view, 200)
 
 
-def _poll_known(server: Server, request: VisitorRequest) -> Awaitable[TicketView] | None:
-    """Poll a ticket of a room that is known here: nearly every request."""
+def poll_known(server: Server, request: VisitorRequest) -> asyncio.Future[TicketView] | None:
+    """Poll a ticket of a room that is known here: nearly every request. None for another room."""
     room = request.room
     known = room in server.boards.known and server.engine.policy_of(room) is not None
     if not known or server.backend_health.away:
         return None
-    return server.engine.poll(room, request.ticket)
+    polled = server.engine.poll(room, request.ticket)
+    return polled if isinstance(polled, asyncio.Future) else asyncio.ensure_future(polled)
 
 
 async def poll(server: Server, request: VisitorRequest) -> TicketView:

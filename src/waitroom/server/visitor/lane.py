@@ -1,22 +1,26 @@
-"""The lane: visitors' requests answered as plain ASGI, before the framework is asked.
+"""The lane: visitors' requests answered at the connection, before ASGI or the framework is asked.
 
-It recognises just the requests of the table below, and the check of a pass, and hands everything
-else on. What they do is in `tickets`; this module only reads requests and writes answers, with as
-little as possible in between.
+It recognises just the requests of the table below, and the check of a pass, and leaves everything
+else to the app. What they do is in `tickets`; this module only reads requests and writes answers,
+with as little as possible in between.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Awaitable, MutableMapping
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
-from waitroom.errors import BadRequest, WaitroomError
+from waitroom.errors import WaitroomError
+from waitroom.models import TicketView
 from waitroom.server.context import Server
-from waitroom.server.http import bodies, problems
+from waitroom.server.http import problems
 from waitroom.server.http.answers import Answer
 from waitroom.server.http.bodies import App, Receive, Send
+from waitroom.server.http.bridge import HttpRequest
+from waitroom.server.http.connection import Connection
 from waitroom.server.http.request import MOST_BODY, VisitorRequest, room_in_query
 from waitroom.server.tickets import actions
 from waitroom.server.tickets.actions import Action
@@ -46,95 +50,104 @@ ROUTES: dict[tuple[str, int, str], Route] = {
 }
 EVENTS = f"GET {_TICKETS}/{{ticket}}/events"
 CHECK = "GET /v1/check"
+_running: set[asyncio.Task[None]] = set()
+"""Tasks under way: the loop itself holds them weakly."""
 
 
 class Lane:
-    """An ASGI app in front of another one; `check` answers whether a pass is good."""
+    """Takes the requests of visitors from a connection; `check` answers whether a pass is good."""
 
-    def __init__(self, app: App, check: Action) -> None:
-        self._app = app
+    def __init__(self, server: Server, check: Action) -> None:
+        self._server = server
         self._check = Route(check, CHECK)
-        self.server: Server | None = None
 
-    def __call__(
-        self, scope: MutableMapping[str, Any], receive: Receive, send: Send
-    ) -> Awaitable[None]:
-        """Return the coroutine that answers a request; not async itself, to save another."""
-        server = self.server
-        if scope["type"] != "http" or server is None:
-            return self._app(scope, receive, send)
-        path: str = scope["path"]
-        if not path.startswith("/v1/"):
-            return self._app(scope, receive, send)
+    def __call__(self, client: Connection, request: HttpRequest) -> bool:
+        """Answer a request that the lane knows, now or later; return whether it does."""
+        if not request.target.startswith(b"/v1/") or len(request.body) > MOST_BODY:
+            return False  # the framework refuses what is too long
+        path, _, query = request.path_and_query()
         parts = path.split("/")
-        if parts[2] == "rooms" and 4 <= len(parts) <= 7:
-            return self._visitor(server, parts, scope, receive, send)
-        if path == "/v1/check" and scope["method"] == "GET":
-            request = VisitorRequest.of(scope, room_in_query(scope), None)
-            return _answer(server, self._check, request, send)
-        return self._app(scope, receive, send)
-
-    def _visitor(
-        self,
-        server: Server,
-        parts: list[str],
-        scope: MutableMapping[str, Any],
-        receive: Receive,
-        send: Send,
-    ) -> Awaitable[None]:
-        count, method = len(parts), scope["method"]
+        count, method = len(parts), request.method
+        if parts[2] != "rooms":
+            if path != "/v1/check" or method != "GET":
+                return False
+            self._begin(client, self._check, _visitor(client, request, room_in_query(query), None))
+            return True
+        if count < 4 or count > 7 or not parts[3] or (count > 4 and parts[4] != "tickets"):
+            return False
+        if count > 5 and not parts[5]:
+            return False
         verb = parts[6] if count == 7 else ""
+        visitor = _visitor(client, request, parts[3], parts[5] if count > 5 else None)
         route = ROUTES.get((method, count, verb))
-        if (count > 4 and parts[4] != "tickets") or (route is None and verb != "events"):
-            return self._app(scope, receive, send)
-        if not parts[3] or (count > 5 and not parts[5]):  # no such path
-            return self._app(scope, receive, send)
-        request = VisitorRequest.of(scope, parts[3], parts[5] if count > 5 else None)
-        if route is None:
-            if method != "GET":
-                return self._app(scope, receive, send)
-            return _stream(server, request, receive, send)
-        if method == "POST" and bodies.expected(request.headers):
-            return _with_body(server, route, request, receive, send)
-        return _answer(server, route, request, send)
+        if route is not None:
+            self._begin(client, route, visitor)
+            return True
+        if verb == "events" and method == "GET":
+            client.run(self._stream(visitor))
+            return True
+        return False
+
+    def _begin(self, client: Connection, route: Route, visitor: VisitorRequest) -> None:
+        began = time.perf_counter()
+        self._server.counters.lane_requests += 1
+        if route.action is actions.status:
+            future = actions.poll_known(self._server, visitor)
+            if future is not None:
+                future.add_done_callback(partial(self._polled, client, route, visitor, began))
+                return
+        answering = self._answer(client, route, visitor, began)
+        task = asyncio.get_running_loop().create_task(answering)
+        _running.add(task)
+        task.add_done_callback(_running.discard)
+
+    def _polled(
+        self,
+        client: Connection,
+        route: Route,
+        visitor: VisitorRequest,
+        began: float,
+        future: asyncio.Future[TicketView],
+    ) -> None:
+        """Answer a poll: nearly every request, so it has no task of its own."""
+        try:
+            answer = actions.shown(self._server, visitor, future.result())
+        except Exception as error:
+            answer = self._refusal(route, visitor, error)
+        self._send(client, route, answer, began)
+
+    async def _answer(
+        self, client: Connection, route: Route, visitor: VisitorRequest, began: float
+    ) -> None:
+        try:
+            answer = await route.action(self._server, visitor)
+        except Exception as error:
+            answer = self._refusal(route, visitor, error)
+        self._send(client, route, answer, began)
+
+    def _refusal(self, route: Route, visitor: VisitorRequest, error: Exception) -> Answer:
+        if isinstance(error, WaitroomError):
+            return actions.refuse(self._server, visitor, route.action, error)
+        log.error("a visitor's request failed: %s", route.name, exc_info=error)
+        return problems.answer(WaitroomError("an error of ours; it is in the log"))
+
+    def _send(self, client: Connection, route: Route, answer: Answer, began: float) -> None:
+        client.answer(answer)
+        self._server.counters.request(route.name, answer.status, time.perf_counter() - began)
+
+    def _stream(self, visitor: VisitorRequest) -> App:
+        async def stream(scope: object, receive: Receive, send: Send) -> None:
+            del scope
+            began = time.perf_counter()
+            self._server.counters.lane_requests += 1
+            status = await events.serve(self._server, visitor, receive, send)
+            if status != 200:  # the duration of an open stream means nothing
+                self._server.counters.request(EVENTS, status, time.perf_counter() - began)
+
+        return stream
 
 
-async def _answer(server: Server, route: Route, request: VisitorRequest, send: Send) -> None:
-    began = time.perf_counter()
-    server.counters.lane_requests += 1
-    try:
-        answer = await route.action(server, request)
-    except WaitroomError as error:
-        answer = actions.refuse(server, request, route.action, error)
-    except Exception:
-        log.exception("a visitor's request failed: %s", route.name)
-        answer = problems.answer(WaitroomError("an error of ours; it is in the log"))
-    await _send(server, answer, send)
-    server.counters.request(route.name, answer.status, time.perf_counter() - began)
-
-
-async def _with_body(
-    server: Server, route: Route, request: VisitorRequest, receive: Receive, send: Send
-) -> None:
-    try:
-        request.body = await bodies.read(receive, MOST_BODY)
-    except BadRequest as error:
-        await _send(server, problems.answer(error), send)
-        return
-    await _answer(server, route, request, send)
-
-
-async def _stream(server: Server, request: VisitorRequest, receive: Receive, send: Send) -> None:
-    began = time.perf_counter()
-    server.counters.lane_requests += 1
-    status = await events.serve(server, request, receive, send)
-    if status != 200:  # the duration of an open stream means nothing
-        server.counters.request(EVENTS, status, time.perf_counter() - began)
-
-
-async def _send(server: Server, answer: Answer, send: Send) -> None:
-    headers = answer.headers
-    if server.draining:  # so that a proxy does not keep a connection that will end soon
-        headers = [*headers, (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body})
+def _visitor(
+    client: Connection, request: HttpRequest, room: str, ticket: str | None
+) -> VisitorRequest:
+    return VisitorRequest(room, ticket, request.headers, client.peer, client.scheme, request.body)

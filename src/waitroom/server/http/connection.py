@@ -1,0 +1,339 @@
+"""One HTTP/1.1 connection: reads requests, keeps them within bounds, and answers them in order.
+
+httptools parses and bounds nothing, so the sizes and times below are counted here. A request is
+first offered to the lane, which answers it without ASGI; whatever the lane does not know goes to
+the app through the bridge. Each part of a request has a deadline; `connections.py` looks at them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import cast
+
+import httptools
+
+from waitroom.errors import (
+    BadRequest,
+    BodyTooLarge,
+    HeadTooLarge,
+    RequestTooSlow,
+    TooMany,
+    WaitroomError,
+)
+from waitroom.server.http import answers, bridge, problems
+from waitroom.server.http.answers import Answer, Headers
+from waitroom.server.http.bodies import BODY_S, MOST_OPERATOR_BODY, TOO_LARGE, App
+from waitroom.server.http.bridge import HttpRequest
+from waitroom.server.http.connections import Connections
+
+log = logging.getLogger("waitroom.connection")
+
+MOST_HEAD = 65_536
+MOST_HEADERS = 100
+HEAD_S = 8.0
+"""From the first byte of a request's head to its last."""
+
+UNREAD_S = 30.0
+"""An answer must be on its way by then: a client that does not read is cut off."""
+
+LINGER_S = 2.0
+"""How long we listen, in vain, to a client that was refused in mid-sentence."""
+
+SWEEP_S = 1.0
+_WATCHED = frozenset({b"host", b"content-length", b"expect"})
+_NEVER = float("inf")
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+UNREADABLE = HttpRequest("GET", b"", [], b"", "1.1", False)
+_REASONS = {status.value: status.phrase.encode() for status in HTTPStatus}
+
+
+class Connection(asyncio.Protocol):
+    """A client: at most one of its requests is being answered, the others wait their turn."""
+
+    def __init__(self, shared: Connections, scheme: str = "http") -> None:
+        self.scheme = scheme
+        self.peer = ""
+        self.client: tuple[str, int] | None = None
+        self.deadline = _NEVER
+        self.request: HttpRequest | None = None
+        self.writable = True
+        self.on_lost: Callable[[], None] | None = None
+        self.on_writable: Callable[[], None] | None = None
+        self.transport: asyncio.Transport
+        self._shared = shared
+        self._parser: httptools.HttpRequestParser | None = httptools.HttpRequestParser(self)
+        self._queue: deque[HttpRequest] = deque()
+        self._fault: WaitroomError | None = None
+        self._deaf = False
+        self._over = False
+        self._in_next = False
+        self._in_message = self._in_head = False
+        self._target = b""
+        self._headers: Headers = []
+        self._watched: dict[bytes, bytes] = {}
+        self._chunks: list[bytes] = []
+        self._size = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is asked and nothing to be answered."""
+        return self.request is None and not self._in_message
+
+    # The transport ---------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin; the first request has as much time as a head."""
+        self.transport = cast(asyncio.Transport, transport)  # of a stream; uvloop has its own class
+        address = transport.get_extra_info("peername")
+        if isinstance(address, tuple):
+            self.peer, self.client = address[0], (address[0], address[1])
+        self.deadline = self._shared.now + HEAD_S + SWEEP_S
+        if self._shared.add(self):
+            self._refuse(TooMany("this address has too many connections open; close some", 30))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it; what is being answered may go on, for nobody."""
+        del exc
+        self._deaf = self._over = True
+        self._parser = None  # it holds our methods: a cycle
+        self._queue.clear()
+        self._shared.remove(self)
+        self._tell_bridge()
+
+    def _tell_bridge(self) -> None:
+        for tell in (self.on_lost, self.on_writable):
+            if tell is not None:
+                tell()
+
+    def pause_writing(self) -> None:
+        """Wait for the client to read."""
+        self.writable = False
+        self.deadline = self._shared.now + UNREAD_S
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        self.writable = True
+        self.deadline = _NEVER if self.request else self._shared.now + self._shared.idle_s
+        if self.on_writable is not None:
+            self.on_writable()
+        self._next()
+
+    def eof_received(self) -> bool:
+        """Finish what was asked: a client may say that this was all, and still read the answers.
+
+        One that follows a stream is gone.
+        """
+        self._deaf = True
+        if self.on_lost is not None:
+            return False
+        return self.request is not None or bool(self._queue)
+
+    def data_received(self, data: bytes) -> None:
+        """Read requests."""
+        parser = self._parser
+        if self._deaf or parser is None:
+            return
+        try:
+            parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._deaf = True  # nobody is upgraded; the request is answered, the rest not read
+        except httptools.HttpParserError:
+            self._refuse(BadRequest("this is not a request of HTTP/1.1"))
+        if self._in_head:
+            self._size += len(data)
+            if self._size > MOST_HEAD:
+                self._refuse(HeadTooLarge(f"the head takes at most {MOST_HEAD} bytes"))
+        if self._queue:
+            self.transport.pause_reading()
+
+    # The parser ------------------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self._in_message = self._in_head = True
+        self._target = b""
+        self._headers = []
+        self._size = 0
+        if self.request is None:
+            self.deadline = self._shared.now + HEAD_S + SWEEP_S
+
+    def on_url(self, url: bytes) -> None:
+        """Take the target, or a part of it."""
+        self._target += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        name = name.lower()
+        self._headers.append((name, value))
+        if name in _WATCHED:
+            self._watched[name] = b"" if name in self._watched else value
+
+    def on_headers_complete(self) -> None:
+        """Check what the head says before anything of the body is taken."""
+        self._in_head, self._size = False, 0
+        watched, self._watched = self._watched, {}
+        parser = self._parser
+        if self._deaf or parser is None:
+            return
+        size = len(self._target)
+        for name, value in self._headers:
+            size += len(name) + len(value) + 4
+        if size > MOST_HEAD or len(self._headers) > MOST_HEADERS:
+            most = f"the head takes at most {MOST_HEADERS} headers and {MOST_HEAD} bytes"
+            self._refuse(HeadTooLarge(most))
+        elif not watched.get(b"host") and parser.get_http_version() != "1.0":
+            self._refuse(BadRequest("the header Host is missing, empty, or there twice"))
+        elif int(watched.get(b"content-length") or 0) > MOST_OPERATOR_BODY:
+            self._refuse(BodyTooLarge(TOO_LARGE.format(MOST_OPERATOR_BODY)))
+        elif self.request is None:
+            self.deadline = self._shared.now + BODY_S + SWEEP_S
+            if b"expect" in watched:
+                self.transport.write(_CONTINUE)
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of the body."""
+        self._chunks.append(body)
+        self._size += len(body)
+        if self._size > MOST_OPERATOR_BODY and not self._deaf:
+            self._refuse(BodyTooLarge(TOO_LARGE.format(MOST_OPERATOR_BODY)))
+
+    def on_message_complete(self) -> None:
+        """Answer the request, or let it wait for those before it."""
+        chunks, self._chunks = self._chunks, []
+        self._in_message = False
+        parser = self._parser
+        if self._deaf or parser is None:
+            return
+        request = HttpRequest(
+            parser.get_method().decode("ascii"),
+            self._target,
+            self._headers,
+            b"".join(chunks),
+            parser.get_http_version(),
+            parser.should_keep_alive() and not parser.should_upgrade(),
+        )
+        if self.request is None and not self._queue and self.writable:
+            self._begin(request)
+        else:
+            self._queue.append(request)
+
+    # Answers ---------------------------------------------------------------------------------
+
+    def _begin(self, request: HttpRequest) -> None:
+        self.request = request
+        self.deadline = _NEVER
+        lane = self._shared.lane
+        if lane is None or not lane(self, request):
+            self.run(self._shared.app)
+
+    def run(self, app: App) -> None:
+        """Let an ASGI app answer the request that is being answered."""
+        if self.request is not None:
+            bridge.start(self, self.request, app)
+
+    def answer(self, answer: Answer) -> None:
+        """Send a whole answer to the request that is being answered."""
+        request = self.request
+        if request is None or self.transport.is_closing():
+            return
+        body = answer.body
+        if answer.headers is answers.JSON and answer.status == 200 and self._keeps(request):
+            self.transport.write(b"%b%d\r\n\r\n%b" % (self._shared.json_head, len(body), body))
+        else:
+            headers = answer.headers
+            if answer.status != 204:
+                headers = [*headers, (b"content-length", b"%d" % len(body))]
+            head = self.head(answer.status, headers)
+            self.transport.write(head if request.method == "HEAD" else head + body)
+        self.done()
+
+    def _keeps(self, request: HttpRequest) -> bool:
+        return request.keep_alive and request.version == "1.1" and not self._shared.closing
+
+    def head(self, status: int, headers: Headers) -> bytes:
+        """Return the head of an answer; with `connection: close` the connection is not kept."""
+        request = self.request
+        keep = request is not None and request.keep_alive and not self._shared.closing
+        lines = [b"HTTP/1.1 %d %b" % (status, _REASONS.get(status, b""))]
+        for name, value in headers:
+            if name == b"connection":
+                keep = keep and value != b"close"
+            else:
+                lines.append(b"%b: %b" % (name, value))
+        lines.append(b"date: " + self._shared.date)
+        if request is not None and not keep:
+            lines.append(b"connection: close")
+            self.request = request._replace(keep_alive=False)
+        elif request is not None and request.version == "1.0":
+            lines.append(b"connection: keep-alive")
+        return b"\r\n".join((*lines, b"", b""))
+
+    def done(self) -> None:
+        """End the request that was answered, and go on with the next."""
+        request, self.request = self.request, None
+        if request is None:
+            return
+        if not request.keep_alive:
+            self.close()
+            return
+        # A head that has begun has its time, and so has a connection on which nothing comes.
+        self.deadline = self._shared.now + (HEAD_S if self._in_message else self._shared.idle_s)
+        if self._queue or self._deaf:
+            self._next()
+
+    def _next(self) -> None:
+        """Begin the requests that wait; not by recursion, for there may be thousands."""
+        if self._in_next:
+            return
+        self._in_next = True
+        while self._queue and self.request is None and self.writable:
+            self._begin(self._queue.popleft())
+        self._in_next = False
+        if self.request is not None or self._queue or self._over:
+            return
+        if self._fault is not None:
+            self._refuse(self._fault)
+        elif self._deaf:
+            self.close()
+        else:
+            self.transport.resume_reading()
+
+    def _refuse(self, error: WaitroomError) -> None:
+        """Read no more, and say why, after the answers to what came before."""
+        self._deaf = True
+        self._fault = self._fault or error
+        if self.request is None and not self._queue and not self._over:
+            self.request = UNREADABLE
+            self.answer(problems.answer(self._fault))
+
+    def expire(self) -> None:
+        """End what took too long."""
+        if not self.writable or self.transport.is_closing() or self._fault is not None:
+            self.abort()
+        elif self.request is not None:
+            self.deadline = _NEVER
+        elif self._in_message:
+            part, seconds = ("head", HEAD_S) if self._in_head else ("body", BODY_S)
+            self._refuse(RequestTooSlow(f"the {part} did not arrive within {seconds:.0f} s"))
+        else:
+            self.close()
+
+    def close(self) -> None:
+        """Close when what was written is sent; a client that does not read it is cut off later."""
+        self._deaf = self._over = True
+        if self._fault is not None and self.transport.can_write_eof():
+            # More may be on its way; closed at once, the kernel would reset our last words.
+            self.deadline = self._shared.now + LINGER_S
+            self.transport.write_eof()
+        else:
+            self.deadline = self._shared.now + UNREAD_S
+            self.transport.close()
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._deaf = self._over = True
+        self.transport.abort()

@@ -1,0 +1,117 @@
+"""All connections of a process: how many there may be, and the sweep that ends what is too slow.
+
+One sweep a second for all: a timer for each connection would cost more than the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from email.utils import formatdate
+from typing import Any, Protocol
+
+from waitroom.server.http import answers
+from waitroom.server.http.bodies import App
+
+IDLE_WHEN_FULL_S = 2.0
+FULL = 0.8
+"""From this share of all connections on, idle ones make room after `IDLE_WHEN_FULL_S`."""
+
+
+class Client(Protocol):
+    """A connection, as far as the sweep needs it."""
+
+    peer: str
+    deadline: float
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is asked and nothing to be answered."""
+
+    def expire(self) -> None:
+        """End what took too long."""
+
+    def close(self) -> None:
+        """Close when what was written is sent."""
+
+    def abort(self) -> None:
+        """Close at once."""
+
+
+class Connections:
+    """All connections of a process: what answers them, how many there may be, and the sweep."""
+
+    def __init__(
+        self,
+        app: App,
+        lane: Any = None,
+        *,
+        most: int = 25_000,
+        most_per_address: int = 0,
+        idle_s: float = 75.0,
+        is_proxy: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        self.app = app
+        self.lane = lane
+        self.now = time.monotonic()
+        self.date = b""
+        self.json_head = b""
+        self.idle_s = idle_s
+        self.closing = False
+        self.open: set[Client] = set()
+        self.on_room: Callable[[], None] = lambda: None
+        self._most = most
+        self._most_per_address = most_per_address or most // 2
+        self._is_proxy = is_proxy
+        self._per_address: Counter[str] = Counter()
+        self.sweep()
+
+    @property
+    def room(self) -> int:
+        """How many more connections may be made."""
+        return self._most - len(self.open)
+
+    def add(self, connection: Client) -> bool:
+        """Count a connection in; tell whether its address has too many."""
+        self.open.add(connection)
+        self._per_address[connection.peer] += 1
+        many = self._per_address[connection.peer] > self._most_per_address
+        return many and not self._is_proxy(connection.peer)
+
+    def remove(self, connection: Client) -> None:
+        """Count a connection out."""
+        self.open.discard(connection)
+        self._per_address[connection.peer] -= 1
+        if not self._per_address[connection.peer]:
+            del self._per_address[connection.peer]
+        self.on_room()
+
+    def sweep(self) -> None:
+        """Take the time, and end what is too slow. Called once a second."""
+        self.now = now = time.monotonic()
+        self.date = formatdate(usegmt=True).encode()
+        head = b"".join(b"%b: %b\r\n" % header for header in answers.JSON)
+        self.json_head = b"HTTP/1.1 200 OK\r\n%bdate: %b\r\ncontent-length: " % (head, self.date)
+        # A crowd of idle connections must not keep others out.
+        full = len(self.open) > FULL * self._most
+        haste_s = max(0.0, self.idle_s - IDLE_WHEN_FULL_S) if full else 0.0
+        for connection in [*self.open]:
+            if connection.deadline <= now:
+                connection.expire()
+            elif haste_s and connection.idle and connection.deadline - haste_s <= now:
+                connection.close()
+
+    async def finish(self, grace_s: float, longest_s: float) -> None:
+        """Answer what comes within the grace, then close; give up on answers after `longest_s`."""
+        self.closing = True
+        ends = time.monotonic() + longest_s
+        await asyncio.sleep(grace_s)
+        while self.open and time.monotonic() < ends:
+            for connection in [*self.open]:
+                if connection.idle:
+                    connection.close()
+            await asyncio.sleep(0.01)
+        for connection in [*self.open]:
+            connection.abort()

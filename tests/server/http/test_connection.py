@@ -1,0 +1,313 @@
+"""A connection over real sockets: what is a request, in which order, how large, and how slow."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.support.servers import wait_for
+from waitroom.server.http import answers
+from waitroom.server.http.answers import Answer
+from waitroom.server.http.bodies import Receive, Send
+from waitroom.server.http.bridge import HttpRequest
+from waitroom.server.http.connection import HEAD_S, UNREAD_S, Connection
+from waitroom.server.http.connections import Connections
+
+HOST = b"Host: x\r\n"
+GET, POST = b"GET /lane HTTP/1.1\r\n" + HOST, b"POST /plain HTTP/1.1\r\n" + HOST
+LANE = b"GET /lane HTTP/1.1\r\n" + HOST + b"\r\n"
+PLAIN = b"GET /plain HTTP/1.1\r\n" + HOST + b"\r\n"
+LAST = b"GET /lane HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
+
+
+@dataclass
+class Site:
+    """A lane that answers `/lane`, and an app that answers the rest; both note what they saw."""
+
+    port: int = 0
+    seen: list[str] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    clients: list[Connection] = field(default_factory=list)
+    connections: Connections = field(init=False)
+
+    def lane(self, client: Connection, request: HttpRequest) -> bool:
+        """Answer a little later, as polls are."""
+        self.clients.append(client)
+        if request.path_and_query()[0] != "/lane":
+            return False
+        self.seen.append("lane")
+        answer = Answer(200, answers.JSON, b'"lane"')
+        asyncio.get_running_loop().call_later(0.01, client.answer, answer)
+        return True
+
+    async def app(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer as the path says."""
+        path = scope["path"]
+        self.seen.append(f"{scope['method']} {path}")
+        body = (await receive())["body"]
+        self.bodies.append(body)
+        if path == "/error":
+            raise RuntimeError("on purpose")
+        status = 204 if path == "/none" else 200
+        headers = [(b"content-type", b"text/plain")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        if path == "/half":
+            await send({"type": "http.response.body", "body": b"half", "more_body": True})
+            raise RuntimeError("on purpose")
+        if path == "/stream":
+            for _ in range(3):
+                await send({"type": "http.response.body", "body": b"part", "more_body": True})
+        if path == "/endless":
+            while not self.clients[-1].transport.is_closing():
+                await send({"type": "http.response.body", "body": b"x" * 65_536, "more_body": True})
+            self.gone.set()
+            return
+        if path == "/wait":
+            assert "http.disconnect" == (await receive())["type"]
+            self.gone.set()
+        await send({"type": "http.response.body", "body": body or b"plain"})
+
+    async def ask(self, *data: bytes) -> bytes:
+        """Send, and return everything that comes until the end."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            for part in data:
+                writer.write(part)
+                await writer.drain()
+                await asyncio.sleep(0.005)
+            async with asyncio.timeout(20):
+                return await reader.read()
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    """Serve, with one address allowed half of 40 connections."""
+    made = Site()
+    made.connections = Connections(made.app, made.lane, most=40)
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: Connection(made.connections), "127.0.0.1", 0)
+    made.port = server.sockets[0].getsockname()[1]
+    yield made
+    server.close()
+    await made.connections.finish(0, 5)
+    await server.wait_closed()
+
+
+def statuses(data: bytes) -> list[int]:
+    """Return the status of each answer."""
+    return [int(part[:3]) for part in data.split(b"HTTP/1.1 ")[1:]]
+
+
+def bodies(data: bytes) -> list[bytes]:
+    """Return the body of each answer."""
+    return [part.partition(b"\r\n\r\n")[2] for part in data.split(b"HTTP/1.1 ")[1:]]
+
+
+async def test_pipelined_requests_are_answered_in_order(site: Site) -> None:
+    """Lane and app in turn, on one connection, in one packet."""
+    data = await site.ask(LANE + PLAIN + LANE + PLAIN + PLAIN + LAST)
+    assert [b'"lane"', b"plain", b'"lane"', b"plain", b"plain", b'"lane"'] == bodies(data)
+
+
+async def test_thousands_in_one_packet(site: Site) -> None:
+    """No recursion, no lost answer."""
+    data = await site.ask(PLAIN * 2_000 + LAST)
+    assert [200] * 2_001 == statuses(data)
+
+
+async def test_byte_by_byte(site: Site) -> None:
+    """However the network cuts a request."""
+    data = await site.ask(*(bytes([byte]) for byte in LAST))
+    assert [200] == statuses(data)
+
+
+GOOD = {
+    "head only": (b"HEAD /plain HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b""),
+    "1.0": (b"GET /plain HTTP/1.0\r\n\r\n", b"plain"),
+    "1.0 in parts": (b"GET /stream HTTP/1.0\r\n\r\n", b"partpartpartplain"),
+    "1.0 by lane": (b"GET /lane HTTP/1.0\r\n\r\n", b'"lane"'),
+    "no content": (b"GET /none HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b""),
+    "odd case": (b"GET /lane HTTP/1.1\r\nhOsT: x\r\ncONNECTION: cLOSE\r\n\r\n", b'"lane"'),
+    "absolute": (b"GET http://x/lane HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b'"lane"'),
+    "percent": (b"GET /l%61ne HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b'"lane"'),
+    "length": (
+        POST + b"Connection: close\r\nContent-Length: 3\r\n\r\nabc",
+        b"abc",
+    ),
+    "chunked": (
+        POST + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"2\r\nab\r\n1\r\nc\r\n0\r\n\r\n",
+        b"abc",
+    ),
+    "upgrade": (
+        GET + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n" + PLAIN,
+        b'"lane"',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+async def test_good_requests(site: Site, name: str) -> None:
+    """One answer each, and then the end."""
+    data, body = GOOD[name]
+    reply = await site.ask(data)
+    assert (1, [body]) == (len(statuses(reply)), bodies(reply)), reply
+    if name == "no content":
+        assert b"content-length" not in reply
+
+
+BAD = {
+    "no host": (b"GET /lane HTTP/1.1\r\n\r\n", 400),
+    "two hosts": (GET + b"Host: y\r\n\r\n", 400),
+    "both lengths": (
+        POST + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"0\r\n\r\nGET /lane HTTP/1.1\r\nHost: x\r\n\r\n",
+        400,
+    ),
+    "two lengths": (
+        POST + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+        400,
+    ),
+    "odd length": (POST + b"Content-Length: +3\r\n\r\nabc", 400),
+    "odd coding": (
+        POST + b"Transfer-Encoding: chunked, x\r\n\r\n0\r\n\r\n",
+        400,
+    ),
+    "NUL": (GET + b"X: a\0b\r\n\r\n", 400),
+    "bare CR": (GET + b"X: a\rY: b\r\n\r\n", 400),
+    "blank in name": (b"GET /lane HTTP/1.1\r\nHost : x\r\n\r\n", 400),
+    "no HTTP": (b"HELO mail\r\n\r\n", 400),
+    "bad chunk": (
+        POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        400,
+    ),
+    "large": (POST + b"Content-Length: 999999999\r\n\r\n", 413),
+    "large chunks": (
+        POST + b"Transfer-Encoding: chunked\r\n\r\n" + (b"ffff\r\n" + b"x" * 0xFFFF + b"\r\n") * 9,
+        413,
+    ),
+    "long head": (GET + b"X: " + b"a" * 70_000 + b"\r\n\r\n", 431),
+    "long target": (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431),
+    "endless head": (GET + b"" + b"X: " + b"a" * 400_000, 431),
+    "many headers": (GET + b"" + b"X: a\r\n" * 101 + b"\r\n", 431),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+async def test_bad_requests(site: Site, name: str) -> None:
+    """A problem and the end; never a second request out of what follows."""
+    data, status = BAD[name]
+    reply = await site.ask(data)
+    assert [status] == statuses(reply), reply
+    assert b"connection: close" in reply
+    assert "lane" not in site.seen
+
+
+async def test_a_bad_request_behind_good_ones(site: Site) -> None:
+    """What came before it is answered first."""
+    assert [200, 200, 400] == statuses(await site.ask(LANE + PLAIN + b"nonsense\r\n\r\n" + LANE))
+
+
+async def test_expect_continue(site: Site) -> None:
+    """The client is told to go on before its body comes."""
+    head = POST + b"Expect: 100-continue\r\nConnection: close\r\n"
+    reply = await site.ask(head + b"Content-Length: 3\r\n\r\n", b"abc")
+    assert ([100, 200], b"abc") == (statuses(reply), bodies(reply)[-1])
+
+
+async def test_errors_of_the_app(site: Site) -> None:
+    """A whole problem, or an answer that breaks off: the client can tell."""
+    assert [500] == statuses(await site.ask(PLAIN.replace(b"plain", b"error") + LAST))[:1]
+    reply = await site.ask(PLAIN.replace(b"plain", b"half"))
+    assert reply.endswith(b"4\r\nhalf\r\n")
+
+
+async def test_a_client_that_has_said_all(site: Site) -> None:
+    """Somebody who closes their side still gets the answer."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
+    writer.write(LANE)
+    writer.write_eof()
+    assert [200] == statuses(await reader.read())
+    writer.close()
+
+
+async def test_a_client_that_hangs_up(site: Site) -> None:
+    """An answer for nobody is no error; an app that waits is told."""
+    _, writer = await asyncio.open_connection("127.0.0.1", site.port)
+    writer.write(LANE)
+    await writer.drain()
+    writer.transport.abort()
+    _, writer = await asyncio.open_connection("127.0.0.1", site.port)
+    writer.write(PLAIN.replace(b"plain", b"wait"))
+    await asyncio.to_thread(wait_for, lambda: "GET /wait" in site.seen, "the request")
+    writer.close()
+    async with asyncio.timeout(10):
+        await site.gone.wait()
+    assert [200] == statuses(await site.ask(LAST))
+
+
+async def test_a_client_that_does_not_read(site: Site) -> None:
+    """Little is kept for it, and it is cut off in the end."""
+    _, writer = await asyncio.open_connection("127.0.0.1", site.port, limit=1024)
+    writer.write(PLAIN.replace(b"plain", b"endless"))
+    await asyncio.to_thread(
+        wait_for, lambda: bool(site.clients) and not site.clients[-1].writable, "a full buffer"
+    )
+    client = site.clients[-1]
+    assert client.transport.get_write_buffer_size() < 1_000_000
+    late(site, UNREAD_S)
+    async with asyncio.timeout(20):
+        await site.gone.wait()
+    writer.transport.abort()
+
+
+def late(site: Site, seconds: float) -> None:
+    """Let time pass for what waits already."""
+    for client in [*site.connections.open]:
+        client.deadline -= seconds
+    site.connections.sweep()
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"", []),
+        (b"GET /la", [408]),
+        (POST + b"Content-Length: 3\r\n\r\na", [408]),
+        (LANE, [200]),
+    ],
+    ids=["silent", "head", "body", "idle"],
+)
+async def test_slow_clients_are_cut(site: Site, sent: bytes, status: list[int]) -> None:
+    """Each part of a request has its time; an idle connection has longer."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
+    writer.write(sent)
+    answer = await reader.readuntil(b'"lane"') if status == [200] else b""
+    await asyncio.sleep(0.05)
+    late(site, 2 * HEAD_S if status != [200] else 0)
+    if status == [200]:
+        assert not reader.at_eof()
+        late(site, site.connections.idle_s + 1)
+    async with asyncio.timeout(10):
+        answer += await reader.read()
+    assert status == statuses(answer)
+    writer.close()
+
+
+async def test_one_address_gets_half(site: Site) -> None:
+    """The 21st connection of an address is told so; nearly full, idle ones make room."""
+    opened = [await asyncio.open_connection("127.0.0.1", site.port) for _ in range(21)]
+    async with asyncio.timeout(10):
+        assert b"HTTP/1.1 429" == await opened[-1][0].read(12)
+    for _, writer in opened:
+        writer.close()
