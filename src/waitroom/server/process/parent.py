@@ -133,11 +133,15 @@ class Parent:
             if on_ready is not None:
                 on_ready()
             self._settings = preparation.with_files(self._settings)
-            for _ in range(self._settings.workers):
-                self._places.append(Place())
-                self._start(self._places[-1])
-            number = await self._signal
-            await self._stop(number)
+            try:
+                for _ in range(self._settings.workers):
+                    self._places.append(Place())
+                    self._start(self._places[-1])
+                number = await self._signal
+                await self._stop(number)
+            finally:  # an error of ours must not leave workers behind that ignore signals
+                for worker in self._everybody:
+                    worker.process.kill()
         return 0 if number else 1
 
     def _signalled(self, number: int) -> None:
