@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 from fastapi import FastAPI
 
-from tests.support.servers import start_server
+from tests.support.servers import start_server, wait_for
 from tests.support.serving import AS_PROMISED_S, Serving, serving
 from waitroom.server.process import health
 
@@ -47,19 +47,25 @@ async def test_before_start_up_is_done_it_is_not_ready() -> None:
     assert (503, ["starting"]) == (answer.status_code, answer.json()["reasons"])
 
 
-def test_a_backend_that_is_away_makes_it_unready_but_not_dead(tmp_path: Path) -> None:
-    """While it hangs, `/readyz` is 503 and `/healthz` 200; when it is back, both are 200."""
+def test_a_backend_that_is_away_takes_nobody_out_of_service(tmp_path: Path) -> None:
+    """While it hangs, both are 200, for `when_away` has an answer; `/healthz` says so."""
     with (
         start_server("valkey", tmp_path / "backend") as backend,
         serving(tmp_path, redis_url=backend.url, answer_within_s=AS_PROMISED_S) as server,
     ):
+
+        def sees(state: str) -> bool:
+            return bool(httpx.get(f"{server.base}/healthz").json()["backend"] == state)
+
+        wait_for(lambda: sees("up"), "a backend that is up")
         os.kill(backend.pid, signal.SIGSTOP)
         try:
-            eventually(server, 503, ["backend_away"])
+            wait_for(lambda: sees("away"), "a backend that is away")
             assert 200 == httpx.get(f"{server.base}/healthz").status_code
+            eventually(server, 200, [])
         finally:
             os.kill(backend.pid, signal.SIGCONT)
-        eventually(server, 200, [])
+        wait_for(lambda: sees("up"), "its return")
 
 
 def test_a_draining_server_is_not_ready(tmp_path: Path) -> None:

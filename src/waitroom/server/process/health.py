@@ -1,7 +1,9 @@
 """Is the process alive, and should it be sent visitors?
 
-`/healthz` asks nothing of anybody: a supervisor that restarts a process because Redis is away would
-make things worse. `/readyz` is for balancers: they take a process out that drains or cannot serve.
+Neither depends on Redis. `/healthz` says what the backend is like and answers 200 all the same: a
+supervisor that restarts a process because Redis is away would make things worse. `/readyz` is for
+balancers: one that took every process out for a blip of Redis would leave visitors with nothing,
+while the room's `when_away` has an answer for them.
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ class Alive(BaseModel):
     """The process answers."""
 
     status: Literal["ok"] = "ok"
+    backend: Literal["up", "away", "unknown"] = Field(
+        description="Redis or Valkey, as this process sees it; `unknown` while starting"
+    )
 
 
 class Ready(BaseModel):
@@ -29,37 +34,36 @@ class Ready(BaseModel):
     status: Literal["ready", "not_ready"] = "ready"
     reasons: list[str] = Field(
         default_factory=list,
-        description="`starting`, `draining` and `backend_away`; empty when ready",
+        description="`starting` or `draining`; empty when ready",
         examples=[["draining"]],
     )
 
 
 @router.get("/healthz", summary="Is the process alive?")
-async def healthz(response: Response) -> Alive:
-    """200 as long as the process answers at all. Redis or Valkey is not asked."""
+async def healthz(request: Request, response: Response) -> Alive:
+    """200 as long as the process answers at all, with what it knows of Redis or Valkey."""
     response.headers.update(NO_STORE)
-    return Alive()
+    server = _server(request)
+    if server is None:
+        return Alive(backend="unknown")
+    return Alive(backend="away" if server.backend_health.away else "up")
 
 
 @router.get(
     "/readyz",
     summary="Should visitors be sent here?",
-    responses={503: {"model": Ready, "description": "Starting, draining, or the backend is away"}},
+    responses={503: {"model": Ready, "description": "Starting or draining"}},
 )
 async def readyz(request: Request, response: Response) -> Ready:
-    """200 when visitors may come; 503 while starting, draining, or while the backend is away."""
+    """200 when visitors may come; 503 while starting or draining, never for the backend's sake."""
     response.headers.update(NO_STORE)
-    reasons = why_not(request)
-    if not reasons:
+    server = _server(request)
+    if server is not None and not server.draining:
         return Ready()
     response.status_code = 503
-    return Ready(status="not_ready", reasons=reasons)
+    return Ready(status="not_ready", reasons=["starting" if server is None else "draining"])
 
 
-def why_not(request: Request) -> list[str]:
-    """Return the reasons not to send visitors here; empty if there is none."""
+def _server(request: Request) -> Server | None:
     server: Server | None = getattr(request.app.state, "server", None)
-    if server is None:
-        return ["starting"]
-    reasons = ["draining"] if server.draining else []
-    return [*reasons, "backend_away"] if server.backend_health.away else reasons
+    return server
