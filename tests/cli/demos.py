@@ -18,6 +18,8 @@ from tests.support.servers import free_port, wait_for
 from tests.support.serving import children, clean_env
 from waitroom.cli.app import app
 
+WELCOME = "Ctrl-C ends it"
+
 
 @dataclass
 class Demo:
@@ -36,11 +38,6 @@ class Demo:
         """Everything that it printed so far."""
         return (self.folder / "demo.log").read_text("utf-8")
 
-    def welcome(self) -> str:
-        """Wait until it says where to look; return that."""
-        wait_for(lambda: "Ctrl-C ends it" in self.output(), "a welcome")
-        return self.output()
-
     def check_end(self, processes: int) -> None:
         """Press Ctrl-C: its processes, at least so many, end without an error, nothing is kept."""
         family = [self.process.pid]
@@ -56,7 +53,7 @@ class Demo:
 
 @contextmanager
 def running(folder: Path, *words: str) -> Iterator[Demo]:
-    """Run `waitroom` with some words, on a free port."""
+    """Run `waitroom` with some words, on a free port, until it says where to look."""
     port = free_port()
     with (folder / "demo.log").open("wb") as out:
         process = subprocess.Popen(
@@ -66,10 +63,14 @@ def running(folder: Path, *words: str) -> Iterator[Demo]:
             stderr=out,
             cwd=folder,
         )
-    yield Demo(process, port, folder)
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
+    demo = Demo(process, port, folder)
+    try:
+        wait_for(lambda: WELCOME in demo.output() or process.poll() is not None, "a welcome")
+        yield demo
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
 
 
 def refused(*words: str) -> str:

@@ -117,11 +117,15 @@ def _rank(file: str) -> int:
 
 
 def shuffled(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
-    """Bring files into another order, and the tests of each; the seed makes it repeatable."""
+    """Bring files into another order, and the tests of each, one marked `last` excepted.
+
+    The seed makes it repeatable.
+    """
     dice = random.Random(seed)
     files = [list(group) for _, group in groupby(items, lambda item: file_of(item.nodeid))]
     for tests in files:
         dice.shuffle(tests)
+        tests.sort(key=lambda item: item.get_closest_marker("last") is not None)
     dice.shuffle(files)
     return [item for tests in files for item in tests]
 

@@ -48,7 +48,7 @@ def concert(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Concert]:
 
 def test_it_says_where_to_look(concert: Concert) -> None:
     """It names the site and the operator page, and both are there."""
-    output = concert.demo.welcome()
+    output = concert.demo.output()
     for url in (concert.site, f"{concert.base}/admin", f"{concert.base}/docs"):
         assert url in output, output
         assert 200 == httpx.get(url, follow_redirects=True).status_code
@@ -78,6 +78,7 @@ async def test_a_newcomer_buys_a_seat(concert: Concert) -> None:
     await transport.close()
 
 
+@pytest.mark.last
 def test_ctrl_c_ends_all_of_it(concert: Concert) -> None:
     """It ends without an error, its processes with it, and nothing is kept."""
     concert.demo.check_end(4)  # the server, a worker, the site and the crowd

@@ -38,7 +38,7 @@ def line_of(demo: Demo) -> dict[str, Any]:
 
 def test_it_says_where_to_look(demo: Demo) -> None:
     """It names the pages of guests and hosts, and all of them are there."""
-    output = demo.welcome()
+    output = demo.output()
     place = word(demo, r"http://[^ ]+/p/[^ \n]+")
     desk = f"{demo.base}/desk/han-river"
     for url in (desk, place, f"{desk}/host", f"{desk}/poster", f"{demo.base}/docs"):
@@ -67,6 +67,7 @@ def test_the_evening_goes_on(demo: Demo) -> None:
     wait_for(moved, "somebody who came, and somebody who was seated")
 
 
+@pytest.mark.last
 def test_ctrl_c_ends_all_of_it(demo: Demo) -> None:
     """It ends without an error, its processes with it, and nothing is kept."""
     demo.check_end(3)  # the server, its store and a worker

@@ -18,9 +18,10 @@ WITHIN_S = 90
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run the demo; it is ready later."""
+    """Run the demo until it says where to look."""
     server = launch(tmp_path_factory.mktemp("demo"), "--demo", admin_key="", secret="")
     try:
+        wait_for(lambda: "Ctrl-C ends it" in server.said(), "a word of welcome")
         yield server
     finally:
         end(server)
@@ -33,7 +34,6 @@ def waiting(server: Serving) -> int:
 
 def test_it_says_where_to_look(demo: Serving) -> None:
     """Soon there are addresses on the screen, all of them work, and the key signs in."""
-    wait_for(lambda: "Ctrl-C ends it" in demo.said(), "a word of welcome")
     output = demo.said()
     for path in ("/rooms/demo", "/admin", "/docs", "/metrics"):
         assert f"{demo.base}{path} " in output.replace("\n", " "), output

@@ -206,6 +206,7 @@ async def test_no_stream_stays_silent(
         server.live_streams.close("quiet-" + room[:8], stream)
 
 
+@pytest.mark.last
 async def test_sigterm_sends_them_elsewhere(served: Serving) -> None:
     """Each stream gets `reconnect` with a pause of its own, then its end; the process is gone."""
     room = new_room(served, mode="paused")
