@@ -111,11 +111,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def leaves_nothing() -> Iterator[None]:
     """Fail a test that leaves a process, a thread, a socket or a file open."""
     yield
+    _forget_logging()
     gc.collect()  # what nobody closed complains now, not in somebody else's test
     gc.freeze()  # and what is left is not looked at again: it would take a fifth of a run
     if left := LEAKS.left():
         LEAKS.accept()
         pytest.fail(f"the test left behind: {', '.join(left)}")
+
+
+def _forget_logging() -> None:
+    """Undo what `waitroom serve` does to the logs of a process, for it may have run in ours."""
+    ours = [handler for handler in logging.root.handlers if type(handler) is logging.StreamHandler]
+    for handler in ours:  # those of pytest are of other classes
+        logging.root.removeHandler(handler)
+        logging.root.setLevel(logging.WARNING)
+        logging.captureWarnings(False)
 
 
 @pytest.fixture
