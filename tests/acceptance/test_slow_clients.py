@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.support.clients import HOST, request
 from tests.support.counts import count
-from tests.support.serving import Serving, serving
+from tests.support.serving import Serving, serving, sockets
 
 LONGEST_S = 120.0
 MOMENT_S = 0.05
@@ -123,12 +123,3 @@ async def test_silent_ones_are_bounded(tmp_path: Path) -> None:
         finally:
             for _, writer in open_ones:
                 writer.transport.abort()
-
-
-def sockets(pid: int) -> int:
-    """Return how many sockets a process has open."""
-    number = 0
-    for entry in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(OSError):
-            number += str(entry.readlink()).startswith("socket:")
-    return number

@@ -100,6 +100,15 @@ def children(pid: int) -> list[int]:
     return pids
 
 
+def sockets(pid: int) -> int:
+    """Return how many sockets a process has open."""
+    number = 0
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            number += str(entry.readlink()).startswith("socket:")
+    return number
+
+
 def command_of(pid: int) -> str:
     """Return the command line of a process; empty if it is gone."""
     with contextlib.suppress(OSError):

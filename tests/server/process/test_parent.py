@@ -34,6 +34,7 @@ from tests.support.serving import (
     end,
     launch,
     serving,
+    sockets,
 )
 from waitroom.server.process import listening
 
@@ -231,15 +232,6 @@ def test_connections_are_spread_evenly(pair: Serving) -> None:
         for client in clients:
             client.close()
     assert max(shares) <= 1.3 * sum(shares) / len(shares), shares
-
-
-def sockets(pid: int) -> int:
-    """Return how many sockets a process has open."""
-    number = 0
-    for entry in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(OSError):
-            number += str(entry.readlink()).startswith("socket:")
-    return number
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
