@@ -39,6 +39,8 @@ class Site:
     def lane(self, client: Connection, request: HttpRequest) -> bool:
         """Answer a little later, as polls are."""
         self.clients.append(client)
+        if request.target == b"/fault":
+            raise RuntimeError("on purpose")
         if request.path_and_query()[0] != "/lane":
             return False
         self.seen.append("lane")
@@ -230,6 +232,14 @@ async def test_errors_of_the_app(site: Site) -> None:
     assert [500] == statuses(await site.ask(PLAIN.replace(b"plain", b"error") + LAST))[:1]
     reply = await site.ask(PLAIN.replace(b"plain", b"half"))
     assert reply.endswith(b"4\r\nhalf\r\n")
+
+
+async def test_a_fault_of_the_lane(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    """It is in the log, ends its own connection, and no other."""
+    with contextlib.suppress(ConnectionResetError):
+        assert b"" == await site.ask(PLAIN.replace(b"plain", b"fault"))
+    assert "could not be begun" in caplog.text
+    assert [200] == statuses(await site.ask(LAST))
 
 
 async def test_a_client_that_has_said_all(site: Site) -> None:

@@ -141,6 +141,9 @@ class Connection(asyncio.Protocol):
             parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._deaf = True  # nobody is upgraded; the request is answered, the rest not read
+        except httptools.HttpParserCallbackError:  # an error of ours, which no client must wait out
+            log.exception("a connection was closed, because its request could not be begun")
+            self.abort()
         except httptools.HttpParserError:
             self._refuse(BadRequest("this is not a request of HTTP/1.1"))
         if self._in_head:
