@@ -96,11 +96,14 @@ def test_a_program_joins_and_a_browser_waits() -> None:
     assert Join("concert", url, None, None) == said(facts(waitroom_ticket="a\r\nx: y"))
 
 
-def test_a_code_is_redeemed_wherever_it_arrives() -> None:
-    """Also on a page that is open; but only one that may be a code, and only by GET."""
+def test_a_code_is_redeemed_on_a_protected_path_only() -> None:
+    """Elsewhere it is left alone; and only one that may be a code counts, and only by GET."""
     query = f"a=1&waitroom_code={CODE}"
     assert Redeem(CODE, "/concert?a=1") == said(facts(query=query))
-    assert Redeem(CODE, "/?a=1") == said(facts(path="/", query=query))
+    assert PassOn() == said(facts(path="/", query=query))
+    assert PassOn() == said(facts(path="/thanks", query=query), finish=["/thanks"])
+    free = facts(path="/concert/free", query=query)
+    assert PassOn() == said(free, bypass_paths=["/concert/free"])
     assert isinstance(said(facts("POST", query=query)), Wait)
     assert isinstance(said(facts(query="waitroom_code=short")), Wait)
     assert isinstance(said(facts(query=f"waitroom_code={CODE}%0d")), Wait)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable
@@ -125,6 +126,27 @@ def test_a_code_becomes_a_cookie_and_leaves_the_address(
         assert 200 == get(port, "/concert", {"cookie": f"waitroom-pass-{room}={token}"}).status
         again = get(port, address)
         assert (303, None) == (again.status, cookie_of(again, f"waitroom-pass-{room}"))
+
+
+def test_a_code_on_an_open_page_is_left_alone(
+    framework: str, waitroom: Serving, make_room: MakeRoom
+) -> None:
+    """It costs no call and stays good: a protected page redeems it later."""
+    room = make_room()
+    ticket, _ = enter(waitroom, room)
+    base = f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}"
+    code = httpx.post(f"{base}/handoff").raise_for_status().json()["code"]
+    with site(framework, patient(waitroom.base, {"/concert": room})) as port:
+        assert 200 == get(port, "/").status
+        (gate,) = GATES
+        gate.due_at = math.inf  # no keys to fetch meanwhile
+        calls = gate.remote.calls
+
+        reply = get(port, f"/about?waitroom_code={code}")
+
+        assert (200, b"open", calls) == (reply.status, reply.body, gate.remote.calls)
+        reply = get(port, f"/concert?waitroom_code={code}")
+        assert cookie_of(reply, f"waitroom-pass-{room}") is not None
 
 
 def test_a_session_is_renewed_at_half(

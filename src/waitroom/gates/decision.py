@@ -154,9 +154,9 @@ def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Deci
         match = _as_another(options, facts) or match
     if not match.safe:
         return _UNREADABLE
-    if CODE in facts.query and (code := _code(facts)):
-        return Redeem(code, on_site(facts.path, facts.query, decoded=True))
     place = match.place
+    if place is not None and CODE in facts.query and (code := _code(facts)):
+        return Redeem(code, on_site(facts.path, facts.query, decoded=True))
     ends = options.ends is not None and options.ends.match(method, facts.path).place is not None
     if place is None and not ends:
         return _FREE
