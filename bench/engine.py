@@ -15,13 +15,13 @@ import redis
 import waitroom
 from bench.calls import measure_calls
 from bench.fill import (
-    KEPT,
     fill_measured,
     fill_others,
     fill_room,
     fill_seed,
     let_join,
     poll_everybody,
+    step_for,
 )
 from bench.handover import measure_handovers, measure_keyspace
 from bench.polls import measure_polls
@@ -39,11 +39,11 @@ async def measure(scale: Scale, reporter: Reporter) -> tuple[Figures, dict[str, 
             small = await fill_room(on, "small", 1, advance)
             await let_join(on, small, scale.small, advance)
             await poll_everybody(on, small, advance)
-        people = scale.inside + scale.waiting + min(scale.waiting, KEPT)
+        polls = scale.waiting // step_for(scale.waiting)
+        people = scale.inside + scale.waiting + polls
         with reporter.step("the crowd joins and polls", people) as advance:
             big = await fill_measured(on, scale, figures, advance)
-        people = scale.waiting + min(scale.waiting, KEPT)
-        with reporter.step("the same crowd as seed 004", people) as advance:
+        with reporter.step("the same crowd as seed 004", scale.waiting + polls) as advance:
             seed = await fill_seed(on, scale.waiting, advance)
         with reporter.step("rounds of polls", scale.poll_rounds) as advance:
             await measure_polls(on, big, small, seed, scale.poll_rounds, figures, advance)

@@ -16,21 +16,30 @@ from waitroom.engine import Join, keys
 from waitroom.models import MEMBERS_PER_SCRIPT, Policy, State, TicketView
 
 KEPT = 1_000_000
-"""Most tickets that a crowd remembers: those of ten million people would fill the memory."""
+"""Most tickets that a crowd remembers, evenly over the line: ten million would fill the memory."""
+
+FRONT = 10_000
+"""How many places are the front of the line: those whose people poll most often."""
 
 Advance = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """A filled room, with tickets of people who wait in it."""
+    """A filled room, with tickets of people who wait in it: in their order, every `step`th."""
 
     room: str
     tickets: list[str]
+    step: int = 1
 
     def some(self, count: int) -> list[str]:
         """Return tickets at random."""
         return random.sample(self.tickets, count)
+
+    @property
+    def front(self) -> Crowd:
+        """The part of it that waits in front."""
+        return Crowd(self.room, self.tickets[: FRONT // self.step], self.step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,7 @@ class SeedLine:
     tokens: list[str]
 
 
-async def fill_room(rig: Rig, room: str, inside: int, advance: Advance) -> Crowd:
+async def fill_room(rig: Rig, room: str, inside: int, advance: Advance, step: int = 1) -> Crowd:
     """Make a room with people inside, so that from now on everybody waits."""
     policy = Policy(
         capacity=inside, session_s=86_400, enter_within_s=3_600, presence_s=3_600, recover_s=0
@@ -51,16 +60,27 @@ async def fill_room(rig: Rig, room: str, inside: int, advance: Advance) -> Crowd
     for count in _batches(inside):
         await _join(rig, room, count, State.INSIDE)
         advance(count)
-    return Crowd(room, [])
+    return Crowd(room, [], step)
 
 
 async def let_join(rig: Rig, crowd: Crowd, waiting: int, advance: Advance) -> None:
-    """Let people join a room and wait there."""
+    """Let people join a room and wait there; remember every `step`th, from first to last."""
+    joined = 0
     for count in _batches(waiting):
-        joined = await _join(rig, crowd.room, count, State.WAITING)
+        tickets = await _join(rig, crowd.room, count, State.WAITING)
+        crowd.tickets.extend(every(crowd.step, joined, tickets))
+        joined += count
         advance(count)
-        if len(crowd.tickets) < KEPT:
-            crowd.tickets.extend(joined)
+
+
+def step_for(waiting: int, most: int = KEPT) -> int:
+    """Return which share of a crowd is remembered, so that it is at most so many."""
+    return -(-waiting // most)
+
+
+def every(step: int, before: int, items: list[str]) -> list[str]:
+    """Return each `step`th of a list that goes on after `before` others."""
+    return items[-before % step :: step]
 
 
 async def _join(rig: Rig, room: str, count: int, expected: State) -> list[str]:
@@ -73,16 +93,16 @@ async def _join(rig: Rig, room: str, count: int, expected: State) -> list[str]:
 
 async def poll_everybody(rig: Rig, crowd: Crowd, advance: Advance) -> None:
     """Let every remembered ticket poll once, in random order."""
-    random.shuffle(crowd.tickets)
-    for start in range(0, len(crowd.tickets), MEMBERS_PER_SCRIPT):
-        some = crowd.tickets[start : start + MEMBERS_PER_SCRIPT]
+    tickets = crowd.some(len(crowd.tickets))
+    for start in range(0, len(tickets), MEMBERS_PER_SCRIPT):
+        some = tickets[start : start + MEMBERS_PER_SCRIPT]
         await rig.engine.poll_many(crowd.room, some)
         advance(len(some))
 
 
 async def fill_measured(rig: Rig, scale: Scale, figures: Figures, advance: Advance) -> Crowd:
     """Fill the big room, and note what each person who waits costs."""
-    crowd = await fill_room(rig, "big", scale.inside, advance)
+    crowd = await fill_room(rig, "big", scale.inside, advance, step_for(scale.waiting))
     await asyncio.sleep(0.3)  # until buffers of clients and of the file are freed
     used, resident = await rig.memory()
     before = await rig.usec("evalsha")
@@ -108,13 +128,14 @@ async def fill_seed(rig: Rig, waiting: int, advance: Advance) -> SeedLine:
     made = SeedLine("seed:line", "seed:last_polls", [])
     sha = await rig.admin.script_load(lua("seed004_join"))
     first_ms = int(time.time() * 1000) - waiting
+    step, joined = step_for(waiting), 0
     for count in _batches(waiting):
         tokens = [secrets.token_urlsafe(12) for _ in range(count)]
         await rig.admin.evalsha(sha, 2, made.line, made.last_polls, str(first_ms), *tokens)
         first_ms += count
+        made.tokens.extend(every(step, joined, tokens))
+        joined += count
         advance(count)
-        if len(made.tokens) < KEPT:
-            made.tokens.extend(tokens)
     random.shuffle(made.tokens)
     for start in range(0, len(made.tokens), MEMBERS_PER_SCRIPT):
         some = made.tokens[start : start + MEMBERS_PER_SCRIPT]

@@ -70,6 +70,7 @@ async def measure_polls(
     sha = await rig.admin.script_load(lua("seed004"))
     sides = {
         "poll_us": Side(_replay(await _record(rig, big, rounds)), ("evalsha",)),
+        "front_poll_us": Side(_replay(await _record(rig, big.front, rounds)), ("evalsha",)),
         "poll_us_10k": Side(_replay(await _record(rig, small, rounds)), ("evalsha",)),
         "seed_poll_us": Side(lambda pipe: _seed(pipe, seed, sha), ("evalsha",)),
         "raw_poll_us": Side(lambda pipe: _raw(pipe, seed), ("zrank", "zadd")),

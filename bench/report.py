@@ -40,8 +40,9 @@ class Line:
 
 
 LINES = (
-    Line("poll_us", "server µs per poll, batches of 128"),
-    Line("poll_us_10k", "the same, 10,000 waiting"),
+    Line("poll_us", "server µs per poll, over the whole line"),
+    Line("front_poll_us", "the same, of the 10,000 in front"),
+    Line("poll_us_10k", "the same, 10,000 waiting in all"),
     Line("seed_poll_us", "as seed 004: one script per poll"),
     Line("raw_poll_us", "ZRANK + ZADD as plain commands"),
     Line("poll_speedup", "seed 004 ÷ ours", least=3),
