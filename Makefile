@@ -103,7 +103,7 @@ soak: $(STAMP) ## run the tests with the largest counts: hours, not minutes
 bench-engine: $(STAMP) ## measure the engine (FULL=1: a million waiting; MILLIONS=10: ten)
 	FULL="$(FULL)" MILLIONS="$(MILLIONS)" $(BIN)/python -m bench.engine
 
-bench-http: $(STAMP) ## measure the server beside two others, with wrk (FULL=1: a million waiting)
+bench-http: $(STAMP) ## measure the server beside three others, with wrk (FULL=1: a million waiting)
 	FULL="$(FULL)" $(BIN)/python -m bench.http
 
 bench-gate: $(STAMP) ## measure what a gate costs a site, with wrk

@@ -1,8 +1,8 @@
-"""`make bench-http`: the throughput of one server process, beside two others in the same run.
+"""`make bench-http`: the throughput of one server process, beside three others in the same run.
 
-`handrolled` is the queue that a good engineer writes in an afternoon, `ceiling` the bare server
-with a constant body. All three have the same backend, and in turns the same core; wrk and that
-backend share another. Nothing outside a temporary folder is used.
+`handrolled` is the queue that a good engineer writes in an afternoon, `ceiling` an ASGI server with
+a constant body, `wire` a bare protocol with the same. All have the same backend, and in turns the
+same core; wrk and that backend share another. Nothing outside a temporary folder is used.
 """
 
 # ruff: noqa: A005 - nobody imports it by its bare name
@@ -23,8 +23,9 @@ from bench.web import cores, wrk
 from bench.web.ground import Ground, fill_handrolled, fill_waiting, ground
 from bench.web.line_up import line_up, ours
 from bench.web.report import HttpReporter
-from bench.web.rounds import let_inside, measure_paced, measure_rounds
+from bench.web.rounds import Lines, let_inside, measure_idle, measure_paced, measure_rounds
 from bench.web.scale import Scale
+from bench.web.stalled import measure_stalled
 from bench.web.told import allow_files, measure_streams
 
 PACKAGES = ("granian", "uvicorn", "fastapi", "redis", "hiredis", "uvloop")
@@ -33,7 +34,7 @@ PACKAGES = ("granian", "uvicorn", "fastapi", "redis", "hiredis", "uvloop")
 async def measure(scale: Scale, reporter: HttpReporter) -> tuple[Figures, dict[str, Any]]:
     """Run every measurement, one after the other, on one backend."""
     figures: Figures = {}
-    allow_files(2 * scale.streams + 1_000)
+    allow_files(max(2 * scale.streams, scale.idle) + 1_000)
     server_core, load_core = cores.pick()
     with cores.on_core(load_core):
         async with ground() as on:
@@ -64,16 +65,21 @@ async def _loads(
         tickets = await fill_waiting(on, *sizes, advance)
     with reporter.step("the same crowd, hand-written", people) as advance:
         others = await fill_handrolled(on, *sizes, advance)
-    with tickets.open() as lines:
-        ticket = lines.readline().strip()
+    with tickets.open() as file:
+        ticket = file.readline().strip()
     async with line_up(on, core, ticket) as peers:
         with reporter.step("people go inside", scale.inside) as advance:
             passes = await let_inside(on, peers.ours, scale.inside, advance)
-        with reporter.step("polls, joins and checks in turn", 6 * scale.rounds) as advance:
-            await measure_rounds(peers, tickets, others, passes, scale, figures, advance)
+        lines = Lines(tickets, others, passes)
+        with reporter.step("polls, joins and checks in turn", 9 * scale.rounds) as advance:
+            await measure_rounds(peers, lines, scale, figures, advance)
+        with reporter.step("polls beside idle connections", 2 * scale.rounds) as advance:
+            await measure_idle(peers, lines, scale, figures, advance)
         count = int(figures["polls_per_s"] / 2 * scale.paced_s)
         with reporter.step("polls at half of the most", count) as advance:
             await measure_paced(peers.ours, tickets, scale.paced_s, figures, advance)
+        with reporter.step("stalls of the backend", scale.stalls) as advance:
+            await measure_stalled(on, peers.ours, tickets, scale.stalls, figures, advance)
 
 
 def main() -> None:

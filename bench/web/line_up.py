@@ -23,26 +23,32 @@ GRANIAN = (
 
 @dataclass(frozen=True, slots=True)
 class LineUp:
-    """The three servers of a run."""
+    """The four servers of a run."""
 
     ours: Peer
     handrolled: Peer
     ceiling: Peer
+    wire: Peer
 
 
 @asynccontextmanager
 async def line_up(on: Ground, core: int, ticket: str) -> AsyncIterator[LineUp]:
-    """Start all three; the ceiling answers what ours says of `ticket`."""
+    """Start all four; ceiling and wire answer what ours says of `ticket`."""
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         first = await enter(ours(on, core))
         body = await _view(first.port, ticket)
-        yield LineUp(first, await enter(handrolled(on, core)), await enter(ceiling(on, core, body)))
+        yield LineUp(
+            first,
+            await enter(handrolled(on, core)),
+            await enter(ceiling(on, core, body)),
+            await enter(wire(on, core, body)),
+        )
 
 
 @asynccontextmanager
 async def ours(on: Ground, core: int) -> AsyncIterator[Peer]:
-    """Start `waitroom serve` with one worker, and without limits per address."""
+    """Start `waitroom serve` with one worker; limits per address are on, but out of reach."""
     env = {
         "WAITROOM_REDIS_URL": on.url,
         "WAITROOM_SECRET": on.secret,
@@ -50,8 +56,11 @@ async def ours(on: Ground, core: int) -> AsyncIterator[Peer]:
         "WAITROOM_PORT": "{port}",
         "WAITROOM_WORKERS": "1",
         "WAITROOM_DRAIN_S": "0.1",
-        "WAITROOM_JOINS_PER_MINUTE": "0",
+        "WAITROOM_JOINS_PER_MINUTE": "1000000000",
         "WAITROOM_STREAMS_PER_ADDRESS": "1000000",
+        "WAITROOM_CONNECTIONS_PER_ADDRESS": "1000000",
+        # Longer than any run: idle connections are to stay.
+        "WAITROOM_IDLE_S": "3600",
         "WAITROOM_LOG_LEVEL": "warning",
     }
     command = ("waitroom.cli", "serve")
@@ -80,6 +89,14 @@ async def ceiling(on: Ground, core: int, body: str) -> AsyncIterator[Peer]:
     command = ("granian", "bench.web.ceiling:app", "--port", "{port}", *GRANIAN)
     env = {"CEILING_BODY": body}
     async with serving("ceiling", command, env, core, on.folder) as peer:
+        yield peer
+
+
+@asynccontextmanager
+async def wire(on: Ground, core: int, body: str) -> AsyncIterator[Peer]:
+    """Start the bare protocol with a constant body."""
+    command, env = ("bench.web.wire", "{port}"), {"WIRE_BODY": body}
+    async with serving("wire", command, env, core, on.folder) as peer:
         yield peer
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,19 +14,27 @@ from bench.fill import Advance
 from bench.report import Figures, percentile
 from bench.web.ask import ask
 from bench.web.ground import BIG, INSIDE, JOINS, Ground
+from bench.web.idle import idle_connections
 from bench.web.line_up import LineUp
-from bench.web.paced import run_paced
+from bench.web.paced import paced
 from bench.web.peers import Peer
 from bench.web.scale import Scale
 from bench.web.wrk import Load, put
 from waitroom.models import Policy
 
+Turn = tuple[str, Peer, Load]
+"""The name of a load, who gets it, and what it asks for."""
+
 RATIOS = {
     "poll_ratio": ("poll", "handrolled_poll"),
+    "poll_ratio_fresh": ("fresh_poll", "handrolled_fresh_poll"),
     "poll_of_ceiling": ("poll", "ceiling"),
+    "poll_of_wire": ("poll", "wire"),
     "join_ratio": ("join", "handrolled_join"),
     "check_per_s_ratio": ("check", "ceiling"),
 }
+CONSTANT = ("ceiling", "wire")
+"""Peers with one load only: they answer the same to anything."""
 
 
 @dataclass(slots=True)
@@ -42,51 +51,91 @@ class Rounds:
         before_s = peer.cpu_s()
         outcome = await put(load, peer.port, seconds)
         used_s = peer.cpu_s() - before_s
+        if not outcome.requests:
+            raise RuntimeError(f"{peer.name} answered no {name} in {seconds} s: not to be compared")
         self.per_s[name].append(outcome.per_s)
-        self.cpu_us[name].append(used_s * 1e6 / max(1, outcome.requests))
+        self.cpu_us[name].append(used_s * 1e6 / outcome.requests)
         if name == "ceiling":  # it never waits, so it uses all of the core that it gets
             self.shares.append(used_s / outcome.seconds)
         self.errors[peer.name] += outcome.errors
 
+    async def take(self, turns: list[Turn], seconds: int, advance: Advance) -> None:
+        """Let each load have its turn."""
+        for name, peer, load in turns:
+            await self.run(name, peer, load, seconds)
+            advance(1)
+
+    def ratio(self, over: str, under: str) -> float:
+        """Return the median of one load's rate divided by another's in the same round."""
+        pairs = zip(self.per_s[over], self.per_s[under], strict=True)
+        return median(a / b for a, b in pairs)
+
+    def count_errors(self, figures: Figures) -> None:
+        """Add the errors of both queues to the figures."""
+        for key, name in (("errors", "ours"), ("handrolled_errors", "handrolled")):
+            figures[key] = figures.get(key, 0) + self.errors[name]
+
     def report(self, figures: Figures) -> None:
         """Set the figures: medians over the rounds, of rates and of ratios within a round."""
         for name, rates in self.per_s.items():
-            figures[f"{name}s_per_s" if name != "ceiling" else "ceiling_per_s"] = median(rates)
+            plural = name if name in CONSTANT else f"{name}s"
+            figures[f"{plural}_per_s"] = median(rates)
             figures[f"{name}_cpu_us"] = median(self.cpu_us[name])
         figures["core_share"] = median(self.shares)
         for key, (over, under) in RATIOS.items():
-            pairs = zip(self.per_s[over], self.per_s[under], strict=True)
-            figures[key] = median(a / b for a, b in pairs)
-        figures["errors"] = figures.get("errors", 0) + self.errors["ours"]
-        figures["handrolled_errors"] = self.errors["handrolled"]
+            figures[key] = self.ratio(over, under)
+        self.count_errors(figures)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Files of lines for wrk: tickets of both queues, and passes."""
+
+    tickets: Path
+    handrolled: Path
+    passes: Path
+
+    def polls(self, peers: LineUp, prefix: str = "") -> list[Turn]:
+        """Return the polls of ours and of the hand-written queue, `fresh_` on new connections."""
+        fresh = prefix == "fresh_"
+        ours = Load.get(f"/v1/rooms/{BIG}/tickets/", self.tickets, fresh=fresh)
+        handrolled = Load.get(f"/rooms/{BIG}/tickets/", self.handrolled, fresh=fresh)
+        return [
+            (f"{prefix}poll", peers.ours, ours),
+            (f"handrolled_{prefix}poll", peers.handrolled, handrolled),
+        ]
 
 
 async def measure_rounds(
-    peers: LineUp,
-    tickets: Path,
-    others: Path,
-    passes: Path,
-    scale: Scale,
-    figures: Figures,
-    advance: Advance,
+    peers: LineUp, lines: Lines, scale: Scale, figures: Figures, advance: Advance
 ) -> None:
     """Take turns between all peers, so that a busy machine is busy for all of them."""
-    poll = Load.get(f"/v1/rooms/{BIG}/tickets/", tickets)
-    loads = [
-        ("poll", peers.ours, poll, scale.poll_s),
-        ("handrolled_poll", peers.handrolled, Load.get(f"/rooms/{BIG}/tickets/", others), 0),
-        ("ceiling", peers.ceiling, poll, 0),
-        ("join", peers.ours, Load.post(f"/v1/rooms/{JOINS}/tickets"), scale.other_s),
-        ("handrolled_join", peers.handrolled, Load.post(f"/rooms/{JOINS}/tickets"), 0),
-        ("check", peers.ours, Load.bearer("/v1/check", passes), scale.other_s),
+    polls = lines.polls(peers)
+    constant = [("ceiling", peers.ceiling, polls[0][2]), ("wire", peers.wire, polls[0][2])]
+    others = [
+        *lines.polls(peers, "fresh_"),
+        ("join", peers.ours, Load.post(f"/v1/rooms/{JOINS}/tickets")),
+        ("handrolled_join", peers.handrolled, Load.post(f"/rooms/{JOINS}/tickets")),
+        ("check", peers.ours, Load.bearer("/v1/check", lines.passes)),
     ]
-    results, seconds = Rounds(), scale.poll_s
+    rounds = Rounds()
     for _ in range(scale.rounds):
-        for name, peer, load, given in loads:
-            seconds = given or seconds  # a peer runs as long as ours before it
-            await results.run(name, peer, load, seconds)
-            advance(1)
-    results.report(figures)
+        await rounds.take([*polls, *constant], scale.poll_s, advance)
+        await rounds.take(others, scale.other_s, advance)
+    rounds.report(figures)
+
+
+async def measure_idle(
+    peers: LineUp, lines: Lines, scale: Scale, figures: Figures, advance: Advance
+) -> None:
+    """Poll beside thousands of connections to our server that only stay open."""
+    rounds = Rounds()
+    async with idle_connections(peers.ours.port, scale.idle) as connections:
+        for _ in range(scale.rounds):
+            await rounds.take(lines.polls(peers), scale.poll_s, advance)
+        figures["idle_connections"] = sum(connection.kept for connection in connections)
+    figures["poll_ratio_idle"] = rounds.ratio("poll", "handrolled_poll")
+    rounds.count_errors(figures)
 
 
 async def measure_paced(
@@ -94,7 +143,13 @@ async def measure_paced(
 ) -> None:
     """Poll at half of our highest rate, and note how long people wait."""
     poll = Load.get(f"/v1/rooms/{BIG}/tickets/", tickets)
-    load = await run_paced(peer.port, poll.requests(), figures["polls_per_s"] / 2, seconds)
+    async with paced(peer.port, poll.requests()) as load:
+        gc.collect()
+        gc.disable()  # a collection here would be charged to the server
+        try:
+            await load.run(figures["polls_per_s"] / 2, seconds)
+        finally:
+            gc.enable()
     advance(len(load.took_ms))
     figures["poll_p50_ms"] = percentile(load.took_ms, 50)
     figures["poll_p99_ms"] = percentile(load.took_ms, 99)
@@ -103,7 +158,8 @@ async def measure_paced(
 
 async def let_inside(on: Ground, peer: Peer, people: int, advance: Advance) -> Path:
     """Let people in through the server, and return a file with their passes."""
-    await on.rig.engine.create(INSIDE, Policy(capacity=people, session_s=86_400))
+    # Twice as many places: a join that we repeat because its answer came too late took one.
+    await on.rig.engine.create(INSIDE, Policy(capacity=2 * people, session_s=86_400))
     passes: list[str] = []
     async with httpx.AsyncClient(trust_env=False) as client:
         for _ in range(people):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The sizes of one run. Defaults are those of the quick one, which ends within 50 s."""
+    """The sizes of one run. Defaults are those of the quick one, which ends within 80 s."""
 
     waiting: int = 50_000
     tickets: int = 50_000
@@ -19,6 +19,8 @@ class Scale:
     paced_s: float = 3.0
     streams: int = 5_000
     batches: int = 20
+    idle: int = 10_000
+    stalls: int = 3
     full: bool = False
 
     @classmethod
@@ -34,6 +36,8 @@ class Scale:
                 paced_s=0.5,
                 streams=50,
                 batches=5,
+                idle=200,
+                stalls=1,
             )
         if os.environ.get("FULL", "") in ("", "0"):
             return cls()

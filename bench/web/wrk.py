@@ -12,6 +12,7 @@ from pathlib import Path
 CONNECTIONS = 128
 MISSING = "wrk is not installed, and it makes the load (Debian: apt install wrk)"
 HOST = "Host: 127.0.0.1\r\n"
+CLOSE = "Connection: close\r\n"
 
 
 def installed() -> bool:
@@ -28,9 +29,10 @@ class Load:
     lines: Path | None = None
 
     @classmethod
-    def get(cls, path: str, lines: Path) -> Load:
-        """Ask for `path` with a random line at its end."""
-        return cls(f"GET {path}", f" HTTP/1.1\r\n{HOST}\r\n", lines)
+    def get(cls, path: str, lines: Path, *, fresh: bool = False) -> Load:
+        """Ask for `path` with a random line at its end; `fresh`: on a connection per request."""
+        headers = f"{HOST}{CLOSE}" if fresh else HOST
+        return cls(f"GET {path}", f" HTTP/1.1\r\n{headers}\r\n", lines)
 
     @classmethod
     def bearer(cls, path: str, lines: Path) -> Load:

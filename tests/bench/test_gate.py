@@ -10,7 +10,7 @@ from tests.support.programs import needed
 KEYS = {
     "verify_cached_us",
     "verify_cold_us",
-    "gate_overhead_pct",
+    "gate_kept_pct",
     "lookups_per_request",
     "gated_per_s",
     "bare_per_s",

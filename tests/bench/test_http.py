@@ -11,7 +11,13 @@ from tests.support.programs import needed
 
 KEYS = {
     "poll_ratio",
+    "poll_ratio_idle",
+    "poll_ratio_fresh",
     "poll_of_ceiling",
+    "poll_of_wire",
+    "idle_connections",
+    "stalled_errors",
+    "stalled_requests",
     "join_ratio",
     "poll_p99_ms",
     "errors",
@@ -26,7 +32,18 @@ KEYS = {
     "waitroom",
     "granian",
 }
-POSITIVE = ("poll_ratio", "join_ratio", "check_per_s_ratio", "poll_p99_ms", "sse_streams")
+POSITIVE = (
+    "poll_ratio",
+    "poll_ratio_idle",
+    "poll_ratio_fresh",
+    "poll_of_wire",
+    "join_ratio",
+    "check_per_s_ratio",
+    "poll_p99_ms",
+    "sse_streams",
+    "idle_connections",
+    "stalled_requests",
+)
 
 
 @pytest.mark.sample(0)
