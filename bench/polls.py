@@ -90,14 +90,14 @@ async def measure_polls(
 async def _record(rig: Rig, crowd: Crowd, rounds: int) -> list[tuple[Any, ...]]:
     """Poll once through the engine, and return its script calls in another order."""
     runner = rig.engine._runner
-    client, recorder = runner.client, Recorder(runner.client)
+    client, recorder = runner.visitors, Recorder(runner.visitors)
     await rig.engine.poll_many(crowd.room, crowd.some(1))  # the server knows the script from here
-    runner.client = recorder
+    runner.visitors = recorder
     try:
         for _ in range(rounds * BATCHES):
             await rig.engine.poll_many(crowd.room, crowd.some(PER_BATCH))
     finally:
-        runner.client = client
+        runner.visitors = client
     random.shuffle(recorder.calls)
     return recorder.calls
 

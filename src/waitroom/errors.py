@@ -29,7 +29,9 @@
     ├── BrokenRoom              a key of the room holds data of another type
     ├── UpgradeNeeded           the data was written by a newer Waitroom
     └── Unavailable             something that we depend on cannot be used at the moment
-        ├── BackendUnavailable  Redis or Valkey cannot be reached, or did not answer in time
+        ├── Busy                too many calls of ours wait already; nothing was done
+        ├── Slow                Redis or Valkey has not answered yet; what was asked may be done
+        ├── BackendUnavailable  Redis or Valkey cannot be reached
         ├── BackendUnfit        it was reached, but must not be used as it is
         ├── BackendFull         its memory is full
         └── RecordUnavailable   the desk's database is away, locked for too long, or full
@@ -401,6 +403,24 @@ class Unavailable(WaitroomError):
     """Something that we depend on cannot be used: the backend, or the desk's record."""
 
     code: ClassVar[str] = "unavailable"
+
+
+class Busy(Unavailable):
+    """Our own queue is full; the server may be well, and nothing was done."""
+
+    code: ClassVar[str] = "busy"
+
+    def __init__(self) -> None:
+        super().__init__("too many calls wait for an answer already; try again in a moment")
+
+
+class Slow(Unavailable):
+    """The server has not answered yet. The call may be done; a repeat does nothing twice."""
+
+    code: ClassVar[str] = "slow"
+
+    def __init__(self) -> None:
+        super().__init__("the backend has not answered yet; places are kept, try again in a moment")
 
 
 class BackendUnavailable(Unavailable):

@@ -289,7 +289,8 @@ class TicketView(NamedTuple):
 
     A tuple, because one is made for every poll, and a frozen dataclass takes six times as long.
 
-    `position` is 1 at the head, and None where it means nothing or is hidden before a draw.
+    `position` is 1 at the head, and None where it means nothing or is hidden before a draw. A
+    `stale` view repeats what was told before, because the server has not answered yet.
     """
 
     room: str
@@ -303,6 +304,7 @@ class TicketView(NamedTuple):
     sid: int | None = None
     reason: Reason | None = None
     new: bool = False
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)

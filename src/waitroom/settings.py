@@ -73,7 +73,10 @@ SETTINGS = (
     _serve("public_url", str, None, "how browsers reach this server, like https://wait.example"),
     _serve("tls_cert", Path, None, "certificate chain, PEM; with it Waitroom speaks https"),
     _serve("tls_key", Path, None, "private key of the certificate, PEM"),
-    _serve("answer_within_s", float, 0.3, "longest wait of a visitor for Redis, in seconds", 0, 60),
+    _serve("poll_within_s", float, 0.3, "wait of a poll before its last answer is repeated", 0, 60),
+    _serve("answer_within_s", float, 5.0, "longest wait of a visitor for Redis, in seconds", 0, 60),
+    _serve("away_after_s", float, 3.0, "how long Redis must fail before it counts as away", 0, 60),
+    _serve("under_way", int, 10_000, "requests of visitors that may wait, per worker", 2, 10**6),
     _serve("drain_s", float, 5.0, "how long a stopping server still takes requests, in seconds"),
     _serve("proxies", str, None, "networks whose X-Forwarded-For is believed, split by commas"),
     _serve("admin_key", str, None, "an operator key that always works, `wr_…`", secret=True),
@@ -109,7 +112,10 @@ class Settings:
     public_url: str | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
-    answer_within_s: float = 0.3
+    poll_within_s: float = 0.3
+    answer_within_s: float = 5.0
+    away_after_s: float = 3.0
+    under_way: int = 10_000
     drain_s: float = 5.0
     proxies: str | None = None
     admin_key: str | None = None

@@ -1,7 +1,7 @@
-"""The backend is killed, hangs or is slow: everybody gets an answer at once, as the room wants it.
+"""The backend is killed, hangs, stalls or is slow: congestion is no outage, and an outage is told.
 
-Two servers share it: one reaches it directly, the other over a link that can be slow. While
-the backend is away visitors poll, join, enter, look at the room and listen, and an operator looks.
+Two servers share it: one reaches it directly, the other over a link that can be slow. Meanwhile
+visitors poll, join, enter, look at the room and listen, and an operator looks.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import secrets
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -33,12 +33,16 @@ from tests.support.figures import say
 from tests.support.links import Link, linked
 from tests.support.servers import Server as Backend
 from tests.support.servers import start_server
-from tests.support.serving import ADMIN, AS_PROMISED_S, Serving, await_ready, end, launch
+from tests.support.serving import ADMIN, Serving, await_ready, end, launch
 
-ANSWER_S = AS_PROMISED_S
+AS_PROMISED = {"poll_within_s": 0.3, "answer_within_s": 5, "away_after_s": 3}
+"""The defaults."""
+
 BACK_S = 60.0
 MOST_GROWN = 16_000_000
 PAUSE_S = 0.02
+STALL_S = 1.0
+SLOW_S = 0.4
 
 
 @dataclass(slots=True)
@@ -61,7 +65,7 @@ class Site:
                 lambda: os.kill(pid, signal.SIGSTOP),
                 lambda: os.kill(pid, signal.SIGCONT),
             )
-        return self.behind, lambda: self._slow(0.5), lambda: self._slow(0.0)
+        return self.behind, lambda: self._slow(SLOW_S), lambda: self._slow(0.0)
 
     def _slow(self, delay_s: float) -> None:
         self.link.delay_s = delay_s
@@ -76,7 +80,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         linked(backend.port) as link,
     ):
         urls = (backend.url, f"redis://127.0.0.1:{link.port}")
-        both = [launch(folder, redis_url=url, answer_within_s=ANSWER_S) for url in urls]
+        both = [launch(folder, redis_url=url, **AS_PROMISED) for url in urls]
         try:
             for server in both:
                 await_ready(server)
@@ -88,12 +92,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @dataclass(slots=True)
 class Seen:
-    """What clients saw: for each kind of call the statuses with codes, and the slowest answer."""
+    """What clients saw: for each kind of call the statuses with codes; and how often stale."""
 
     words: dict[str, Counter[str]] = field(default_factory=dict)
-    slowest: dict[str, float] = field(default_factory=dict)
+    stale: int = 0
+    rises: int = 0
+    _positions: dict[str, int] = field(default_factory=dict)
 
-    def note(self, kind: str, reply: Reply) -> None:
+    def note(self, kind: str, path: str, reply: Reply) -> None:
         """Keep an answer."""
         word = str(reply.status)
         if reply.header("content-type") == "application/problem+json":
@@ -101,9 +107,16 @@ class Seen:
             if reply.status == 503:
                 assert int(reply.header("retry-after") or 0) >= 1, reply
         elif reply.status == 200 and "state" in reply.json():
-            word += f" {reply.json()['state']}"
+            body = reply.json()
+            word += f" {body['state']}"
+            if kind == "status" and body["state"] == "waiting":
+                self.rises += body["position"] > self._positions.get(path, body["position"])
+                self._positions[path] = body["position"]
+            if body.get("stale"):
+                self.stale += 1
+                assert body["state"] == "waiting"
+                assert body["poll_after_ms"] <= 3_000
         self.words.setdefault(kind, Counter())[word] += 1
-        self.slowest[kind] = max(self.slowest.get(kind, 0.0), reply.took_s)
 
 
 class Crowd:
@@ -113,7 +126,6 @@ class Crowd:
         self.server = server
         self.room = room
         self.seen = Seen()
-        self.lag_s = 0.0
         self._tasks: list[asyncio.Task[None]] = []
         path = f"/v1/rooms/{room}"
         tickets = [_joined(server, room) for _ in range(3)]
@@ -131,19 +143,11 @@ class Crowd:
     async def _ask(self, kind: str, method: str, path: str, headers: dict[str, str]) -> None:
         async with Wire(self.server.port) as wire:
             while True:
-                self.seen.note(kind, await wire.ask(method, path, headers))
+                self.seen.note(kind, path, await wire.ask(method, path, headers))
                 await asyncio.sleep(PAUSE_S)
-
-    async def _watch(self) -> None:
-        """Measure how late this very process is: that is not the server's fault."""
-        while True:
-            began = time.monotonic()
-            await asyncio.sleep(PAUSE_S)
-            self.lag_s = max(self.lag_s, time.monotonic() - began - PAUSE_S)
 
     async def __aenter__(self) -> Crowd:
         self._tasks = [asyncio.create_task(self._ask(*call)) for call in self.calls]
-        self._tasks.append(asyncio.create_task(self._watch()))
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -162,7 +166,7 @@ def _joined(server: Serving, room: str) -> str:
 
 WAITING = {
     "status": {"200 waiting"},
-    "join": {"200 waiting", "200"},
+    "join": {"200 waiting"},
     "enter": {"409 not_your_turn"},
     "room": {"200"},
     "operator": {"200"},
@@ -173,15 +177,12 @@ CLOSED = WAITING | {key: {UNAVAILABLE} for key in ("status", "join", "enter", "o
 OPEN = CLOSED | {key: {"200 inside"} for key in ("status", "join", "enter")}
 
 
-@pytest.mark.parametrize("fault", ["killed", "hung", "slow"])
-async def test_an_answer_within_300_ms(site: Site, fault: str) -> None:
-    """Each answer comes in time and as the policy says; all is as before by itself."""
-    server, begin, heal = site.fault(fault)
-    shut = server.new_room(mode="paused")
-    wide = server.new_room(capacity=1, when_away="open")
-    (worker,) = server.workers
+@asynccontextmanager
+async def crowded(server: Serving) -> AsyncIterator[tuple[list[Crowd], list[Live]]]:
+    """Let crowds come to a paused room, and to one that is open while the backend is away."""
+    rooms = (server.new_room(mode="paused"), server.new_room(capacity=1, when_away="open"))
     async with AsyncExitStack() as stack:
-        crowds = [await stack.enter_async_context(Crowd(server, room)) for room in (shut, wide)]
+        crowds = [await stack.enter_async_context(Crowd(server, room)) for room in rooms]
         streams = [
             await stack.enter_async_context(
                 live(server.port, f"/v1/rooms/{crowd.room}/tickets/{crowd.ticket}/events")
@@ -191,9 +192,18 @@ async def test_an_answer_within_300_ms(site: Site, fault: str) -> None:
         for stream in streams:
             await stream.until("ticket")
         await asyncio.sleep(0.5)
-        before = rss_bytes(worker)
         for crowd in crowds:
-            crowd.seen, crowd.lag_s = Seen(), 0.0
+            crowd.seen = Seen()
+        yield crowds, streams
+
+
+@pytest.mark.parametrize("fault", ["killed", "hung"])
+async def test_an_outage_is_answered_as_the_policy_says(site: Site, fault: str) -> None:
+    """Once the backend is away each answer is as the policy says; all is as before by itself."""
+    server, begin, heal = site.fault(fault)
+    (worker,) = server.workers
+    async with crowded(server) as (crowds, streams):
+        before = rss_bytes(worker)
         try:
             begin()
             await _while_away(server, crowds, streams, count("away_seconds"))
@@ -205,29 +215,74 @@ async def test_an_answer_within_300_ms(site: Site, fault: str) -> None:
     say(f"{fault}: normal after {took_s:.2f} s; memory {grown / 1e6:+.1f} MB")
 
 
+@pytest.mark.parametrize("fault", ["hung", "slow"])
+async def test_a_stall_is_no_outage(site: Site, fault: str) -> None:
+    """A backend that stalls for a second, or is slow, costs nobody an error and opens nothing."""
+    server, begin, heal = site.fault(fault)
+    outages = _outages(server)
+    async with crowded(server) as (crowds, _):
+        for _ in range(count("stalls")):
+            begin()
+            await asyncio.sleep(STALL_S)
+            heal()
+            await asyncio.sleep(STALL_S)
+    for crowd in crowds:
+        seen = crowd.seen
+        assert {kind: set(words) for kind, words in seen.words.items()} == WAITING, crowd.room
+        assert seen.stale > 0, "polls had to wait"
+        assert seen.rises == 0
+    assert outages == _outages(server)
+
+
+async def test_who_was_called_is_not_told_to_wait(site: Site) -> None:
+    """A stale answer repeats `waiting` only; who was called waits for the true answer."""
+    server, begin, heal = site.fault("hung")
+    room = server.new_room(mode="manual")
+    path = f"/v1/rooms/{room}/tickets/"
+    first, second = (path + _joined(server, room) for _ in range(2))
+    with server.operator() as operator:
+        operator.post(f"/v1/admin/rooms/{room}/admit", json={"count": 1}).raise_for_status()
+    async with Wire(server.port) as called, Wire(server.port) as waiting:
+        assert "called" == (await called.ask("GET", first)).json()["state"]
+        assert "waiting" == (await waiting.ask("GET", second)).json()["state"]
+        begin()
+        try:
+            answer = asyncio.create_task(called.ask("GET", first))
+            stale = (await waiting.ask("GET", second)).json()
+            assert (True, "waiting", 1) == (stale["stale"], stale["state"], stale["position"])
+            assert not answer.done()
+        finally:
+            heal()
+        body = (await answer).json()
+        assert ("called", None) == (body["state"], body.get("stale"))
+
+
+def _outages(server: Serving) -> str:
+    text = ask(server.port, request("GET", "/metrics", ADMIN)).body.decode()
+    (line,) = [row for row in text.splitlines() if row.startswith("waitroom_backend_errors_total ")]
+    return line
+
+
 async def _while_away(
     server: Serving, crowds: list[Crowd], streams: list[Live], seconds: int
 ) -> None:
     for stream in streams:
         assert 503 == (await stream.until("away", within_s=60)).data["status"]
-    # Until here some answers were still those of a backend that was there.
-    first = [(crowd.seen, crowd.lag_s) for crowd in crowds]
+    # Until here some answers were still those of a backend that was there, or only slow.
     for crowd in crowds:
-        crowd.seen, crowd.lag_s = Seen(), 0.0
+        assert crowd.seen.rises == 0
+        crowd.seen = Seen()
     await asyncio.sleep(seconds)
+    async with asyncio.timeout(60):  # an operator's call that began before takes its time
+        while any("operator" not in crowd.seen.words for crowd in crowds):  # noqa: ASYNC110
+            await asyncio.sleep(PAUSE_S)
     for crowd, wanted in zip(crowds, (CLOSED, OPEN), strict=True):
         assert wanted == {kind: set(words) for kind, words in crowd.seen.words.items()}
-    for seen, lag_s in [*first, *((crowd.seen, crowd.lag_s) for crowd in crowds)]:
-        # Who shows a forged ticket is answered without the backend: what that takes on this
-        # machine in this moment is not the backend's fault, nor ours.
-        # The slowest of hundreds beside other tests is given three times the promise: without
-        # our limit it would be the seconds of the connection's own time-out.
-        limit_s = 3 * ANSWER_S + lag_s + 2 * seen.slowest["forged"]
-        assert {} == {kind: s for kind, s in seen.slowest.items() if s > limit_s}, limit_s
     assert [200, 200] == [
         ask(server.port, request("GET", path)).status for path in ("/readyz", "/healthz")
     ], "it has an answer for visitors, so no balancer must take it out"
-    passed = ask(server.port, request("GET", f"/v1/rooms/{crowds[1].room}/tickets/" + _one(crowds)))
+    path = f"/v1/rooms/{crowds[1].room}/tickets/{crowds[1].ticket}"
+    passed = ask(server.port, request("GET", path))
     check = {"Authorization": f"Bearer {passed.json()['pass']}"}
     assert 204 == ask(server.port, request("GET", "/v1/check", check)).status, "offline"
 
@@ -235,10 +290,6 @@ async def _while_away(
 def backend_of(server: Serving) -> str:
     """Return what the server says of its backend."""
     return str(ask(server.port, request("GET", "/healthz")).json()["backend"])
-
-
-def _one(crowds: list[Crowd]) -> str:
-    return crowds[1].ticket
 
 
 async def _until_back(server: Serving, crowds: list[Crowd], streams: list[Live]) -> float:
@@ -273,7 +324,7 @@ async def test_a_pass_given_meanwhile_holds_for_a_minute(site: Site) -> None:
         assert 200 == ask(server.port, request("GET", f"/v1/rooms/{name}")).status
     begin()
     try:
-        joined = ask(server.port, request("POST", tickets, browser))
+        joined = ask(server.port, request("POST", tickets, browser), timeout_s=60)
         assert (200, "inside") == (joined.status, joined.json()["state"])
         check = {"Cookie": joined.all("set-cookie")[0].partition(";")[0]}
         async with asyncio.timeout(60):
@@ -282,7 +333,7 @@ async def test_a_pass_given_meanwhile_holds_for_a_minute(site: Site) -> None:
         path = f"/v1/check?room={room}"
         assert 204 == ask(server.port, request("GET", path, check)).status
         for name in (closed, later):
-            reply = ask(server.port, request("POST", f"/v1/rooms/{name}/tickets"))
+            reply = ask(server.port, request("POST", f"/v1/rooms/{name}/tickets"), timeout_s=60)
             assert UNAVAILABLE == f"{reply.status} {reply.code}", "nobody would be let in anyway"
     finally:
         heal()

@@ -12,7 +12,7 @@ from tests.browser.conftest import Open
 from tests.browser.stage import Stage, heading
 from tests.support.programs import needed
 from tests.support.servers import Server, start_server
-from tests.support.serving import Serving, serving
+from tests.support.serving import SOON_AWAY, Serving, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 LOST = "Reconnecting, your place is kept"
@@ -31,7 +31,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, store: Server) -> Iterator[
     """Run a server on that Valkey."""
     needed("chromium")
     folder = tmp_path_factory.mktemp("served")
-    with serving(folder, redis_url=store.url) as server:
+    with serving(folder, redis_url=store.url, **SOON_AWAY) as server:
         yield server
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ from tests.support.clock import Clock, crowd, open_engine
 from tests.support.servers import Server
 from waitroom.engine import Engine
 from waitroom.engine.batcher import IN_FLIGHT, MOST_PENDING, Batcher
-from waitroom.errors import BackendUnavailable
+from waitroom.errors import Busy
 from waitroom.models import MEMBERS_PER_SCRIPT, Mode, Policy
 
 
@@ -247,21 +248,26 @@ async def test_fail_leaves_the_answered_alone() -> None:
     assert batcher.idle
 
 
-async def test_oldest() -> None:
-    """The age is that of the oldest call under way, and nothing when there is none."""
+async def test_who_waits_for_long() -> None:
+    """Those who have waited for so long are named, under way or queued; the answered are not."""
     send = Sender()
-    batcher = Batcher(send)
-    assert 0.0 == batcher.oldest_s
-    first = batcher.submit(1)
-    assert 0.0 == batcher.oldest_s, "it is not under way yet"
+    batcher = Batcher(send, most=2, in_flight=1)
+    assert [] == [*batcher.waiting(0.0)]
+    first, _, _ = (batcher.submit(number) for number in (1, 2, 3))
+    assert [] == [*batcher.waiting(0.0)], "nothing is under way yet"
+    await turns()
+    first.cancel()
     await asyncio.sleep(0.02)
-    second = batcher.submit(2)
-    await turns()
-    assert 0.01 < batcher.oldest_s < 2
+    since = time.monotonic()
+    batcher.submit(4)
+    assert [2, 3, 4] == [item for item, _ in batcher.waiting(0.0)]
+    assert [2, 3] == [item for item, _ in batcher.waiting(time.monotonic() - since + 0.01)]
+    assert [] == [*batcher.waiting(3600)]
+    for item, future in batcher.waiting(0.0):
+        future.set_result(-item)  # by somebody else, who knows the answer
     send.open.set()
-    await asyncio.gather(first, second)
-    await turns()
-    assert 0.0 == batcher.oldest_s
+    await batcher.drain()
+    assert [[1, 2]] == send.batches, "the others were answered before their turn"
 
 
 async def test_most_pending() -> None:
@@ -273,7 +279,7 @@ async def test_most_pending() -> None:
     queued = [batcher.submit(n) for n in (1, 2, 3)]
     refused = batcher.submit(4)
     assert refused.done()
-    with pytest.raises(BackendUnavailable, match="3 calls of this room wait"):
+    with pytest.raises(Busy):
         await refused
     send.open.set()
     assert [0, 10, 20, 30] == await asyncio.gather(under_way, *queued)
@@ -334,10 +340,10 @@ async def test_failing_server(engine: Engine, room: str, times: int) -> None:
     """A failing call fails each poll with the same clear error, and the next one works."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
-    good, engine._runner.client = engine._runner.client, None
+    good, engine._runner.visitors = engine._runner.visitors, None
     results = await asyncio.gather(
         *(engine.poll(room, person.ticket) for _ in range(times)), return_exceptions=True
     )
     assert [True] * times == [isinstance(result, Exception) for result in results]
-    engine._runner.client = good
+    engine._runner.visitors = good
     assert 1 == (await engine.poll(room, person.ticket)).position

@@ -295,7 +295,7 @@ async def scene(engine: Engine, room: str) -> Scene:
     people = await crowd(engine, room, 4)
     await engine.admit(room, 2)
     inside = await engine.enter(room, people[0].ticket)
-    engine._runner.client = recorder
+    engine._runner.client = engine._runner.visitors = recorder
     return Scene(engine, recorder, room, inside, *people[1:])
 
 

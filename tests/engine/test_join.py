@@ -316,7 +316,7 @@ async def test_too_old_ticket(engine: Engine, clock: Clock, room: str) -> None:
 async def test_bad_tickets_never_reach_the_server(engine: Engine, room: str, ticket: Any) -> None:
     """Empty, huge, binary and unicode tickets are refused before the server is asked."""
     await paused(engine, room)
-    engine._runner.client = Nobody()
+    engine._runner.client = engine._runner.visitors = Nobody()
     with pytest.raises(InvalidTicket):
         await engine.join(room, ticket)
 
@@ -355,7 +355,7 @@ async def test_unknown_room(engine: Engine, room: str) -> None:
 
 async def test_bad_room_name(engine: Engine) -> None:
     """A room name outside the rule is refused before the server is asked."""
-    engine._runner.client = Nobody()
+    engine._runner.client = engine._runner.visitors = Nobody()
     with pytest.raises(InvalidRoomName):
         await engine.join("{a}")
 

@@ -185,14 +185,14 @@ async def test_too_many(engine: Engine, room: str, number: int) -> None:
 async def test_bad_tickets_never_reach_the_server(engine: Engine, room: str, ticket: Any) -> None:
     """Empty, huge, binary and unicode tickets are refused before the server is asked."""
     await engine.create(room, Policy())
-    engine._runner.client = Nobody()
+    engine._runner.client = engine._runner.visitors = Nobody()
     with pytest.raises(InvalidTicket):
         await engine.poll(room, ticket)
 
 
 async def test_forged_ticket_never_reaches_the_server(engine: Engine, room: str) -> None:
     """A process that has just started asks the server nothing for a forged ticket."""
-    engine._runner.client = Nobody()
+    engine._runner.client = engine._runner.visitors = Nobody()
     with pytest.raises(InvalidTicket):
         await engine.poll(room, "x" * 90)
 
@@ -239,7 +239,7 @@ async def test_unknown_room(engine: Engine, room: str) -> None:
 
 async def test_bad_room_name(engine: Engine) -> None:
     """A room name outside the rule is refused before the server is asked."""
-    engine._runner.client = Nobody()
+    engine._runner.client = engine._runner.visitors = Nobody()
     with pytest.raises(InvalidRoomName):
         await engine.poll_many("{a}", ["x"])
 

@@ -16,10 +16,11 @@ import pytest
 from tests.support.clock import SECRET, crowd
 from tests.support.servers import Server, fault_proxy, start_server
 from waitroom.engine import Engine
+from waitroom.engine.crowd import SINGLES_AT_ONCE
 from waitroom.engine.runner import RETRY_AFTER_S
 from waitroom.engine.scripts import Verb
-from waitroom.errors import BackendUnavailable, UnknownRoom
-from waitroom.models import Mode, Policy
+from waitroom.errors import BackendUnavailable, Slow, UnknownRoom
+from waitroom.models import Mode, Policy, State
 from waitroom.tickets import KeyRing
 
 TIMEOUT_S = 0.25
@@ -97,6 +98,18 @@ async def test_nobody_listens(own: Server, room: str) -> None:
         assert sum(RETRY_AFTER_S[:2]) <= took < TIMEOUT_S
 
 
+async def test_patience_outlasts_a_restart(own: Server, room: str) -> None:
+    """A call with patience is tried until the server is back, long after the first pauses."""
+    async with connected(own.url, patience_s=60) as engine:
+        await engine.create(room, Policy(mode=Mode.PAUSED))
+        own.kill()
+        call = asyncio.ensure_future(engine.join(room))
+        await asyncio.sleep(2 * sum(RETRY_AFTER_S))
+        assert not call.done()
+        await asyncio.to_thread(own.restart)
+        assert 1 == (await call).position
+
+
 async def test_the_first_connection_may_take_longer(own: Server, room: str) -> None:
     """A server that is slow when we start is waited for, two seconds unless told otherwise."""
     with hung(own), pytest.raises(BackendUnavailable, match="in time"):
@@ -116,8 +129,6 @@ async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
     async with connected(own.url) as engine:
         await engine.create(room, Policy(mode=Mode.PAUSED))
         person, *_ = await crowd(engine, room, 3)
-        visitors = engine._crowd
-        assert 0.0 == visitors.oldest_s
         with hung(own):
             waiting = [
                 asyncio.ensure_future(call)
@@ -125,17 +136,61 @@ async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
                     engine.poll(room, person.ticket),
                     engine.join(room),
                     engine.check(room, person.id, 5),
+                    engine.renew(room, person.ticket),
+                    engine.leave(room, person.ticket),
                 )
             ]
             await asyncio.sleep(0.05)
-            assert 0.03 < visitors.oldest_s < 1
-            visitors.fail(BackendUnavailable("away"))
+            engine.fail_waiting(Slow(), longer_than_s=60)
+            engine.fail_waiting(Slow(), concerns=lambda name: name != room)
+            assert not any(call.done() for call in waiting), "too early, or another room"
+            engine.fail_waiting(BackendUnavailable("away"))
             results = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 60)
-            assert ["away"] * 3 == [str(error) for error in results]
-            assert visitors.oldest_s > 0.03, "the calls go on"
-        assert 1 == (await engine.poll(room, person.ticket)).position
-        await visitors.drain()
-        assert 0.0 == visitors.oldest_s
+            assert ["away"] * 5 == [str(error) for error in results]
+        await engine._crowd.drain()
+        assert 3 == (await engine.stats(room)).waiting, "what was under way went on: +1 and -1"
+
+
+async def test_told_again(own: Server, room: str) -> None:
+    """While the server hangs a poll is told the same again, marked; who was called is not."""
+    async with connected(own.url) as engine:
+        await engine.create(room, Policy(mode=Mode.MANUAL))
+        first, second, third, fourth = await crowd(engine, room, 4)
+        assert 2 == (await engine.poll(room, second.ticket)).position
+        assert 1 == await engine.admit(room, 1)
+        assert State.CALLED == (await engine.poll(room, first.ticket)).state
+        await engine.leave(room, fourth.ticket)
+        with hung(own):
+            polls = [
+                asyncio.ensure_future(engine.poll(room, view.ticket))
+                for view in (first, second, third, fourth)
+            ]
+            await asyncio.sleep(0.05)
+            assert 0 == engine.repeat_told(60, lambda *_: 60.0), "nobody waits so long"
+            assert 0 == engine.repeat_told(0.0, lambda *_: -1.0), "too long ago"
+            assert 2 == engine.repeat_told(0.0, lambda *_: 60.0)
+            views = await asyncio.gather(*polls[1:3])
+            assert [(2, True), (3, True)] == [(view.position, view.stale) for view in views]
+            assert [State.WAITING] * 2 == [view.state for view in views]
+            assert not polls[0].done(), "called once, never told to wait again"
+            assert not polls[3].done(), "it gave up its place"
+        view = await polls[0]
+        assert (State.CALLED, False) == (view.state, view.stale)
+        assert State.GONE == (await polls[3]).state
+        assert 1 == (await engine.poll(room, second.ticket)).position
+
+
+async def test_hundreds_renew_one_ticket(own: Server, room: str) -> None:
+    """The same call of many connections is made once per turn, and each gets its answer."""
+    async with connected(own.url) as engine:
+        await engine.create(room, Policy(capacity=1, renewable=True))
+        inside = await engine.join(room, enter=True)
+        scripts: list[Verb] = []
+        engine.on_script(lambda verb, *_: scripts.append(verb))
+        renewals = [asyncio.ensure_future(engine.renew(room, inside.ticket)) for _ in range(400)]
+        views = await asyncio.gather(*renewals)
+        assert {State.INSIDE} == {view.state for view in views}
+        assert 400 / SINGLES_AT_ONCE == len(scripts)
 
 
 async def test_calls_are_told(engine: Engine, room: str) -> None:

@@ -43,6 +43,9 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "rolling_restarts": (1, 3, 15),
         "demo_called": (0, 1, 1),  # whether to wait until a newcomer is let in
         "away_seconds": (2, 10, 60),
+        "stalls": (1, 3, 10),
+        "attack_connections": (100, 200, 400),
+        "attack_rounds": (20, 200, 1_000),
         "joins_from_one": (500, 5_000, 5_000),
         "api_examples": (6, 40, 400),
         "rehearsed": (5_000, 50_000, 1_000_000),

@@ -94,10 +94,11 @@ class Session:
     def _ask(self, question: str) -> str:
         if self.out.as_json:
             raise InvalidInput("yes", "--json cannot ask; give --yes if you are sure")
-        typer.echo(f"{question}: ", nl=False, err=True)
-        # asyncio takes the first Ctrl-C for itself, and a question would go on waiting.
+        # asyncio takes the first Ctrl-C for itself, and a question would go on waiting. It is taken
+        # from it before anybody can read the question.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
+            typer.echo(f"{question}: ", nl=False, err=True)
             answer = sys.stdin.readline()
         except KeyboardInterrupt:
             answer = ""

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from waitroom.errors import BackendUnavailable
+from waitroom.errors import Busy
 from waitroom.models import MEMBERS_PER_SCRIPT
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
-Batch = list[tuple[Item, "asyncio.Future[Answer]"]]
+Batch = list[tuple[Item, "asyncio.Future[Answer]", float]]
+"""Each item with the future of its answer, and since when it waits."""
 
 IN_FLIGHT = 2
 MOST_PENDING = 20_000
@@ -43,21 +44,16 @@ class Batcher(Generic[Item, Answer]):
         self._most = most
         self._most_pending = most_pending
         self._pending: Batch[Item, Answer] = []
-        self._tasks: dict[asyncio.Task[None], tuple[float, Batch[Item, Answer]]] = {}
+        self._tasks: dict[asyncio.Task[None], Batch[Item, Answer]] = {}
         self._starting = False
 
     def submit(self, item: Item) -> asyncio.Future[Answer]:
         """Queue an item and return the future of its answer; where too many wait, a failed one."""
         loop = asyncio.get_running_loop()
         if len(self._pending) >= self._most_pending:
-            return failed(
-                BackendUnavailable(
-                    f"{self._most_pending} calls of this room wait for the server already; check "
-                    "that it runs and its load, then try again"
-                )
-            )
+            return failed(Busy())
         future: asyncio.Future[Answer] = loop.create_future()
-        self._pending.append((item, future))
+        self._pending.append((item, future, time.monotonic()))
         if not self._starting and len(self._tasks) < self._in_flight:
             # One turn of the event loop later, so that callers that are ready now share the call.
             self._starting = True
@@ -69,20 +65,22 @@ class Batcher(Generic[Item, Answer]):
         """Whether nothing is queued or under way, so that the batcher may be forgotten."""
         return not self._pending and not self._tasks
 
-    @property
-    def oldest_s(self) -> float:
-        """The age of the oldest call under way; 0.0 if there is none."""
+    def waiting(self, longer_than_s: float) -> Iterator[tuple[Item, asyncio.Future[Answer]]]:
+        """Yield the items that have waited for so long, queued or under way, with their futures."""
         if not self._tasks:
-            return 0.0
-        return time.monotonic() - min(began for began, _ in self._tasks.values())
-
-    def fail(self, error: Exception) -> None:
-        """Give the error to all who wait, now. Calls under way go on, unobserved."""
-        pending, self._pending = self._pending, []
-        for batch in (*(batch for _, batch in self._tasks.values()), pending):
-            for _, future in batch:
+            return
+        since = time.monotonic() - longer_than_s
+        for batch in (*self._tasks.values(), self._pending):
+            for item, future, began in batch:
+                if began > since:
+                    break  # those behind came later
                 if not future.done():
-                    future.set_exception(error)
+                    yield item, future
+
+    def fail(self, error: Exception, longer_than_s: float = 0.0) -> None:
+        """Give the error to all who have waited for so long. Calls under way go on, unobserved."""
+        for _, future in self.waiting(longer_than_s):
+            future.set_exception(error)
 
     async def drain(self) -> None:
         """Wait until everything submitted so far is answered."""
@@ -95,7 +93,7 @@ class Batcher(Generic[Item, Answer]):
         while self._pending and len(self._tasks) < self._in_flight:
             batch, self._pending = self._pending[: self._most], self._pending[self._most :]
             task = asyncio.get_running_loop().create_task(self._call(batch))
-            self._tasks[task] = (time.monotonic(), batch)
+            self._tasks[task] = batch
             task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
@@ -103,7 +101,7 @@ class Batcher(Generic[Item, Answer]):
         self._start()
 
     async def _call(self, batch: Batch[Item, Answer]) -> None:
-        live = [(item, future) for item, future in batch if not future.done()]
+        live = [(item, future) for item, future, _ in batch if not future.done()]
         if not live:
             return
         try:

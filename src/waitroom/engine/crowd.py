@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from waitroom.engine import ticket_views
 from waitroom.engine.batcher import Batcher, failed
 from waitroom.engine.protocol import calls, replies
-from waitroom.engine.protocol.calls import Session
-from waitroom.engine.protocol.replies import EnteredTicket
+from waitroom.engine.protocol.calls import ScriptCall, Session
+from waitroom.engine.protocol.replies import EnteredTicket, Reply
 from waitroom.engine.runner import Runner
 from waitroom.engine.ticket_views import PresentedTicket
 from waitroom.errors import InvalidTicket, WaitroomError
-from waitroom.models import TicketView, check_room_name
+from waitroom.models import State, TicketView, check_room_name
 from waitroom.tickets import KeyRing, Ticket
 
 Answers = list[TicketView | WaitroomError]
@@ -25,6 +25,15 @@ Answers = list[TicketView | WaitroomError]
 
 ENTERS_PER_SCRIPT = 400
 """Leaves room in one script call for as many people as are called next."""
+
+SINGLES_AT_ONCE = 8
+"""Calls about one ticket that run side by side: half of the connections are left to the crowd."""
+
+Concerns = Callable[[str], bool]
+"""Tells whether a room is meant."""
+
+Vouched = Callable[[str, int | None], float]
+"""Tells for how many seconds a position that somebody was told may be repeated."""
 
 _MOST_BATCHERS = 4_096
 _Item = TypeVar("_Item")
@@ -40,6 +49,13 @@ class Join:
     enter: bool = False
 
 
+class _Single(NamedTuple):
+    """A call about one ticket. Two that are equal have the same effect as one."""
+
+    call: ScriptCall
+    op_id: str | None
+
+
 class Crowd:
     """Reads tickets, and sends those of one room together."""
 
@@ -50,24 +66,49 @@ class Crowd:
         self._joins: dict[str, Batcher[Join, TicketView]] = {}
         self._enters: dict[str, Batcher[PresentedTicket, TicketView]] = {}
         self._checks: dict[str, Batcher[Session, bool]] = {}
+        self._singles: dict[str, Batcher[_Single, Reply]] = {}
 
-    def _batchers(self) -> list[Batcher[Any, Any]]:
-        verbs: list[dict[str, Batcher[Any, Any]]] = [self._polls, self._joins, self._enters]
-        return [batcher for verb in (*verbs, self._checks) for batcher in verb.values()]
+    def _batchers(self) -> Iterator[tuple[str, Batcher[Any, Any]]]:
+        yield from self._polls.items()
+        yield from self._joins.items()
+        yield from self._enters.items()
+        yield from self._checks.items()
+        yield from self._singles.items()
 
-    @property
-    def oldest_s(self) -> float:
-        """The age of the oldest call under way, in any room; 0.0 if there is none."""
-        return max((batcher.oldest_s for batcher in self._batchers()), default=0.0)
+    def fail(self, error: Exception, longer_than_s: float, concerns: Concerns | None) -> None:
+        """Give the error to all who have waited for so long, in the rooms that it concerns."""
+        for room, batcher in self._batchers():
+            if concerns is None or concerns(room):
+                batcher.fail(error, longer_than_s)
 
-    def fail(self, error: Exception) -> None:
-        """Give the error to all who wait for an answer, now."""
-        for batcher in self._batchers():
-            batcher.fail(error)
+    def repeat_told(self, longer_than_s: float, vouched_s: Vouched) -> int:
+        """Tell those whose poll has waited for so long what they were told before.
+
+        Only where that was `waiting`, not longer ago than `vouched_s(room, position)`. Everybody
+        else goes on waiting. Return how many were told.
+        """
+        number = 0
+        for room, batcher in self._polls.items():
+            for presented, future in batcher.waiting(longer_than_s):
+                view = self._told(room, presented, vouched_s)
+                if view is not None:
+                    future.set_result(view)
+                    number += 1
+        return number
+
+    def _told(self, room: str, presented: PresentedTicket, vouched_s: Vouched) -> TicketView | None:
+        (ticket, text), positions = presented, self._runner.memory(room).positions
+        last = positions.position(ticket.place)
+        if last is None or last.age_s > vouched_s(room, last.position or None):
+            return None
+        view = ticket_views.view(
+            room, ticket.id, text, "waiting", last.position, 0, positions.waiting, False
+        )
+        return view._replace(stale=True)
 
     async def drain(self) -> None:
         """Wait until every call under way has its answer."""
-        for batcher in self._batchers():
+        for _, batcher in [*self._batchers()]:
             await batcher.drain()
 
     def _submit_poll(self, room: str, ticket: PresentedTicket) -> asyncio.Future[TicketView]:
@@ -99,6 +140,34 @@ class Crowd:
         if batcher is None:
             batcher = _kept(self._checks, room, Batcher(partial(self.check_many, room)))
         return batcher.submit(session)
+
+    def single(
+        self, room: str, call: ScriptCall, op_id: str | None = None
+    ) -> asyncio.Future[Reply]:
+        """Make a call about one ticket, in its turn."""
+        batcher = self._singles.get(room)
+        if batcher is None:
+            batcher = Batcher(partial(self._run_singles, room), most=SINGLES_AT_ONCE, in_flight=1)
+            _kept(self._singles, room, batcher)
+        return batcher.submit(_Single(call, op_id))
+
+    async def _run_singles(self, room: str, singles: list[_Single]) -> list[Reply | Exception]:
+        """Run calls side by side, the same call of many connections once."""
+
+        async def answer(single: _Single) -> Reply | Exception:
+            try:
+                return await self._runner.run(room, single.call, op_id=single.op_id)
+            except Exception as error:  # of this call alone
+                return error
+
+        unique = [*dict.fromkeys(singles)]
+        answers = await asyncio.gather(*map(answer, unique))
+        by_single = dict(zip(unique, answers, strict=True))
+        return [by_single[single] for single in singles]
+
+    def forget(self, room: str, ticket: PresentedTicket) -> None:
+        """Vouch no longer for a ticket that gives up its place."""
+        self._runner.memory(room).positions.forget(ticket.ticket.place)
 
     async def read(self, room: str, text: str) -> PresentedTicket:
         """Read a ticket string, or raise why it cannot be used; makes no call about the ticket."""
@@ -138,16 +207,21 @@ class Crowd:
         """Poll tickets in one call, and put missing tickets back into the line."""
         ids, claims = [each.ticket.id for each in tickets], [each.claim for each in tickets]
         reply = replies.polled(await self._runner.run(room, calls.poll(ids, claims)))
+        positions = self._runner.memory(room).positions
+        positions.expect(reply.waiting)
         answers: Answers = []
         absent: list[int] = []
         for presented, position in zip(tickets, reply.positions, strict=True):
+            ticket, text = presented
             word, number, sid = "waiting", position, 0
             if position < 0:
                 word, number, sid = next(reply.elsewhere)
+                positions.forget(ticket.place)
+            else:
+                positions.waits(ticket.place, position)
             if word == "absent":
                 absent.append(len(answers))
                 word = "passed"  # until it is back in its place, below
-            ticket, text = presented
             answers.append(
                 ticket_views.view(room, ticket.id, text, word, number, sid, reply.waiting, False)
             )
@@ -159,6 +233,9 @@ class Crowd:
 
     async def _enter(self, room: str, tickets: Sequence[PresentedTicket]) -> Answers:
         """Let called tickets go inside, in one call."""
+        positions = self._runner.memory(room).positions
+        for ticket in tickets:  # who comes in knows of their call
+            positions.forget(ticket.ticket.place)
         entered = await self._ask_enter(room, tickets)
         pairs = zip(tickets, entered, strict=True)
         absent = [ticket for ticket, answer in pairs if answer.word == "absent"]
@@ -203,10 +280,18 @@ class Crowd:
             reply = await self._runner.run(room, calls.join(rows, draw, restore=restore))
             word = reply.word
         joined, now_s = replies.joined(reply), int(self._now_s())
-        return [
-            ticket_views.joined(self._ring, ticket, answer, joined, now_s)
-            for (ticket, _), answer in zip(tickets, joined.tickets, strict=True)
-        ]
+        positions = self._runner.memory(room).positions
+        positions.expect(joined.waiting)
+        answers: Answers = []
+        for (ticket, _), answer in zip(tickets, joined.tickets, strict=True):
+            view = ticket_views.joined(self._ring, ticket, answer, joined, now_s)
+            place = answer.place or ticket.ticket.place
+            if isinstance(view, TicketView) and view.state is State.WAITING:
+                positions.waits(place, view.position or 0)
+            else:
+                positions.forget(place)
+            answers.append(view)
+        return answers
 
     def _ticket_for(self, room: str, join: Join) -> PresentedTicket | WaitroomError:
         ring = self._ring

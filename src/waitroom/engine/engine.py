@@ -19,10 +19,12 @@ from typing import Any, Self, TypeVar
 from waitroom.engine import event_log, inputs, ticket_views
 from waitroom.engine.api_keys import ApiKeys
 from waitroom.engine.audit import Audit
+from waitroom.engine.connection.clients import Probe
 from waitroom.engine.connection.connect import Backend, connect
-from waitroom.engine.crowd import Answers, Crowd, Join
+from waitroom.engine.crowd import Answers, Concerns, Crowd, Join, Vouched
 from waitroom.engine.declared import Declared
 from waitroom.engine.handoffs import Handoffs
+from waitroom.engine.keys import room_key
 from waitroom.engine.lines import LineContents, LineCounts, LineMark, Lines, Settled, Spot
 from waitroom.engine.pipeline import Pipeline
 from waitroom.engine.protocol import calls, replies
@@ -66,7 +68,7 @@ class Engine:
         self.backend = backend
         self.ring = ring
         flags = backend.facts.scripts_take_flags
-        self._runner = Runner(backend.client, flags=flags, clock=clock, patience_s=patience_s)
+        self._runner = Runner(backend.clients, flags=flags, clock=clock, patience_s=patience_s)
         self._rooms = Rooms(self._runner)
         self._crowd = Crowd(self._runner, ring)
         self._lines = Lines(self._runner)
@@ -90,9 +92,9 @@ class Engine:
     ) -> Self:
         """Connect to the server of `url`, or start one in `data_dir`.
 
-        A call gives up after `timeout_s` without an answer, and is tried again, but not once
-        `patience_s` have passed. The first connection may take `connect_timeout_s`, two
-        seconds unless `timeout_s` is longer. `admin_key` is an API key that the settings give.
+        A call gives up after `timeout_s` without an answer, and is tried again: three times, or
+        as long as `patience_s` have not passed. The first connection may take `connect_timeout_s`,
+        two seconds unless `timeout_s` is longer. `admin_key` is an API key that the settings give.
         """
         first_s = max(timeout_s, _CONNECT_S) if connect_timeout_s is None else connect_timeout_s
         backend = await connect(url, data_dir, timeout_s, connect_timeout_s=first_s)
@@ -114,10 +116,6 @@ class Engine:
     async def __aexit__(self, *exc: object) -> None:
         await self.aclose()
 
-    async def ping(self) -> None:
-        """Ping the server, without retries, so that the caller sees its real state."""
-        await self._runner.client.ping()
-
     def on_change(self, tell: OnChange) -> Callable[[], None]:
         """Call `tell` with every room that this process changes; the result unsubscribes."""
         return _subscribed(self._runner.on_change, tell)
@@ -127,13 +125,31 @@ class Engine:
         return _subscribed(self._runner.on_script, tell)
 
     @property
-    def oldest_call_s(self) -> float:
-        """The age of the oldest call of visitors under way; 0.0 if there is none."""
-        return self._crowd.oldest_s
+    def probe(self) -> Probe:
+        """Tells whether the server, or each node of a Cluster, is there."""
+        return self.backend.probe
 
-    def fail_waiting(self, error: Exception) -> None:
-        """Give the error to all visitors who wait for an answer, now."""
-        self._crowd.fail(error)
+    def node_of(self, room: str) -> str:
+        """Return the node of a Cluster on which a room lives; an empty name for one server."""
+        return self.probe.node_of(room_key(room, "meta"))
+
+    def give_up_on(self, nodes: Iterable[str]) -> None:
+        """Try calls to these nodes only once from now on: they are known to be away."""
+        self._runner.away = frozenset(nodes)
+
+    def fail_waiting(
+        self, error: Exception, *, longer_than_s: float = 0.0, concerns: Concerns | None = None
+    ) -> None:
+        """Give the error to visitors who have waited so long, in the rooms that it concerns."""
+        self._crowd.fail(error, longer_than_s, concerns)
+
+    def repeat_told(self, longer_than_s: float, vouched_s: Vouched) -> int:
+        """Tell those whose poll has waited for so long what they were told before.
+
+        Only where that was `waiting`, not longer ago than `vouched_s(room, position)`. Everybody
+        else goes on waiting. Return how many were told.
+        """
+        return self._crowd.repeat_told(longer_than_s, vouched_s)
 
     # Rooms ----------------------------------------------------------------------------------
 
@@ -163,7 +179,7 @@ class Engine:
         return await self._rooms.get(room)
 
     async def rooms(self) -> tuple[str, ...]:
-        """Return the names of all rooms."""
+        """Return the names of all rooms; while a Cluster's index is away, those known here."""
         return await self._rooms.names()
 
     async def occupied(self, rooms: Sequence[str]) -> builtins.list[str]:
@@ -244,25 +260,28 @@ class Engine:
         self, room: str, presented: PresentedTicket, sid: int | None, vouched_until_ms: int | None
     ) -> TicketView:
         call = calls.renew(presented.ticket.id, presented.claim, sid, vouched_until_ms)
-        return ticket_views.inside(presented, replies.renewed(await self._run(room, call)))
+        return ticket_views.inside(presented, replies.renewed(await self._single(room, call)))
 
     async def finish(
         self, room: str, ticket: str, *, sid: int | None = None, op_id: str | None = None
     ) -> TicketView:
         """End a session; its place goes to the next one in the same call."""
         ticket_id = (await self._crowd.read(room, ticket)).ticket.id
-        (await self._once(room, calls.finish(ticket_id, sid), op_id)).expect("finished")
+        call = calls.finish(ticket_id, sid)
+        (await self._single(room, call, inputs.op_id_of(op_id))).expect("finished")
         return ticket_views.gone(room, ticket_id, ticket, "finished")
 
     async def finish_session(self, room: str, ticket_id: str, sid: int) -> None:
         """End a session for a gate; a session that has already ended is no error."""
         call = calls.finish(inputs.check_ticket_id(ticket_id), sid)
-        (await self._once(room, call, None)).expect("finished")
+        (await self._single(room, call, inputs.op_id_of(None))).expect("finished")
 
     async def leave(self, room: str, ticket: str, *, op_id: str | None = None) -> TicketView:
         """Give up a place, a turn or a session."""
         presented = await self._crowd.read(room, ticket)
-        await self._once(room, calls.leave(presented.ticket.id, presented.claim), op_id)
+        self._crowd.forget(room, presented)
+        call = calls.leave(presented.ticket.id, presented.claim)
+        await self._single(room, call, inputs.op_id_of(op_id))
         return ticket_views.gone(room, presented.ticket.id, ticket, "left")
 
     async def defer(
@@ -271,7 +290,9 @@ class Engine:
         """Let `places` people go first; the view has the new ticket string."""
         presented = await self._crowd.read(room, ticket)
         inputs.check_count("places", places, 1_000_000)
-        reply = await self._once(room, calls.defer(presented.ticket.id, places), op_id)
+        self._crowd.forget(room, presented)
+        call = calls.defer(presented.ticket.id, places)
+        reply = await self._single(room, call, inputs.op_id_of(op_id))
         return ticket_views.deferred(self.ring, presented, replies.deferred(reply))
 
     async def check(self, room: str, ticket_id: str, sid: int) -> bool:
@@ -421,6 +442,9 @@ class Engine:
 
     async def _run(self, room: str, call: ScriptCall) -> replies.Reply:
         return await self._runner.run(check_room_name(room), call)
+
+    async def _single(self, room: str, call: ScriptCall, op_id: str | None = None) -> replies.Reply:
+        return await self._crowd.single(check_room_name(room), call, op_id)
 
     async def _once(self, room: str, call: ScriptCall, op_id: str | None) -> replies.Reply:
         """Run a call that counts something: a repeat with the same `op_id` changes nothing."""

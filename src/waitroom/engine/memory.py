@@ -6,10 +6,11 @@ It is sent with every script call, and restores a lost room.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from waitroom.engine.protocol.replies import Head
+from waitroom.engine.told import Told
 from waitroom.models import BeforeOpen, Policy
 from waitroom.tickets import KeyRing
 
@@ -27,6 +28,8 @@ class RoomMemory:
     rev: int = 0
     watermark: int = 0
     last: int = 0
+    positions: Told = field(default_factory=Told)
+    """What people who wait were told last."""
 
     def args(self, now_us: int | None) -> list[int | str]:
         """Return the first ARGV of every script."""
@@ -39,6 +42,7 @@ class RoomMemory:
             # Places and the watermark only grow across epochs. `rev` is compared within one, and
             # the policy is read again: this may be another room of the same name.
             self.epoch, self.rev, self.version = epoch, 0, 0
+            self.positions.forget_all()
 
     def saw(self, head: Head) -> None:
         """Learn from the head of a reply."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from waitroom.engine import inputs, keys, policies
 from waitroom.engine.memory import MEMORY_FIELDS, RoomMemory
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.runner import Runner
-from waitroom.errors import BrokenRoom, RoomExists, UnknownRoom, VersionConflict
+from waitroom.errors import (
+    BackendUnavailable,
+    BrokenRoom,
+    RoomExists,
+    UnknownRoom,
+    VersionConflict,
+)
 from waitroom.models import Policy, PolicyChange, Room, check_room_name
 
 _PER_PIPELINE = 100
@@ -80,35 +86,63 @@ class Rooms:
         return was_there
 
     async def names(self) -> tuple[str, ...]:
-        """Return the names of all rooms."""
-        names = await self._runner.command("SMEMBERS", keys.ROOMS)
+        """Return the names of all rooms; while a Cluster's index is away, those known here."""
+        try:
+            names = await self._runner.command("SMEMBERS", keys.ROOMS)
+        except BackendUnavailable:
+            if not self._runner.node_of(keys.ROOMS):
+                raise
+            return tuple(sorted(filter(self._runner.knows, self._runner.memories)))
         return tuple(sorted(name.decode() for name in names))
 
     async def occupied(self, rooms: Sequence[str]) -> list[str]:
         """Return those rooms that hold anybody."""
         occupied: list[str] = []
-        for start in range(0, len(rooms), _PER_PIPELINE):
-            some = rooms[start : start + _PER_PIPELINE]
-            counts = await self._runner.reads([_exists(room, _PEOPLE) for room in some])
-            occupied += (room for room, count in zip(some, counts, strict=True) if count)
+        for some in self._by_node(rooms):
+            with self._alone():
+                counts = await self._runner.reads([_exists(room, _PEOPLE) for room in some])
+                occupied += (room for room, count in zip(some, counts, strict=True) if count)
         return occupied
 
     async def meet(self, rooms: Sequence[str]) -> list[str]:
         """Learn what the server has of rooms; return those with something to tidy up."""
         untidy: list[str] = []
-        for start in range(0, len(rooms), _PER_PIPELINE):
-            some = rooms[start : start + _PER_PIPELINE]
-            commands: list[tuple[str, ...]] = []
-            for room in some:
-                commands.append(("HGETALL", keys.room_key(room, "config")))
-                commands.append(("HMGET", keys.room_key(room, "meta"), *MEMORY_FIELDS))
-                commands.append(_exists(room, _LEFTOVERS))
-            answers = iter(await self._runner.reads(commands))
-            for room, config, meta, leftovers in zip(some, answers, answers, answers, strict=True):
-                self._learn(room, config, meta)
-                if leftovers:
-                    untidy.append(room)
+        for some in self._by_node(rooms):
+            with self._alone():
+                untidy += await self._meet(some)
         return untidy
+
+    async def _meet(self, rooms: Sequence[str]) -> list[str]:
+        untidy: list[str] = []
+        commands: list[tuple[str, ...]] = []
+        for room in rooms:
+            commands.append(("HGETALL", keys.room_key(room, "config")))
+            commands.append(("HMGET", keys.room_key(room, "meta"), *MEMORY_FIELDS))
+            commands.append(_exists(room, _LEFTOVERS))
+        answers = iter(await self._runner.reads(commands))
+        for room, config, meta, leftovers in zip(rooms, answers, answers, answers, strict=True):
+            self._learn(room, config, meta)
+            if leftovers:
+                untidy.append(room)
+        return untidy
+
+    def _by_node(self, rooms: Sequence[str]) -> Iterator[list[str]]:
+        """Yield rooms that live on one node, some at a time."""
+        by_node: dict[str, list[str]] = {}
+        for room in rooms:
+            by_node.setdefault(self._runner.node_of(keys.room_key(room, "meta")), []).append(room)
+        for names in by_node.values():
+            for start in range(0, len(names), _PER_PIPELINE):
+                yield names[start : start + _PER_PIPELINE]
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let a node of a Cluster that is away concern its own rooms alone."""
+        try:
+            yield
+        except BackendUnavailable:
+            if not self._runner.node_of(keys.ROOMS):
+                raise
 
     def _learn(self, room: str, config: Any, meta: Any) -> None:
         # A room that somebody else has broken must not keep the others from being met.

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, repeat
 from typing import Any
 
-from redis.exceptions import RedisError
-
 from waitroom.engine import keys, policies
-from waitroom.engine.connection.connect import backend_error
+from waitroom.engine.connection.clients import Clients
+from waitroom.engine.connection.faults import FAULTS, backend_error
 from waitroom.engine.memory import RoomMemory
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall
 from waitroom.engine.protocol.replies import Head, Reply
-from waitroom.engine.scripts import READS, Verb, run, script
+from waitroom.engine.scripts import OF_VISITORS, READS, Verb, run, script
 from waitroom.errors import BackendUnavailable, BrokenRoom, UnknownRoom
 from waitroom.models import Policy
 
@@ -33,26 +33,33 @@ OnScript = Callable[[Verb, float, int], None]
 """Gets every script call: its verb, its seconds, and its number of items."""
 
 RETRY_AFTER_S = (0.01, 0.05, 0.2)
+"""Pauses before a call is tried again; with `patience_s` the last is repeated until it is over."""
+
 _LOSSES_PER_CALL = 3
 _QUIET = READS | {Verb.POLL, Verb.ADVANCE, Verb.SAMPLE}
 """Verbs after which the ticker need not look at the room."""
 
 
 class Runner:
-    """Holds the client, and the memory of each room."""
+    """Holds the clients, and the memory of each room."""
 
     def __init__(
         self,
-        client: Any,
+        clients: Clients,
         *,
         flags: bool,
         clock: Clock | None = None,
         patience_s: float | None = None,
     ) -> None:
-        self.client = client
+        self.client: Any = clients.operators
+        self.node_of = clients.probe.node_of
+        self.away: frozenset[str] = frozenset()
+        """Nodes that are known to be away: a call to one of them is tried only once."""
+
         self.flags = flags
         self.clock = clock
-        self.patience_s = float("inf") if patience_s is None else patience_s
+        self.patience_s = patience_s
+        self.visitors: Any = clients.visitors
         self.memories: dict[str, RoomMemory] = {}
         self.on_change: list[OnChange] = []
         self.on_script: list[OnScript] = []
@@ -105,7 +112,8 @@ class Runner:
 
     async def command(self, *args: Any) -> Any:
         """Run a plain command that may be repeated."""
-        return await self.repeat(lambda: self.client.execute_command(*args))
+        key = str(args[1]) if len(args) > 1 else ""
+        return await self.repeat(lambda: self.client.execute_command(*args), key)
 
     async def streams(self, room: str, *reads: tuple[str, bool, str, int]) -> list[Any]:
         """Read streams of a room: (key, newest first, from which id on, how many) each."""
@@ -121,7 +129,7 @@ class Runner:
                     pipe.xrange(key, start, "+", most)
             return list(await pipe.execute())
 
-        answers: list[Any] = await self.repeat(ask)
+        answers: list[Any] = await self.repeat(ask, keys.room_key(room, "meta"))
         epoch, dropped = answers[0]
         # A lost room still exists, as long as we can restore it.
         if dropped is not None or (epoch is None and not self.knows(room)):
@@ -131,7 +139,8 @@ class Runner:
 
     async def load_policy(self, room: str, memory: RoomMemory) -> None:
         """Read the policy of a room from the server, if it has one."""
-        raw = await self.repeat(lambda: self.client.hgetall(keys.room_key(room, "config")))
+        key = keys.room_key(room, "config")
+        raw = await self.repeat(lambda: self.client.hgetall(key), key)
         if raw:
             memory.policy, memory.version = policies.read(raw)
 
@@ -140,9 +149,10 @@ class Runner:
         names = keys.script_keys(room, op_id and f"{call.verb}.{op_id}")
         source = script(call.verb, self.flags)
         args = [*self.memory(room).args(self.clock() if self.clock else None), *call.args]
+        client = self.visitors if call.verb in OF_VISITORS else self.client
         began = time.perf_counter()
         try:
-            raw = await self.repeat(lambda: run(self.client, source, names, args))
+            raw = await self.repeat(lambda: run(client, source, names, args), names[0])
             return replies.parse(raw)
         finally:
             for tell in self.on_script:
@@ -163,25 +173,30 @@ class Runner:
                     raise answer
             return answers
 
-        return list(await self.repeat(ask))
+        return list(await self.repeat(ask, commands[0][1]))
 
-    async def repeat(self, call: Callable[[], Any]) -> Any:
-        """Make a call that may be repeated; raise our own errors if it fails."""
-        give_up = time.monotonic() + self.patience_s
-        for delay in (*RETRY_AFTER_S, float("inf")):
+    async def repeat(self, call: Callable[[], Any], key: str) -> Any:
+        """Make a call about a key that may be repeated; raise our own errors if it fails."""
+        give_up = float("inf")
+        pauses: Iterator[float] = iter(RETRY_AFTER_S)
+        if self.patience_s is not None:
+            give_up = time.monotonic() + self.patience_s
+            pauses = chain(pauses, repeat(RETRY_AFTER_S[-1]))
+        while True:
             try:
                 return await call()
-            except (TimeoutError, RedisError, OSError) as error:
+            except FAULTS as error:
                 known = backend_error(error)
                 if known is None and "WRONGTYPE" in str(error):
                     raise BrokenRoom(replies.WRONG_TYPE.format("a key")) from error
                 if known is None:
                     raise
-                late = time.monotonic() + delay >= give_up
-                if late or not isinstance(known, BackendUnavailable):
+                pause_s = next(pauses, float("inf"))
+                late = time.monotonic() + pause_s >= give_up
+                hopeless = bool(self.away) and self.node_of(key) in self.away
+                if late or hopeless or not isinstance(known, BackendUnavailable):
                     raise known from error
-                await asyncio.sleep(delay)
-        raise AssertionError  # the last round of the loop returns or raises
+            await asyncio.sleep(pause_s)
 
     async def _follow_policy(self, room: str, memory: RoomMemory, head: Head) -> None:
         if head.version > memory.version:

@@ -46,6 +46,14 @@ STANDS_STILL = frozenset({Verb.POLL, Verb.LIST, Verb.CHECK})
 """Verbs that move nobody: they leave out `_moves.lua`, which would slow down polls and checks."""
 
 READS = frozenset({Verb.LIST, Verb.STATS, Verb.CHECK})
+OF_VISITORS = frozenset(
+    {
+        *(Verb.JOIN, Verb.POLL, Verb.ENTER, Verb.CHECK),
+        *(Verb.RENEW, Verb.FINISH, Verb.LEAVE, Verb.DEFER),
+    }
+)
+"""Verbs that take the connections of visitors, which cannot use up those of the ticker."""
+
 WANTS_MEMORY = frozenset({Verb.CONFIGURE, Verb.JOIN})
 """Verbs that a full server refuses. The others free memory or need almost none, and go on."""
 

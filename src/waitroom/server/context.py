@@ -19,6 +19,7 @@ from waitroom.server.counters.worker import Counters
 from waitroom.server.http.event_stream import OpenStreams
 from waitroom.server.http.proxies import TrustedProxies
 from waitroom.server.http.rate_limits import Buckets
+from waitroom.server.http.under_way import UnderWay
 from waitroom.server.rooms.backend_health import BackendHealth
 from waitroom.server.rooms.board import Boards
 from waitroom.server.rooms.live_streams import LiveStreams
@@ -58,6 +59,7 @@ class Server:
     proxies: TrustedProxies
     joins: Buckets
     bad_keys: Buckets
+    under_way: UnderWay
     open_streams: OpenStreams
     live_streams: LiveStreams
     desk: Desk | None = None

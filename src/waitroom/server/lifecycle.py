@@ -19,8 +19,10 @@ from waitroom.server.counters.worker import Counters
 from waitroom.server.http.event_stream import OpenStreams
 from waitroom.server.http.proxies import TrustedProxies
 from waitroom.server.http.rate_limits import Buckets
+from waitroom.server.http.under_way import UnderWay
 from waitroom.server.rooms.backend_health import BackendHealth
 from waitroom.server.rooms.board import Boards
+from waitroom.server.rooms.late_answers import LateAnswers
 from waitroom.server.rooms.live_streams import LiveStreams, Sources
 from waitroom.server.rooms.passes import Passes
 from waitroom.settings import Settings, declared_rooms
@@ -28,9 +30,6 @@ from waitroom.ticker import Ticker
 from waitroom.tickets import KeyRing
 
 log = logging.getLogger("waitroom.lifecycle")
-
-BACKEND_SHARE = 2 / 3
-"""Share of `answer_within_s` that one call to the backend may take."""
 
 CONNECT_S = 5.0
 KEYS_EVERY_S = 1.0
@@ -44,14 +43,13 @@ DESK_NEEDS = ("sqlalchemy", "aiosqlite", "alembic", "httpx", "segno")
 async def open_server(settings: Settings) -> AsyncIterator[Server]:
     """Connect, and keep the rooms moving until the end."""
     ring = load_secret(settings)
-    timeout_s = min(settings.timeout_s, BACKEND_SHARE * settings.answer_within_s)
     engine = await Engine.connect(
         settings.redis_url,
         settings.data_dir,
         ring,
-        timeout_s=timeout_s,
-        patience_s=timeout_s,
-        connect_timeout_s=CONNECT_S,
+        timeout_s=settings.timeout_s,
+        patience_s=settings.answer_within_s,
+        connect_timeout_s=max(CONNECT_S, settings.timeout_s),
         admin_key=settings.admin_key,
     )
     async with engine:
@@ -74,7 +72,8 @@ def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
     counters = Counters()
     boards = Boards(engine)
     passes = Passes(load_pass_keys(settings), settings.public_url or "waitroom")
-    health = BackendHealth(engine, counters, settings.answer_within_s)
+    health = BackendHealth(engine, counters, settings.away_after_s)
+    proxies = TrustedProxies(settings.proxies, settings.public_url)
     streams = OpenStreams(settings.streams, settings.streams_per_address, counters)
     return Server(
         settings=settings,
@@ -88,9 +87,10 @@ def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
         backend_health=health,
         counters=counters,
         shared_counters=SharedCounters(folder_of(settings.data_dir, settings.port), counters),
-        proxies=TrustedProxies(settings.proxies, settings.public_url),
+        proxies=proxies,
         joins=Buckets(settings.joins_per_minute),
         bad_keys=Buckets(BAD_KEYS_PER_MINUTE),
+        under_way=UnderWay(settings.under_way, proxies),
         open_streams=streams,
         live_streams=LiveStreams(Sources(engine, boards, passes, health), streams),
     )
@@ -98,13 +98,23 @@ def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
 
 @contextlib.asynccontextmanager
 async def _background(server: Server) -> AsyncIterator[None]:
-    """Keep boards renewed and the backend watched; at the end stop these and the live streams."""
+    """Renew boards, watch the backend, answer late; at the end stop these and the live streams."""
+    settings = server.settings
+    late_answers = LateAnswers(
+        server.engine,
+        server.boards,
+        server.counters,
+        poll_within_s=settings.poll_within_s,
+        answer_within_s=settings.answer_within_s,
+    )
     server.boards.start()
     server.backend_health.start()
+    late_answers.start()
     try:
         yield
     finally:
         await server.live_streams.stop()
+        await late_answers.stop()
         await server.boards.stop()
         await server.backend_health.stop()
 

@@ -27,7 +27,8 @@ from tests.support.servers import (
     wait_for,
 )
 from waitroom.engine.connection.address import Address, parse_url
-from waitroom.engine.connection.connect import Backend, backend_error, connect
+from waitroom.engine.connection.connect import Backend, connect
+from waitroom.engine.connection.faults import backend_error
 from waitroom.errors import (
     BackendFull,
     BackendUnavailable,
@@ -523,6 +524,8 @@ async def test_a_primary_that_became_a_replica(tmp_path: Path) -> None:
         (redis_errors.ResponseError("WRONGTYPE x"), None),
         (redis_errors.NoScriptError("NOSCRIPT x"), None),
         (ValueError("x"), None),
+        (RuntimeError("x"), None),
+        (RuntimeError("unable to …; the handler is closed"), BackendUnavailable),
     ],
 )
 def test_what_errors_mean(error: Exception, expected: type[Unavailable] | None) -> None:

@@ -8,13 +8,13 @@ import httpx
 
 from tests.server.desk.conftest import Shop, shop_on
 from tests.server.desk.forms import hidden, joined, sign_in
-from tests.support.serving import AS_PROMISED_S, serving
+from tests.support.serving import SOON_AWAY, serving
 
 
 def test_while_redis_is_away(tmp_path: Path) -> None:
     """Guests join and see their number, hosts work on; what is not known is not made up."""
     with (
-        serving(tmp_path, desk=True, answer_within_s=AS_PROMISED_S) as server,
+        serving(tmp_path, desk=True, **SOON_AWAY) as server,
         shop_on(server) as shop,
     ):
         location = joined(shop, shop.guest, name="Kim")

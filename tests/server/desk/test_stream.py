@@ -10,7 +10,7 @@ import httpx
 
 from tests.server.desk.conftest import NAME, PHONE, Shop, shop_on
 from tests.support.clients import ask, live, metric, request, scrape
-from tests.support.serving import AS_PROMISED_S, Serving, serving
+from tests.support.serving import SOON_AWAY, Serving, serving
 
 """A called guest is told within this time."""
 
@@ -114,9 +114,7 @@ async def test_limits_drain_and_away(tmp_path: Path) -> None:
     hosts go on working by the record; at the end both are sent to another server.
     """
     with (
-        serving(
-            tmp_path, desk=True, streams_per_address=3, drain_s=1, answer_within_s=AS_PROMISED_S
-        ) as server,
+        serving(tmp_path, desk=True, streams_per_address=3, drain_s=1, **SOON_AWAY) as server,
         shop_on(server) as shop,
     ):
         token = shop.join()["token"]

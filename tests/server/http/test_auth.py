@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.serving import ADMIN_KEY, AS_PROMISED_S, Serving, serving
+from tests.support.serving import ADMIN_KEY, SOON_AWAY, Serving, serving
 from waitroom.credentials.roles import Role
 
 READS = [
@@ -131,7 +131,7 @@ def test_bad_keys_are_limited_by_address(limited: Serving, operator: httpx.Clien
 def test_while_redis_is_away(tmp_path: Path) -> None:
     """A hung backend is told at once: the API says 503, the page too, and tries again."""
     with (
-        serving(tmp_path, secret="s" * 44, answer_within_s=AS_PROMISED_S) as server,
+        serving(tmp_path, secret="s" * 44, **SOON_AWAY) as server,
         httpx.Client(base_url=server.base, timeout=20) as http,
     ):
         assert 303 == http.post("/admin/sign-in", data={"key": ADMIN_KEY}).status_code

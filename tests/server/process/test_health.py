@@ -11,7 +11,7 @@ import httpx
 from fastapi import FastAPI
 
 from tests.support.servers import start_server, wait_for
-from tests.support.serving import AS_PROMISED_S, Serving, serving
+from tests.support.serving import SOON_AWAY, Serving, serving
 from waitroom.server.process import health
 
 
@@ -51,7 +51,7 @@ def test_a_backend_that_is_away_takes_nobody_out_of_service(tmp_path: Path) -> N
     """While it hangs, both are 200, for `when_away` has an answer; `/healthz` says so."""
     with (
         start_server("valkey", tmp_path / "backend") as backend,
-        serving(tmp_path, redis_url=backend.url, answer_within_s=AS_PROMISED_S) as server,
+        serving(tmp_path, redis_url=backend.url, **SOON_AWAY) as server,
     ):
 
         def sees(state: str) -> bool:

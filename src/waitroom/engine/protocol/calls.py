@@ -68,22 +68,22 @@ def check(sessions: Sequence[Session]) -> ScriptCall:
 
 def renew(ticket_id: str, claim: str, sid: int | None, vouched_until_ms: int | None) -> ScriptCall:
     """Extend a session."""
-    return ScriptCall(Verb.RENEW, [ticket_id, _or_empty(sid), _or_empty(vouched_until_ms), claim])
+    return ScriptCall(Verb.RENEW, (ticket_id, _or_empty(sid), _or_empty(vouched_until_ms), claim))
 
 
 def finish(ticket_id: str, sid: int | None) -> ScriptCall:
     """End a session."""
-    return ScriptCall(Verb.FINISH, [ticket_id, _or_empty(sid)])
+    return ScriptCall(Verb.FINISH, (ticket_id, _or_empty(sid)))
 
 
 def leave(ticket_id: str, claim: str) -> ScriptCall:
     """Give up a place, a turn or a session."""
-    return ScriptCall(Verb.LEAVE, [ticket_id, claim])
+    return ScriptCall(Verb.LEAVE, (ticket_id, claim))
 
 
 def defer(ticket_id: str, places: int) -> ScriptCall:
     """Let `places` people go first."""
-    return ScriptCall(Verb.DEFER, [ticket_id, places])
+    return ScriptCall(Verb.DEFER, (ticket_id, places))
 
 
 def advance(most: int) -> ScriptCall:

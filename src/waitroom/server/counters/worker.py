@@ -23,7 +23,13 @@ Snapshot: TypeAlias = dict[str, dict[str, Row]]
 """Family → labels joined by blanks → numbers. Adding two snapshots is adding their rows."""
 
 # The plain numbers of a worker, by what adding them up over workers means.
-COUNTERS = ("lane_requests", "streams_opened", "backend_errors", "away_entries")
+COUNTERS = (
+    "lane_requests",
+    "streams_opened",
+    "backend_errors",
+    "away_entries",
+    "stale_answers",
+)
 GAUGES = ("streams_open",)
 
 
@@ -47,6 +53,7 @@ class Counters:
         "away_entries",
         "backend_errors",
         "lane_requests",
+        "stale_answers",
         "streams_open",
         "streams_opened",
     )
@@ -61,6 +68,7 @@ class Counters:
         self.streams_open = 0
         self.backend_errors = 0
         self.away_entries = 0
+        self.stale_answers = 0
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count an answered request; `route` is a template (`GET /v1/rooms/{room}`), not a path."""

@@ -58,6 +58,7 @@ METRICS = (
     Family("waitroom_backend_call_items", "histogram", "Tickets per backend call", ("verb",)),
     Family("waitroom_backend_errors", "counter", "Outages of the backend that this server noticed"),
     Family("waitroom_away_entries", "counter", "People let in unseen while the backend was away"),
+    Family("waitroom_stale_answers", "counter", "Polls told again what they were told before"),
     Family("waitroom_draining", "gauge", "1 once this process was told to stop, else 0"),
     Family("waitroom_workers", "gauge", "Worker processes alive"),
     Family("waitroom_workers_wanted", "gauge", "Worker processes that there should be"),
@@ -156,6 +157,7 @@ class Facts(Collector):
         yield _single("waitroom_streams_opened", counters["streams_opened"][0])
         yield _single("waitroom_backend_errors", counters["backend_errors"][0])
         yield _single("waitroom_away_entries", counters["away_entries"][0])
+        yield _single("waitroom_stale_answers", counters["stale_answers"][0])
         yield _single("waitroom_cpu_seconds", counters["cpu_s"][0])
         yield _single("waitroom_streams_open", gauges["streams_open"][0])
         yield _single("waitroom_resident_bytes", gauges["resident_bytes"][0])

@@ -1,7 +1,10 @@
-"""Is the backend there? Known within a quarter of a second, so that no visitor waits for it.
+"""Is the backend there? Three words, kept apart.
 
-While it is away every call fails at once, nothing queues up, and one ping every quarter of a second
-finds out when it is back.
+*busy*: our own queue is full. *slow*: the backend has not answered yet. *away*: several probes, on
+a connection that nobody else uses, have failed for at least `away_after_s`. Only then does a room's
+`when_away` act, and every call fails at once. It ends with the first probe that is answered.
+
+In a Cluster each node has its own health: one that is away concerns its own rooms alone.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from dataclasses import dataclass
 
 from waitroom.engine import Engine
 from waitroom.errors import BackendUnavailable
@@ -17,94 +21,126 @@ from waitroom.server.counters.worker import Counters
 
 log = logging.getLogger("waitroom.backend_health")
 
-LOOK_S = 0.05
-HUNG_SHARE = 0.6
-"""Share of `answer_within_s` after which a call is given up: the rest is for the answer."""
+PROBE_EVERY_S = 1.0
+PROBE_AGAIN_S = 0.25
+"""Pause after a probe that failed: the return of the backend is noticed within a second."""
 
-_IN_TIME = 3
-PING_EVERY_S = 1.0
-PING_AWAY_S = 0.25
+SHORTEST_LIMIT_S = 0.5
+FEWEST_PROBES = 3
+_LATE_S = 0.2
+
+
+@dataclass(slots=True)
+class NodeHealth:
+    """What the probes of one node say."""
+
+    away: bool = False
+    failures: int = 0
+    failing_since: float = 0.0
+
+    def failed(self, began: float, away_after_s: float) -> None:
+        """Count a probe that failed; away after several, over long enough."""
+        if not self.failures:
+            self.failing_since = began
+        self.failures += 1
+        long_enough = time.monotonic() - self.failing_since >= away_after_s
+        self.away = self.away or (long_enough and self.failures >= FEWEST_PROBES)
+
+    def answered(self) -> None:
+        """Count a probe that was answered."""
+        self.away, self.failures = False, 0
 
 
 class BackendHealth:
-    """Watches one backend: while `away`, calls are not worth making."""
+    """Watches one backend: while it is `away`, calls are not worth making."""
 
-    def __init__(self, engine: Engine, counters: Counters, answer_within_s: float) -> None:
-        self.hung_s = HUNG_SHARE * answer_within_s
-        self.away = False
-        self.away_since = 0.0
+    def __init__(self, engine: Engine, counters: Counters, away_after_s: float) -> None:
         self._engine = engine
         self._counters = counters
+        self._away_after_s = away_after_s
+        self._longest_probe_s = max(SHORTEST_LIMIT_S, away_after_s / FEWEST_PROBES)
+        self.away = False
+        """Whether no node is there."""
+
+        self._some_away = False
+        self._nodes: dict[str, NodeHealth] = {}
         self._asked = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin to watch."""
-        self._tasks = [asyncio.create_task(loop) for loop in (self._watch(), self._ask())]
+        self._task = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
         """Stop."""
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=1)
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=1)
 
-    def check(self) -> None:
-        """Raise at once if the backend is away."""
-        if self.away:
+    def is_away(self, room: str) -> bool:
+        """Tell whether the node on which a room lives is away."""
+        if self.away or not self._some_away:
+            return self.away
+        node = self._nodes.get(self._engine.node_of(room))
+        return node is not None and node.away
+
+    def check(self, room: str | None = None) -> None:
+        """Raise at once if the backend is away; with a room, if that room's node is."""
+        if self.away if room is None else self.is_away(room):
             raise _unavailable()
 
     def suspect(self) -> None:
-        """Check now, because a call has just failed."""
+        """Probe now, because a call has just failed."""
         self._asked.set()
 
     async def _watch(self) -> None:
-        """Notice calls that take too long; pings are not enough, because they may hang as well."""
-        on_time = 0
-        while True:
-            began = time.monotonic()
-            await asyncio.sleep(LOOK_S)
-            # If this process was late, replies may be unread: that is not the backend's fault.
-            late = time.monotonic() - began > 2 * LOOK_S
-            on_time = 0 if late else on_time + 1
-            if on_time >= _IN_TIME and self._engine.oldest_call_s > self.hung_s:
-                self._set(True)
-                self._asked.set()
-
-    async def _ask(self) -> None:
-        """Ping the backend now and then, and at once when a call has failed."""
+        """Probe the nodes now and then, and at once when a call has failed."""
         while True:
             self._asked.clear()
-            self._set(not await self._ping())
-            if self.away:
-                await asyncio.sleep(PING_AWAY_S)
+            await asyncio.gather(*map(self._probe, self._known_nodes()))
+            if any(node.failures for node in self._nodes.values()):
+                await asyncio.sleep(PROBE_AGAIN_S)
                 continue
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(PING_EVERY_S):
+                async with asyncio.timeout(PROBE_EVERY_S):
                     await self._asked.wait()
 
-    async def _ping(self) -> bool:
-        """Ping once, with a visitor's time limit."""
-        try:
-            async with asyncio.timeout(self.hung_s):
-                await self._engine.ping()
-        except Exception:  # any failure means no answer
-            return False
-        return True
+    def _known_nodes(self) -> list[str]:
+        """Return the nodes that the backend has now; forget those that have left it."""
+        names = list(self._engine.probe.nodes())
+        self._nodes = {name: self._nodes.get(name) or NodeHealth() for name in names}
+        return names
 
-    def _set(self, away: bool) -> None:
-        if away:
-            # Those who wait for an answer get one now, also those who came after it went away.
-            self._engine.fail_waiting(_unavailable())
-        if away == self.away:
-            return
-        self.away = away
-        if away:
-            self._counters.backend_errors += 1
-            self.away_since = time.monotonic()
-            log.warning("the backend is away; answering without it until it is back")
+    async def _probe(self, name: str) -> None:
+        node, began = self._nodes[name], time.monotonic()
+        was_away = node.away
+        try:
+            async with asyncio.timeout(self._longest_probe_s):
+                await self._engine.probe.ask(name)
+        except Exception as error:  # any failure means no answer
+            # If this process itself was late, the answer may be there, unread.
+            if time.monotonic() - began < self._longest_probe_s + _LATE_S:
+                log.debug("a probe of the backend failed: %s", error)
+                node.failed(began, self._away_after_s)
         else:
-            log.warning("the backend is back after %.1f s", time.monotonic() - self.away_since)
+            node.answered()
+        states = [known.away for known in self._nodes.values()]
+        self.away, self._some_away = all(states), any(states)
+        self._engine.give_up_on(name for name, known in self._nodes.items() if known.away)
+        if node.away:
+            # Those who wait for an answer get one now, also those who came after it went away.
+            self._engine.fail_waiting(_unavailable(), concerns=self.is_away)
+        if node.away != was_away:
+            self._tell(name, node)
+
+    def _tell(self, name: str, node: NodeHealth) -> None:
+        what = f"node {name} of the backend" if name else "the backend"
+        if node.away:
+            self._counters.backend_errors += 1
+            log.warning("%s is away; answering without it until it is back", what)
+        else:
+            seconds = time.monotonic() - node.failing_since
+            log.warning("%s is back after %.1f s", what, seconds)
 
 
 def _unavailable() -> BackendUnavailable:

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -28,6 +28,7 @@ FORGET_S = 60.0
 SAMPLE_MS = 5_000
 KEPT_SAMPLES = 720  # an hour: a desk calls only a few people in that time
 _MOST_BOARDS = 2_000
+_MADE_AT_ONCE = 4
 _FULL_LAG_S = 0.5
 
 
@@ -98,6 +99,8 @@ class Boards:
         """How far behind the event loop is, 0 to 1: visitors are asked to poll less often then."""
 
         self._engine = engine
+        # Visitors may name any room: those who do must not keep operators from the backend.
+        self._turns = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_MADE_AT_ONCE))
         self._loading: dict[str, asyncio.Task[Board]] = {}
         self._loop: asyncio.Task[None] | None = None
 
@@ -139,11 +142,16 @@ class Boards:
         self.known.pop(room, None)
 
     async def _load(self, room: str) -> Board:
-        stats = await self._engine.stats(room)
         known = self.known.get(room)
-        if known is not None:
-            known.renew(self._engine.policy_of(room) or known.policy, stats)
-            return known
+        if known is None:
+            async with self._turns[self._engine.node_of(room)]:
+                return await self._make(room)
+        stats = await self._engine.stats(room)
+        known.renew(self._engine.policy_of(room) or known.policy, stats)
+        return known
+
+    async def _make(self, room: str) -> Board:
+        stats = await self._engine.stats(room)
         history = await self._engine.series(room, limit=KEPT_SAMPLES)
         policy = self._engine.policy_of(room)
         if policy is None:

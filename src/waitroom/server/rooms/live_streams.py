@@ -32,6 +32,9 @@ log = logging.getLogger("waitroom.live_streams")
 LOOK_S = 0.4
 """How often a room's events are read: a called person is told within about this time."""
 
+LONGEST_LOOK_S = 1.5
+"""When a look at a room is given up, so that its streams hear soon that the backend is away."""
+
 EVENTS_PER_PAGE = 500
 _MOST_PAGES = 20  # as many events as the room's log keeps
 
@@ -136,7 +139,10 @@ class RoomStreams:
     async def _run(self) -> None:
         while True:
             try:
-                await self._look()
+                async with asyncio.timeout(LONGEST_LOOK_S):
+                    await self._look()
+            except TimeoutError:
+                self._sources.backend_health.suspect()
             except UnknownRoom as error:
                 self._end_all(problems.answer(error).body)
             except WaitroomError as error:
@@ -152,7 +158,7 @@ class RoomStreams:
 
     async def _look(self) -> None:
         """Poll the tickets that are due, and at once those that the room's events name."""
-        self._sources.backend_health.check()
+        self._sources.backend_health.check(self._room)
         await self._sources.boards.get(self._room)
         for ticket_id in await self._changed():
             for stream in self._by_id.get(ticket_id, ()):
@@ -215,6 +221,8 @@ class RoomStreams:
     def _tell_away(self, error: WaitroomError) -> None:
         if isinstance(error, BackendUnavailable):
             self._sources.backend_health.suspect()
+            if not self._sources.backend_health.is_away(self._room):
+                return  # only slow: whoever listens loses nothing
         if self._away:
             return
         self._away = True

@@ -9,6 +9,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 # Only in some states; the others leave them out.
 _EnterBy = Annotated[str | None, Meta(description="Of a called ticket: enter before.")]
 _EndsAt = Annotated[str | None, Meta(description="Of a ticket inside.")]
+_Stale = Annotated[
+    bool, Meta(description="True if the backend was slow, and this repeats the last answer.")
+]
 _Pass = Annotated[str, Meta(description="Of a ticket inside: the proof.")]
 
 
@@ -36,6 +39,7 @@ class Ticket(Struct, frozen=True):
     poll_after_ms: Annotated[int, Meta(description="Ask again after so long.")]
     enter_by: _EnterBy | UnsetType = UNSET
     session_ends_at: _EndsAt | UnsetType = UNSET
+    stale: _Stale | UnsetType = UNSET
     # A keyword of Python, so the field has another name here.
     pass_: _Pass | UnsetType = field(name="pass", default=UNSET)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import random
 import time
 
+from msgspec import UNSET, UnsetType
+
 from waitroom.errors import Refused, SessionOver, TurnPassed
 from waitroom.estimate.methods import Wait
 from waitroom.models import Mode, Reason, State, TicketView
@@ -17,6 +19,9 @@ from waitroom.server.rooms.board import Board, Boards
 from waitroom.server.rooms.passes import AWAY_PASS_S, Passes
 from waitroom.server.rooms.poll_interval import poll_after_ms
 from waitroom.server.rooms.schemas import Eta, RoomView, Ticket
+
+STALE_MS = 3_000
+"""When to ask again after an answer that only repeats the last one, at the latest."""
 
 _OVER = {Reason.FINISHED, Reason.EXPIRED}
 
@@ -39,8 +44,18 @@ def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> Ticket:
         random.random(),  # noqa: S311 - spreads polls, hides nothing
     )
     if state is State.WAITING:
+        stale: bool | UnsetType = UNSET
+        if view.stale:  # a missed heartbeat too, so the next one must come soon
+            stale, after_ms = True, min(after_ms, STALE_MS)
         return Ticket(
-            view.room, view.ticket, "waiting", position, view.waiting, eta(wait), after_ms
+            view.room,
+            view.ticket,
+            "waiting",
+            position,
+            view.waiting,
+            eta(wait),
+            after_ms,
+            stale=stale,
         )
     if state is State.CALLED:
         enter_by = moment(view.enter_by_ms)

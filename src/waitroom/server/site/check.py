@@ -32,7 +32,7 @@ async def check(server: Server, request: VisitorRequest) -> Answer:
 async def _goes_on(server: Server, pass_: Pass) -> bool:
     """Tell whether the session of a pass, whose signature and end are good, is inside now."""
     # A pass without a session was given while the backend was away, and holds for its minute.
-    if server.backend_health.away or not pass_.sid:
+    if not pass_.sid or server.backend_health.is_away(pass_.room):
         return True
     try:
         if await server.engine.check(pass_.room, pass_.ticket_id, pass_.sid):
@@ -44,6 +44,9 @@ async def _goes_on(server: Server, pass_: Pass) -> bool:
         return False
     except Unavailable:
         server.backend_health.suspect()
+        # Only an outage is a reason to believe the signature alone: congestion must open nothing.
+        if not server.backend_health.is_away(pass_.room):
+            raise
         return True
     return stats.hold_until_ms is not None
 

@@ -12,6 +12,7 @@
  * @property {number} poll_after_ms
  * @property {?string} [enter_by]  of a called ticket
  * @property {?string} [session_ends_at]  of a ticket inside
+ * @property {boolean} [stale]  the backend was slow, and this repeats the last answer
  * @property {string} [pass]  of a ticket inside: the proof for a gate
  */
 

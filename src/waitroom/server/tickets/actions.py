@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from waitroom.engine.handoffs import Handoff
-from waitroom.errors import BackendUnavailable, InvalidInput, NotYourTurn, WaitroomError
+from waitroom.errors import BackendUnavailable, InvalidInput, NotYourTurn, Slow, WaitroomError
 from waitroom.models import State, TicketView
 from waitroom.server.context import Server
 from waitroom.server.http import answers, problems
@@ -31,16 +31,22 @@ _LONGEST_TICKET = 256
 async def respond(server: Server, action: Action, request: VisitorRequest) -> Answer:
     """Run an action; an error of ours becomes a problem."""
     try:
-        return await action(server, request)
+        noted = server.under_way.begin(request)
+        try:
+            return await action(server, request)
+        finally:
+            server.under_way.end(noted)
     except WaitroomError as error:
         return refuse(server, request, action, error)
 
 
 def refuse(server: Server, request: VisitorRequest, action: Action, error: WaitroomError) -> Answer:
     """Return the answer to an error."""
-    if isinstance(error, BackendUnavailable):
+    if isinstance(error, BackendUnavailable | Slow):
         server.backend_health.suspect()
-        return away_answer(server, request, error, may_enter=action in _MAY_ENTER)
+        if server.backend_health.is_away(request.room):
+            return away_answer(server, request, error, may_enter=action in _MAY_ENTER)
+        error = Slow()
     return problems.answer(error)
 
 
@@ -63,7 +69,7 @@ def poll_known(server: Server, request: VisitorRequest) -> asyncio.Future[Ticket
     """Poll a ticket of a room that is known here: nearly every request. None for another room."""
     room = request.room
     known = room in server.boards.known and server.engine.policy_of(room) is not None
-    if not known or server.backend_health.away:
+    if not known or server.backend_health.is_away(room):
         return None
     polled = server.engine.poll(room, request.ticket)
     return polled if isinstance(polled, asyncio.Future) else asyncio.ensure_future(polled)
@@ -71,7 +77,7 @@ def poll_known(server: Server, request: VisitorRequest) -> asyncio.Future[Ticket
 
 async def poll(server: Server, request: VisitorRequest) -> TicketView:
     """Return the view of the caller's ticket, and note that its holder is there."""
-    server.backend_health.check()
+    server.backend_health.check(request.room)
     ticket = await within(server, server.engine.read_ticket(request.room, request.ticket))
     await within(server, server.boards.get(request.room))
     return await server.engine.poll(request.room, ticket)
@@ -90,40 +96,40 @@ async def join(server: Server, request: VisitorRequest) -> Answer:
 
 async def enter(server: Server, request: VisitorRequest) -> Answer:
     """Go inside; the answer carries the pass."""
-    server.backend_health.check()
-    view = await within(server, server.engine.enter(request.room, request.ticket))
+    server.backend_health.check(request.room)
+    view = await server.engine.enter(request.room, request.ticket)
     return show(server, request, view, 200)
 
 
 async def renew(server: Server, request: VisitorRequest) -> Answer:
     """Extend the session."""
-    server.backend_health.check()
-    view = await within(server, server.engine.renew(request.room, request.ticket))
+    server.backend_health.check(request.room)
+    view = await server.engine.renew(request.room, request.ticket)
     return show(server, request, view, 200)
 
 
 async def defer(server: Server, request: VisitorRequest) -> Answer:
     """Let some people go first."""
-    server.backend_health.check()
+    server.backend_health.check(request.room)
     places = request.json(DeferBody).places
     if not places.is_integer():
         raise InvalidInput("places", "must be a whole number")
     room, ticket, op_id = request.room, request.ticket, _op_id(server, request)
-    view = await within(server, server.engine.defer(room, ticket, int(places), op_id=op_id))
+    view = await server.engine.defer(room, ticket, int(places), op_id=op_id)
     return show(server, request, view, 200)
 
 
 async def finish(server: Server, request: VisitorRequest) -> Answer:
     """End the session; its place goes to the next one."""
-    server.backend_health.check()
-    await within(server, server.engine.finish(request.room, request.ticket))
+    server.backend_health.check(request.room)
+    await server.engine.finish(request.room, request.ticket)
     return forget(server, request)
 
 
 async def leave(server: Server, request: VisitorRequest) -> Answer:
     """Give up the place, the turn or the session."""
-    server.backend_health.check()
-    await within(server, server.engine.leave(request.room, request.ticket))
+    server.backend_health.check(request.room)
+    await server.engine.leave(request.room, request.ticket)
     return forget(server, request)
 
 
@@ -132,7 +138,7 @@ async def room(server: Server, request: VisitorRequest) -> Answer:
     check_not_desk(request.room)
     board = server.boards.known.get(request.room)
     if board is None:
-        server.backend_health.check()
+        server.backend_health.check(request.room)
         board = await within(server, server.boards.get(request.room))
     server.boards.want(request.room)
     return Answer(200, answers.JSON, answers.encode(room_body(board)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from waitroom.errors import BackendUnavailable, InvalidTicket
+from waitroom.errors import InvalidTicket, Unavailable
 from waitroom.models import BeforeOpen, Mode, WhenAway
 from waitroom.server.context import Server
 from waitroom.server.http import answers, problems
@@ -19,7 +19,7 @@ _LETS_IN = {Mode.OPEN, Mode.BYPASS}
 
 
 def away_answer(
-    server: Server, request: VisitorRequest, error: BackendUnavailable, *, may_enter: bool
+    server: Server, request: VisitorRequest, error: Unavailable, *, may_enter: bool
 ) -> Answer:
     """Answer as the room's policy wants it; `may_enter` if the request could let somebody in."""
     ticket = request.ticket
@@ -53,7 +53,10 @@ def open_while_away(server: Server, room: str) -> bool:
     """Tell whether a room lets everybody in while the backend is away.
 
     It does not where nobody would be let in anyway: closed, paused, by hand, or not open yet.
+    Congestion, ours or the backend's, never opens a room: only probes that failed do.
     """
+    if not server.backend_health.is_away(room):
+        return False
     policy = server.engine.policy_of(room)
     if policy is None or policy.when_away is not WhenAway.OPEN:
         return False

@@ -21,7 +21,7 @@ async def take_place(server: Server, request: VisitorRequest, body: JoinBody) ->
     """Return the view of the caller's place, old or new."""
     check_not_desk(request.room)
     visitor = await _visitor(server, request, body)
-    server.backend_health.check()
+    server.backend_health.check(request.room)
     if request.room not in server.boards.known:
         await within(server, server.boards.get(request.room))
     old = None if visitor is not None else request.cookie(TICKET_COOKIE + request.room)
@@ -40,7 +40,7 @@ async def _visitor(server: Server, request: VisitorRequest, body: JoinBody) -> s
     """Return who joins, if they are known; a stranger is counted by their address."""
     address = request.address(server.proxies)
     if body.visitor is not None:
-        server.backend_health.check()
+        server.backend_health.check(request.room)
         if not request.bearer:
             raise Unauthorized("`visitor` may be given only with an API key")
         who = await within(server, auth.who_is(server, request.bearer, address))

@@ -6,23 +6,20 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from waitroom.errors import BackendUnavailable, UnknownRoom
+from waitroom.errors import Slow, UnknownRoom
 from waitroom.server.context import Server
 
 Reply = TypeVar("Reply")
-ANSWER_SHARE = 0.28 / 0.3
-"""Share of `answer_within_s` that the backend gets in all; the rest is for the answer itself."""
-
 _DESK = "desk."
 
 
 async def within(server: Server, work: Awaitable[Reply]) -> Reply:
     """Wait for the backend no longer than an answer may take."""
     try:
-        async with asyncio.timeout(ANSWER_SHARE * server.settings.answer_within_s):
+        async with asyncio.timeout(server.settings.answer_within_s):
             return await work
     except TimeoutError:
-        raise BackendUnavailable("the backend did not answer in time; try again") from None
+        raise Slow from None
 
 
 def check_not_desk(room: str) -> None:

@@ -13,7 +13,7 @@ from waitroom.server.tickets.limits import within
 async def serve(server: Server, request: VisitorRequest, receive: Receive, send: Send) -> int:
     """Answer a request for events until either side ends it; return the status."""
     try:
-        server.backend_health.check()
+        server.backend_health.check(request.room)
         ticket = await within(server, server.engine.read_ticket(request.room, request.ticket))
         await within(server, server.boards.get(request.room))
         address = request.address(server.proxies)

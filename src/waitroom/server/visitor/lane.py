@@ -13,7 +13,7 @@ import time
 from functools import partial
 from typing import NamedTuple
 
-from waitroom.errors import WaitroomError
+from waitroom.errors import Busy, WaitroomError
 from waitroom.models import TicketView
 from waitroom.server.context import Server
 from waitroom.server.http import problems
@@ -22,6 +22,7 @@ from waitroom.server.http.bodies import App, Receive, Send
 from waitroom.server.http.bridge import HttpRequest
 from waitroom.server.http.connection import Connection
 from waitroom.server.http.request import MOST_BODY, VisitorRequest, room_in_query
+from waitroom.server.http.under_way import Noted
 from waitroom.server.tickets import actions
 from waitroom.server.tickets.actions import Action
 from waitroom.server.visitor import events
@@ -91,12 +92,21 @@ class Lane:
     def _begin(self, client: Connection, route: Route, visitor: VisitorRequest) -> None:
         began = time.perf_counter()
         self._server.counters.lane_requests += 1
+        try:
+            # A site asks whether a pass is good, and may be told to let people in when it gets a
+            # 503. Who shows no good pass costs no call, so that is never answered as busy.
+            noted = self._server.under_way.begin(visitor, always=route is self._check)
+        except Busy as busy:
+            self._send(client, route, problems.answer(busy), began)
+            return
         if route.action is actions.status:
             future = actions.poll_known(self._server, visitor)
             if future is not None:
-                future.add_done_callback(partial(self._polled, client, route, visitor, began))
+                future.add_done_callback(
+                    partial(self._polled, client, route, visitor, began, noted)
+                )
                 return
-        answering = self._answer(client, route, visitor, began)
+        answering = self._answer(client, route, visitor, began, noted)
         task = asyncio.get_running_loop().create_task(answering)
         _running.add(task)
         task.add_done_callback(_running.discard)
@@ -107,6 +117,7 @@ class Lane:
         route: Route,
         visitor: VisitorRequest,
         began: float,
+        noted: Noted | None,
         future: asyncio.Future[TicketView],
     ) -> None:
         """Answer a poll: nearly every request, so it has no task of its own."""
@@ -114,15 +125,22 @@ class Lane:
             answer = actions.shown(self._server, visitor, future.result())
         except Exception as error:
             answer = self._refusal(route, visitor, error)
+        self._server.under_way.end(noted)
         self._send(client, route, answer, began)
 
     async def _answer(
-        self, client: Connection, route: Route, visitor: VisitorRequest, began: float
+        self,
+        client: Connection,
+        route: Route,
+        visitor: VisitorRequest,
+        began: float,
+        noted: Noted | None,
     ) -> None:
         try:
             answer = await route.action(self._server, visitor)
         except Exception as error:
             answer = self._refusal(route, visitor, error)
+        self._server.under_way.end(noted)
         self._send(client, route, answer, began)
 
     def _refusal(self, route: Route, visitor: VisitorRequest, error: Exception) -> Answer:

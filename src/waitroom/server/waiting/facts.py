@@ -100,7 +100,7 @@ async def _board(server: Server, room: str) -> Board:
     check_not_desk(room)
     board = server.boards.known.get(room)
     if board is None:
-        server.backend_health.check()
+        server.backend_health.check(room)
         board = await within(server, server.boards.get(room))
     server.boards.want(room)
     return board
@@ -121,7 +121,7 @@ async def _known(
             return _with_ticket(server, request, page, view)
         except errors.InvalidTicket:
             pass  # too old, or signed with an earlier secret: treat the holder as new
-    server.backend_health.check()
+    server.backend_health.check(request.room)
     face = ENDED.get(ended or "") or _newcomer(board.policy, board.stats.waiting, page.now_ms)
     return Facts(replace(page, face=face), [])
 

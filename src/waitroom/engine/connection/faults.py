@@ -1,0 +1,65 @@
+"""What an exception of redis-py means for us."""
+
+from __future__ import annotations
+
+from redis import exceptions as redis_errors
+
+from waitroom.errors import BackendFull, BackendUnavailable, BackendUnfit, Unavailable
+
+FAULTS = (
+    TimeoutError,
+    OSError,
+    redis_errors.RedisError,
+    redis_errors.RedisClusterException,  # no `RedisError`
+    RuntimeError,  # what uvloop says of a connection that another call has just closed
+)
+"""All that a call of redis-py may raise."""
+
+_UNAVAILABLE = (
+    redis_errors.ConnectionError,
+    redis_errors.TimeoutError,
+    redis_errors.ReadOnlyError,
+    redis_errors.ClusterError,
+    redis_errors.TryAgainError,
+    redis_errors.RedisClusterException,
+    OSError,
+)
+_CLOSED = "the handler is closed"
+_AUTH = (
+    redis_errors.AuthenticationError,
+    redis_errors.AuthorizationError,
+    redis_errors.NoPermissionError,
+    redis_errors.AuthenticationWrongNumberOfArgsError,
+)
+# Codes without a redis-py class. MISCONF: the disk is full; BUSY: another client's script runs.
+_UNAVAILABLE_CODES = ("BUSY", "CLUSTERDOWN", "MASTERDOWN", "MISCONF", "NOREPLICAS", "TRYAGAIN")
+_AUTH_CODES = ("NOAUTH", "WRONGPASS", "NOPERM")
+
+
+def backend_error(error: Exception, where: str = "the server") -> Unavailable | None:
+    """Return our error for an exception of redis-py; None if it is no fault of a server.
+
+    After BackendUnavailable a call may or may not have run: its reply may have been lost.
+    """
+    text = str(error)
+    cause = error.__cause__
+    if isinstance(error, redis_errors.RedisClusterException) and isinstance(cause, Exception):
+        return backend_error(cause, where)
+    # A script error of Redis 6.2 has the code in the middle of its text.
+    if isinstance(error, redis_errors.OutOfMemoryError) or "-OOM command not allowed" in text:
+        return BackendFull()
+    if isinstance(error, _AUTH) or text.startswith(_AUTH_CODES):
+        return BackendUnfit(
+            f"{where} refuses us ({text}); correct user and password in the URL, "
+            "or the rights of that user"
+        )
+    if isinstance(error, redis_errors.AskError) or "Cluster mode is not enabled" in text:
+        return BackendUnfit(f"{where} and the URL disagree about Cluster ({text}); correct the URL")
+    if isinstance(error, redis_errors.TimeoutError | TimeoutError):
+        return BackendUnavailable(
+            f"{where} did not answer in time; check that it runs and its load"
+        )
+    closed = isinstance(error, RuntimeError) and text.endswith(_CLOSED)
+    if closed or isinstance(error, _UNAVAILABLE) or text.startswith(_UNAVAILABLE_CODES):
+        return BackendUnavailable(f"{where} cannot be used now ({text}); check that it runs")
+    return None

@@ -1,0 +1,79 @@
+"""Answers to visitors whom the backend keeps waiting: one sweep, not a timer per request.
+
+A poll that has waited for `poll_within_s` is told again what its ticket was told before, marked as
+stale, where that can be vouched for. Everything else waits for `answer_within_s`, and then fails
+as *slow*: what was asked may be done, and a repeat does nothing twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from waitroom.engine import Engine
+from waitroom.errors import Slow
+from waitroom.models import State
+from waitroom.server.counters.worker import Counters
+from waitroom.server.rooms.board import Boards
+from waitroom.server.rooms.poll_interval import poll_after_ms
+
+SWEEP_S = 0.05
+MARGIN_S = 5.0
+"""How much later than asked somebody may poll and still be vouched for."""
+
+_LATEST = 1.0
+
+
+class LateAnswers:
+    """Sweeps over those who wait."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        boards: Boards,
+        counters: Counters,
+        *,
+        poll_within_s: float,
+        answer_within_s: float,
+    ) -> None:
+        self._engine = engine
+        self._boards = boards
+        self._counters = counters
+        self._poll_within_s = poll_within_s
+        self._answer_within_s = answer_within_s
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to sweep."""
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Stop."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=1)
+
+    async def _run(self) -> None:
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(SWEEP_S)
+            # If this process itself was late, answers may be there, unread.
+            if time.monotonic() - began < 3 * SWEEP_S:
+                self._sweep()
+
+    def _sweep(self) -> None:
+        self._counters.stale_answers += self._engine.repeat_told(
+            self._poll_within_s, self._vouched_s
+        )
+        self._engine.fail_waiting(Slow(), longer_than_s=self._answer_within_s)
+
+    def _vouched_s(self, room: str, position: int | None) -> float:
+        """Return for how long a position may be repeated: until its holder was to poll again."""
+        board = self._boards.known.get(room)
+        if board is None:
+            return 0.0
+        wait = board.wait(position) if position is not None else None
+        after_ms = poll_after_ms(
+            position, State.WAITING, wait, board.silence_s, self._boards.load, _LATEST
+        )
+        return after_ms / 1000 + MARGIN_S
