@@ -524,8 +524,6 @@ async def test_a_primary_that_became_a_replica(tmp_path: Path) -> None:
         (redis_errors.ResponseError("WRONGTYPE x"), None),
         (redis_errors.NoScriptError("NOSCRIPT x"), None),
         (ValueError("x"), None),
-        (RuntimeError("x"), None),
-        (RuntimeError("unable to …; the handler is closed"), BackendUnavailable),
     ],
 )
 def test_what_errors_mean(error: Exception, expected: type[Unavailable] | None) -> None:

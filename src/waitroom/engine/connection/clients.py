@@ -69,7 +69,12 @@ class _Cluster(RedisCluster):
         """Wait for a turn, then run the command."""
         key = args[3] if args[0] in ("EVALSHA", "EVAL") and args[2] else args[min(1, len(args) - 1)]
         async with self._turns[node_name(self, str(key))]:
-            return await super().execute_command(*args, **kwargs)
+            try:
+                return await super().execute_command(*args, **kwargs)
+            except (AttributeError, RuntimeError) as error:
+                # When a node dies redis-py closes connections that other calls are about to use;
+                # those then find no writer, or one that uvloop has closed.
+                raise redis_errors.ConnectionError(f"closed meanwhile: {error}") from error
 
 
 def node_name(cluster: RedisCluster, key: str) -> str:

@@ -11,7 +11,6 @@ FAULTS = (
     OSError,
     redis_errors.RedisError,
     redis_errors.RedisClusterException,  # no `RedisError`
-    RuntimeError,  # what uvloop says of a connection that another call has just closed
 )
 """All that a call of redis-py may raise."""
 
@@ -24,7 +23,6 @@ _UNAVAILABLE = (
     redis_errors.RedisClusterException,
     OSError,
 )
-_CLOSED = "the handler is closed"
 _AUTH = (
     redis_errors.AuthenticationError,
     redis_errors.AuthorizationError,
@@ -59,7 +57,6 @@ def backend_error(error: Exception, where: str = "the server") -> Unavailable | 
         return BackendUnavailable(
             f"{where} did not answer in time; check that it runs and its load"
         )
-    closed = isinstance(error, RuntimeError) and text.endswith(_CLOSED)
-    if closed or isinstance(error, _UNAVAILABLE) or text.startswith(_UNAVAILABLE_CODES):
+    if isinstance(error, _UNAVAILABLE) or text.startswith(_UNAVAILABLE_CODES):
         return BackendUnavailable(f"{where} cannot be used now ({text}); check that it runs")
     return None
