@@ -33,7 +33,6 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "outage_people": (500, 5_000, 20_000),
         "lost_second_people": (500, 5_000, 20_000),
         "gate_away_seconds": (1, 7, 60),
-        "loss_recover_s": (3, 8, 8),
         "gate_redirects": (2_000, 20_000, 200_000),
         "rotations": (2, 8, 40),
         "live_change_seeds": (3, 30, 300),

@@ -11,6 +11,7 @@ from collections.abc import Generator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from waitroom.gates.announcements import Announcements
 from waitroom.gates.decision import GoodPass
 from waitroom.gates.keys import Verifier
 from waitroom.gates.options import Options
@@ -28,8 +29,6 @@ WATCH_S = 5.0
 _AGAIN_S = 15.0  # while a room holds: for sessions seen here after the first announcement
 _RETRY_S = 5.0
 _MOST = 20_000
-_BATCH = 500
-_BATCHES_S = 5.0
 _OWED_AT_ONCE = 20
 
 
@@ -51,7 +50,7 @@ class Sessions:
         self._renewals: dict[str, Renewal] = {}
         self._owed: dict[str, GoodPass] = {}
         self._watch_at = 0.0
-        self._epochs: dict[str, str] = {}
+        self._announcements = Announcements(remote)
         self._announced_at: dict[str, float] = {}
 
     def still_inside(
@@ -68,9 +67,6 @@ class Sessions:
         if reply is None or reply.status >= 500:
             return True
         good = reply.status == 204
-        self._note(good_pass.room, reply)
-        if not good:  # finished, or its record was lost: announcing tells the two apart
-            self._announce([good_pass.text])
         if len(self._checked) >= _MOST:
             self._checked.clear()
         self._checked[good_pass.text] = (now + CHECKED_S, good)
@@ -107,6 +103,7 @@ class Sessions:
         """Do what is due, about once a second while requests come."""
         for good_pass in list(self._owed.values())[:_OWED_AT_ONCE]:
             self._tell_finished(good_pass)
+        self._announcements.send()
         if now >= self._watch_at and self._verifier.has_seen:
             self._watch_at = now + WATCH_S
             for room in self._rooms:
@@ -122,7 +119,6 @@ class Sessions:
     def _renewed(self, good_pass: GoodPass, reply: Reply | None) -> None:
         if reply is None or reply.status >= 500:
             return
-        self._note(good_pass.room, reply)
         text = str(reply.json().get("pass") or "")
         fresh = self._verifier.read(good_pass.room, text, time.time()) if text else None
         if fresh is not None and (fresh.sid != good_pass.sid or fresh.text == good_pass.text):
@@ -132,33 +128,18 @@ class Sessions:
     def _watched(self, room: str, reply: Reply | None) -> None:
         if reply is None or reply.status != 200:
             return
-        self._note(room, reply)
         if reply.json().get("holding") is True:
-            self._announce_all(room)
-
-    def _note(self, room: str, reply: Reply) -> None:
-        """Notice that a room has started again."""
-        epoch = reply.headers.get("waitroom-epoch")
-        if epoch is None:
-            return
-        old = self._epochs.get(room)
-        self._epochs[room] = epoch
-        if old is not None and old != epoch:
+            self._announce(room)
+        else:
             self._announced_at.pop(room, None)
-            self._announce_all(room)
 
-    def _announce_all(self, room: str) -> None:
-        now = time.monotonic()
-        if now - self._announced_at.get(room, -math.inf) < _AGAIN_S:
+    def _announce(self, room: str) -> None:
+        """Tell Waitroom which sessions of a room go on, and later about those seen since then."""
+        now, before = time.monotonic(), self._announced_at.get(room)
+        if before is not None and (now - before < _AGAIN_S or not self._announcements.empty):
             return
         self._announced_at[room] = now
-        live = self._verifier.live(room, time.time())
-        for start in range(0, len(live), _BATCH):
-            self._announce(live[start : start + _BATCH])
-
-    def _announce(self, passes: list[str]) -> None:
-        body = {"passes": passes}
-        self._remote.ask("POST", "/v1/passes/announce", body=body, deadline_s=_BATCHES_S)
+        self._announcements.add(self._verifier.live(room, time.time()))
 
 
 def bearer(token: str) -> dict[str, str]:

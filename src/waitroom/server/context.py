@@ -60,6 +60,7 @@ class Server:
     joins: Buckets
     bad_keys: Buckets
     under_way: UnderWay
+    announces: Buckets
     open_streams: OpenStreams
     live_streams: LiveStreams
     desk: Desk | None = None

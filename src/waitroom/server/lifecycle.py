@@ -36,6 +36,9 @@ KEYS_EVERY_S = 1.0
 BAD_KEYS_PER_MINUTE = 10
 """How many wrong API keys an address may show before it is told to wait."""
 
+ANNOUNCES_PER_MINUTE, ANNOUNCES_AT_ONCE = 1_200, 200
+"""How often an address may announce passes: 10,000 sessions at once, then 1,000 a second."""
+
 DESK_NEEDS = ("sqlalchemy", "aiosqlite", "alembic", "httpx", "segno")
 
 
@@ -91,6 +94,7 @@ def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
         joins=Buckets(settings.joins_per_minute),
         bad_keys=Buckets(BAD_KEYS_PER_MINUTE),
         under_way=UnderWay(settings.under_way, proxies),
+        announces=Buckets(ANNOUNCES_PER_MINUTE, ANNOUNCES_AT_ONCE),
         open_streams=streams,
         live_streams=LiveStreams(Sources(engine, boards, passes, health), streams),
     )

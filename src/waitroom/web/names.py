@@ -1,4 +1,4 @@
-"""Names that server and gates must agree on: cookies, headers, and the parameter of a code."""
+"""What server and gates must agree on: cookies, headers, a parameter, and the size of a batch."""
 
 from __future__ import annotations
 
@@ -13,3 +13,6 @@ PASS_HEADER, TICKET_HEADER, KEY_HEADER = "waitroom-pass", "waitroom-ticket", "wa
 
 CODE = "waitroom_code"
 """The query parameter of a one-time code that takes a session from one host to another."""
+
+MOST_PASSES = 50
+"""How many passes a gate may announce in one request."""

@@ -8,8 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.serving import ADMIN_KEY, Serving, serving
-from waitroom.engine.connection.embedded import running
+from tests.support.serving import Serving
 
 
 def bearer(text: str) -> dict[str, str]:
@@ -99,37 +98,3 @@ def test_without_a_good_pass(http: httpx.Client, room: str, path: str) -> None:
     view = inside(http, room)
     shown = [{}, bearer("x.y.z"), bearer(view["ticket"]), bearer(view["pass"][:-4] + "AAAA")]
     assert [401] * 4 == [http.post(path, headers=headers).status_code for headers in shown]
-
-
-def test_gates_announce_sessions_after_a_loss(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """After a FLUSHALL the passes that gates announce are inside again, and finished ones are not.
-
-    So the places are not given twice: who joins meanwhile waits.
-    """
-    with (
-        serving(tmp_path_factory.mktemp("loss")) as server,
-        httpx.Client(base_url=server.base, timeout=20) as http,
-    ):
-        body = {"name": "sale", "policy": {"capacity": 2, "session_s": 300, "recover_s": 2}}
-        http.post("/v1/admin/rooms", json=body, headers=bearer(ADMIN_KEY)).raise_for_status()
-        views = [inside(http, "sale") for _ in range(2)]
-        flush(server)
-        passes = [view["pass"] for view in views]
-        good = [http.get("/v1/check", headers=bearer(text)).status_code for text in passes]
-        assert [204, 204] == good
-        reply = http.post("/v1/passes/announce", json={"passes": [*passes, "forged"]})
-        assert {"inside": 2} == reply.json()
-        late = http.post("/v1/rooms/sale/tickets", json={"enter": True}).json()
-        assert "waiting" == late["state"]
-        path = "/v1/admin/rooms/sale/stats"
-        assert 2 == http.get(path, headers=bearer(ADMIN_KEY)).json()["inside"]
-
-
-def flush(server: Serving) -> None:
-    """Lose everything that the embedded backend holds."""
-    import redis
-
-    url = running(server.data_dir)
-    assert url is not None
-    with redis.Redis.from_url(url) as store:
-        store.flushall()

@@ -6,7 +6,6 @@ and its end.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Annotated
 
@@ -14,18 +13,19 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from waitroom.engine.handoffs import LIFE_S
-from waitroom.errors import InvalidPass, WaitroomError
+from waitroom.errors import InvalidPass
 from waitroom.models import State, TicketView
 from waitroom.passes import Pass
 from waitroom.server.context import Here, Server
 from waitroom.server.http.answers import moment
+from waitroom.server.http.auth import address_of
 from waitroom.server.http.openapi import RoomName, TicketText, problems
 from waitroom.server.http.request import VisitorRequest
-from waitroom.server.site import check
+from waitroom.server.site import announcing, check
 from waitroom.server.tickets import actions
+from waitroom.web.names import MOST_PASSES
 
 router = APIRouter(prefix="/v1", tags=["gates"])
-MOST_PASSES = 500
 NO_STORE = {"cache-control": "no-store"}
 
 
@@ -96,7 +96,7 @@ async def renew(server: Here, request: Request, response: Response) -> Session:
     """
     response.headers.update(NO_STORE)
     pass_ = _pass_of(server, request)
-    return _session(server, await _renewed(server, pass_))
+    return _session(server, await announcing.renew(server, pass_))
 
 
 @router.post("/passes/finish", status_code=204, responses=problems(401, 408, 410, 413, 503))
@@ -107,33 +107,16 @@ async def finish(server: Here, request: Request) -> None:
     await server.engine.finish_session(pass_.room, pass_.ticket_id, pass_.sid)
 
 
-@router.post("/passes/announce", responses=problems(400, 408, 413, 422, 503))
-async def announce(server: Here, body: Announce) -> Announced:
+@router.post("/passes/announce", responses=problems(400, 408, 413, 422, 429, 503))
+async def announce(server: Here, request: Request, body: Announce) -> Announced:
     """Announce the passes in use after a loss of state, so that their places are not given twice.
 
-    Passes that are forged, over or finished count for nothing.
+    Passes that are forged, over or finished count for nothing. While a room does not hold admission
+    after a loss, nothing changes in it: the answer only says how many are inside.
     """
     server.backend_health.check()
-    done = await asyncio.gather(*(_vouched(server, text) for text in body.passes))
-    return Announced(inside=sum(done))
-
-
-async def _vouched(server: Server, text: str) -> bool:
-    try:
-        pass_ = server.passes.read(text)
-        if await server.engine.check(pass_.room, pass_.ticket_id, pass_.sid):
-            return True
-        await _renewed(server, pass_)
-    except WaitroomError:
-        return False
-    return True
-
-
-async def _renewed(server: Server, pass_: Pass) -> TicketView:
-    server.backend_health.check()
-    return await server.engine.renew_session(
-        pass_.room, pass_.ticket_id, pass_.sid, vouched_until_ms=pass_.expires_s * 1000
-    )
+    announcing.take_turn(server, address_of(server, request))
+    return Announced(inside=await announcing.announce(server, body.passes))
 
 
 def _pass_of(server: Server, request: Request) -> Pass:

@@ -1,0 +1,38 @@
+"""A real server inside the test's own process, for tests that set its limits or its clocks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from tests.support.clients import HOST
+from tests.support.serving import ADMIN_KEY, SECRET
+from waitroom.server.app import App
+from waitroom.server.context import Server
+from waitroom.server.http.connection import Connection
+from waitroom.server.http.connections import Connections
+from waitroom.settings import Settings
+
+
+@contextlib.asynccontextmanager
+async def serving_here(redis_url: str, data_dir: Path) -> AsyncIterator[tuple[Server, str]]:
+    """Serve on a free port; yield the server and its address."""
+    settings = Settings(
+        redis_url=redis_url,
+        data_dir=data_dir,
+        secret=SECRET,
+        admin_key=ADMIN_KEY,
+        answer_within_s=5,
+    )
+    app = App(settings)
+    async with app.life():
+        connections = Connections(app, app.lane, most=40)
+        loop = asyncio.get_running_loop()
+        listener = await loop.create_server(lambda: Connection(connections), HOST, 0)
+        try:
+            yield app.server, f"http://{HOST}:{listener.sockets[0].getsockname()[1]}"
+        finally:
+            listener.close()
+            await connections.finish(0, 5)
