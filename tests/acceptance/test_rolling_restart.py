@@ -11,38 +11,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.stacks.tools import run_nginx
+from tests.stacks.tools import deployed_nginx
 from tests.support.clients import HOST, Wire, ask, live, metric, request, scrape
 from tests.support.counts import count
 from tests.support.programs import needed
-from tests.support.servers import free_port, start_server, wait_for
+from tests.support.servers import start_server, wait_for
 from tests.support.serving import ADMIN, Serving, await_ready, end, launch, serving
 
-CONFIG = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 DRAIN_S = 4.0
 LONGEST_S = 120
 ROOM = "hall"
 TICKETS = f"/v1/rooms/{ROOM}/tickets"
 POLICY = b'{"name": "hall", "policy": {"capacity": 5, "presence_s": 600}}'
 OPERATOR = ADMIN | {"content-type": "application/json"}
-
-
-@contextlib.contextmanager
-def nginx(folder: Path, upstreams: list[int]) -> Iterator[int]:
-    """Run nginx with the file that we give to others, on a free port, before these servers."""
-    port = free_port()
-    servers = "".join(
-        f"        server {HOST}:{port} max_fails=1 fail_timeout=2s;\n" for port in upstreams
-    )
-    text = CONFIG.read_text("utf-8")
-    text = re.sub(r"        server 127\.0\.0\.1:8080 .*\n", servers, text, count=1)
-    text = text.replace("listen 80;", f"listen {HOST}:{port};")
-    text = text.replace("worker_processes auto;", "worker_processes 1;")
-    text = re.sub(r"access_log .*;", "access_log off;", text)
-    # A busy machine may take seconds for an answer; only a server that is gone is another matter.
-    text = re.sub(r"(proxy_\w*timeout) (1s|3s|10s|500ms);", r"\1 60s;", text)
-    with run_nginx(folder, text, port):
-        yield port
 
 
 @dataclass(slots=True)
@@ -163,7 +144,10 @@ def fleet(folder: Path) -> Iterator[list[Serving]]:
 
 async def test_rolling_restart(tmp_path: Path) -> None:
     """No request fails, every stream comes back and goes on, each server ends in order."""
-    with fleet(tmp_path) as servers, nginx(tmp_path, [server.port for server in servers]) as port:
+    with (
+        fleet(tmp_path) as servers,
+        deployed_nginx(tmp_path, [server.port for server in servers]) as port,
+    ):
         made = ask(servers[0].port, request("POST", "/v1/admin/rooms", OPERATOR, POLICY))
         assert 201 == made.status
         crowd, streams = Crowd(port), count("rolling_streams")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import subprocess
 from pathlib import Path
 
@@ -10,8 +11,8 @@ import httpx
 import pytest
 
 from tests.stacks.conftest import Inside, come_in
-from tests.stacks.tools import EXAMPLES, ROOM, Quiet, Stack, let_in, nginx, upstream
-from tests.support.clients import ask
+from tests.stacks.tools import ANNOUNCE_PATHS, EXAMPLES, ROOM, Quiet, Stack, let_in, nginx, upstream
+from tests.support.clients import ask, request
 from tests.support.programs import needed
 from tests.support.servers import wait_for
 from tests.support.serving import Serving
@@ -91,6 +92,18 @@ def test_waitroom_itself_is_open_and_its_office_is_not(nginx_stack: Stack) -> No
     shut = ("/admin", "/v1/admin/rooms", "/metrics", "/readyz", "/_waitroom_check", "/v1/../admin")
     assert {401, 403, 404, 303} >= {nginx_stack.ask(path).status for path in shut}
     assert [] == [path for path in shut if nginx_stack.ask(path).status == 200]
+
+
+@pytest.mark.parametrize("path", ANNOUNCE_PATHS)
+def test_only_gates_announce_passes(
+    nginx_stack: Stack, served: Serving, inside: Inside, path: str
+) -> None:
+    """Nobody outside reaches that call, however they spell it; by the inner address it works."""
+    body = json.dumps({"passes": [inside.pass_]}).encode()
+    sent = request("POST", path, {"content-type": "application/json"}, body)
+    assert 403 == ask(nginx_stack.port, sent).status
+    if path == ANNOUNCE_PATHS[0]:
+        assert {"inside": 1} == ask(served.port, sent).json()
 
 
 def test_the_sites_own_bearer_is_left_alone(nginx_stack: Stack, inside: Inside) -> None:

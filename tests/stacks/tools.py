@@ -20,12 +20,26 @@ from tests.support.programs import needed
 from tests.support.servers import free_port, wait_for
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+DEPLOYED = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 PATIENT_MS = 5_000
 """The deadline of gates where it is not the point: a busy machine may be late."""
 
 ROOM = "concert"
 NAME = "waitroom.test"
 """The host that `tests.support.clients.request` asks for."""
+
+ANNOUNCE_PATHS = (
+    "/v1/passes/announce",
+    "//v1/passes/announce",
+    "/v1/passes//announce",
+    "/v1/passes/%61nnounce",
+    "/v1/./passes/announce",
+    "/v1/rooms/../passes/announce",
+    "/v1/passes/announce?x",
+    "/v1/passes/announce#x",
+    "http://waitroom.test/v1/passes/announce",
+)
+"""Ways to spell the call that is for gates alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +159,24 @@ def nginx(
         text = re.sub(r"(proxy_connect_timeout|proxy_read_timeout) \d+ms;", r"\1 5s;", text)
     with run_nginx(folder, edit(text), port):
         yield Stack("nginx", port)
+
+
+@contextlib.contextmanager
+def deployed_nginx(folder: Path, upstreams: list[int]) -> Iterator[int]:
+    """Run nginx with the file of deploy/, on a free port, before these servers of Waitroom."""
+    port = free_port()
+    servers = "".join(
+        f"        server {HOST}:{upstream} max_fails=1 fail_timeout=2s;\n" for upstream in upstreams
+    )
+    text = DEPLOYED.read_text("utf-8")
+    text = re.sub(r"        server 127\.0\.0\.1:8080 .*\n", servers, text, count=1)
+    text = text.replace("listen 80;", f"listen {HOST}:{port};")
+    text = text.replace("worker_processes auto;", "worker_processes 1;")
+    text = re.sub(r"access_log .*;", "access_log off;", text)
+    # A busy machine may take seconds for an answer; only a server that is gone is another matter.
+    text = re.sub(r"(proxy_\w*timeout) (1s|3s|10s|500ms);", r"\1 60s;", text)
+    with run_nginx(folder, text, port):
+        yield port
 
 
 @contextlib.contextmanager
