@@ -64,7 +64,7 @@ class Announcements:
 
     def _answered(self, batch: list[str], reply: Reply | None) -> None:
         if reply is None or reply.status == 429 or reply.status >= 500:
-            self._batches.appendleft(batch)
+            self._batches.append(batch)  # last: another room may be reachable
             self._next_at = time.monotonic() + _retry_after_s(reply)  # then `tidy` sends it
             return
         if reply.status != 200:

@@ -39,7 +39,7 @@ async def announce(server: Server, texts: Iterable[str]) -> int:
 
 async def renew(server: Server, session: Pass) -> TicketView:
     """Extend a session, or take it in again: the room decides, and it knows whether it holds."""
-    server.backend_health.check()
+    server.backend_health.check(session.room)
     return await server.engine.renew_session(
         session.room, session.ticket_id, session.sid, vouched_until_ms=session.expires_s * 1000
     )
