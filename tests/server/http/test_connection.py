@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -285,7 +286,7 @@ def late(site: Site, seconds: float) -> None:
     """Let time pass for what waits already."""
     for client in [*site.connections.open]:
         client.deadline -= seconds
-    site.connections.sweep()
+    site.connections.sweep(time.monotonic())
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from waitroom.server.http import answers, bridge, problems
 from waitroom.server.http.answers import Answer, Headers
 from waitroom.server.http.bodies import BODY_S, MOST_OPERATOR_BODY, TOO_LARGE, App
 from waitroom.server.http.bridge import HttpRequest
-from waitroom.server.http.connections import Connections
+from waitroom.server.http.connections import SWEEP_S, Connections
 
 log = logging.getLogger("waitroom.connection")
 
@@ -43,7 +43,6 @@ UNREAD_S = 30.0
 LINGER_S = 2.0
 """How long we listen, in vain, to a client that was refused in mid-sentence."""
 
-SWEEP_S = 1.0
 _WATCHED = frozenset({b"host", b"content-length", b"expect"})
 _NEVER = float("inf")
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"

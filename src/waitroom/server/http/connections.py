@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from waitroom.server.http import answers
 from waitroom.server.http.bodies import App
 
+SWEEP_S = 1.0
 IDLE_WHEN_FULL_S = 2.0
 FULL = 0.8
 """From this share of all connections on, idle ones make room after `IDLE_WHEN_FULL_S`."""
@@ -55,7 +56,7 @@ class Connections:
     ) -> None:
         self.app = app
         self.lane = lane
-        self.now = time.monotonic()
+        self.now = self._swept_at = time.monotonic()
         self.date = b""
         self.json_head = b""
         self.idle_s = idle_s
@@ -66,7 +67,7 @@ class Connections:
         self._most_per_address = most_per_address or most // 2
         self._is_proxy = is_proxy
         self._per_address: Counter[str] = Counter()
-        self.sweep()
+        self.sweep(self._swept_at)
 
     @property
     def room(self) -> int:
@@ -88,9 +89,14 @@ class Connections:
             del self._per_address[connection.peer]
         self.on_room()
 
-    def sweep(self) -> None:
-        """Take the time, and end what is too slow. Called once a second."""
-        self.now = now = time.monotonic()
+    def sweep(self, clock_s: float) -> None:
+        """Take the time, and end what is too slow. Called once a second.
+
+        If this process itself was late, what a client has sent may be here, unread. So a late sweep
+        counts as two seconds, however long it took.
+        """
+        self.now = now = self.now + min(clock_s - self._swept_at, 2 * SWEEP_S)
+        self._swept_at = clock_s
         self.date = formatdate(usegmt=True).encode()
         head = b"".join(b"%b: %b\r\n" % header for header in answers.JSON)
         self.json_head = b"HTTP/1.1 200 OK\r\n%bdate: %b\r\ncontent-length: " % (head, self.date)

@@ -25,8 +25,8 @@ import uvloop
 
 from waitroom.errors import WaitroomError
 from waitroom.server.app import App
-from waitroom.server.http.connection import HEAD_S, SWEEP_S, Connection
-from waitroom.server.http.connections import Connections
+from waitroom.server.http.connection import HEAD_S, Connection
+from waitroom.server.http.connections import SWEEP_S, Connections
 from waitroom.server.lifecycle import drain
 from waitroom.server.process import listening, logs
 from waitroom.server.process.orders import READY, Order
@@ -148,7 +148,7 @@ class Worker:
         while True:
             await asyncio.sleep(SWEEP_S)
             if self._connections is not None:
-                self._connections.sweep()
+                self._connections.sweep(time.monotonic())
 
     # Accepting -------------------------------------------------------------------------------
 

@@ -1,0 +1,57 @@
+"""The sweep over all connections, by a clock that the test passes in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from waitroom.server.http.bodies import Receive, Send
+from waitroom.server.http.connections import SWEEP_S, Connections
+
+
+async def nobody(scope: object, receive: Receive, send: Send) -> None:
+    """Answer nothing: no request is made here."""
+
+
+@dataclass(eq=False)
+class Idle:
+    """A connection on which nothing comes; `ended` says how it ended."""
+
+    deadline: float
+    peer: str = "192.0.2.1"
+    idle: bool = True
+    ended: list[str] = field(default_factory=list)
+
+    def expire(self) -> None:
+        """Note it."""
+        self.ended.append("expired")
+
+    def close(self) -> None:
+        """Note it."""
+        self.ended.append("closed")
+
+    def abort(self) -> None:
+        """Note it."""
+        self.ended.append("aborted")
+
+
+def test_what_takes_too_long_is_ended() -> None:
+    """A connection ends with the first sweep after its deadline, another goes on."""
+    connections = Connections(nobody)
+    start, clock = connections.now, connections.now
+    short, long = Idle(start + 3), Idle(start + 10)
+    for connection in (short, long):
+        connections.add(connection)
+    for _ in range(4):
+        clock += SWEEP_S
+        connections.sweep(clock)
+    assert ["expired"] * 2 == short.ended, "until it is gone, with every sweep"
+    assert [] == long.ended
+
+
+def test_our_own_lateness_ends_nothing() -> None:
+    """After a long pause of this process its clients have their time: their words may be unread."""
+    connections = Connections(nobody)
+    waiting = Idle(connections.now + 10)
+    connections.add(waiting)
+    connections.sweep(connections.now + 3600)
+    assert [] == waiting.ended
