@@ -84,6 +84,15 @@ async def persistence(node: Node) -> Check:
 _AOF = "run CONFIG SET appendonly yes, and set it in the configuration"
 
 
+async def coverage(node: Node) -> list[Check]:
+    """Whether the rooms of a Cluster's node outlive another node."""
+    if not node.name or not await node.needs_all_slots():
+        return []
+    name = _named("coverage", node)
+    fix = "run CONFIG SET cluster-require-full-coverage no, and set it in the configuration"
+    return [warn(name, "one node that is away takes the rooms of all others with it", fix)]
+
+
 async def latency(node: Node) -> Check:
     """How long a round trip takes."""
     times = []

@@ -163,6 +163,11 @@ def test_a_cluster(tmp_path: Path) -> None:
         assert (0, True) == (code, checks["server"]["found"].endswith(", Cluster"))
         for node in cluster.nodes:
             assert f"clock of 127.0.0.1:{node.port}" in checks
+            coverage = checks[f"coverage of 127.0.0.1:{node.port}"]
+            assert ("warn", True) == (coverage["verdict"], "full-coverage no" in coverage["fix"])
+            node.command("CONFIG", "SET", "cluster-require-full-coverage", "no")
+        _, checks = examined(cli)
+        assert not any(name.startswith("coverage") for name in checks)
 
 
 def test_the_own_server(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ async def _server(settings: Settings, backend: Backend) -> list[Check]:
         results.append(checks.role(node))
         results += checks.memory(node, embedded=settings.redis_url is None)
         results.append(await checks.persistence(node))
+        results += await checks.coverage(node)
         results.append(await checks.latency(node))
         results.append(await checks.clock(node))
     return results

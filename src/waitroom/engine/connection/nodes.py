@@ -30,6 +30,15 @@ class Node:
         seconds, micros = await self._command("TIME")
         return int(seconds) + int(micros) / 1e6
 
+    async def needs_all_slots(self) -> bool | None:
+        """Tell whether a node refuses its own rooms while another is away; None if hidden."""
+        try:
+            reply = await self._command("CONFIG", "GET", "cluster-require-full-coverage")
+        except RedisError:  # managed services forbid CONFIG
+            return None
+        values = reply[1::2] if isinstance(reply, list) else [*reply.values()]
+        return b"yes" in values or "yes" in values
+
     async def saves(self) -> bool | None:
         """Tell whether it writes snapshots; None where a managed service hides it."""
         try:
