@@ -103,7 +103,7 @@ async def renew(server: Here, request: Request, response: Response) -> Session:
 async def finish(server: Here, request: Request) -> None:
     """End the session of a pass; its place goes to the next one at once."""
     pass_ = _pass_of(server, request)
-    server.backend_health.check()
+    server.backend_health.check(pass_.room)
     await server.engine.finish_session(pass_.room, pass_.ticket_id, pass_.sid)
 
 
