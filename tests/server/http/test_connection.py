@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.odd_requests import MALFORMED, ODD, PATH
 from tests.support.servers import wait_for
 from waitroom.server.http import answers
 from waitroom.server.http.answers import Answer
@@ -169,51 +170,28 @@ async def test_good_requests(site: Site, name: str) -> None:
         assert b"content-length" not in reply
 
 
-BAD = {
-    "no host": (b"GET /lane HTTP/1.1\r\n\r\n", 400),
-    "two hosts": (GET + b"Host: y\r\n\r\n", 400),
-    "both lengths": (
-        POST + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
-        b"0\r\n\r\nGET /lane HTTP/1.1\r\nHost: x\r\n\r\n",
-        400,
-    ),
-    "two lengths": (
-        POST + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
-        400,
-    ),
-    "odd length": (POST + b"Content-Length: +3\r\n\r\nabc", 400),
-    "odd coding": (
-        POST + b"Transfer-Encoding: chunked, x\r\n\r\n0\r\n\r\n",
-        400,
-    ),
-    "NUL": (GET + b"X: a\0b\r\n\r\n", 400),
-    "bare CR": (GET + b"X: a\rY: b\r\n\r\n", 400),
-    "blank in name": (b"GET /lane HTTP/1.1\r\nHost : x\r\n\r\n", 400),
-    "no HTTP": (b"HELO mail\r\n\r\n", 400),
-    "bad chunk": (
-        POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
-        400,
-    ),
-    "large": (POST + b"Content-Length: 999999999\r\n\r\n", 413),
-    "large chunks": (
-        POST + b"Transfer-Encoding: chunked\r\n\r\n" + (b"ffff\r\n" + b"x" * 0xFFFF + b"\r\n") * 9,
-        413,
-    ),
-    "long head": (GET + b"X: " + b"a" * 70_000 + b"\r\n\r\n", 431),
-    "long target": (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431),
-    "endless head": (GET + b"" + b"X: " + b"a" * 400_000, 431),
-    "many headers": (GET + b"" + b"X: a\r\n" * 101 + b"\r\n", 431),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-async def test_bad_requests(site: Site, name: str) -> None:
-    """A problem and the end; never a second request out of what follows."""
-    data, status = BAD[name]
+@pytest.mark.parametrize("name", MALFORMED)
+async def test_malformed_requests(site: Site, name: str) -> None:
+    """A problem and the end; neither it nor what is hidden in it is answered."""
+    data, status = MALFORMED[name]
     reply = await site.ask(data)
     assert [status] == statuses(reply), reply
     assert b"connection: close" in reply
-    assert "lane" not in site.seen
+    assert [] == site.seen
+
+
+@pytest.mark.parametrize("name", ODD)
+async def test_odd_requests(site: Site, name: str) -> None:
+    """Each is one request, and nothing that is hidden in it is another."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
+    writer.write(ODD[name])
+    writer.write_eof()
+    async with asyncio.timeout(20):
+        reply = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    assert 1 == statuses(reply).count(200), reply
+    assert [PATH] == [seen.partition(" ")[2] for seen in site.seen]
 
 
 async def test_a_bad_request_behind_good_ones(site: Site) -> None:

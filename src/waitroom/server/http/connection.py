@@ -44,6 +44,7 @@ LINGER_S = 2.0
 """How long we listen, in vain, to a client that was refused in mid-sentence."""
 
 _WATCHED = frozenset({b"host", b"content-length", b"expect"})
+_VERSIONS = ("1.1", "1.0")  # the parser takes 0.9 and 2.0 too, which are read in other ways
 _NEVER = float("inf")
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 UNREADABLE = HttpRequest("GET", b"", [], b"", "1.1", False)
@@ -210,12 +211,16 @@ class Connection(asyncio.Protocol):
         parser = self._parser
         if self._deaf or parser is None:
             return
+        version = parser.get_http_version()
+        if version not in _VERSIONS:
+            self._refuse(BadRequest(f"HTTP/{version} is not spoken here; use HTTP/1.1"))
+            return
         request = HttpRequest(
             parser.get_method().decode("ascii"),
             self._target,
             self._headers,
             b"".join(chunks),
-            parser.get_http_version(),
+            version,
             parser.should_keep_alive() and not parser.should_upgrade(),
         )
         if self.request is None and not self._queue and self.writable:
