@@ -29,6 +29,7 @@ SAMPLE_MS = 5_000
 KEPT_SAMPLES = 720  # an hour: a desk calls only a few people in that time
 _MOST_BOARDS = 2_000
 _MADE_AT_ONCE = 4
+_RENEWED_AT_ONCE = 8
 _FULL_LAG_S = 0.5
 
 
@@ -171,13 +172,15 @@ class Boards:
             lag = time.monotonic() - asked - REFRESH_S
             self.load = 0.7 * self.load + 0.3 * min(1.0, max(0.0, lag) / _FULL_LAG_S)
             wanted_since = asked - FORGET_S
-            for board in [*self.known.values()]:
-                if board.wanted_at >= wanted_since:
-                    await self._renew(board)
+            wanted = [board for board in self.known.values() if board.wanted_at >= wanted_since]
+            # Side by side, so that a node of a Cluster that hangs does not hold up the others.
+            turns = asyncio.Semaphore(_RENEWED_AT_ONCE)
+            await asyncio.gather(*(self._renew(board, turns) for board in wanted))
 
-    async def _renew(self, board: Board) -> None:
+    async def _renew(self, board: Board, turns: asyncio.Semaphore) -> None:
         try:
-            stats = await self._engine.stats(board.room)
+            async with turns:
+                stats = await self._engine.stats(board.room)
         except UnknownRoom:
             self.forget(board.room)
             return

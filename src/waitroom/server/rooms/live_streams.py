@@ -160,9 +160,7 @@ class RoomStreams:
         """Poll the tickets that are due, and at once those that the room's events name."""
         self._sources.backend_health.check(self._room)
         await self._sources.boards.get(self._room)
-        for ticket_id in await self._changed():
-            for stream in self._by_id.get(ticket_id, ()):
-                stream.due_at = 0.0
+        await self._follow_events()
         now = time.monotonic()
         due = [stream for stream in self.streams if stream.due_at <= now and not stream.ended]
         for start in range(0, len(due), MEMBERS_PER_SCRIPT):
@@ -170,16 +168,19 @@ class RoomStreams:
         self._away = False
         self._tell_room()
 
-    async def _changed(self) -> set[str]:
-        """Return the ids that events have named since the last look."""
-        changed: set[str] = set()
+    async def _follow_events(self) -> None:
+        """Make the streams due that events have named since the last look.
+
+        Page by page: a look may be given up between two, and the cursor does not go back.
+        """
         for _ in range(_MOST_PAGES):
             page = await self._sources.engine.events(self._room, self._cursor, EVENTS_PER_PAGE)
             self._cursor = page.cursor
-            changed.update(ticket_id for entry in page.events for ticket_id in entry.ids)
+            for ticket_id in {ticket_id for entry in page.events for ticket_id in entry.ids}:
+                for stream in self._by_id.get(ticket_id, ()):
+                    stream.due_at = 0.0
             if len(page.events) < EVENTS_PER_PAGE:
-                break
-        return changed
+                return
 
     async def _poll(self, streams: list[TicketStream]) -> None:
         tickets = [stream.ticket for stream in streams]
