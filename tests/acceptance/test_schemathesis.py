@@ -61,17 +61,20 @@ def run(served: Serving, folder: Path, *options: str) -> None:
 
 
 @pytest.mark.sample(0)
-def test_visitors_calls(served: Serving, tmp_path: Path) -> None:
-    """No 5xx, no status or body that is not documented, nothing invalid accepted."""
+@pytest.mark.parametrize("lane", ["true", "false"])
+def test_visitors_calls(tmp_path: Path, lane: str) -> None:
+    """Both ways: no 5xx, no status or body that is not documented, nothing invalid accepted."""
     # An open event stream has no end that a client could wait for.
-    run(
-        served,
-        tmp_path,
-        "--phases=coverage,fuzzing",
-        "--include-path-regex=^/v1/(rooms|check)",
-        "--exclude-path-regex=events",
-    )
-    assert "error" not in served.said()
+    with serving(tmp_path, lane=lane) as server:
+        server.new_room("concert", max_defers=3)
+        run(
+            server,
+            tmp_path,
+            "--phases=coverage,fuzzing",
+            "--include-path-regex=^/v1/(rooms|check)",
+            "--exclude-path-regex=events",
+        )
+        assert "error" not in server.said()
 
 
 @pytest.mark.sample(0)
