@@ -8,6 +8,7 @@ from functools import partial
 
 import httpx
 import pytest
+from cryptography.hazmat.primitives import serialization
 
 from tests.support.serving import SECRET, Serving
 from waitroom.passes import PassKeys
@@ -32,6 +33,19 @@ def operator(waitroom: Serving) -> Iterator[httpx.Client]:
 def make_room(waitroom: Serving) -> Callable[..., str]:
     """Make a room of its own for a test."""
     return partial(waitroom.new_room, capacity=2, session_s=60)
+
+
+def public_pem(keys: PassKeys) -> bytes:
+    """Return the newest public key in PEM, as a site is given it."""
+    return keys._first.public.public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+
+
+@pytest.fixture(scope="session")
+def pem() -> bytes:
+    """Return the public key of these passes."""
+    return public_pem(PassKeys.derive(SECRET))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,8 @@
-"""Waitroom away for a while: those with a pass notice nothing, newcomers get what was chosen."""
+"""Waitroom gone or silent: those with a pass notice nothing, newcomers get what was chosen.
+
+Gone is down at once. Silent is slow first, and then newcomers wait; it is down when the probes
+have failed for long enough.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.gates.conftest import Sign
-from tests.gates.sites import site
+from tests.gates.conftest import Sign, public_pem
+from tests.gates.sites import GATES, site
 from tests.support.clients import HOST, Reply, ask, request
 from tests.support.counts import count
 from tests.support.links import Link, linked
 from tests.support.servers import wait_for
 from tests.support.serving import Serving
+from waitroom.gates.health import State
 from waitroom.gates.options import Options
+from waitroom.passes import PassKeys
 
 HANGS, GONE = "hangs", "gone"
 JSON = {"accept": "application/json"}
+FRAMEWORKS = ["starlette", "wsgi", "flask", "django", "django-async"]
 
 
 @pytest.fixture
@@ -28,36 +35,52 @@ def link(waitroom: Serving) -> Iterator[Link]:
         yield link
 
 
+def options(link: Link, when_away: str = "closed") -> Options:
+    """Protect `/concert`; silence is an outage soon."""
+    url = f"http://{HOST}:{link.port}"
+    return Options(url, {"/concert": "concert"}, when_away=when_away, away_after_s=0.5)
+
+
 def get(port: int, headers: dict[str, str]) -> Reply:
     """Ask for what is protected."""
-    return ask(port, request("GET", "/concert", headers))
+    return ask(port, request("GET", "/concert", headers), 60)
+
+
+def newcomers(port: int) -> tuple[Reply, Reply]:
+    """Ask as a browser and as a program."""
+    return get(port, {}), get(port, JSON)
 
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("how", [HANGS, GONE])
-@pytest.mark.parametrize("framework", ["starlette", "wsgi", "flask", "django"])
-def test_pass_holders_notice_nothing(framework: str, how: str, link: Link, sign: Sign) -> None:
-    """They get in all the time; a newcomer is told to try again, and waits for nobody."""
-    options = Options(f"http://{HOST}:{link.port}", {"/concert": "concert"})
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_pass_holders_notice_nothing_and_newcomers_are_told_to_try_again(
+    framework: str, how: str, link: Link, sign: Sign
+) -> None:
+    """Nobody but a probe looks whether Waitroom is back, and when it is all is as before."""
     mine = {"cookie": f"waitroom-pass-concert={sign(ends_s=int(time.time()) + 900)}"}
-    with site(framework, options) as port:
-        assert (200, 303) == (get(port, mine).status, get(port, {}).status)
-        time.sleep(0.6)  # so that the gate has to look anew
+    with site(framework, options(link)) as port:
+        (gate,) = GATES
+        wait_for(lambda: get(port, mine).status == 200, "the keys")
+        wait_for(lambda: get(port, {}).status == 303, "the way to the waiting room")
         link.cut(hangs=how == HANGS)
-        asked = link.asked
         holders: list[Reply] = []
-        newcomers: list[Reply] = []
-        began = time.monotonic()
-        while time.monotonic() < began + count("gate_away_seconds"):
-            newcomers.append(get(port, JSON if len(newcomers) % 2 else {}))
-            holders += [get(port, mine) for _ in range(3)]
-            time.sleep(0.02)
-        assert {200} == {reply.status for reply in holders}
-        assert {503} == {reply.status for reply in newcomers}
-        assert {"5"} == {reply.header("retry-after") for reply in newcomers}
 
-        # Once a second somebody asks whether Waitroom is back; nobody else waits for it.
-        assert link.asked - asked <= 2 + time.monotonic() - began
+        def is_down() -> bool:
+            holders.append(get(port, mine))
+            browser, program = newcomers(port)
+            assert browser.status in (303, 503)
+            assert program.status in (429, 503)
+            return gate.remote.health.state is State.DOWN
+
+        wait_for(is_down, "the outage")
+        calls = gate.remote.calls
+        for _ in range(count("gate_away_requests")):
+            holders.append(get(port, mine))
+            for reply in newcomers(port):
+                assert (503, "5") == (reply.status, reply.header("retry-after"))
+        assert {200} == {reply.status for reply in holders}
+        assert calls == gate.remote.calls
 
         link.mend()
 
@@ -66,30 +89,59 @@ def test_pass_holders_notice_nothing(framework: str, how: str, link: Link, sign:
 
 
 @pytest.mark.sample(4)
-@pytest.mark.parametrize("how", [HANGS, GONE])
-@pytest.mark.parametrize("framework", ["starlette", "wsgi", "flask", "django"])
-def test_open_lets_everybody_in(framework: str, how: str, link: Link) -> None:
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_open_lets_everybody_in_while_nobody_is_there(framework: str, link: Link) -> None:
     """With `when_away` open a newcomer sees the site, from the first request on."""
-    options = Options(f"http://{HOST}:{link.port}", {"/concert": "concert"}, when_away="open")
-    link.cut(hangs=how == HANGS)
-    with site(framework, options) as port:
+    link.cut(hangs=False)
+    with site(framework, options(link, "open")) as port:
         replies = [get(port, JSON if number % 2 else {}) for number in range(20)]
         assert {(200, b"secret")} == {(reply.status, reply.body) for reply in replies}
 
+        link.mend()
 
-def test_keys_in_pem_need_no_waitroom_at_all(sign: Sign) -> None:
+        wait_for(lambda: get(port, {}).status == 303, "the way to the waiting room")
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_open_lets_nobody_in_before_a_silent_waitroom_is_down(framework: str, link: Link) -> None:
+    """Until the probes have decided, a browser goes to the waiting page and a program waits."""
+    link.cut(hangs=True)
+    with site(framework, options(link, "open")) as port:
+        (gate,) = GATES
+
+        def is_down() -> bool:
+            # Asked before: it may become known between the two.
+            known = gate.remote.health.state is State.DOWN
+            browser, program = newcomers(port)
+            if gate.remote.health.state is not State.DOWN:
+                assert (303, 429) == (browser.status, program.status)
+                assert "slow" == program.json()["code"]
+            return known and (200, 200) == (browser.status, program.status)
+
+        assert not is_down(), "the first newcomers"
+        wait_for(is_down, "the outage")
+
+        link.mend()
+
+        wait_for(lambda: get(port, {}).status == 303, "the way to the waiting room")
+
+
+def test_keys_in_pem_need_no_waitroom_at_all(sign: Sign, pem: bytes) -> None:
     """A gate that is given the keys verifies passes though it has never reached Waitroom."""
-    from cryptography.hazmat.primitives import serialization
-
-    from tests.support.serving import SECRET
-    from waitroom.passes import PassKeys
-
-    pem = PassKeys.derive(SECRET)._first.public.public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
     with socket.socket() as nobody:
         nobody.bind((HOST, 0))  # bound, and not listening
         url = f"http://{HOST}:{nobody.getsockname()[1]}"
         with site("wsgi", Options(url, {"/concert": "concert"}, keys=pem)) as port:
             assert 200 == get(port, {"waitroom-pass": sign()}).status
             assert 503 == get(port, {"waitroom-pass": sign("vip")}).status
+
+
+def test_keys_in_pem_stay_when_waitroom_has_others(waitroom: Serving, sign: Sign) -> None:
+    """Looking whether Waitroom is there does not take its keys."""
+    pem = public_pem(PassKeys.derive("another-secret-than-that-of-waitroom"))
+    options = Options(waitroom.base, {"/concert": "concert"}, keys=pem, deadline_s=5)
+    with site("wsgi", options) as port:
+        for _ in range(2):
+            assert 303 == get(port, {}).status
+            assert 303 == get(port, {"cookie": f"waitroom-pass-concert={sign()}"}).status

@@ -176,6 +176,8 @@ def test_an_unreadable_path_is_refused_even_with_a_pass() -> None:
         {"bypass_addresses": ["10.0.0.0/99"]},
         {"proxies": "10.0.0.1"},
         {"deadline_s": 0},
+        {"away_after_s": 0},
+        {"away_after_s": 61},
         {"finish": "/thanks"},
         {"finish": ["thanks"]},
     ],

@@ -11,7 +11,8 @@ from tests.gates.conftest import Sign
 from tests.support.serving import Serving
 from waitroom.gates.answers import Answer
 from waitroom.gates.decision import Facts
-from waitroom.gates.gate import Gate, Visit, settled, settled_async
+from waitroom.gates.gate import Gate, Visit
+from waitroom.gates.judging import settled, settled_async
 from waitroom.gates.options import Options
 from waitroom.passes import PassKeys
 

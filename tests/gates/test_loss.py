@@ -122,7 +122,7 @@ async def test_nothing_is_lost_while_waitroom_asks_to_wait(store: Server, tmp_pa
         await server.engine.create(ROOM, Policy(capacity=9, session_s=600, recover_s=600))
         text = await asyncio.to_thread(enter, base)
         await asyncio.to_thread(store.command, "FLUSHALL")
-        remote = Remote(base, 5)
+        remote = Remote(base, 5, 60)
         outbox = Announcements(remote)
 
         outbox.add(["forged"] * MOST_PASSES + [text])  # two batches, and the second is refused
@@ -144,7 +144,7 @@ async def test_nothing_is_lost_while_waitroom_asks_to_wait(store: Server, tmp_pa
 
 def test_a_refusal_is_in_the_log_once(fragile: Serving, caplog: pytest.LogCaptureFixture) -> None:
     """A gate behind a proxy that keeps this call inside says so, and does not try for ever."""
-    remote = Remote(f"{fragile.base}/v1/admin", 5)  # nobody takes announcements there
+    remote = Remote(f"{fragile.base}/v1/admin", 5, 60)  # nobody takes announcements there
     outbox = Announcements(remote)
     outbox.add(["a"] * (3 * MOST_PASSES))
     wait_for(lambda: "inner address" in caplog.text, "a warning")

@@ -11,7 +11,8 @@ import pytest
 from tests.gates.conftest import Sign
 from tests.support.serving import Serving
 from waitroom.gates.decision import Facts, GoodPass
-from waitroom.gates.gate import Gate, Visit, settled
+from waitroom.gates.gate import Gate, Visit
+from waitroom.gates.judging import settled
 from waitroom.gates.options import Options
 from waitroom.gates.recall import Recall
 

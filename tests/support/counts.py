@@ -32,7 +32,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "ghosts": (1_000, 10_000, 50_000),
         "outage_people": (500, 5_000, 20_000),
         "lost_second_people": (500, 5_000, 20_000),
-        "gate_away_seconds": (1, 7, 60),
+        "gate_away_requests": (20, 200, 2_000),
         "gate_redirects": (2_000, 20_000, 200_000),
         "rotations": (2, 8, 40),
         "live_change_seeds": (3, 30, 300),

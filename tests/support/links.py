@@ -73,7 +73,8 @@ class Link:
                 if not (back and self.hangs):
                     writer.write(data)
                     await writer.drain()
-        writer.transport.abort()
+        if not (back and self.hangs):  # the end of an answer is kept back too
+            writer.transport.abort()
 
     async def _run(self) -> None:
         listener = await asyncio.start_server(self._carry, HOST, 0)

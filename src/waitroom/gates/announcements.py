@@ -6,13 +6,13 @@ visitors. A batch that Waitroom could not take yet stays in the outbox; nothing 
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import time
 from collections import deque
 from functools import partial
 
-from waitroom.gates.remote import Remote, Reply
+from waitroom.gates.remote import Remote
+from waitroom.gates.transport import Outcome, Reply, is_verdict
 from waitroom.web.names import MOST_PASSES
 
 log = logging.getLogger("waitroom.gates")
@@ -62,8 +62,8 @@ class Announcements:
             then=partial(self._answered, batch),
         )
 
-    def _answered(self, batch: list[str], reply: Reply | None) -> None:
-        if reply is None or reply.status == 429 or reply.status >= 500:
+    def _answered(self, batch: list[str], reply: Outcome) -> None:
+        if not is_verdict(reply):
             self._batches.append(batch)  # last: another room may be reachable
             self._next_at = time.monotonic() + _retry_after_s(reply)  # then `tidy` sends it
             return
@@ -75,13 +75,12 @@ class Announcements:
                 reply.status,
             )
         self._next_at = 0.0
-        with contextlib.suppress(RuntimeError):  # the gate is being closed
-            self.send()
+        self.send()
 
 
-def _retry_after_s(reply: Reply | None) -> float:
+def _retry_after_s(reply: Outcome) -> float:
     """Return how long Waitroom wants to be left alone."""
-    text = reply.headers.get("retry-after", "") if reply is not None else ""
+    text = reply.headers.get("retry-after", "") if isinstance(reply, Reply) else ""
     if not (text.isascii() and text.isdecimal()):
         return _RETRY_S
     return min(_LONGEST_RETRY_S, float(text))

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 RETRY_AFTER_S = 5
 _TITLES = {400: "The request cannot be read", 429: "Please wait", 503: "Not available for a moment"}
-_AWAY = f"""<!doctype html>
+_PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<meta http-equiv="refresh" content="{RETRY_AFTER_S}">
+<meta http-equiv="refresh" content="%d">
 <title>One moment, please</title>
 <body style="font:1.1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem">
 <h1>One moment, please</h1>
-<p>The waiting room cannot be reached. This page tries again by itself.</p>
+<p>%s This page tries again by itself.</p>
 """
 
 
@@ -83,5 +83,23 @@ def away(*, api: bool) -> Answer:
     if api:
         detail = "the waiting room cannot be reached; try again"
         return problem(503, "waitroom_away", detail, retry_after_s=RETRY_AFTER_S)
+    return _page(503, "The waiting room cannot be reached.")
+
+
+def busy(*, api: bool, **extra: Any) -> Answer:
+    """Say that too many requests wait at this gate."""
+    if api:
+        detail = "too many requests wait for the waiting room here; try again"
+        return problem(429, "busy", detail, retry_after_s=RETRY_AFTER_S, **extra)
+    return _page(429, "Very many people are coming at once.")
+
+
+def slow(**extra: Any) -> Answer:
+    """Tell a program that Waitroom has not answered in time."""
+    detail = "the waiting room has not answered yet; try again"
+    return problem(429, "slow", detail, retry_after_s=RETRY_AFTER_S, **extra)
+
+
+def _page(status: int, reason: str) -> Answer:
     lines = ("content-type", "text/html; charset=utf-8"), ("retry-after", str(RETRY_AFTER_S))
-    return Answer(503, lines, _AWAY.encode())
+    return Answer(status, lines, (_PAGE % (RETRY_AFTER_S, reason)).encode())

@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from waitroom.gates.answers import Answer
-from waitroom.gates.gate import Gate, Visit, settled_async
+from waitroom.gates.gate import Gate, Visit
+from waitroom.gates.judging import settled_async
 from waitroom.gates.options import Options
 from waitroom.gates.recall import Recall
 from waitroom.gates.scopes import facts_of

@@ -1,16 +1,18 @@
 """A gate without its framework: does what `decide` says, and keeps what it must know.
 
-`judge` is a generator that yields calls under way and receives their replies, so that async and
-sync frameworks run the same code: `settled` waits on a thread, `settled_async` on the event loop.
+`judge` is a generator that yields calls under way and receives their outcomes, so that async and
+sync frameworks run the same code; `judging.py` waits for the calls.
+
+A visitor without a pass sees the protected page only if Waitroom is down and `when_away` is open,
+never because Waitroom is slow or this gate is busy.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
 import time
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from waitroom.gates import answers
 from waitroom.gates.answers import Answer, Cookie
@@ -21,21 +23,22 @@ from waitroom.gates.decision import (
     PassOn,
     Redeem,
     Refuse,
+    Wait,
     address_of,
     decide,
     is_api,
     seen_as,
 )
+from waitroom.gates.health import State
 from waitroom.gates.keys import Verifier
 from waitroom.gates.options import Options
-from waitroom.gates.remote import Remote, Reply
+from waitroom.gates.remote import Remote
 from waitroom.gates.sessions import Sessions, bearer
+from waitroom.gates.transport import NoAnswer, Outcome, Reply
+from waitroom.gates.workers import Call
 from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE, TICKET_HEADER
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-Steps: TypeAlias = "Generator[Future[Reply | None], Reply | None, Visit | Answer]"
+Steps: TypeAlias = "Generator[Call, Outcome, Visit | Answer]"
 FRESH_S, STALE_S = 1.5, 3.0
 """Keys older than the first are fetched in the background, older than the second at once."""
 
@@ -44,7 +47,8 @@ HEARD_S = 0.5
 
 _MOST_WISHES, _WISHES_PER_S = 10.0, 2.0
 _NEVER = -math.inf
-_GRACE_S = 0.05  # a call ends by its own deadline; this is for one that hangs even so
+_NOT_YET = ("busy", "slow")
+"""Codes of a Waitroom that is there and has no answer yet."""
 
 
 class Visit:
@@ -89,14 +93,14 @@ class Gate:
 
     def __init__(self, options: Options, *, inline: bool = False) -> None:
         self.options = options
-        self.remote = Remote(options.base, options.deadline_s)
+        self.remote = Remote(options.base, options.deadline_s, options.away_after_s)
         self.verifier = Verifier(options.keys)
         self.sessions = Sessions(options, self.remote, self.verifier)
         self._inline = inline
         self._tidy_at = self._stale_at = _NEVER
         self.due_at = _NEVER
         """When something is to be done before a request goes on."""
-        self._fetching: Future[Reply | None] | None = None
+        self._fetching: Call | None = None
         self._fetched_at = _NEVER
         self._wishes, self._wished_at = _MOST_WISHES, 0.0
 
@@ -124,25 +128,23 @@ class Gate:
             yield self._fetch()
             self.verifier.unknown = False
             decision = decide(self.options, facts, self._read, time.time())
+        refused = False
         if self.options.strict and isinstance(decision, PassOn) and decision.good_pass is not None:
-            good = yield from self.sessions.still_inside(decision.good_pass)
-            if not good:
-                decision = decide(self.options, facts, _nobody, 0)
+            inside = yield from self.sessions.still_inside(decision.good_pass)
+            without_pass = decide(self.options, facts, _nobody, 0)
+            if inside is NoAnswer.SHED and not isinstance(without_pass, PassOn):
+                return answers.busy(api=is_api(facts))
+            if not inside:
+                refused, decision = True, without_pass
         if isinstance(decision, PassOn):
-            visit = Visit(self, decision.good_pass, decision.finish)
-            if decision.renew and decision.good_pass is not None:
-                renewing = self.sessions.renew(decision.good_pass)
-                if renewing is not None and self._inline:
-                    yield renewing
-            return visit
+            return (yield from self._pass_on(decision))
         if isinstance(decision, Refuse):
             return answers.problem(decision.status, decision.code, decision.detail)
         if isinstance(decision, Redeem):
             return (yield from self._redeem(facts, decision))
         if isinstance(decision, Join):
-            return (yield from self._join(facts, decision))
-        there = yield from self._is_there()
-        return answers.redirect(decision.url) if there else self._away(facts)
+            return (yield from self._join(facts, decision, refused))
+        return (yield from self._wait(facts, decision, refused))
 
     def cookie(self, facts: Facts, name: str, value: str, age_s: float) -> Cookie:
         """Return a cookie of ours."""
@@ -162,7 +164,7 @@ class Gate:
     def _read(self, room: str, text: str) -> GoodPass | None:
         return self.verifier.read(room, text, time.time())
 
-    def _tidy(self, now: float) -> Future[Reply | None] | None:
+    def _tidy(self, now: float) -> Call | None:
         """Do what is due; return the call that the request must wait for, if any."""
         if now >= self._tidy_at:
             self._tidy_at = now + 1
@@ -172,10 +174,10 @@ class Gate:
             self.due_at = min(self._tidy_at, self._stale_at)
         if self.verifier.fixed:
             return None
-        running = self._fetching is not None and not self._fetching.done()
+        running = self._fetching is not None and not self._fetching.future.done()
         if not running and now - self._fetched_at < FRESH_S:
             return None
-        must_wait = now >= self._stale_at and not (self.remote.down and self.verifier.ready)
+        must_wait = now >= self._stale_at and self.remote.health.state is State.UP
         call = self._fetch()
         return call if must_wait else None
 
@@ -192,43 +194,62 @@ class Gate:
         self._wishes -= 1
         return True
 
-    def _fetch(self) -> Future[Reply | None]:
+    def _fetch(self) -> Call:
         """Fetch the keys, unless that is under way."""
         running = self._fetching
-        if running is None or running.done():
+        if running is None or running.future.done():
             self._fetched_at = time.monotonic()
             running = self.remote.ask("GET", "/.well-known/jwks.json", then=self._fetched)
             self._fetching = running
         return running
 
-    def _fetched(self, reply: Reply | None) -> None:
-        if reply is not None and reply.status == 200 and self.verifier.load(reply.json()):
+    def _fetched(self, reply: Outcome) -> None:
+        if self.verifier.fixed or not isinstance(reply, Reply) or reply.status != 200:
+            return
+        if self.verifier.load(reply.json()):
             self._stale_at = time.monotonic() + STALE_S
             self.due_at = min(self._tidy_at, self._stale_at)
 
-    def _is_there(self) -> Generator[Future[Reply | None], Reply | None, bool]:
-        """Tell whether the waiting page can be reached; ask if that is not known."""
-        if not self.remote.down and time.monotonic() - self.remote.heard_at < HEARD_S:
-            return True
-        return (yield self._fetch()) is not None
+    def _pass_on(self, decision: PassOn) -> Steps:
+        """Let a request through; renew its session if that is due."""
+        visit = Visit(self, decision.good_pass, decision.finish)
+        if decision.renew and decision.good_pass is not None:
+            renewing = self.sessions.renew(decision.good_pass)
+            waits = self._inline and self.remote.health.state is State.UP
+            if renewing is not None and waits:
+                yield renewing
+        return visit
 
-    def _away(self, facts: Facts) -> Visit | Answer:
-        if self.options.when_away == "open":
+    def _wait(self, facts: Facts, wish: Wait, refused: bool) -> Steps:
+        """Send a browser to the waiting page, unless nobody is there; ask if that is not known."""
+        health = self.remote.health
+        down = health.state is State.DOWN
+        if health.state is State.UP and time.monotonic() - health.heard_at >= HEARD_S:
+            down = (yield self._fetch()) is NoAnswer.DOWN
+        return self._away(facts, refused) if down else answers.redirect(wish.url)
+
+    def _away(self, facts: Facts, refused: bool) -> Visit | Answer:
+        """Do what `when_away` says; who was refused stays out all the same."""
+        if self.options.when_away == "open" and not refused:
             return Visit(self)
         return answers.away(api=is_api(facts))
 
     def _redeem(self, facts: Facts, wish: Redeem) -> Steps:
         """Exchange a code for a pass; if that fails, the clean URL leads to the waiting page."""
-        reply = yield self.remote.ask("POST", "/v1/redeem", body={"code": wish.code}, once=True)
+        reply = yield self.remote.ask(
+            "POST", "/v1/redeem", body={"code": wish.code}, once=True, newcomer=True
+        )
+        if reply is NoAnswer.SHED:  # the code is still good
+            return answers.busy(api=is_api(facts))
         good_pass = None
-        if reply is not None and reply.status == 200:
+        if isinstance(reply, Reply) and reply.status == 200:
             session = reply.json()
             good_pass = yield from self._given(str(session.get("room")), session)
         if good_pass is None:
             return answers.redirect(wish.clean_url)
         return answers.redirect(wish.clean_url, self.pass_cookie(facts, good_pass))
 
-    def _join(self, facts: Facts, wish: Join) -> Steps:
+    def _join(self, facts: Facts, wish: Join, refused: bool) -> Steps:
         """Take a place for a program, and let it in when it is its turn."""
         headers = {"x-forwarded-for": address_of(self.options, facts)}
         if wish.ticket is not None:
@@ -236,25 +257,37 @@ class Gate:
         elif wish.key is not None:
             headers["idempotency-key"] = wish.key
         path = f"/v1/rooms/{wish.room}/tickets"
-        reply = yield self.remote.ask("POST", path, headers=headers, body={"enter": True})
-        view = reply.json() if reply is not None else {}
+        reply = yield self.remote.ask(
+            "POST", path, headers=headers, body={"enter": True}, newcomer=True
+        )
+        if not isinstance(reply, Reply):
+            return self._without_answer(reply, facts, wish, refused)
+        view = reply.json()
         if view.get("state") == "called":
             ticket = bearer(str(view.get("ticket")))
-            entered = yield self.remote.ask("POST", f"{path}/me/enter", headers=ticket)
-            if entered is not None and entered.status == 200:
+            entered = yield self.remote.ask(
+                "POST", f"{path}/me/enter", headers=ticket, newcomer=True
+            )
+            if isinstance(entered, Reply) and entered.status == 200:
                 view = entered.json()
         good_pass = yield from self._given(wish.room, view)
         if good_pass is not None:
             visit = Visit(self, good_pass)
             visit.fresh = good_pass
             return visit
-        if reply is None:
-            return self._away(facts)
         return self._told(facts, wish, reply, view)
 
-    def _given(
-        self, room: str, view: dict[str, Any]
-    ) -> Generator[Future[Reply | None], Reply | None, GoodPass | None]:
+    def _without_answer(
+        self, why: NoAnswer, facts: Facts, wish: Join, refused: bool
+    ) -> Visit | Answer:
+        """Answer a program whose join has no answer."""
+        if why is NoAnswer.DOWN:
+            return self._away(facts, refused)
+        if why is NoAnswer.SHED:
+            return answers.busy(api=True, room=wish.room, url=wish.url)
+        return answers.slow(room=wish.room, url=wish.url)
+
+    def _given(self, room: str, view: dict[str, Any]) -> Generator[Call, Outcome, GoodPass | None]:
         """Return the pass that Waitroom has just given; its key may be newer than ours."""
         text = view.get("pass")
         if not isinstance(text, str):
@@ -268,10 +301,10 @@ class Gate:
     def _told(self, facts: Facts, wish: Join, reply: Reply, view: dict[str, Any]) -> Answer:
         """Tell a program how long to wait."""
         if reply.status >= 300:
-            status = 429 if reply.status == 429 else 503
             after_s = int(reply.headers.get("retry-after") or answers.RETRY_AFTER_S)
             detail = str(view.get("detail") or "the waiting room refuses; try again")
             code = str(view.get("code") or "refused")
+            status = 429 if reply.status == 429 or code in _NOT_YET else 503
             return answers.problem(
                 status, code, detail, retry_after_s=after_s, room=wish.room, url=wish.url
             )
@@ -292,55 +325,3 @@ class Gate:
 
 def _nobody(_: str, __: str) -> None:
     return None
-
-
-def settled(gate: Gate, facts: Facts) -> Visit | Answer:
-    """Judge on this thread."""
-    steps = gate.judge(facts)
-    reply: Reply | None = None
-    started = False
-    while True:
-        try:
-            call = steps.send(reply) if started else next(steps)
-        except StopIteration as done:
-            outcome: Visit | Answer = done.value
-            return outcome
-        started = True
-        try:
-            reply = call.result(gate.remote.deadline_s + _GRACE_S)
-        except Exception:  # late, or the gate was closed meanwhile: the same for the visitor
-            gate.remote.late()
-            reply = None
-
-
-async def settled_async(gate: Gate, facts: Facts) -> Visit | Answer:
-    """Judge on the event loop."""
-    steps = gate.judge(facts)
-    try:
-        call = next(steps)
-        while True:
-            call = steps.send(await _waited(gate, call))
-    except StopIteration as done:
-        outcome: Visit | Answer = done.value
-        return outcome
-
-
-async def _waited(gate: Gate, call: Future[Reply | None]) -> Reply | None:
-    if not call.done():
-        import asyncio  # not needed by a WSGI gate
-
-        loop = asyncio.get_running_loop()
-        ready = asyncio.Event()
-
-        def tell(_: Future[Reply | None]) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-                loop.call_soon_threadsafe(ready.set)
-
-        call.add_done_callback(tell)
-        try:
-            async with asyncio.timeout(gate.remote.deadline_s + _GRACE_S):
-                await ready.wait()
-        except TimeoutError:
-            gate.remote.late()
-            return None
-    return None if call.cancelled() or call.exception() is not None else call.result()

@@ -46,6 +46,7 @@ class Options:
     keys: str | bytes | None = None
     cookie_secure: bool | None = None
     deadline_s: float = 0.2
+    away_after_s: float = 3.0
     base: str = field(init=False, repr=False)
     page: str = field(init=False, repr=False)
     rooms: tuple[str, ...] = field(init=False, repr=False)
@@ -94,6 +95,8 @@ class Options:
             raise InvalidInput("bypass_headers", f"needs {_SHORTEST_SECRET} characters or more")
         if not 0 < self.deadline_s <= 5:
             raise InvalidInput("deadline_s", "is more than 0 and at most 5 seconds")
+        if not 0 < self.away_after_s <= 60:
+            raise InvalidInput("away_after_s", "is more than 0 and at most 60 seconds")
 
 
 def _place(path: str, methods: Sequence[str] | None, room: str | None) -> Place:

@@ -1,8 +1,10 @@
 """Calls to Waitroom: each runs on a thread of a small pool, within a deadline, and never raises.
 
-Async and sync frameworks share it: `ask` returns a `Future`, which either can wait for. While
-Waitroom cannot be reached, calls return None at once, and one a second tries again.
-The HTTP client is the standard library's, loaded with the first call.
+Async and sync frameworks share it: `ask` returns a `Call`, whose future either can wait for. The
+queues before the threads are bounded, and a deadline starts when the call is made, so that a
+crowd at this gate looks like neither a slow Waitroom nor an absent one. Calls for newcomers have
+threads of their own: they cannot crowd out those for people with a pass. While Waitroom is down
+no call is made; `Health` finds out when it is back.
 """
 
 from __future__ import annotations
@@ -11,64 +13,39 @@ import json
 import logging
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-    from http.client import HTTPConnection
+from waitroom.gates.health import FEWEST_PROBES, Health
+from waitroom.gates.transport import NoAnswer, Outcome, Reply, Request, Transport
+from waitroom.gates.workers import LONGEST_QUEUED_S, Call, Workers
 
 log = logging.getLogger("waitroom.gates")
-PAUSE_S = 1.0
-"""How long no call is made after one has failed."""
+_GRACE_S = 0.05  # a call ends by its own deadline; this is for one that hangs even so
+_LONGEST_PROBE_S = 1.0
+_WORDS_OF_A_PROXY = {502: NoAnswer.DOWN, 504: NoAnswer.SLOW}
+"""Statuses of a proxy before Waitroom: it found nobody, or waited in vain. A 503 is Waitroom's."""
 
-_THREADS = 8
-_MOST_READ = 1_000_000
-_NOT_THERE = (502, 504)
-"""Statuses of a proxy whose Waitroom is away; a 503 comes from Waitroom itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer of Waitroom; header names are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    def json(self) -> dict[str, Any]:
-        """Return the JSON object in the body; empty if there is none."""
-        try:
-            document = json.loads(self.body)
-        except (ValueError, RecursionError):
-            return {}
-        return document if isinstance(document, dict) else {}
+_PROBE = Request("GET", "/healthz", {"connection": "close"}, once=True)
 
 
 class Remote:
     """Waitroom, as a gate reaches it."""
 
-    def __init__(self, base: str, deadline_s: float) -> None:
-        parts = urlsplit(base)
-        self._host, self._prefix = parts.netloc, parts.path
-        self._tls = parts.scheme == "https"
+    def __init__(self, base: str, deadline_s: float, away_after_s: float) -> None:
+        self._base = base
+        self._away_after_s = away_after_s
         self.deadline_s = deadline_s
+        self.background_s = max(2 * deadline_s, min(_LONGEST_PROBE_S, away_after_s / FEWEST_PROBES))
+        """The deadline of probes, and of calls that nobody has to wait for."""
         self.calls = 0
-        self.heard_at = 0.0
-        self.down = False
-        self._late = 0
-        self._retry_at = 0.0
-        self._idle: deque[HTTPConnection] = deque(maxlen=_THREADS)
-        self._pool: ThreadPoolExecutor | None = None
-        self._pid = 0
+        self._open()
 
-    @property
-    def resting(self) -> bool:
-        """Whether no calls are made now, because one has just failed."""
-        return self.down and time.monotonic() < self._retry_at
+    def _open(self) -> None:
+        self._pid = os.getpid()
+        self._transport = Transport(self._base)
+        self._newcomers = Workers("waitroom-gate-newcomers")
+        self._others = Workers("waitroom-gate")
+        self.health = Health(self._probe, self._away_after_s)
 
     def ask(
         self,
@@ -77,147 +54,101 @@ class Remote:
         *,
         headers: Mapping[str, str] | None = None,
         body: object = None,
+        newcomer: bool = False,
         deadline_s: float | None = None,
         once: bool = False,
-        then: Callable[[Reply | None], None] = lambda _: None,
-    ) -> Future[Reply | None]:
-        """Send a request; the result is None if Waitroom is away. `once` forbids a second try.
+        then: Callable[[Outcome], None] = lambda _: None,
+    ) -> Call:
+        """Send a request. `then` gets the outcome first, on the thread that received it.
 
-        `then` gets the reply first, on the thread that received it.
+        A call for a newcomer ends by `deadline_s`. Others go on in the background: a visitor
+        waits for them no longer than that, but their answer still counts.
         """
-        if self.resting:
-            then(None)
-            return _nothing()
-        self._retry_at = time.monotonic() + PAUSE_S  # while it is down, one call at a time
+        if self._pid != os.getpid():  # a server may fork after we were made
+            self._transport.close()
+            self._open()
+        call = Call(self.deadline_s + _GRACE_S)
+        request = Request(method, path, *_content(headers, body), once=once)
+        limit_s = deadline_s or (self.deadline_s if newcomer else self.background_s)
+
+        def run() -> Outcome:
+            call.started_at = time.monotonic()
+            outcome = self._outcome(call.started_at - call.asked_at, request, limit_s)
+            _tell(then, outcome, request)
+            return outcome
+
+        if self.health.is_down():
+            return _ended(call, NoAnswer.DOWN, then, request)
+        future = (self._newcomers if newcomer else self._others).submit(run)
+        if future is None:
+            return _ended(call, NoAnswer.SHED, then, request)
         self.calls += 1
-        data = None if body is None else json.dumps(body).encode()
-        sent = {"connection": "keep-alive", "cache-control": "no-cache", **(headers or {})}
-        if data is not None:
-            sent["content-type"] = "application/json"
-        until = time.monotonic() + (deadline_s or self.deadline_s)
+        call.future = future
+        return call
 
-        def run() -> Reply | None:
-            reply = self._call(method, path, sent, data, until, once)
-            try:
-                then(reply)
-            except Exception:
-                log.exception("an answer of Waitroom could not be used: %s %s", method, path)
-            return reply
-
-        return self._threads().submit(run)
+    def gave_up(self, call: Call) -> NoAnswer:
+        """Note that a visitor waits no longer for a call; return why it has no answer."""
+        if call.started_at is None or call.future.cancelled():  # queued, or the gate was closed
+            return NoAnswer.SHED
+        self.health.failed(NoAnswer.SLOW)
+        return NoAnswer.DOWN if self.health.is_down() else NoAnswer.SLOW
 
     def close(self) -> None:
         """Close the connections and end the threads; a later call opens them again."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
-        self._drop()
+        self.health.close()
+        self._newcomers.close()
+        self._others.close()
+        self._transport.close()
+        self._open()
 
-    def late(self) -> None:
-        """Note that a call did not come back in time: a second in a row is an outage."""
-        self._late += 1
-        if self._late > 1:
-            self._failed()
+    def _outcome(self, queued_s: float, request: Request, limit_s: float) -> Outcome:
+        if queued_s > LONGEST_QUEUED_S:
+            return NoAnswer.SHED
+        if self.health.is_down():  # since it was queued
+            return NoAnswer.DOWN
+        outcome = self._sent(request, limit_s)
+        if isinstance(outcome, Reply):
+            self.health.heard()
+            return outcome
+        self.health.failed(outcome)
+        down = outcome is NoAnswer.SLOW and self.health.is_down()
+        return NoAnswer.DOWN if down else outcome
 
-    def _failed(self) -> None:
-        self.down, self._retry_at = True, time.monotonic() + PAUSE_S
+    def _sent(self, request: Request, limit_s: float) -> Outcome:
+        outcome = self._transport.send(request, limit_s)
+        if isinstance(outcome, Reply):
+            return _WORDS_OF_A_PROXY.get(outcome.status, outcome)
+        return outcome
 
-    def _drop(self) -> None:
-        while self._idle:
-            self._idle.pop().close()
-
-    def _threads(self) -> ThreadPoolExecutor:
-        from concurrent.futures import ThreadPoolExecutor
-
-        if self._pool is None or self._pid != os.getpid():  # a server may fork after we were made
-            self._drop()
-            self._pid = os.getpid()
-            self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="waitroom-gate")
-        return self._pool
-
-    def _call(
-        self,
-        method: str,
-        path: str,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        until: float,
-        once: bool,
-    ) -> Reply | None:
-        from http.client import HTTPException
-
-        try:
-            try:
-                kept = None if once else self._idle.pop()
-            except IndexError:
-                kept = None
-            try:
-                reply = self._exchange(kept, method, path, headers, body, until)
-            except (OSError, HTTPException):
-                if kept is None:
-                    raise
-                # The server closes connections that were idle for long: that is not an outage.
-                reply = self._exchange(None, method, path, headers, body, until)
-        except TimeoutError:
-            self.late()
-            return None
-        except (OSError, HTTPException, ValueError):
-            self._failed()
-            return None
-        if reply.status in _NOT_THERE:
-            self._failed()
-            return None
-        self.down, self._late, self.heard_at = False, 0, time.monotonic()
-        return reply
-
-    def _exchange(
-        self,
-        kept: HTTPConnection | None,
-        method: str,
-        path: str,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        until: float,
-    ) -> Reply:
-        connection = kept or self._connection(_left(until))
-        try:
-            connection.timeout = _left(until)
-            if connection.sock is None:
-                connection.connect()
-            connection.sock.settimeout(_left(until))
-            connection.request(method, self._prefix + path, body, dict(headers))
-            connection.sock.settimeout(_left(until))
-            answer = connection.getresponse()
-            data = answer.read(_MOST_READ)
-            if answer.length:
-                raise OSError("the answer broke off, or is longer than any that we ask for")
-            reply = Reply(answer.status, {k.lower(): v for k, v in answer.getheaders()}, data)
-        except BaseException:
-            connection.close()
-            raise
-        if answer.will_close or not answer.isclosed() or len(self._idle) >= _THREADS:
-            connection.close()
-        else:
-            self._idle.append(connection)
-        return reply
-
-    def _connection(self, timeout_s: float) -> HTTPConnection:
-        from http.client import HTTPConnection, HTTPSConnection
-
-        return (HTTPSConnection if self._tls else HTTPConnection)(self._host, timeout=timeout_s)
+    def _probe(self) -> NoAnswer | None:
+        outcome = self._sent(_PROBE, self.background_s)
+        return None if isinstance(outcome, Reply) else outcome
 
 
-def _nothing() -> Future[Reply | None]:
+def _content(
+    headers: Mapping[str, str] | None, body: object
+) -> tuple[Mapping[str, str], bytes | None]:
+    """Return the headers and the body to send."""
+    sent = {"connection": "keep-alive", "cache-control": "no-cache", **(headers or {})}
+    if body is None:
+        return sent, None
+    return {**sent, "content-type": "application/json"}, json.dumps(body).encode()
+
+
+def _tell(then: Callable[[Outcome], None], outcome: Outcome, request: Request) -> None:
+    try:
+        then(outcome)
+    except Exception:
+        log.exception(
+            "an answer of Waitroom could not be used: %s %s", request.method, request.path
+        )
+
+
+def _ended(call: Call, why: NoAnswer, then: Callable[[Outcome], None], request: Request) -> Call:
+    """End a call that is not made."""
     from concurrent.futures import Future
 
-    future: Future[Reply | None] = Future()
-    future.set_result(None)
-    return future
-
-
-def _left(until: float) -> float:
-    """Return how long a call may still take."""
-    left = until - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
+    _tell(then, why, request)
+    call.future = Future()
+    call.future.set_result(why)
+    return call

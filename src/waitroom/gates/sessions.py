@@ -8,17 +8,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from waitroom.gates.announcements import Announcements
 from waitroom.gates.decision import GoodPass
+from waitroom.gates.health import State
 from waitroom.gates.keys import Verifier
 from waitroom.gates.options import Options
-from waitroom.gates.remote import Remote, Reply
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
+from waitroom.gates.remote import Remote
+from waitroom.gates.transport import NoAnswer, Outcome, Reply, is_verdict
+from waitroom.gates.workers import Call
 
 CHECKED_S = 1.0
 """How long a strict gate trusts a reply."""
@@ -29,6 +30,7 @@ WATCH_S = 5.0
 _AGAIN_S = 15.0  # while a room holds: for sessions seen here after the first announcement
 _RETRY_S = 5.0
 _MOST = 20_000
+_CLOCKS_S = 60.0  # more than clocks may differ: nobody takes a pass that ended before
 _OWED_AT_ONCE = 20
 
 
@@ -39,6 +41,19 @@ class Renewal(NamedTuple):
     fresh: GoodPass | None = None
 
 
+@dataclass(slots=True)
+class Check:
+    """The last check of a pass: the call, and what its answer said until when."""
+
+    call: Call | None = None
+    good: bool = False
+    until: float = 0.0
+
+
+Session: TypeAlias = tuple[str, int] | str
+"""Room and number of a session; the text of a pass that has no session, or that is over."""
+
+
 class Sessions:
     """What a gate knows about sessions beyond their passes."""
 
@@ -46,33 +61,71 @@ class Sessions:
         self._rooms = options.rooms
         self._remote = remote
         self._verifier = verifier
-        self._checked: dict[str, tuple[float, bool]] = {}
+        self._checks: dict[str, Check] = {}
+        self._refused: dict[Session, float] = {}
         self._renewals: dict[str, Renewal] = {}
         self._owed: dict[str, GoodPass] = {}
         self._watch_at = 0.0
         self._announcements = Announcements(remote)
         self._announced_at: dict[str, float] = {}
 
-    def still_inside(
-        self, good_pass: GoodPass
-    ) -> Generator[Future[Reply | None], Reply | None, bool]:
-        """Ask whether a session goes on; while Waitroom is away, its signature and end decide."""
-        until, good = self._checked.get(good_pass.text, (0.0, False))
-        now = time.monotonic()
-        if now < until:
-            return good
-        reply = yield self._remote.ask(
-            "GET", f"/v1/check?room={good_pass.room}", headers=bearer(good_pass.text)
-        )
-        if reply is None or reply.status >= 500:
-            return True
-        good = reply.status == 204
-        if len(self._checked) >= _MOST:
-            self._checked.clear()
-        self._checked[good_pass.text] = (now + CHECKED_S, good)
-        return good
+    def still_inside(self, good_pass: GoodPass) -> Generator[Call, Outcome, bool | NoAnswer]:
+        """Ask whether a session goes on.
 
-    def renew(self, good_pass: GoodPass) -> Future[Reply | None] | None:
+        Without an answer the last refusal stands; where there was none, signature and end decide.
+        While Waitroom is slow nobody waits, but its answer counts when it comes. SHED if this gate
+        is too busy to ask.
+        """
+        check = self._check(good_pass)
+        now = time.monotonic()
+        if now < check.until:
+            return check.good
+        if check.call is None or check.call.future.done():
+            path, then = f"/v1/check?room={good_pass.room}", partial(self._checked, good_pass, now)
+            headers = bearer(good_pass.text)
+            check.call = self._remote.ask("GET", path, headers=headers, then=then)
+        outcome: Outcome = NoAnswer.SLOW
+        if self._remote.health.state is not State.SLOW:
+            outcome = yield check.call
+        if is_verdict(outcome):
+            return outcome.status == 204
+        if self._is_refused(good_pass):
+            return False
+        return NoAnswer.SHED if outcome is NoAnswer.SHED else True
+
+    def _check(self, good_pass: GoodPass) -> Check:
+        check = self._checks.get(good_pass.text)
+        if check is None:
+            if len(self._checks) >= _MOST:
+                self._checks.clear()
+            check = self._checks[good_pass.text] = Check()
+        return check
+
+    def _checked(self, good_pass: GoodPass, asked_at: float, outcome: Outcome) -> None:
+        if not is_verdict(outcome):
+            return
+        check = self._check(good_pass)
+        check.good, check.until = outcome.status == 204, asked_at + CHECKED_S
+        if check.good:
+            self._refused.pop((good_pass.room, good_pass.sid), None)
+            self._refused.pop(good_pass.text, None)
+        else:
+            self._refuse(good_pass)
+
+    def _refuse(self, good_pass: GoodPass) -> None:
+        """Remember a refusal while its pass could be good; the oldest go if there are too many."""
+        if len(self._refused) >= _MOST:
+            known = list(self._refused.items())
+            over = [session for session, expires_s in known if expires_s < time.time() - _CLOCKS_S]
+            for session in over or [session for session, _ in known[: _MOST // 2]]:
+                self._refused.pop(session, None)
+        self._refused[_session(good_pass)] = good_pass.expires_s
+
+    def _is_refused(self, good_pass: GoodPass) -> bool:
+        session = good_pass.room, good_pass.sid
+        return session in self._refused or good_pass.text in self._refused
+
+    def renew(self, good_pass: GoodPass) -> Call | None:
         """Begin to renew a session, unless that was just tried or is not possible."""
         known, now = self._renewals.get(good_pass.text), time.monotonic()
         if known is not None and now < known.again_at:
@@ -110,14 +163,14 @@ class Sessions:
                 self._remote.ask("GET", f"/v1/rooms/{room}", then=partial(self._watched, room))
 
     def _tell_finished(self, good_pass: GoodPass) -> None:
-        def then(reply: Reply | None) -> None:
-            if reply is not None and reply.status < 500:
+        def then(outcome: Outcome) -> None:
+            if is_verdict(outcome):
                 self._owed.pop(good_pass.text, None)
 
         self._remote.ask("POST", "/v1/passes/finish", headers=bearer(good_pass.text), then=then)
 
-    def _renewed(self, good_pass: GoodPass, reply: Reply | None) -> None:
-        if reply is None or reply.status >= 500:
+    def _renewed(self, good_pass: GoodPass, reply: Outcome) -> None:
+        if not is_verdict(reply):
             return
         text = str(reply.json().get("pass") or "")
         fresh = self._verifier.read(good_pass.room, text, time.time()) if text else None
@@ -125,8 +178,8 @@ class Sessions:
             fresh = None
         self._renewals[good_pass.text] = Renewal(math.inf, fresh)
 
-    def _watched(self, room: str, reply: Reply | None) -> None:
-        if reply is None or reply.status != 200:
+    def _watched(self, room: str, reply: Outcome) -> None:
+        if not isinstance(reply, Reply) or reply.status != 200:
             return
         if reply.json().get("holding") is True:
             self._announce(room)
@@ -145,3 +198,10 @@ class Sessions:
 def bearer(token: str) -> dict[str, str]:
     """Return the header that shows a pass or a ticket."""
     return {"authorization": f"Bearer {token}"}
+
+
+def _session(good_pass: GoodPass) -> Session:
+    """Return what a refusal is about: every pass of a session, unless this pass is just over."""
+    if good_pass.sid and time.time() < good_pass.expires_s:
+        return good_pass.room, good_pass.sid
+    return good_pass.text

@@ -13,7 +13,8 @@ from typing import Any
 
 from waitroom.gates.answers import Answer
 from waitroom.gates.decision import Facts
-from waitroom.gates.gate import Gate, settled
+from waitroom.gates.gate import Gate
+from waitroom.gates.judging import settled
 from waitroom.gates.options import Options
 
 Environ = dict[str, Any]
