@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from waitroom.engine import ticket_views
 from waitroom.engine.batcher import Batcher, failed
+from waitroom.engine.memory import RoomMemory
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall, Session
 from waitroom.engine.protocol.replies import EnteredTicket, Reply
@@ -174,14 +175,15 @@ class Crowd:
         if not self._runner.knows(room):
             self._ring.read(check_room_name(room), text)  # a forged ticket must not cost a call
             await self._runner.know(room)
-        return self._read(room, text)
+        return self._read(room, text, self._runner.memory(room))
 
     def poll(self, room: str, ticket: str | PresentedTicket) -> Awaitable[TicketView]:
         """Poll a ticket together with the others of this moment; see `Engine.poll`."""
-        if not self._runner.knows(room):
+        memory = self._runner.memories.get(room)
+        if memory is None or memory.policy is None:
             return self._poll_unknown(room, ticket)
         try:
-            presented = self._read(room, ticket)
+            presented = self._read(room, ticket, memory)
         except WaitroomError as error:
             return failed(error)
         return self._submit_poll(room, presented)
@@ -298,8 +300,9 @@ class Crowd:
         try:
             if join.ticket is not None:
                 old = ring.read(room, join.ticket)
-                if not self._too_old(old):
-                    return self._read(room, join.ticket)
+                memory = self._runner.memory(room)
+                if not self._too_old(old, memory):
+                    return self._read(room, join.ticket, memory)
                 ticket_id = old.id  # an expired place does not keep its holder from a new one
             elif join.visitor is not None:
                 ticket_id = ring.visitor_id(room, join.visitor)
@@ -309,13 +312,12 @@ class Crowd:
             return error
         return PresentedTicket(Ticket(room, ticket_id, 0, 0, int(self._now_s())))
 
-    def _read(self, room: str, text: str | PresentedTicket) -> PresentedTicket:
+    def _read(self, room: str, text: str | PresentedTicket, memory: RoomMemory) -> PresentedTicket:
         if isinstance(text, PresentedTicket):
             return text
         ticket = self._ring.read(room, text)
-        if self._too_old(ticket):
+        if self._too_old(ticket, memory):
             raise InvalidTicket("it is too old; join again for a new one")
-        memory = self._runner.memory(room)
         if ticket.epoch > memory.epoch:
             memory.saw_epoch(ticket.epoch)
         return PresentedTicket(ticket, text)
@@ -323,16 +325,18 @@ class Crowd:
     def _read_all(
         self, room: str, tickets: Sequence[str | PresentedTicket]
     ) -> list[PresentedTicket | WaitroomError]:
+        # A name that somebody made up must leave nothing behind.
+        memory = self._runner.memories.get(room) or RoomMemory()
         presented: list[PresentedTicket | WaitroomError] = []
         for ticket in tickets:
             try:
-                presented.append(self._read(room, ticket))
+                presented.append(self._read(room, ticket, memory))
             except WaitroomError as error:
                 presented.append(error)
         return presented
 
-    def _too_old(self, ticket: Ticket) -> bool:
-        policy = self._runner.memory(ticket.room).policy
+    def _too_old(self, ticket: Ticket, memory: RoomMemory) -> bool:
+        policy = memory.policy
         life = policy.ticket_ttl_s if policy else None
         return life is not None and self._now_s() > ticket.issued_s + life
 

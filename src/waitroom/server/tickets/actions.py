@@ -68,8 +68,7 @@ def shown(server: Server, request: VisitorRequest, view: TicketView) -> Answer:
 def poll_known(server: Server, request: VisitorRequest) -> asyncio.Future[TicketView] | None:
     """Poll a ticket of a room that is known here: nearly every request. None for another room."""
     room = request.room
-    known = room in server.boards.known and server.engine.policy_of(room) is not None
-    if not known or server.backend_health.is_away(room):
+    if room not in server.boards.known or server.backend_health.is_away(room):
         return None
     polled = server.engine.poll(room, request.ticket)
     return polled if isinstance(polled, asyncio.Future) else asyncio.ensure_future(polled)
