@@ -1,33 +1,32 @@
-"""Connections that take their time: cut, bounded in number, and in nobody's way."""
+"""Connections that take their time: cut, bounded in number and memory, and in nobody's way."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import random
-import statistics
-import subprocess
-import sys
+import re
+import socket
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.support.clients import HOST, request
+from tests.support.clients import HOST, Reply, Wire, request
 from tests.support.counts import count
 from tests.support.serving import Serving, serving, sockets
 
 LONGEST_S = 120.0
-MOMENT_S = 0.05
 ARRIVE_S = 2.0
 LIMIT = 32
+VISITORS = 8
 HEAD = b"POST /v1/rooms/hall/tickets HTTP/1.1\r\nHost: x\r\n"
 ADMIN = b"POST /v1/admin/rooms HTTP/1.1\r\nHost: x\r\n"
 BODY = b"Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
 CHUNKED = b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"
 # How many of them there are (one in so many), what each sends at once, and what then again and
 # again, as if over a very bad line.
-KINDS = {
+SENDERS = {
     "silent": (1, b"", b""),
     "slow header": (1, HEAD + b"X-A: ", b"a"),
     "slow body": (1, HEAD + BODY, b" "),
@@ -35,20 +34,19 @@ KINDS = {
     "slow chunks": (10, HEAD + CHUNKED, b"1\r\n \r\n"),
     "idle after an answer": (10, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", b""),
 }
-PROBE = """
-import json, select, socket, sys, time
-took = []
-while not select.select([sys.stdin], [], [], 0.02)[0]:
-    began = time.monotonic()
-    with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 30) as one:
-        one.sendall(b"GET /healthz HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n")
-        assert one.recv(100).startswith(b"HTTP/1.1 200"), "not healthy"
-    took.append(time.monotonic() - began)
-print(json.dumps(took))
-"""
+FILE = b"GET /static/waiting/page.js HTTP/1.1\r\nHost: x\r\n\r\n"
+SMALL = b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + 98 * b"a:\r\n" + b"\r\n"
+# What each asks for again and again, without ever reading an answer. The files are more than the
+# system buffers; behind them, small requests take many times their size once they are parsed.
+READERS = {"files": FILE * 20_000, "small requests behind files": FILE * 1_000 + SMALL * 2_000}
+
+SMALL_WINDOW = 4_096
+SENDER_KB, READER_KB, OTHER_KB = 32, 512, 32_768
+"""Most memory for a slow sender, for a slow reader (a read of 256 KB that is not parsed yet, what
+is parsed, and an answer), and for everything else together."""
 
 
-async def linger(port: int, first: bytes, more: bytes) -> bool:
+async def send_slowly(port: int, first: bytes, more: bytes) -> bool:
     """Be slow until the server has enough; tell whether it had."""
     await asyncio.sleep(random.uniform(0, ARRIVE_S))
     reader, writer = await asyncio.open_connection(HOST, port)
@@ -69,35 +67,111 @@ async def linger(port: int, first: bytes, more: bytes) -> bool:
     return False
 
 
-@contextlib.contextmanager
-def health(port: int) -> Iterator[list[float]]:
-    """Ask for health meanwhile, each time on a new connection; the list holds the times after.
+async def never_read(port: int, asked: bytes) -> bool:
+    """Ask and ask, and read nothing, until the server has enough; tell whether it had."""
+    await asyncio.sleep(random.uniform(0, ARRIVE_S))
+    loop = asyncio.get_running_loop()
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_WINDOW)
+        client.setblocking(False)
+        await loop.sock_connect(client, (HOST, port))
+        try:
+            async with asyncio.timeout(LONGEST_S):
+                # It is never all taken: the answers would be many times what the system buffers.
+                while True:
+                    await loop.sock_sendall(client, asked)
+        except ConnectionError:
+            return True
+        except TimeoutError:
+            return False
 
-    In a process of its own: here a thousand slow clients would slow the asking down as well.
-    """
-    command = [sys.executable, "-c", PROBE, str(port)]
-    took: list[float] = []
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as probe:
-        yield took
-        took += json.loads(probe.communicate(timeout=60)[0])
+
+@dataclass(slots=True)
+class Others:
+    """Everybody else: visitors who join, poll and leave, each on connections of their own."""
+
+    port: int
+    room: str
+    served: int = 0
+    wrong: list[Reply | Exception] = field(default_factory=list)
+
+    async def visit(self) -> None:
+        """Join, poll, look after the server's health, and leave."""
+        tickets = f"/v1/rooms/{self.room}/tickets"
+        async with Wire(self.port) as wire:
+            joined = await wire.ask("POST", tickets, body=b"")
+            ticket = str(joined.json().get("ticket"))
+            polled = await wire.ask("GET", f"{tickets}/{ticket}")
+            healthy = await wire.ask("GET", "/healthz")
+            left = await wire.ask("DELETE", f"{tickets}/{ticket}")
+        right = polled.status == 200 and (ticket, "waiting") == (
+            polled.json()["ticket"],
+            polled.json()["state"],
+        )
+        statuses = joined.status, healthy.status, left.status
+        if right and statuses == (201, 200, 204):
+            self.served += 1
+        else:
+            self.wrong += [joined, polled, healthy, left]
 
 
-async def test_slow_ones_are_cut_and_harm_nobody(served: Serving) -> None:
-    """Every kind of slowness is cut off; meanwhile `/healthz` answers about as fast as before."""
+@contextlib.asynccontextmanager
+async def everybody_else(server: Serving, room: str) -> AsyncIterator[Others]:
+    """Let visitors come and go while the block runs."""
+    others, over = Others(server.port, room), asyncio.Event()
+
+    async def visit_again() -> None:
+        while not (over.is_set() or others.wrong):
+            try:
+                async with asyncio.timeout(LONGEST_S):
+                    await others.visit()
+            except (OSError, EOFError) as error:
+                others.wrong.append(error)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(VISITORS):
+            group.create_task(visit_again())
+        try:
+            yield others
+        finally:
+            over.set()
+
+
+def most_kb(pid: int) -> int:
+    """Return the most resident memory that a process has had since `forget_most`."""
+    match = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert match
+    return int(match[1])
+
+
+def forget_most(pid: int) -> None:
+    """Let the kernel count the most memory of a process from now on."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+async def test_slow_ones_are_cut_and_harm_nobody(tmp_path: Path) -> None:
+    """Slow senders and readers are cut and cost little; meanwhile everybody else is served."""
     many = count("slow_connections")
-    with health(served.port) as alone:
-        await asyncio.sleep(2)
-    with health(served.port) as took:
-        kinds = {
-            kind: asyncio.gather(*(linger(served.port, *sent) for _ in range(many // part)))
-            for kind, (part, *sent) in KINDS.items()
-        }
-        for kind, done in kinds.items():
-            assert all(await done), kind
-    # The first is our yardstick: the same machine, a moment ago. A server that served one slow
-    # client after the other would take seconds.
-    assert statistics.median(took) < 10 * max(statistics.median(alone), MOMENT_S)
+    senders = {kind: many // part for kind, (part, *_) in SENDERS.items()}
+    with serving(tmp_path) as server:
+        worker, port = server.workers[0], server.port
+        room = server.new_room("hall", mode="paused")
+        async with everybody_else(server, room) as others:
+            forget_most(worker)
+            before_kb = most_kb(worker)
+            kinds = {
+                kind: asyncio.gather(*(send_slowly(port, *sent) for _ in range(senders[kind])))
+                for kind, (_, *sent) in SENDERS.items()
+            }
+            kinds |= {
+                kind: asyncio.gather(*(never_read(port, asked) for _ in range(many // 2)))
+                for kind, asked in READERS.items()
+            }
+            cut = {kind: all(await done) for kind, done in kinds.items()}
+            grown_kb = most_kb(worker) - before_kb
+    assert dict.fromkeys(kinds, True) == cut
+    assert ([], True) == (others.wrong, others.served > VISITORS)
+    assert grown_kb < SENDER_KB * sum(senders.values()) + READER_KB * many + OTHER_KB
 
 
 async def test_silent_ones_are_bounded(tmp_path: Path) -> None:

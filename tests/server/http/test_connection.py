@@ -17,13 +17,14 @@ from waitroom.server.http import answers
 from waitroom.server.http.answers import Answer
 from waitroom.server.http.bodies import Receive, Send
 from waitroom.server.http.bridge import HttpRequest
-from waitroom.server.http.connection import HEAD_S, UNREAD_S, Connection
+from waitroom.server.http.connection import HEAD_S, TURN, UNREAD_S, Connection
 from waitroom.server.http.connections import Connections
 
 HOST = b"Host: x\r\n"
 GET, POST = b"GET /lane HTTP/1.1\r\n" + HOST, b"POST /plain HTTP/1.1\r\n" + HOST
 LANE = b"GET /lane HTTP/1.1\r\n" + HOST + b"\r\n"
 PLAIN = b"GET /plain HTTP/1.1\r\n" + HOST + b"\r\n"
+LARGE = 20_000_000  # more than the system buffers
 LAST = b"GET /lane HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
 
 
@@ -43,6 +44,12 @@ class Site:
         self.clients.append(client)
         if request.target == b"/fault":
             raise RuntimeError("on purpose")
+        if request.target == b"/now":
+            client.answer(Answer(200, answers.JSON, b'"now"'))
+            return True
+        if request.target == b"/large":
+            client.answer(Answer(200, answers.JSON, b"x" * LARGE))
+            return True
         if request.path_and_query()[0] != "/lane":
             return False
         self.seen.append("lane")
@@ -127,6 +134,22 @@ async def test_thousands_in_one_packet(site: Site) -> None:
     """No recursion, no lost answer."""
     data = await site.ask(PLAIN * 2_000 + LAST)
     assert [200] * 2_001 == statuses(data)
+
+
+async def test_requests_after_pipelined_ones(site: Site) -> None:
+    """Reading goes on once no request has to wait."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
+    for _ in range(3):
+        writer.write(PLAIN + LANE)
+        async with asyncio.timeout(20):
+            await reader.readuntil(b'"lane"')
+    writer.close()
+
+
+async def test_a_head_that_begins_after_thousands(site: Site) -> None:
+    """What came before it in the same packet does not count as its size."""
+    data = await site.ask(PLAIN * 3_000 + LAST[:20], LAST[20:])
+    assert [200] * 3_001 == statuses(data)
 
 
 async def test_byte_by_byte(site: Site) -> None:
@@ -257,6 +280,44 @@ async def test_a_client_that_does_not_read(site: Site) -> None:
     late(site, UNREAD_S)
     async with asyncio.timeout(20):
         await site.gone.wait()
+    writer.transport.abort()
+
+
+async def test_one_connection_leaves_others_their_turn(site: Site) -> None:
+    """Of thousands of requests in one packet a few are answered, then those of the others."""
+    _, many = await asyncio.open_connection("127.0.0.1", site.port)
+    reader, other = await asyncio.open_connection("127.0.0.1", site.port)
+    await asyncio.to_thread(wait_for, lambda: len(site.connections.open) == 2, "both")
+    at_once = LANE.replace(b"lane", b"now")
+    many.write(at_once * 5_000)
+    other.write(at_once)
+    async with asyncio.timeout(20):
+        await reader.readuntil(b'"now"')
+    first = next(client for client in site.clients if client.client == peer_of(other))
+    assert site.clients.index(first) <= 2 * TURN
+    for writer in (many, other):
+        writer.transport.abort()
+
+
+def peer_of(writer: asyncio.StreamWriter) -> tuple[str, int]:
+    """Return what the server knows a client by."""
+    host, port = writer.get_extra_info("sockname")
+    return host, port
+
+
+@pytest.mark.parametrize("times", [1, 1_000])
+async def test_a_client_that_asks_and_does_not_read(site: Site, times: int) -> None:
+    """However much it asks for, one answer is kept for it, and it is cut off as soon."""
+    asked = LANE.replace(b"lane", b"large")
+    _, writer = await asyncio.open_connection("127.0.0.1", site.port, limit=1024)
+    writer.write(asked * times)
+    await asyncio.to_thread(
+        wait_for, lambda: bool(site.clients) and not site.clients[-1].writable, "a full buffer"
+    )
+    assert 1 == len(site.clients)
+    late(site, UNREAD_S)
+    await asyncio.to_thread(wait_for, lambda: not site.connections.open, "the end")
+    assert 1 == len(site.clients)
     writer.transport.abort()
 
 

@@ -34,6 +34,14 @@ log = logging.getLogger("waitroom.connection")
 
 MOST_HEAD = 65_536
 MOST_HEADERS = 100
+PART = 4_096
+"""Bytes that are parsed at once. While a request waits for those before it, no more are: one read
+may bring thousands, and parsed they take many times their size (2 MB for each slow reader of
+tests/acceptance/test_slow_clients.py, before there was this bound)."""
+
+TURN = 16
+"""Requests of one connection that are begun in a row; then all others have their turn."""
+
 HEAD_S = 8.0
 """From the first byte of a request's head to its last."""
 
@@ -71,6 +79,9 @@ class Connection(asyncio.Protocol):
         self._deaf = False
         self._over = False
         self._in_next = False
+        self._begun = 0
+        self._resting = False
+        self._unparsed = b""
         self._in_message = self._in_head = False
         self._target = b""
         self._headers: Headers = []
@@ -101,6 +112,7 @@ class Connection(asyncio.Protocol):
         self._deaf = self._over = True
         self._parser = None  # it holds our methods: a cycle
         self._queue.clear()
+        self._unparsed = b""
         self._shared.remove(self)
         self._tell_bridge()
 
@@ -117,7 +129,10 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Go on."""
         self.writable = True
-        self.deadline = _NEVER if self.request else self._shared.now + self._shared.idle_s
+        if self.request is None:
+            self._await_request()
+        else:
+            self.deadline = _NEVER
         if self.on_writable is not None:
             self.on_writable()
         self._next()
@@ -133,9 +148,24 @@ class Connection(asyncio.Protocol):
         return self.request is not None or bool(self._queue)
 
     def data_received(self, data: bytes) -> None:
-        """Read requests."""
+        """Read requests; no more are read while one has to wait."""
+        if self._deaf:
+            return
+        if len(data) > PART:
+            data, self._unparsed = data[:PART], data[PART:]
+        self._begun = 0
+        self._in_next = True  # what is answered meanwhile must not parse the next part
+        self._parse(data)
+        self._in_next = False
+        if self._queue or self._unparsed:
+            self._next()
+        if self._queue:
+            self.transport.pause_reading()
+
+    def _parse(self, data: bytes) -> None:
+        """Parse a part of what came."""
         parser = self._parser
-        if self._deaf or parser is None:
+        if parser is None:
             return
         try:
             parser.feed_data(data)
@@ -150,8 +180,8 @@ class Connection(asyncio.Protocol):
             self._size += len(data)
             if self._size > MOST_HEAD:
                 self._refuse(HeadTooLarge(f"the head takes at most {MOST_HEAD} bytes"))
-        if self._queue:
-            self.transport.pause_reading()
+        if self._deaf:
+            self._unparsed = b""
 
     # The parser ------------------------------------------------------------------------------
 
@@ -161,7 +191,7 @@ class Connection(asyncio.Protocol):
         self._target = b""
         self._headers = []
         self._size = 0
-        if self.request is None:
+        if self.request is None and self.writable:
             self.deadline = self._shared.now + HEAD_S + SWEEP_S
 
     def on_url(self, url: bytes) -> None:
@@ -193,7 +223,8 @@ class Connection(asyncio.Protocol):
         elif int(watched.get(b"content-length") or 0) > MOST_OPERATOR_BODY:
             self._refuse(BodyTooLarge(TOO_LARGE.format(MOST_OPERATOR_BODY)))
         elif self.request is None:
-            self.deadline = self._shared.now + BODY_S + SWEEP_S
+            if self.writable:
+                self.deadline = self._shared.now + BODY_S + SWEEP_S
             if b"expect" in watched:
                 self.transport.write(_CONTINUE)
 
@@ -223,7 +254,8 @@ class Connection(asyncio.Protocol):
             version,
             parser.should_keep_alive() and not parser.should_upgrade(),
         )
-        if self.request is None and not self._queue and self.writable:
+        ready = self.request is None and not self._queue and self.writable
+        if ready and self._begun < TURN:
             self._begin(request)
         else:
             self._queue.append(request)
@@ -232,6 +264,7 @@ class Connection(asyncio.Protocol):
 
     def _begin(self, request: HttpRequest) -> None:
         self.request = request
+        self._begun += 1
         self.deadline = _NEVER
         lane = self._shared.lane
         if lane is None or not lane(self, request):
@@ -287,27 +320,52 @@ class Connection(asyncio.Protocol):
         if not request.keep_alive:
             self.close()
             return
-        # A head that has begun has its time, and so has a connection on which nothing comes.
-        self.deadline = self._shared.now + (HEAD_S if self._in_message else self._shared.idle_s)
+        if self.writable:  # else it has until `UNREAD_S` to read
+            self._await_request()
         if self._queue or self._deaf:
             self._next()
+
+    def _await_request(self) -> None:
+        """A head that has begun has its time, and so has a connection on which nothing comes."""
+        self.deadline = self._shared.now + (HEAD_S if self._in_message else self._shared.idle_s)
 
     def _next(self) -> None:
         """Begin the requests that wait; not by recursion, for there may be thousands."""
         if self._in_next:
             return
         self._in_next = True
-        while self._queue and self.request is None and self.writable:
-            self._begin(self._queue.popleft())
+        while True:
+            if self._queue:
+                if self.request is not None or not self.writable:
+                    break
+                if self._begun >= TURN:
+                    self._rest()
+                    break
+                self._begin(self._queue.popleft())
+            elif self._unparsed and not self._deaf:
+                part, self._unparsed = self._unparsed[:PART], self._unparsed[PART:]
+                self._parse(part)
+            else:
+                break
         self._in_next = False
-        if self.request is not None or self._queue or self._over:
+        if self._queue or self._over:
             return
-        if self._fault is not None:
-            self._refuse(self._fault)
-        elif self._deaf:
-            self.close()
-        else:
+        if not self._deaf:
             self.transport.resume_reading()
+        elif self.request is None and self._fault is not None:
+            self._refuse(self._fault)
+        elif self.request is None:
+            self.close()
+
+    def _rest(self) -> None:
+        """Go on after all other connections had their turn."""
+        if not self._resting:
+            self._resting = True
+            asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        self._resting, self._begun = False, 0
+        self._next()
 
     def _refuse(self, error: WaitroomError) -> None:
         """Read no more, and say why, after the answers to what came before."""
