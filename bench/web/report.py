@@ -19,6 +19,7 @@ LINES = (
     Line("poll_p99_ms", "a poll at half of the most", most=20),
     Line("errors", "of ours, in all that was asked", most=0),
     Line("stalled_errors", "of ours, while the backend slept", most=0),
+    Line("stalled_refused", "answered with 4xx meanwhile"),
     Line("stalled_requests", "how many were asked meanwhile"),
     Line("sse_kb_each", "worker's memory per open stream", most=30),
     Line("sse_told_p99_ms", "called → told, over a stream", most=1_500),

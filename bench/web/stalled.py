@@ -40,6 +40,8 @@ async def measure_stalled(
             _stall(on, stalls, advance),
         )
     figures["stalled_errors"] = polls.failed + joins.failed
+    # Or a server that turns everybody away would look as good as one that serves them.
+    figures["stalled_refused"] = polls.errors + joins.errors - figures["stalled_errors"]
     figures["stalled_requests"] = polls.total + joins.total
 
 

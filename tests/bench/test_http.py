@@ -17,6 +17,7 @@ KEYS = {
     "poll_of_wire",
     "idle_connections",
     "stalled_errors",
+    "stalled_refused",
     "stalled_requests",
     "join_ratio",
     "poll_p99_ms",
