@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.support.servers import wait_for
 from tests.support.serving import ADMIN_KEY, SOON_AWAY, Serving, serving
 from waitroom.credentials.roles import Role
 
@@ -63,13 +64,22 @@ def test_roles(http: httpx.Client, operator: httpx.Client, room: str, role: Role
                 assert f"needs a key of the role {needed}" in error["detail"]
 
 
+@pytest.fixture
+def stranger(http: httpx.Client) -> Iterator[httpx.Client]:
+    """Come from an address of one's own: another that showed bad keys stays limited for a while."""
+    address = "127." + ".".join(str(secrets.randbelow(250) + 2) for _ in range(3))
+    transport = httpx.HTTPTransport(local_address=address)
+    with httpx.Client(base_url=http.base_url, transport=transport) as client:
+        yield client
+
+
 @pytest.mark.parametrize(
     "header", [None, "", "Bearer", "Basic YTpi", "wr_x", "Bearer wr_x", "bearer \xe4"]
 )
-def test_strangers(http: httpx.Client, header: str | None) -> None:
+def test_strangers(stranger: httpx.Client, header: str | None) -> None:
     """Without a good key the answer is 401, says how to send one, and is a problem document."""
     headers = [] if header is None else [(b"authorization", header.encode("latin-1"))]
-    answer = http.get("/v1/admin/rooms", headers=headers)
+    answer = stranger.get("/v1/admin/rooms", headers=headers)
     assert 401 == answer.status_code
     assert 'Bearer realm="waitroom"' == answer.headers["www-authenticate"]
     assert ("application/problem+json", "unauthorized") == (
@@ -91,16 +101,15 @@ def test_every_operator_route_needs_a_key(http: httpx.Client) -> None:
             assert {"401", "403", "429", "503"} <= set(operation["responses"])
 
 
-def test_a_revoked_key_ends(http: httpx.Client, operator: httpx.Client) -> None:
-    """A revoked key is refused within two seconds."""
+def test_a_revoked_key_ends(stranger: httpx.Client, operator: httpx.Client) -> None:
+    """A revoked key is refused soon after."""
     shown = key_of(operator, "viewer")
-    assert 200 == http.get("/v1/admin/rooms", headers=shown).status_code
+    assert 200 == stranger.get("/v1/admin/rooms", headers=shown).status_code
     key_id = shown["authorization"].split("_")[1]
     assert 204 == operator.delete(f"/v1/admin/keys/{key_id}").status_code
-    deadline = time.monotonic() + 2.5
-    while http.get("/v1/admin/audit", headers=shown).status_code != 401:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(
+        lambda: stranger.get("/v1/admin/audit", headers=shown).status_code == 401, "its refusal"
+    )
 
 
 @pytest.fixture(scope="module")
