@@ -7,26 +7,33 @@ room of its own, and every answer must be the same: status, headers, body. What 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.clients import Reply, ask, metric, request, scrape
+from tests.support.clients import Reply, Wire, ask, metric, request, scrape
 from tests.support.servers import Server as Backend
-from tests.support.serving import ADMIN_KEY, Serving, await_ready, end, launch
+from tests.support.serving import ADMIN_KEY, SECRET, Serving, await_ready, end, launch
+from waitroom.models import Mode, Policy
+from waitroom.server.app import App
+from waitroom.server.http.connection import Connection
+from waitroom.server.http.connections import Connections
 from waitroom.server.visitor.lane import EVENTS, ROUTES
+from waitroom.settings import Settings
 
 BROWSER = {"Sec-Fetch-Mode": "cors"}
 _VARIES = [
     (re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+"), "PASS"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"), "MOMENT"),
     (re.compile(r'("poll_after_ms":)\d{4,5}\b'), r"\1MS"),
-    # An estimate moves with the clock: its numbers are compared apart, nearly.
+    # An estimate moves with the clock: only that there is one is compared.
     (re.compile(r'("eta_s":)\{"low":\d+,"likely":\d+,"high":\d+\}'), r"\1ETA"),
     (re.compile(r"(Max-Age=)[1-9]\d*"), r"\1S"),
     (re.compile(r"\bt-[0-9a-f]{12}\b"), "ROOM"),
@@ -316,3 +323,27 @@ def test_every_call_has_its_route(pair: tuple[Serving, Serving]) -> None:
     # A session is handed over once, by a browser that goes elsewhere: the framework does that.
     documented -= {"POST /v1/rooms/{room}/tickets/{ticket}/handoff"}
     assert documented == {route.name for route in ROUTES.values()} | {EVENTS}
+
+
+async def test_an_error_of_ours_is_answered_and_counted_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A poll that fails in our own code gets a 500, and does not stay under way for ever."""
+    app = App(Settings(data_dir=tmp_path, secret=SECRET))
+    async with app.life():
+        room = await app.server.engine.create("hall", Policy(mode=Mode.PAUSED))
+        ticket = (await app.server.engine.join(room.name)).ticket
+        await app.server.boards.get(room.name)
+
+        def broken(*_: object) -> None:
+            raise RuntimeError("broken")
+
+        monkeypatch.setattr(app.server.engine, "poll", broken)
+        connections = Connections(app, app.lane)
+        listener = await asyncio.get_running_loop().create_server(
+            lambda: Connection(connections), "127.0.0.1", 0
+        )
+        async with listener, Wire(listener.sockets[0].getsockname()[1]) as wire:
+            reply = await wire.ask("GET", f"/v1/rooms/{room.name}/tickets/{ticket}")
+        assert 500 == reply.status
+        assert 0 == app.server.under_way.count

@@ -100,7 +100,11 @@ class Lane:
             self._send(client, route, problems.answer(busy), began)
             return
         if route.action is actions.status:
-            future = actions.poll_known(self._server, visitor)
+            try:
+                future = actions.poll_known(self._server, visitor)
+            except Exception as error:  # it was counted, so it must be answered
+                self._finish(client, route, self._refusal(route, visitor, error), began, noted)
+                return
             if future is not None:
                 future.add_done_callback(
                     partial(self._polled, client, route, visitor, began, noted)
@@ -125,8 +129,7 @@ class Lane:
             answer = actions.shown(self._server, visitor, future.result())
         except Exception as error:
             answer = self._refusal(route, visitor, error)
-        self._server.under_way.end(noted)
-        self._send(client, route, answer, began)
+        self._finish(client, route, answer, began, noted)
 
     async def _answer(
         self,
@@ -140,14 +143,24 @@ class Lane:
             answer = await route.action(self._server, visitor)
         except Exception as error:
             answer = self._refusal(route, visitor, error)
-        self._server.under_way.end(noted)
-        self._send(client, route, answer, began)
+        self._finish(client, route, answer, began, noted)
 
     def _refusal(self, route: Route, visitor: VisitorRequest, error: Exception) -> Answer:
         if isinstance(error, WaitroomError):
             return actions.refuse(self._server, visitor, route.action, error)
         log.error("a visitor's request failed: %s", route.name, exc_info=error)
         return problems.answer(WaitroomError("an error of ours; it is in the log"))
+
+    def _finish(
+        self,
+        client: Connection,
+        route: Route,
+        answer: Answer,
+        began: float,
+        noted: Noted | None,
+    ) -> None:
+        self._server.under_way.end(noted)
+        self._send(client, route, answer, began)
 
     def _send(self, client: Connection, route: Route, answer: Answer, began: float) -> None:
         client.answer(answer)
