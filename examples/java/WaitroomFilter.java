@@ -5,6 +5,7 @@ import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.security.AlgorithmParameters;
 import java.security.GeneralSecurityException;
@@ -106,15 +107,15 @@ public final class WaitroomFilter {
         }
         String query = facts.rawQuery() == null ? "" : facts.rawQuery();
         Matcher code = CODE_PART.matcher(query);
+        if (room == null) return null;
         if (facts.isSafe() && code.find()) {
             String wish = code.group(1);
             return redeemed(facts.rawPath(), code.replaceAll(""), wish);
         }
-        if (room == null) return null;
         for (String text : shown(facts, room)) {
             if (verify(room, text) != null) return null;
         }
-        if (!keys.there()) return open ? null : away(facts);
+        if (keys.away()) return open ? null : away(facts);
         String back = facts.isSafe() ? address(facts.rawPath(), query) : site + "/";
         String page = publicUrl + "/rooms/" + room + "?return=" + URLEncoder.encode(back, StandardCharsets.UTF_8);
         if (!facts.isProgram()) return redirect(page, null);
@@ -249,6 +250,8 @@ public final class WaitroomFilter {
         private static final long FRESH_MS = 3_000; // a key that was taken away is refused after this
         private static final long PAUSE_MS = 200; // between two fetches: forgers name keys that nobody has
         private static final long REST_MS = 1_000; // after a fetch that failed
+        private static final long AWAY_MS = 3_000; // a Waitroom that is only late is away after so long
+        private static final int FEWEST_FAILURES = 3;
         private static final BigInteger ORDER =
             new BigInteger("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551", 16);
 
@@ -258,7 +261,9 @@ public final class WaitroomFilter {
         private volatile Map<String, PublicKey> known = Map.of();
         private volatile long fetchedAt = now() - 3_600_000;
         private volatile long triedAt = now() - 3_600_000;
-        private volatile boolean down;
+        private volatile int failures; // written by who holds the lock
+        private volatile long silentSince;
+        private volatile boolean away;
 
         Keys(URI url) {
             this.url = url;
@@ -266,20 +271,20 @@ public final class WaitroomFilter {
 
         /** Returns the key of a name, or null if Waitroom has none such. */
         PublicKey of(String kid) {
-            if (isOld() && down && known.containsKey(kid)) {
+            if (isOld() && failures > 0 && known.containsKey(kid)) {
                 // While Waitroom is away, who has a pass waits for nothing.
                 if (now() - triedAt >= REST_MS) CompletableFuture.runAsync(() -> fetch(now()));
             } else if (isOld()) {
                 fetch(now());
             }
-            if (!known.containsKey(kid) && !down) fetch(now());
+            if (!known.containsKey(kid) && failures == 0) fetch(now());
             return known.get(kid);
         }
 
-        /** Tells whether Waitroom has answered a moment ago. */
-        boolean there() {
+        /** Tells whether nobody is there. One late answer says nothing: the network or we may be busy. */
+        boolean away() {
             if (isOld()) fetch(now());
-            return !isOld();
+            return isOld() && away;
         }
 
         private boolean isOld() {
@@ -288,7 +293,7 @@ public final class WaitroomFilter {
 
         /** Fetches the keys, unless somebody has begun to since {@code askedAt}, or it failed just now. */
         private synchronized void fetch(long askedAt) {
-            if (triedAt > askedAt || (down && now() - triedAt < REST_MS)) return;
+            if (triedAt > askedAt || (failures > 0 && now() - triedAt < REST_MS)) return;
             try {
                 Thread.sleep(Math.max(0, Math.min(PAUSE_MS, triedAt + PAUSE_MS - now())));
                 triedAt = now();
@@ -297,12 +302,21 @@ public final class WaitroomFilter {
                 if (answer.statusCode() != 200) throw new IOException("keys: " + answer.statusCode());
                 known = read(Json.object(answer.body()));
                 fetchedAt = now();
-                down = false;
+                failures = 0;
+                away = false;
+            } catch (HttpTimeoutException late) {
+                failed(true);
             } catch (IOException | IllegalArgumentException | GeneralSecurityException failed) {
-                down = true;
+                failed(false);
             } catch (InterruptedException stopped) {
                 Thread.currentThread().interrupt();
             }
+        }
+
+        private void failed(boolean onlyLate) {
+            if (failures == 0) silentSince = triedAt;
+            failures += 1;
+            if (!onlyLate || (failures >= FEWEST_FAILURES && now() - silentSince >= AWAY_MS)) away = true;
         }
 
         private static Map<String, PublicKey> read(Map<String, Object> set) throws GeneralSecurityException {

@@ -15,6 +15,8 @@ const TYPE = "waitroom-pass+jwt";
 const FRESH_MS = 3_000; // a key that was taken away is refused after this
 const PAUSE_MS = 200; // between two fetches: forgers name keys that nobody has
 const REST_MS = 1_000; // after a fetch that failed
+const AWAY_MS = 3_000; // a Waitroom that is only late is away after so long, and no earlier
+const FEWEST_FAILURES = 3;
 const DEADLINE_MS = Number(process.env.WAITROOM_DEADLINE_MS ?? 250);
 const CODE = "waitroom_code";
 
@@ -39,12 +41,12 @@ export function waitroom({ url, publicUrl = url, site, rules, whenAway = "closed
     const room = roomOf(ordered, rawPath ?? at.pathname);
     const safe = request.method === "GET" || request.method === "HEAD";
     if (room === null) return problem(400, "unreadable_path", "the path can be read in more ways than one");
-    if (safe && at.searchParams.has(CODE)) return redeemed(url, keys, origin, at);
     if (room === undefined) return undefined;
+    if (safe && at.searchParams.has(CODE)) return redeemed(url, keys, origin, at);
     for (const text of shown(request, room)) {
       if (await good(keys, room, text)) return undefined;
     }
-    if (!(await keys.there())) return whenAway === "open" ? undefined : away(request);
+    if (await keys.away()) return whenAway === "open" ? undefined : away(request);
     const back = safe ? origin + at.pathname + at.search : origin + "/";
     const page = `${publicUrl}/rooms/${room}?return=${encodeURIComponent(back)}`;
     if (!isProgram(request)) return redirect(page);
@@ -64,7 +66,9 @@ class Keys {
   #triedAt = -Infinity;
   /** @type {?Promise<unknown>} */
   #fetching = null;
-  #down = false;
+  #failures = 0;
+  #silentSince = 0;
+  #away = false;
 
   /** @param {URL} url */
   constructor(url) {
@@ -75,17 +79,17 @@ class Keys {
   async of(kid) {
     if (this.#isOld()) {
       const fetching = this.#fetch();
-      if (!this.#down || !this.#known.has(kid)) await fetching; // who has a pass waits for nothing
+      if (!this.#failures || !this.#known.has(kid)) await fetching; // who has a pass waits for nothing
     }
     // A fetch under way may have begun before the key was there.
-    for (let tries = 0; tries < 2 && !this.#known.has(kid) && !this.#down; tries++) await this.#fetch();
+    for (let tries = 0; tries < 2 && !this.#known.has(kid) && !this.#failures; tries++) await this.#fetch();
     return this.#known.has(kid) ? this.#find : null;
   }
 
-  /** Whether Waitroom has answered a moment ago. */
-  async there() {
+  /** Whether nobody is there. One late answer says nothing: Waitroom, the network or this process may be busy. */
+  async away() {
     if (this.#isOld()) await this.#fetch();
-    return !this.#isOld();
+    return this.#isOld() && this.#away;
   }
 
   #isOld() {
@@ -93,11 +97,23 @@ class Keys {
   }
 
   #fetch() {
-    if (this.#down && Date.now() - this.#triedAt < REST_MS) return Promise.resolve();
+    if (this.#failures && Date.now() - this.#triedAt < REST_MS) return Promise.resolve();
     this.#fetching ??= this.#ask()
-      .then(() => (this.#down = false), () => (this.#down = true))
+      .then(() => this.#answered(), (error) => this.#failed(error))
       .finally(() => (this.#fetching = null));
     return this.#fetching;
+  }
+
+  #answered() {
+    this.#failures = 0;
+    this.#away = false;
+  }
+
+  /** @param {Error} error */
+  #failed(error) {
+    if (this.#failures++ === 0) this.#silentSince = this.#triedAt;
+    const long = this.#failures >= FEWEST_FAILURES && Date.now() - this.#silentSince >= AWAY_MS;
+    if (error.name !== "TimeoutError" || long) this.#away = true;
   }
 
   async #ask() {

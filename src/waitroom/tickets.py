@@ -153,11 +153,12 @@ class KeyRing:
         key = self._keys.get(key_id)
         if key is None:
             raise InvalidTicket("was signed with a key that this server does not have")
+        head = raw[:_PLACE_AT]
         if not compare_digest(_mac(key, raw[:-_MAC]), raw[-_MAC:]):
             raise InvalidTicket("was changed or forged")
-        if raw[_ROOM_AT:_PLACE_AT].decode("ascii") != room:
+        if head[_ROOM_AT:].decode("ascii") != room:
             raise InvalidTicket("is for another room")
-        place = int.from_bytes(raw[_PLACE_AT:-_MAC], "big") ^ _mask(key, raw[:_PLACE_AT])
+        place = int.from_bytes(raw[_PLACE_AT:-_MAC], "big") ^ _mask(key, head)
         return Ticket(room, text[_ID_IN_TEXT], place, epoch, issued_s, flags & 7, flags >> 3 & 3)
 
 

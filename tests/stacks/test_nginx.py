@@ -26,7 +26,7 @@ def opened(text: str) -> str:
     return text.replace("default closed;", "default open;")
 
 
-def saying(status: int) -> contextlib.AbstractContextManager[int]:
+def saying(status: int, kind: str = "text/html") -> contextlib.AbstractContextManager[int]:
     """Run a server that gives one answer to everything, in place of Waitroom."""
 
     class Says(Quiet):
@@ -34,6 +34,7 @@ def saying(status: int) -> contextlib.AbstractContextManager[int]:
             if status:
                 self.send_response(status)
                 self.send_header("Content-Length", "0")
+                self.send_header("Content-Type", kind)
                 self.end_headers()
 
     return upstream(Says)
@@ -65,6 +66,15 @@ def test_open_means_open_when_away(status: int, site: int, tmp_path: Path) -> No
     """No answer, or that of a proxy before a Waitroom that is away: everybody gets in."""
     with saying(status) as port, nginx(tmp_path, port, site, opened) as stack:
         assert let_in(stack.ask("/concert"))
+
+
+def test_a_busy_waitroom_opens_nothing(site: int, tmp_path: Path) -> None:
+    """Its own 503 says that it is there: only a proxy's means that nobody is."""
+    with (
+        saying(503, "application/problem+json") as port,
+        nginx(tmp_path, port, site, opened) as stack,
+    ):
+        assert 503 == stack.ask("/concert").status
 
 
 def test_a_finished_session_is_refused(nginx_stack: Stack, served: Serving) -> None:

@@ -119,6 +119,8 @@ def test_a_code_becomes_a_cookie(
     url = f"{served.base}/v1/rooms/{ROOM}/tickets/me/handoff"
     bearer = {"authorization": f"Bearer {inside.ticket}"}
     code = httpx.post(url, headers=bearer, timeout=20).raise_for_status().json()["code"]
+    free = stack.ask(f"/free?waitroom_code={code}")
+    assert (True, []) == (let_in(free), free.all("set-cookie")), "it is for protected paths"
     path = f"/concert?date=3&waitroom_code={code}"
     reply = stack.ask(path)
     assert (303, f"{stack.site}/concert?date=3") == (reply.status, reply.header("location"))

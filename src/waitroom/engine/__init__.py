@@ -3,6 +3,7 @@
 What others may use is here, and in the few modules that `tests/test_layers.py` lists.
 """
 
+from waitroom.engine.batcher import Waiter
 from waitroom.engine.crowd import ENTERS_PER_SCRIPT, Join
 from waitroom.engine.engine import Engine
 from waitroom.engine.event_log import MOST_SAMPLES
@@ -27,4 +28,5 @@ __all__ = [
     "PresentedTicket",
     "Settled",
     "Spot",
+    "Waiter",
 ]

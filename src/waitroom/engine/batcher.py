@@ -9,19 +9,38 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
 from waitroom.errors import Busy
 from waitroom.models import MEMBERS_PER_SCRIPT
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
-Batch = list[tuple[Item, "asyncio.Future[Answer]", float]]
-"""Each item with the future of its answer, and since when it waits."""
+Batch = list[tuple[Item, "Waiter", float]]
+"""Each item with who waits for its answer, and since when."""
 
 IN_FLIGHT = 2
 MOST_PENDING = 20_000
 """Most items that wait for a call: a server that is away must not fill our memory."""
+
+MOST_BATCHERS = 4_096
+
+
+class Waiter(Protocol):
+    """Gets the answer to an item. A future is one; where thousands wait, it costs too much."""
+
+    def done(self) -> bool:
+        """Tell whether it needs no answer any more."""
+
+    def set_result(self, result: Any, /) -> None:
+        """Take the answer. Must not raise, for others wait behind it."""
+
+    def set_exception(self, exception: Exception, /) -> None:
+        """Take the reason why there is none. Must not raise either."""
+
+    def cancel(self) -> object:
+        """Give up, because the whole process does."""
 
 
 class Batcher(Generic[Item, Answer]):
@@ -43,44 +62,49 @@ class Batcher(Generic[Item, Answer]):
         self._in_flight = in_flight
         self._most = most
         self._most_pending = most_pending
-        self._pending: Batch[Item, Answer] = []
-        self._tasks: dict[asyncio.Task[None], Batch[Item, Answer]] = {}
+        self._pending: Batch[Item] = []
+        self._tasks: dict[asyncio.Task[None], Batch[Item]] = {}
+        self._calls = 0
         self._starting = False
 
     def submit(self, item: Item) -> asyncio.Future[Answer]:
         """Queue an item and return the future of its answer; where too many wait, a failed one."""
-        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.add(item, future)
+        return future
+
+    def add(self, item: Item, waiter: Waiter) -> None:
+        """Queue an item, whose waiter gets the answer; where too many wait, it fails at once."""
         if len(self._pending) >= self._most_pending:
-            return failed(Busy())
-        future: asyncio.Future[Answer] = loop.create_future()
-        self._pending.append((item, future, time.monotonic()))
-        if not self._starting and len(self._tasks) < self._in_flight:
+            waiter.set_exception(Busy())
+            return
+        self._pending.append((item, waiter, time.monotonic()))
+        if not self._starting and self._calls < self._in_flight:
             # One turn of the event loop later, so that callers that are ready now share the call.
             self._starting = True
-            loop.call_soon(self._start)
-        return future
+            asyncio.get_running_loop().call_soon(self._start)
 
     @property
     def idle(self) -> bool:
         """Whether nothing is queued or under way, so that the batcher may be forgotten."""
         return not self._pending and not self._tasks
 
-    def waiting(self, longer_than_s: float) -> Iterator[tuple[Item, asyncio.Future[Answer]]]:
-        """Yield the items that have waited for so long, queued or under way, with their futures."""
+    def waiting(self, longer_than_s: float) -> Iterator[tuple[Item, Waiter]]:
+        """Yield the items that have waited for so long, queued or under way, with their waiters."""
         if not self._tasks:
             return
         since = time.monotonic() - longer_than_s
         for batch in (*self._tasks.values(), self._pending):
-            for item, future, began in batch:
+            for item, waiter, began in batch:
                 if began > since:
                     break  # those behind came later
-                if not future.done():
-                    yield item, future
+                if not waiter.done():
+                    yield item, waiter
 
     def fail(self, error: Exception, longer_than_s: float = 0.0) -> None:
         """Give the error to all who have waited for so long. Calls under way go on, unobserved."""
-        for _, future in self.waiting(longer_than_s):
-            future.set_exception(error)
+        for _, waiter in self.waiting(longer_than_s):
+            waiter.set_exception(error)
 
     async def drain(self) -> None:
         """Wait until everything submitted so far is answered."""
@@ -90,41 +114,62 @@ class Batcher(Generic[Item, Answer]):
 
     def _start(self) -> None:
         self._starting = False
-        while self._pending and len(self._tasks) < self._in_flight:
+        while self._pending and self._calls < self._in_flight:
             batch, self._pending = self._pending[: self._most], self._pending[self._most :]
+            self._calls += 1
             task = asyncio.get_running_loop().create_task(self._call(batch))
             self._tasks[task] = batch
-            task.add_done_callback(self._finished)
+            task.add_done_callback(self._tasks.pop)
 
-    def _finished(self, task: asyncio.Task[None]) -> None:
-        del self._tasks[task]
-        self._start()
-
-    async def _call(self, batch: Batch[Item, Answer]) -> None:
-        live = [(item, future) for item, future, _ in batch if not future.done()]
-        if not live:
-            return
+    async def _call(self, batch: Batch[Item]) -> None:
+        live = [(item, waiter) for item, waiter, _ in batch if not waiter.done()]
+        answers: Sequence[Answer | Exception] = ()
         try:
-            answers = await self._send([item for item, _ in live])
-            if len(answers) != len(live):
-                raise RuntimeError(f"{len(answers)} answers for {len(live)} items")
+            if live:
+                answers = await self._send([item for item, _ in live])
+                if len(answers) != len(live):
+                    raise RuntimeError(f"{len(answers)} answers for {len(live)} items")
         except Exception as error:
             answers = [error] * len(live)
         except asyncio.CancelledError:
-            for _, future in live:
-                future.cancel()
+            for _, waiter in live:
+                waiter.cancel()
             raise
-        for (_, future), answer in zip(live, answers, strict=True):
-            if future.done():
-                continue  # the waiter gave up while the call was under way
+        finally:
+            self._calls -= 1
+        if self._pending:  # the next call goes out first: the server works while we answer
+            self._start()
+            await asyncio.sleep(0)
+        for (_, waiter), answer in zip(live, answers, strict=True):
+            if waiter.done():
+                continue  # gave up while the call was under way
             if isinstance(answer, Exception):
-                future.set_exception(answer)
+                waiter.set_exception(answer)
             else:
-                future.set_result(answer)
+                waiter.set_result(answer)
 
 
-def failed(error: Exception) -> asyncio.Future[Any]:
-    """Return a future that raises when it is awaited, as a coroutine would."""
-    future = asyncio.get_running_loop().create_future()
-    future.set_exception(error)
-    return future
+class Batches(dict[str, Batcher[Item, Answer]]):
+    """The batchers of one verb, one for each room, made on first use."""
+
+    def __init__(
+        self,
+        send: Callable[[str, list[Item]], Awaitable[Sequence[Answer | Exception]]],
+        *,
+        most: int = MEMBERS_PER_SCRIPT,
+        in_flight: int = IN_FLIGHT,
+    ) -> None:
+        super().__init__()
+        self._send = send
+        self._most = most
+        self._in_flight = in_flight
+
+    def __missing__(self, room: str) -> Batcher[Item, Answer]:
+        if len(self) >= MOST_BATCHERS:  # names that visitors make up must not fill the memory
+            for name in [name for name, old in self.items() if old.idle]:
+                del self[name]
+        batcher = Batcher[Item, Answer](
+            partial(self._send, room), most=self._most, in_flight=self._in_flight
+        )
+        self[room] = batcher
+        return batcher

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from waitroom.engine import ticket_views
-from waitroom.engine.batcher import Batcher, failed
+from waitroom.engine.batcher import Batches, Waiter
 from waitroom.engine.memory import RoomMemory
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall, Session
@@ -18,7 +16,7 @@ from waitroom.engine.protocol.replies import EnteredTicket, Reply
 from waitroom.engine.runner import Runner
 from waitroom.engine.ticket_views import PresentedTicket
 from waitroom.errors import InvalidTicket, WaitroomError
-from waitroom.models import State, TicketView, check_room_name
+from waitroom.models import Policy, State, TicketView, check_room_name
 from waitroom.tickets import KeyRing, Ticket
 
 Answers = list[TicketView | WaitroomError]
@@ -36,13 +34,8 @@ Concerns = Callable[[str], bool]
 Vouched = Callable[[str, int | None], float]
 """Tells for how many seconds a position that somebody was told may be repeated."""
 
-_MOST_BATCHERS = 4_096
-_Item = TypeVar("_Item")
-_Answer = TypeVar("_Answer")
 
-
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(NamedTuple):
     """One visitor of a `join`: a new one, one with an old ticket, or one known by name."""
 
     ticket: str | None = None
@@ -63,24 +56,27 @@ class Crowd:
     def __init__(self, runner: Runner, ring: KeyRing) -> None:
         self._runner = runner
         self._ring = ring
-        self._polls: dict[str, Batcher[PresentedTicket, TicketView]] = {}
-        self._joins: dict[str, Batcher[Join, TicketView]] = {}
-        self._enters: dict[str, Batcher[PresentedTicket, TicketView]] = {}
-        self._checks: dict[str, Batcher[Session, bool]] = {}
-        self._singles: dict[str, Batcher[_Single, Reply]] = {}
-
-    def _batchers(self) -> Iterator[tuple[str, Batcher[Any, Any]]]:
-        yield from self._polls.items()
-        yield from self._joins.items()
-        yield from self._enters.items()
-        yield from self._checks.items()
-        yield from self._singles.items()
+        self._polls: Batches[PresentedTicket, TicketView] = Batches(self._poll)
+        # One call at a time, so that the first here is first in the line too.
+        self._joins: Batches[Join, TicketView] = Batches(self.join_many, in_flight=1)
+        self._enters: Batches[PresentedTicket, TicketView] = Batches(
+            self._enter, most=ENTERS_PER_SCRIPT
+        )
+        self._checks: Batches[Session, bool] = Batches(self.check_many)
+        self._singles: Batches[_Single, Reply] = Batches(
+            self._run_singles, most=SINGLES_AT_ONCE, in_flight=1
+        )
+        self._batches: tuple[Batches[Any, Any], ...] = (
+            *(self._polls, self._joins, self._enters),
+            *(self._checks, self._singles),
+        )
 
     def fail(self, error: Exception, longer_than_s: float, concerns: Concerns | None) -> None:
         """Give the error to all who have waited for so long, in the rooms that it concerns."""
-        for room, batcher in self._batchers():
-            if concerns is None or concerns(room):
-                batcher.fail(error, longer_than_s)
+        for batches in self._batches:
+            for room, batcher in batches.items():
+                if concerns is None or concerns(room):
+                    batcher.fail(error, longer_than_s)
 
     def repeat_told(self, longer_than_s: float, vouched_s: Vouched) -> int:
         """Tell those whose poll has waited for so long what they were told before.
@@ -90,10 +86,10 @@ class Crowd:
         """
         number = 0
         for room, batcher in self._polls.items():
-            for presented, future in batcher.waiting(longer_than_s):
+            for presented, waiter in batcher.waiting(longer_than_s):
                 view = self._told(room, presented, vouched_s)
                 if view is not None:
-                    future.set_result(view)
+                    waiter.set_result(view)
                     number += 1
         return number
 
@@ -109,48 +105,27 @@ class Crowd:
 
     async def drain(self) -> None:
         """Wait until every call under way has its answer."""
-        for _, batcher in [*self._batchers()]:
-            await batcher.drain()
+        for batches in self._batches:
+            for batcher in [*batches.values()]:
+                await batcher.drain()
 
-    def _submit_poll(self, room: str, ticket: PresentedTicket) -> asyncio.Future[TicketView]:
-        batcher = self._polls.get(room)
-        if batcher is None:
-            batcher = _kept(self._polls, room, Batcher(partial(self._poll, room)))
-        return batcher.submit(ticket)
-
-    def join(self, room: str, join: Join) -> asyncio.Future[TicketView]:
+    def join(self, room: str, join: Join, waiter: Waiter) -> None:
         """Take a place, together with the others of this moment."""
-        batcher = self._joins.get(room)
-        if batcher is None:
-            # One call at a time, so that the first here is first in the line too.
-            batcher = Batcher(partial(self.join_many, room), in_flight=1)
-            _kept(self._joins, room, batcher)
-        return batcher.submit(join)
+        self._joins[room].add(join, waiter)
 
     def enter(self, room: str, ticket: PresentedTicket) -> asyncio.Future[TicketView]:
         """Go inside, together with the others of this moment."""
-        batcher = self._enters.get(room)
-        if batcher is None:
-            batcher = Batcher(partial(self._enter, room), most=ENTERS_PER_SCRIPT)
-            _kept(self._enters, room, batcher)
-        return batcher.submit(ticket)
+        return self._enters[room].submit(ticket)
 
-    def check(self, room: str, session: Session) -> asyncio.Future[bool]:
+    def check(self, room: str, session: Session, waiter: Waiter) -> None:
         """Tell whether a session is inside, together with the others of this moment."""
-        batcher = self._checks.get(room)
-        if batcher is None:
-            batcher = _kept(self._checks, room, Batcher(partial(self.check_many, room)))
-        return batcher.submit(session)
+        self._checks[room].add(session, waiter)
 
     def single(
         self, room: str, call: ScriptCall, op_id: str | None = None
     ) -> asyncio.Future[Reply]:
         """Make a call about one ticket, in its turn."""
-        batcher = self._singles.get(room)
-        if batcher is None:
-            batcher = Batcher(partial(self._run_singles, room), most=SINGLES_AT_ONCE, in_flight=1)
-            _kept(self._singles, room, batcher)
-        return batcher.submit(_Single(call, op_id))
+        return self._singles[room].submit(_Single(call, op_id))
 
     async def _run_singles(self, room: str, singles: list[_Single]) -> list[Reply | Exception]:
         """Run calls side by side, the same call of many connections once."""
@@ -177,21 +152,19 @@ class Crowd:
             await self._runner.know(room)
         return self._read(room, text, self._runner.memory(room))
 
-    def poll(self, room: str, ticket: str | PresentedTicket) -> Awaitable[TicketView]:
-        """Poll a ticket together with the others of this moment; see `Engine.poll`."""
+    def poll(self, room: str, ticket: str | PresentedTicket, waiter: Waiter) -> bool:
+        """Poll a ticket together with the others of this moment; False if the room is unknown."""
         memory = self._runner.memories.get(room)
         if memory is None or memory.policy is None:
-            return self._poll_unknown(room, ticket)
-        try:
-            presented = self._read(room, ticket, memory)
-        except WaitroomError as error:
-            return failed(error)
-        return self._submit_poll(room, presented)
+            return False
+        self._polls[room].add(self._read(room, ticket, memory), waiter)
+        return True
 
-    async def _poll_unknown(self, room: str, ticket: str | PresentedTicket) -> TicketView:
+    async def poll_unknown(self, room: str, ticket: str | PresentedTicket) -> TicketView:
+        """Get to know the room, and poll a ticket in the same way."""
         if not isinstance(ticket, PresentedTicket):
             ticket = await self.read(room, ticket)
-        return await self._submit_poll(room, ticket)
+        return await self._polls[room].submit(ticket)
 
     async def poll_many(self, room: str, tickets: Sequence[str | PresentedTicket]) -> Answers:
         """Poll tickets in one call; strings are read first."""
@@ -207,25 +180,29 @@ class Crowd:
 
     async def _poll(self, room: str, tickets: Sequence[PresentedTicket]) -> Answers:
         """Poll tickets in one call, and put missing tickets back into the line."""
-        ids, claims = [each.ticket.id for each in tickets], [each.claim for each in tickets]
-        reply = replies.polled(await self._runner.run(room, calls.poll(ids, claims)))
-        positions = self._runner.memory(room).positions
-        positions.expect(reply.waiting)
+        asked = [each.ticket for each in tickets]
+        claims = [f"{ticket.place}:{ticket.epoch}" if ticket.epoch else "" for ticket in asked]
+        call = calls.poll([ticket.id for ticket in asked], claims)
+        reply = replies.polled(await self._runner.run(room, call))
+        waiting, positions = reply.waiting, self._runner.memory(room).positions
+        positions.expect(waiting)
+        noted_at = positions.now()
         answers: Answers = []
         absent: list[int] = []
-        for presented, position in zip(tickets, reply.positions, strict=True):
-            ticket, text = presented
-            word, number, sid = "waiting", position, 0
-            if position < 0:
-                word, number, sid = next(reply.elsewhere)
-                positions.forget(ticket.place)
-            else:
-                positions.waits(ticket.place, position)
+        for (ticket, text), position in zip(tickets, reply.positions, strict=True):
+            if position >= 0:  # nearly all: no call but for what it takes
+                positions.waits(ticket.place, position, noted_at)
+                answers.append(
+                    TicketView(room, ticket.id, State.WAITING, text, position or None, waiting)
+                )
+                continue
+            word, number, sid = next(reply.elsewhere)
+            positions.forget(ticket.place)
             if word == "absent":
                 absent.append(len(answers))
                 word = "passed"  # until it is back in its place, below
             answers.append(
-                ticket_views.view(room, ticket.id, text, word, number, sid, reply.waiting, False)
+                ticket_views.view(room, ticket.id, text, word, number, sid, waiting, False)
             )
         if absent:
             restored = await self._restore(room, [tickets[i] for i in absent])
@@ -284,12 +261,13 @@ class Crowd:
         joined, now_s = replies.joined(reply), int(self._now_s())
         positions = self._runner.memory(room).positions
         positions.expect(joined.waiting)
+        noted_at = positions.now()
         answers: Answers = []
         for (ticket, _), answer in zip(tickets, joined.tickets, strict=True):
             view = ticket_views.joined(self._ring, ticket, answer, joined, now_s)
             place = answer.place or ticket.ticket.place
             if isinstance(view, TicketView) and view.state is State.WAITING:
-                positions.waits(place, view.position or 0)
+                positions.waits(place, view.position or 0, noted_at)
             else:
                 positions.forget(place)
             answers.append(view)
@@ -301,7 +279,7 @@ class Crowd:
             if join.ticket is not None:
                 old = ring.read(room, join.ticket)
                 memory = self._runner.memory(room)
-                if not self._too_old(old, memory):
+                if not self._too_old(old, memory.policy):
                     return self._read(room, join.ticket, memory)
                 ticket_id = old.id  # an expired place does not keep its holder from a new one
             elif join.visitor is not None:
@@ -316,7 +294,7 @@ class Crowd:
         if isinstance(text, PresentedTicket):
             return text
         ticket = self._ring.read(room, text)
-        if self._too_old(ticket, memory):
+        if self._too_old(ticket, memory.policy):
             raise InvalidTicket("it is too old; join again for a new one")
         if ticket.epoch > memory.epoch:
             memory.saw_epoch(ticket.epoch)
@@ -335,8 +313,7 @@ class Crowd:
                 presented.append(error)
         return presented
 
-    def _too_old(self, ticket: Ticket, memory: RoomMemory) -> bool:
-        policy = memory.policy
+    def _too_old(self, ticket: Ticket, policy: Policy | None) -> bool:
         life = policy.ticket_ttl_s if policy else None
         return life is not None and self._now_s() > ticket.issued_s + life
 
@@ -349,14 +326,3 @@ def _merged(tickets: Iterable[PresentedTicket | WaitroomError], answers: Answers
     """Return the answers of the tickets sent, merged with the errors of the others."""
     rest = iter(answers)
     return [next(rest) if isinstance(each, PresentedTicket) else each for each in tickets]
-
-
-def _kept(
-    batchers: dict[str, Batcher[_Item, _Answer]], room: str, batcher: Batcher[_Item, _Answer]
-) -> Batcher[_Item, _Answer]:
-    """Remember a room's batcher; names that visitors make up must not fill the memory."""
-    if len(batchers) >= _MOST_BATCHERS:
-        for name in [name for name, old in batchers.items() if old.idle]:
-            del batchers[name]
-    batchers[room] = batcher
-    return batcher

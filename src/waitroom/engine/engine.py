@@ -10,6 +10,7 @@ server is asked.
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ from typing import Any, Self, TypeVar
 from waitroom.engine import event_log, inputs, ticket_views
 from waitroom.engine.api_keys import ApiKeys
 from waitroom.engine.audit import Audit
+from waitroom.engine.batcher import Waiter
 from waitroom.engine.connection.clients import Probe
 from waitroom.engine.connection.connect import Backend, connect
 from waitroom.engine.crowd import Answers, Concerns, Crowd, Join, Vouched
@@ -32,7 +34,7 @@ from waitroom.engine.protocol.calls import ScriptCall, Session
 from waitroom.engine.rooms import Rooms
 from waitroom.engine.runner import Clock, OnChange, OnScript, Runner
 from waitroom.engine.ticket_views import PresentedTicket
-from waitroom.errors import InvalidInput
+from waitroom.errors import InvalidInput, WaitroomError
 from waitroom.models import (
     MEMBERS_PER_SCRIPT,
     Advanced,
@@ -214,15 +216,34 @@ class Engine:
         enter: bool = False,
     ) -> TicketView:
         """Take a place, or keep the one that `ticket` or `visitor` has."""
-        return await self._crowd.join(check_room_name(room), Join(ticket, visitor, enter))
+        future: asyncio.Future[TicketView] = asyncio.get_running_loop().create_future()
+        self.join_for(future, room, Join(ticket, visitor, enter))
+        return await future
+
+    def join_for(self, waiter: Waiter, room: str, join: Join) -> None:
+        """Join a visitor; the waiter gets the view, or why there is none."""
+        self._crowd.join(check_room_name(room), join, waiter)
 
     def poll(self, room: str, ticket: str | PresentedTicket) -> Awaitable[TicketView]:
         """Return where a ticket is, and note that its holder is still there.
 
-        Nearly every call to a busy server ends here. So it is no coroutine: where the room is
-        known, only the future of the batch is made and awaited.
+        No coroutine: where the room is known, only the future of the batch is made and awaited.
         """
-        return self._crowd.poll(room, ticket)
+        future: asyncio.Future[TicketView] = asyncio.get_running_loop().create_future()
+        try:
+            if self.poll_for(future, room, ticket):
+                return future
+        except WaitroomError as error:
+            future.set_exception(error)
+            return future
+        return self._crowd.poll_unknown(room, ticket)
+
+    def poll_for(self, waiter: Waiter, room: str, ticket: str | PresentedTicket) -> bool:
+        """Poll a ticket; the waiter gets its view. False, and nothing, if the room is not known.
+
+        Nearly every call to a busy server ends here.
+        """
+        return self._crowd.poll(room, ticket, waiter)
 
     async def read_ticket(self, room: str, text: str) -> PresentedTicket:
         """Read a ticket string, or raise why it cannot be used; makes no call about the ticket."""
@@ -297,8 +318,14 @@ class Engine:
 
     async def check(self, room: str, ticket_id: str, sid: int) -> bool:
         """Tell whether a session is inside now; cheaper than a poll, and no sign of presence."""
-        inputs.check_session((ticket_id, sid))
-        return await self._crowd.check(check_room_name(room), (ticket_id, sid))
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self.check_for(future, room, (ticket_id, sid))
+        return await future
+
+    def check_for(self, waiter: Waiter, room: str, session: Session) -> None:
+        """Check a session; the waiter gets whether it is inside."""
+        inputs.check_session(session)
+        self._crowd.check(check_room_name(room), session, waiter)
 
     async def check_many(self, room: str, sessions: Sequence[Session]) -> builtins.list[bool]:
         """Check up to 500 sessions, each the id of a ticket and a `sid`, in one call."""

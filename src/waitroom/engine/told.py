@@ -43,12 +43,17 @@ class Told:
         if 2 * waiting > self._slots < _SLOTS[-1]:
             self._resize(next((slots for slots in _SLOTS if slots >= 2 * waiting), _SLOTS[-1]))
 
-    def waits(self, place: int, position: int) -> None:
-        """Note that the holder of a place was told that they wait, and where."""
+    @staticmethod
+    def now() -> int:
+        """Return the time as `waits` takes it: the same for all who are told together."""
+        return int(time.monotonic() * 10)
+
+    def waits(self, place: int, position: int, now: int) -> None:
+        """Note that the holder of a place is told that they wait, and where."""
         slot = place % self._slots
         self._places[slot] = place
         self._positions[slot] = position
-        self._at[slot] = int(time.monotonic() * 10)
+        self._at[slot] = now
 
     def forget(self, place: int) -> None:
         """Forget a place whose holder waits no longer."""

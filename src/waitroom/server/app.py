@@ -18,11 +18,10 @@ from waitroom.server.metrics import routes as metrics
 from waitroom.server.metrics.middleware import counted
 from waitroom.server.operator import api, console
 from waitroom.server.process import health
-from waitroom.server.site import handover
+from waitroom.server.site import check, handover
 from waitroom.server.site import routes as site
-from waitroom.server.site.check import check
 from waitroom.server.visitor import routes as visitor
-from waitroom.server.visitor.lane import Lane
+from waitroom.server.visitor.lane import Lane, Route
 from waitroom.server.visitor.schemas import COMPONENTS
 from waitroom.server.waiting import routes as pages
 from waitroom.settings import Settings
@@ -60,7 +59,8 @@ class App:
     @property
     def lane(self) -> Lane | None:
         """The short way of visitors, for connections that have one; tests compare both ways."""
-        return Lane(self.server, check) if self.settings.lane else None
+        checks = Route(check.check, "GET /v1/check", check.CHECK, check.refuse)
+        return Lane(self.server, checks) if self.settings.lane else None
 
     @contextlib.asynccontextmanager
     async def life(self) -> AsyncIterator[None]:

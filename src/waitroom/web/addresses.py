@@ -8,6 +8,7 @@ network of IPv6 (`::/0`) therefore has no IPv4 address in it; `::ffff:10.0.0.0/1
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -20,6 +21,7 @@ from ipaddress import (
 from waitroom.errors import InvalidInput
 
 FORWARDED_FOR, FORWARDED_PROTO = "x-forwarded-for", "x-forwarded-proto"
+_REMEMBERED = 8_192
 _MAPPED = IPv6Network("::ffff:0:0/96")
 
 
@@ -73,6 +75,7 @@ def _plain(address: str) -> str:
     return address if (read := _address(address)) is None else str(read)
 
 
+@lru_cache(_REMEMBERED)
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
         address = ip_address(text)

@@ -325,20 +325,21 @@ def test_every_call_has_its_route(pair: tuple[Serving, Serving]) -> None:
     assert documented == {route.name for route in ROUTES.values()} | {EVENTS}
 
 
+@pytest.mark.parametrize("broken", ["poll_for", "wait"])
 async def test_an_error_of_ours_is_answered_and_counted_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
     """A poll that fails in our own code gets a 500, and does not stay under way for ever."""
     app = App(Settings(data_dir=tmp_path, secret=SECRET))
     async with app.life():
         room = await app.server.engine.create("hall", Policy(mode=Mode.PAUSED))
         ticket = (await app.server.engine.join(room.name)).ticket
-        await app.server.boards.get(room.name)
+        board = await app.server.boards.get(room.name)
 
-        def broken(*_: object) -> None:
+        def fail(*_: object) -> None:
             raise RuntimeError("broken")
 
-        monkeypatch.setattr(app.server.engine, "poll", broken)
+        monkeypatch.setattr(board if broken == "wait" else app.server.engine, broken, fail)
         connections = Connections(app, app.lane)
         listener = await asyncio.get_running_loop().create_server(
             lambda: Connection(connections), "127.0.0.1", 0

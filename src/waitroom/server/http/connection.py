@@ -207,15 +207,14 @@ class Connection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         """Check what the head says before anything of the body is taken."""
-        self._in_head, self._size = False, 0
+        before, self._size = self._size, 0
+        self._in_head = False
         watched, self._watched = self._watched, {}
         parser = self._parser
         if self._deaf or parser is None:
             return
-        size = len(self._target)
-        for name, value in self._headers:
-            size += len(name) + len(value) + 4
-        if size > MOST_HEAD or len(self._headers) > MOST_HEADERS:
+        # A head of one part cannot be too long.
+        if (before and self._head_size() > MOST_HEAD) or len(self._headers) > MOST_HEADERS:
             most = f"the head takes at most {MOST_HEADERS} headers and {MOST_HEAD} bytes"
             self._refuse(HeadTooLarge(most))
         elif not watched.get(b"host") and parser.get_http_version() != "1.0":
@@ -227,6 +226,10 @@ class Connection(asyncio.Protocol):
                 self.deadline = self._shared.now + BODY_S + SWEEP_S
             if b"expect" in watched:
                 self.transport.write(_CONTINUE)
+
+    def _head_size(self) -> int:
+        lines = sum(len(name) + len(value) + 4 for name, value in self._headers)
+        return len(self._target) + lines
 
     def on_body(self, body: bytes) -> None:
         """Take a part of the body."""

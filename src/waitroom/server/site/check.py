@@ -6,49 +6,75 @@ the session is still inside, many at once. While it is away only the signature a
 
 from __future__ import annotations
 
-from waitroom.errors import InvalidPass, Unavailable, UnknownRoom
+from waitroom.engine import Waiter
+from waitroom.errors import InvalidPass, Unavailable, UnknownRoom, WaitroomError
 from waitroom.passes import Pass
 from waitroom.server.context import Server
 from waitroom.server.http import problems
 from waitroom.server.http.answers import Answer
 from waitroom.server.http.request import VisitorRequest
+from waitroom.server.tickets import actions
 from waitroom.server.tickets.limits import within
+from waitroom.server.tickets.quick import Quick, Shown, take
 from waitroom.web.names import PASS_COOKIE
 
 _GOOD = [(b"cache-control", b"no-store")]
 GOOD = Answer(204, _GOOD, b"")
+_OVER = "the session is over; join again"
 
 
 async def check(server: Server, request: VisitorRequest) -> Answer:
     """Answer 204 for a good pass, else 401; `request.room` is the room asked for, '' for any."""
     try:
-        if not await _goes_on(server, read(server, request)):
-            raise InvalidPass("the session is over; join again")
-    except InvalidPass as error:
-        return problems.answer(error)
+        return await take(server, request, CHECK, _without_backend)
+    except WaitroomError as error:
+        return refuse(server, request, error)
+
+
+def _ask(server: Server, request: VisitorRequest, waiter: Waiter) -> bool:
+    """Ask whether the session of a pass, whose signature and end are good, is inside now."""
+    pass_ = read(server, request)
+    # A pass without a session was given while the backend was away, and holds for its minute.
+    if not pass_.sid or server.backend_health.is_away(pass_.room):
+        return False
+    server.engine.check_for(waiter, pass_.room, (pass_.ticket_id, pass_.sid))
+    return True
+
+
+async def _without_backend(server: Server, request: VisitorRequest) -> bool:
+    del server, request
+    return True
+
+
+def _show(server: Server, request: VisitorRequest, inside: bool) -> Shown:
+    return GOOD if inside else _good_while_held(server, request)
+
+
+async def _good_while_held(server: Server, request: VisitorRequest) -> Answer:
+    """After a loss nobody is inside until gates have vouched for them, in `recover_s`."""
+    room = read(server, request).room
+    stats = await within(server, server.engine.stats(room))  # a board may be a second old
+    if stats.hold_until_ms is None:
+        raise InvalidPass(_OVER)
     return GOOD
 
 
-async def _goes_on(server: Server, pass_: Pass) -> bool:
-    """Tell whether the session of a pass, whose signature and end are good, is inside now."""
-    # A pass without a session was given while the backend was away, and holds for its minute.
-    if not pass_.sid or server.backend_health.is_away(pass_.room):
-        return True
+CHECK = Quick(_ask, _show)
+
+
+def refuse(server: Server, request: VisitorRequest, error: WaitroomError) -> Answer:
+    """Return the answer to an error."""
+    if isinstance(error, UnknownRoom):
+        return problems.answer(InvalidPass(_OVER))
     try:
-        if await server.engine.check(pass_.room, pass_.ticket_id, pass_.sid):
-            return True
-        # After a loss nobody is inside until gates have vouched for them, in `recover_s`. Asked
-        # of the backend: a board may be a second old.
-        stats = await within(server, server.engine.stats(pass_.room))
-    except UnknownRoom:
-        return False
-    except Unavailable:
-        server.backend_health.suspect()
         # Only an outage is a reason to believe the signature alone: congestion must open nothing.
-        if not server.backend_health.is_away(pass_.room):
-            raise
-        return True
-    return stats.hold_until_ms is not None
+        if isinstance(error, Unavailable) and server.backend_health.is_away(
+            read(server, request).room
+        ):
+            return GOOD
+    except InvalidPass as ended:  # meanwhile
+        error = ended
+    return actions.refuse(server, request, check, error)
 
 
 def read(server: Server, request: VisitorRequest) -> Pass:

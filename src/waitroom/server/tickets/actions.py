@@ -6,10 +6,10 @@ Each action takes the server and a `VisitorRequest` and returns an `Answer`; wha
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
+from waitroom.engine import Waiter
 from waitroom.engine.handoffs import Handoff
 from waitroom.errors import BackendUnavailable, InvalidInput, NotYourTurn, Slow, WaitroomError
 from waitroom.models import State, TicketView
@@ -17,11 +17,12 @@ from waitroom.server.context import Server
 from waitroom.server.http import answers, problems
 from waitroom.server.http.answers import Answer
 from waitroom.server.http.request import VisitorRequest
-from waitroom.server.rooms.ticket_json import gone_answer, gone_error, room_body, ticket_body
+from waitroom.server.rooms.ticket_json import gone_error, room_body, ticket_body
 from waitroom.server.tickets.away import away_answer
-from waitroom.server.tickets.bodies import DeferBody, JoinBody
-from waitroom.server.tickets.joining import idempotency_key, take_place
+from waitroom.server.tickets.bodies import DeferBody
+from waitroom.server.tickets.joining import ask_for_place, idempotency_key, take_place
 from waitroom.server.tickets.limits import check_not_desk, within
+from waitroom.server.tickets.quick import Quick, Shown, take
 from waitroom.server.tickets.responses import forget, show
 
 Action = Callable[[Server, VisitorRequest], Awaitable[Answer]]
@@ -52,26 +53,22 @@ def refuse(server: Server, request: VisitorRequest, action: Action, error: Waitr
 
 async def status(server: Server, request: VisitorRequest) -> Answer:
     """Tell where a ticket is."""
-    return shown(server, request, await (poll_known(server, request) or poll(server, request)))
+    return await take(server, request, POLL, poll)
 
 
-def shown(server: Server, request: VisitorRequest, view: TicketView) -> Answer:
-    """Return the answer to a poll."""
-    if view.state is State.GONE:
-        return gone_answer(view)
-    if request.path_ticket != "me":
-        body = ticket_body(server.boards, server.passes, view)
-        return Answer(200, answers.JSON, answers.encode(body))
-    return show(server, request, view, 200)
-
-
-def poll_known(server: Server, request: VisitorRequest) -> asyncio.Future[TicketView] | None:
-    """Poll a ticket of a room that is known here: nearly every request. None for another room."""
+def _ask_where(server: Server, request: VisitorRequest, waiter: Waiter) -> bool:
+    """Poll a ticket of a room that is known here."""
     room = request.room
     if room not in server.boards.known or server.backend_health.is_away(room):
-        return None
-    polled = server.engine.poll(room, request.ticket)
-    return polled if isinstance(polled, asyncio.Future) else asyncio.ensure_future(polled)
+        return False
+    return server.engine.poll_for(waiter, room, request.ticket)
+
+
+def _show_where(server: Server, request: VisitorRequest, view: TicketView) -> Answer:
+    if request.path_ticket == "me" or view.state is State.GONE:
+        return show(server, request, view, 200)
+    body = ticket_body(server.boards, server.passes, view)
+    return Answer(200, answers.JSON, answers.encode(body))
 
 
 async def poll(server: Server, request: VisitorRequest) -> TicketView:
@@ -84,13 +81,25 @@ async def poll(server: Server, request: VisitorRequest) -> TicketView:
 
 async def join(server: Server, request: VisitorRequest) -> Answer:
     """Take a place, or keep the one that the caller has."""
-    view = await take_place(server, request, request.json(JoinBody))
+    return await take(server, request, JOIN, take_place)
+
+
+def _show_place(server: Server, request: VisitorRequest, view: TicketView) -> Shown:
     board = server.boards.known.get(request.room)
     if view.state is State.WAITING and board is not None and not board.stats.waiting:
-        # The board is older than the rush, and would promise the first in line no wait at all.
-        with contextlib.suppress(WaitroomError):  # the join has succeeded, whatever the board says
-            await within(server, server.boards.renew(request.room))
+        return _show_first(server, request, view)
     return show(server, request, view, 201 if view.new else 200)
+
+
+async def _show_first(server: Server, request: VisitorRequest, view: TicketView) -> Answer:
+    # The board is older than the rush, and would promise the first in line no wait at all.
+    with contextlib.suppress(WaitroomError):  # the join has succeeded, whatever the board says
+        await within(server, server.boards.renew(request.room))
+    return show(server, request, view, 201 if view.new else 200)
+
+
+POLL = Quick(_ask_where, _show_where)
+JOIN = Quick(ask_for_place, _show_place)
 
 
 async def enter(server: Server, request: VisitorRequest) -> Answer:

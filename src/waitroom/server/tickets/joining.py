@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from waitroom.credentials.roles import Role
+from waitroom.engine import Join, Waiter
 from waitroom.errors import InvalidInput, InvalidTicket, TooMany, Unauthorized
 from waitroom.models import State, TicketView
 from waitroom.server.context import Server
@@ -17,36 +18,58 @@ from waitroom.web.names import TICKET_COOKIE
 SHORTEST_KEY, LONGEST_KEY = 16, 128
 
 
-async def take_place(server: Server, request: VisitorRequest, body: JoinBody) -> TicketView:
+def ask_for_place(server: Server, request: VisitorRequest, waiter: Waiter) -> bool:
+    """Ask for the place of a stranger without a ticket, in a room that is known here."""
+    room, body = request.room, request.json(JoinBody)
+    check_not_desk(room)
+    if body.visitor is not None or room not in server.boards.known or _ticket(request) is not None:
+        return False
+    stranger = _stranger(server, request)
+    server.backend_health.check(room)
+    server.engine.join_for(waiter, room, Join(None, stranger, body.enter))
+    return True
+
+
+async def take_place(server: Server, request: VisitorRequest) -> TicketView:
     """Return the view of the caller's place, old or new."""
-    check_not_desk(request.room)
-    visitor = await _visitor(server, request, body)
-    server.backend_health.check(request.room)
-    if request.room not in server.boards.known:
-        await within(server, server.boards.get(request.room))
-    old = None if visitor is not None else request.cookie(TICKET_COOKIE + request.room)
+    room, body = request.room, request.json(JoinBody)
+    if body.visitor is not None:
+        visitor: str | None = await _known_visitor(server, request, body.visitor)
+    else:
+        visitor = _stranger(server, request)
+    server.backend_health.check(room)
+    if room not in server.boards.known:
+        await within(server, server.boards.get(room))
+    old = None if visitor is not None else _ticket(request)
     if old is not None:
         try:
-            view = await server.engine.join(request.room, old, enter=body.enter)
+            view = await server.engine.join(room, old, enter=body.enter)
         except InvalidTicket:
             pass  # too old, or signed with an earlier secret: treat the holder as new
         else:
             if view.state is not State.GONE:
                 return view
-    return await server.engine.join(request.room, visitor=visitor, enter=body.enter)
+    return await server.engine.join(room, visitor=visitor, enter=body.enter)
 
 
-async def _visitor(server: Server, request: VisitorRequest, body: JoinBody) -> str | None:
-    """Return who joins, if they are known; a stranger is counted by their address."""
+def _ticket(request: VisitorRequest) -> str | None:
+    return request.cookie(TICKET_COOKIE + request.room)
+
+
+async def _known_visitor(server: Server, request: VisitorRequest, visitor: str) -> str:
+    """Return who joins, in the words of a site that may say so."""
+    server.backend_health.check(request.room)
+    if not request.bearer:
+        raise Unauthorized("`visitor` may be given only with an API key")
     address = request.address(server.proxies)
-    if body.visitor is not None:
-        server.backend_health.check(request.room)
-        if not request.bearer:
-            raise Unauthorized("`visitor` may be given only with an API key")
-        who = await within(server, auth.who_is(server, request.bearer, address))
-        who.need(Role.OPERATOR)
-        return f"visitor:{body.visitor}"
-    wait_s = server.joins.take(address)
+    who = await within(server, auth.who_is(server, request.bearer, address))
+    who.need(Role.OPERATOR)
+    return f"visitor:{visitor}"
+
+
+def _stranger(server: Server, request: VisitorRequest) -> str | None:
+    """Return who joins, where a key tells; strangers are counted by their address."""
+    wait_s = server.joins.take(request.address(server.proxies))
     if wait_s > 0:
         server.counters.limited("joins")
         raise TooMany("too many people join from this address; try again", math.ceil(wait_s))

@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
 
 from waitroom.errors import Busy, WaitroomError
-from waitroom.models import TicketView
 from waitroom.server.context import Server
 from waitroom.server.http import problems
 from waitroom.server.http.answers import Answer
@@ -25,23 +24,32 @@ from waitroom.server.http.request import MOST_BODY, VisitorRequest, room_in_quer
 from waitroom.server.http.under_way import Noted
 from waitroom.server.tickets import actions
 from waitroom.server.tickets.actions import Action
+from waitroom.server.tickets.quick import Quick
 from waitroom.server.visitor import events
 
 log = logging.getLogger("waitroom.lane")
 
 
+Refuse = Callable[[Server, VisitorRequest, WaitroomError], Answer]
+
+
 class Route(NamedTuple):
-    """One request that the lane knows: what it does, and its name in the metrics."""
+    """One request that the lane knows: what it does, and its name in the metrics.
+
+    A quick one is not done in a task; `refuse` is for what goes wrong in its own way.
+    """
 
     action: Action
     name: str
+    quick: Quick | None = None
+    refuse: Refuse | None = None
 
 
 _TICKETS = "/v1/rooms/{room}/tickets"
 # By method, number of parts of the path, and its last word where it has one of its own.
 ROUTES: dict[tuple[str, int, str], Route] = {
-    ("GET", 6, ""): Route(actions.status, f"GET {_TICKETS}/{{ticket}}"),
-    ("POST", 5, ""): Route(actions.join, f"POST {_TICKETS}"),
+    ("GET", 6, ""): Route(actions.status, f"GET {_TICKETS}/{{ticket}}", actions.POLL),
+    ("POST", 5, ""): Route(actions.join, f"POST {_TICKETS}", actions.JOIN),
     ("POST", 7, "enter"): Route(actions.enter, f"POST {_TICKETS}/{{ticket}}/enter"),
     ("POST", 7, "renew"): Route(actions.renew, f"POST {_TICKETS}/{{ticket}}/renew"),
     ("POST", 7, "defer"): Route(actions.defer, f"POST {_TICKETS}/{{ticket}}/defer"),
@@ -50,17 +58,16 @@ ROUTES: dict[tuple[str, int, str], Route] = {
     ("GET", 4, ""): Route(actions.room, "GET /v1/rooms/{room}"),
 }
 EVENTS = f"GET {_TICKETS}/{{ticket}}/events"
-CHECK = "GET /v1/check"
 _running: set[asyncio.Task[None]] = set()
 """Tasks under way: the loop itself holds them weakly."""
 
 
 class Lane:
-    """Takes the requests of visitors from a connection; `check` answers whether a pass is good."""
+    """Takes the requests of visitors from a connection; `check` tells whether a pass is good."""
 
-    def __init__(self, server: Server, check: Action) -> None:
+    def __init__(self, server: Server, check: Route) -> None:
         self._server = server
-        self._check = Route(check, CHECK)
+        self._check = check
 
     def __call__(self, client: Connection, request: HttpRequest) -> bool:
         """Answer a request that the lane knows, now or later; return whether it does."""
@@ -72,99 +79,27 @@ class Lane:
         if parts[2] != "rooms":
             if path != "/v1/check" or method != "GET":
                 return False
-            self._begin(client, self._check, _visitor(client, request, room_in_query(query), None))
+            call = LaneCall(self._server, self._check, client, request, room_in_query(query), None)
+            # A site asks whether a pass is good, and may be told to let people in when it gets a
+            # 503. Who shows no good pass costs no call, so that is never answered as busy.
+            call.begin(always=True)
             return True
         if count < 4 or count > 7 or not parts[3] or (count > 4 and parts[4] != "tickets"):
             return False
         if count > 5 and not parts[5]:
             return False
-        verb = parts[6] if count == 7 else ""
-        visitor = _visitor(client, request, parts[3], parts[5] if count > 5 else None)
+        verb, ticket = parts[6] if count == 7 else "", parts[5] if count > 5 else None
         route = ROUTES.get((method, count, verb))
         if route is not None:
-            self._begin(client, route, visitor)
+            LaneCall(self._server, route, client, request, parts[3], ticket).begin()
             return True
         if verb == "events" and method == "GET":
+            visitor = VisitorRequest(
+                parts[3], ticket, request.headers, client.peer, client.scheme, request.body
+            )
             client.run(self._stream(visitor))
             return True
         return False
-
-    def _begin(self, client: Connection, route: Route, visitor: VisitorRequest) -> None:
-        began = time.perf_counter()
-        self._server.counters.lane_requests += 1
-        try:
-            # A site asks whether a pass is good, and may be told to let people in when it gets a
-            # 503. Who shows no good pass costs no call, so that is never answered as busy.
-            noted = self._server.under_way.begin(visitor, always=route is self._check)
-        except Busy as busy:
-            self._send(client, route, problems.answer(busy), began)
-            return
-        if route.action is actions.status:
-            try:
-                future = actions.poll_known(self._server, visitor)
-            except Exception as error:  # it was counted, so it must be answered
-                self._finish(client, route, self._refusal(route, visitor, error), began, noted)
-                return
-            if future is not None:
-                future.add_done_callback(
-                    partial(self._polled, client, route, visitor, began, noted)
-                )
-                return
-        answering = self._answer(client, route, visitor, began, noted)
-        task = asyncio.get_running_loop().create_task(answering)
-        _running.add(task)
-        task.add_done_callback(_running.discard)
-
-    def _polled(
-        self,
-        client: Connection,
-        route: Route,
-        visitor: VisitorRequest,
-        began: float,
-        noted: Noted | None,
-        future: asyncio.Future[TicketView],
-    ) -> None:
-        """Answer a poll: nearly every request, so it has no task of its own."""
-        try:
-            answer = actions.shown(self._server, visitor, future.result())
-        except Exception as error:
-            answer = self._refusal(route, visitor, error)
-        self._finish(client, route, answer, began, noted)
-
-    async def _answer(
-        self,
-        client: Connection,
-        route: Route,
-        visitor: VisitorRequest,
-        began: float,
-        noted: Noted | None,
-    ) -> None:
-        try:
-            answer = await route.action(self._server, visitor)
-        except Exception as error:
-            answer = self._refusal(route, visitor, error)
-        self._finish(client, route, answer, began, noted)
-
-    def _refusal(self, route: Route, visitor: VisitorRequest, error: Exception) -> Answer:
-        if isinstance(error, WaitroomError):
-            return actions.refuse(self._server, visitor, route.action, error)
-        log.error("a visitor's request failed: %s", route.name, exc_info=error)
-        return problems.answer(WaitroomError("an error of ours; it is in the log"))
-
-    def _finish(
-        self,
-        client: Connection,
-        route: Route,
-        answer: Answer,
-        began: float,
-        noted: Noted | None,
-    ) -> None:
-        self._server.under_way.end(noted)
-        self._send(client, route, answer, began)
-
-    def _send(self, client: Connection, route: Route, answer: Answer, began: float) -> None:
-        client.answer(answer)
-        self._server.counters.request(route.name, answer.status, time.perf_counter() - began)
 
     def _stream(self, visitor: VisitorRequest) -> App:
         async def stream(scope: object, receive: Receive, send: Send) -> None:
@@ -178,7 +113,103 @@ class Lane:
         return stream
 
 
-def _visitor(
-    client: Connection, request: HttpRequest, room: str, ticket: str | None
-) -> VisitorRequest:
-    return VisitorRequest(room, ticket, request.headers, client.peer, client.scheme, request.body)
+class LaneCall(VisitorRequest):
+    """A request and its way to an answer: waits for the engine's, and sends it to the client.
+
+    One object for all of it, because one is made for every poll.
+    """
+
+    __slots__ = ("_began", "_client", "_done", "_noted", "_route", "_server", "_show")
+
+    def __init__(
+        self,
+        server: Server,
+        route: Route,
+        client: Connection,
+        request: HttpRequest,
+        room: str,
+        ticket: str | None,
+    ) -> None:
+        super().__init__(room, ticket, request.headers, client.peer, client.scheme, request.body)
+        self._server = server
+        self._route = route
+        self._client = client
+        self._began = time.perf_counter()
+        self._noted: Noted | None = None
+        self._done = False
+
+    def begin(self, *, always: bool = False) -> None:
+        """Do what is asked, unless too many others are under way."""
+        server, route = self._server, self._route
+        server.counters.lane_requests += 1
+        try:
+            self._noted = server.under_way.begin(self, always=always)
+        except Busy as busy:
+            self._send(problems.answer(busy))
+            return
+        try:
+            if route.quick is not None:
+                ask, self._show = route.quick
+                if ask(server, self, self):
+                    return
+        except Exception as error:  # it was counted, so it must be answered
+            self.set_exception(error)
+            return
+        self._run(route.action(server, self))
+
+    def done(self) -> bool:
+        """Tell whether the engine's answer is there."""
+        return self._done
+
+    def set_result(self, result: Any, /) -> None:
+        """Show the engine's answer."""
+        self._done = True
+        try:
+            shown = self._show(self._server, self, result)
+        except Exception as error:
+            self.set_exception(error)
+            return
+        if isinstance(shown, Answer):
+            self._finish(shown)
+        else:
+            self._run(shown)
+
+    def set_exception(self, exception: Exception, /) -> None:
+        """Say why there is no answer."""
+        self._done = True
+        route = self._route
+        if not isinstance(exception, WaitroomError):
+            log.error("a visitor's request failed: %s", route.name, exc_info=exception)
+            answer = problems.answer(WaitroomError("an error of ours; it is in the log"))
+        elif route.refuse is not None:
+            answer = route.refuse(self._server, self, exception)
+        else:
+            answer = actions.refuse(self._server, self, route.action, exception)
+        self._finish(answer)
+
+    def cancel(self) -> None:
+        """Give up: the loop is being closed."""
+        self._done = True
+        self._client.abort()
+
+    def _run(self, answering: Awaitable[Answer]) -> None:
+        task = asyncio.get_running_loop().create_task(self._answer(answering))
+        _running.add(task)
+        task.add_done_callback(_running.discard)
+
+    async def _answer(self, answering: Awaitable[Answer]) -> None:
+        try:
+            answer = await answering
+        except Exception as error:
+            self.set_exception(error)
+        else:
+            self._finish(answer)
+
+    def _finish(self, answer: Answer) -> None:
+        self._server.under_way.end(self._noted)
+        self._send(answer)
+
+    def _send(self, answer: Answer) -> None:
+        self._client.answer(answer)
+        seconds = time.perf_counter() - self._began
+        self._server.counters.request(self._route.name, answer.status, seconds)
