@@ -22,12 +22,14 @@ from redis.backoff import NoBackoff
 
 from waitroom.engine.connection.address import Address
 from waitroom.engine.connection.faults import FAULTS, backend_error
+from waitroom.engine.connection.script_client import ScriptClient
 from waitroom.errors import BackendUnavailable
 
 CONNECTIONS = 16
 """For visitors, and as many for operators: calls are micro-batched, so more would only wait in the
 server."""
 
+CLIENT_NAME = "waitroom"
 Client = Redis | RedisCluster
 _MOST_KEYS_TRIED = 10_000
 _PROBED = "wr:probe:{}"
@@ -92,7 +94,12 @@ class Clients:
     def __init__(self, address: Address, timeout_s: float) -> None:
         self._sentinels: list[Redis] = []
         self.operators = self._client(address, timeout_s)
-        self.visitors = self._client(address, timeout_s)
+        # Any: redis-py's clients, or ours, of which only scripts are asked.
+        self.visitors: Any = (
+            ScriptClient(address, timeout_s, CLIENT_NAME)
+            if ScriptClient.suits(address)
+            else self._client(address, timeout_s)
+        )
         self.probe: Probe
         if isinstance(self.operators, RedisCluster):
             self.probe = _ClusterProbe(self.operators, address, timeout_s)
@@ -128,7 +135,7 @@ def _options(address: Address, timeout_s: float) -> dict[str, Any]:
     options: dict[str, Any] = {
         "socket_timeout": timeout_s,
         "socket_connect_timeout": timeout_s,
-        "client_name": "waitroom",
+        "client_name": CLIENT_NAME,
         "protocol": 2,  # replies are the same in every redis-py, and no server pushes
         "retry": Retry(NoBackoff(), 0),
         **address.options,
