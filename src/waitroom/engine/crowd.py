@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from waitroom.engine import ticket_views
@@ -237,7 +237,9 @@ class Crowd:
     async def join_many(self, room: str, joins: Sequence[Join]) -> Answers:
         """Join visitors in one call."""
         await self._runner.know(check_room_name(room))
-        tickets = [self._ticket_for(room, join) for join in joins]
+        strangers = sum(join.ticket is None and join.visitor is None for join in joins)
+        ids = iter(self._ring.new_ids(strangers))
+        tickets = [self._ticket_for(room, join, ids) for join in joins]
         good = [
             (ticket, join.enter)
             for ticket, join in zip(tickets, joins, strict=True)
@@ -273,7 +275,9 @@ class Crowd:
             answers.append(view)
         return answers
 
-    def _ticket_for(self, room: str, join: Join) -> PresentedTicket | WaitroomError:
+    def _ticket_for(
+        self, room: str, join: Join, new_ids: Iterator[str]
+    ) -> PresentedTicket | WaitroomError:
         ring = self._ring
         try:
             if join.ticket is not None:
@@ -285,7 +289,7 @@ class Crowd:
             elif join.visitor is not None:
                 ticket_id = ring.visitor_id(room, join.visitor)
             else:
-                ticket_id = ring.new_id()
+                ticket_id = next(new_ids)
         except WaitroomError as error:
             return error
         return PresentedTicket(Ticket(room, ticket_id, 0, 0, int(self._now_s())))

@@ -7,13 +7,16 @@ size: 16 bytes per slot, and a ticket whose slot another has taken is simply not
 
 from __future__ import annotations
 
+import mmap
 import time
-from array import array
 from typing import NamedTuple
 
-_SLOTS = (1, 251, 4_093, 65_521, 2_097_143)
+_SLOTS = (1, 251, 4_093, 32_749, 262_139, 2_097_143)
 """Sizes of the table: nothing for a room where nobody waits, at most 32 MB. Primes, so that places
 that follow each other do not meet in a slot."""
+
+_AT_BITS = 32
+_AT = (1 << _AT_BITS) - 1
 
 
 class Position(NamedTuple):
@@ -26,7 +29,7 @@ class Position(NamedTuple):
 class Told:
     """The last position told to each place of a room."""
 
-    __slots__ = ("_at", "_places", "_positions", "_slots", "waiting")
+    __slots__ = ("_rows", "_slots", "waiting")
 
     def __init__(self) -> None:
         self.waiting = 0
@@ -50,26 +53,26 @@ class Told:
 
     def waits(self, place: int, position: int, now: int) -> None:
         """Note that the holder of a place is told that they wait, and where."""
-        slot = place % self._slots
-        self._places[slot] = place
-        self._positions[slot] = position
-        self._at[slot] = now
+        row, rows = place % self._slots * 2, self._rows
+        rows[row] = place
+        rows[row + 1] = position << _AT_BITS | now
 
     def forget(self, place: int) -> None:
         """Forget a place whose holder waits no longer."""
-        slot = place % self._slots
-        if self._places[slot] == place:
-            self._places[slot] = 0
+        row = place % self._slots * 2
+        if self._rows[row] == place:
+            self._rows[row] = 0
 
     def position(self, place: int) -> Position | None:
         """Return what the holder of a place was told last, if that is known."""
-        slot = place % self._slots
-        if not place or self._places[slot] != place:
+        row = place % self._slots * 2
+        if not place or self._rows[row] != place:
             return None
-        return Position(self._positions[slot], time.monotonic() - self._at[slot] / 10)
+        told = self._rows[row + 1]
+        return Position(told >> _AT_BITS, time.monotonic() - (told & _AT) / 10)
 
     def _resize(self, slots: int) -> None:
         self._slots = slots
-        self._places = array("Q", bytes(8 * slots))
-        self._positions = array("I", bytes(4 * slots))
-        self._at = array("I", bytes(4 * slots))
+        # Rows of two numbers: the place, and what it was told with the time. Mapped, so that a page
+        # is made when it is first written, and nobody waits for 32 MB of zeros.
+        self._rows = memoryview(mmap.mmap(-1, 16 * slots)).cast("Q")

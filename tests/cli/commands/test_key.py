@@ -74,7 +74,7 @@ def test_it_is_in_the_audit_log(cli: Cli, room: str) -> None:
     made = cli.json("key", "create", "--name", room)
     (entry,) = cli.engine(_log).entries
     assert ("key.create", "cli", made["id"]) == (entry.action, entry.key_id, entry.detail["id"])
-    assert made["key"].rpartition("_")[2] not in repr(entry)
+    assert made["key"].split("_", 2)[2] not in repr(entry)
     cli.json("key", "revoke", made["id"], "--yes")
     assert "key.revoke" == cli.engine(_log).entries[0].action
 

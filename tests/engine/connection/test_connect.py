@@ -42,7 +42,7 @@ COUNT = "return redis.call('INCR', KEYS[1])"
 
 @asynccontextmanager
 async def connected(
-    url: str | None, folder: Path, timeout_s: float = 2.0
+    url: str | None, folder: Path, timeout_s: float = 20.0
 ) -> AsyncIterator[Backend]:
     """Connect and close."""
     backend = await connect(url, folder, timeout_s)
@@ -52,7 +52,7 @@ async def connected(
         await backend.aclose()
 
 
-async def refused(url: str, folder: Path, error: type[Unavailable], timeout_s: float = 2.0) -> str:
+async def refused(url: str, folder: Path, error: type[Unavailable], timeout_s: float = 20.0) -> str:
     """Return the sentence with which `url` is refused."""
     with pytest.raises(error) as caught:
         await connect(url, folder, timeout_s)

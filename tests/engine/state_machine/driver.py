@@ -33,10 +33,11 @@ class CountingRing(KeyRing):
         super().__init__([SECRET])
         self.made = 0
 
-    def new_id(self) -> str:
-        """Return the next id."""
-        self.made += 1
-        return base64.urlsafe_b64encode(self.made.to_bytes(12, "big")).decode()
+    def new_ids(self, number: int) -> list[str]:
+        """Return the next ids."""
+        first, self.made = self.made + 1, self.made + number
+        numbers = (made.to_bytes(12, "big") for made in range(first, self.made + 1))
+        return [base64.urlsafe_b64encode(number).decode() for number in numbers]
 
 
 class Driver(RuleBasedStateMachine):

@@ -15,6 +15,9 @@ Headers = list[tuple[bytes, bytes]]
 JSON: Headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
 """The headers of nearly every answer: one list, shared, so nobody may change it."""
 
+EMPTY: Headers = [(b"cache-control", b"no-store")]
+"""The headers of a 204, shared as well."""
+
 
 class Answer(NamedTuple):
     """An HTTP answer, whole."""

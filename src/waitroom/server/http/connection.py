@@ -283,19 +283,26 @@ class Connection(asyncio.Protocol):
         request = self.request
         if request is None or self.transport.is_closing():
             return
-        body = answer.body
-        if answer.headers is answers.JSON and answer.status == 200 and self._keeps(request):
-            self.transport.write(b"%b%d\r\n\r\n%b" % (self._shared.json_head, len(body), body))
-        else:
-            headers = answer.headers
-            if answer.status != 204:
-                headers = [*headers, (b"content-length", b"%d" % len(body))]
-            head = self.head(answer.status, headers)
-            self.transport.write(head if request.method == "HEAD" else head + body)
+        self.transport.write(self._prepared(request, answer) or self._whole(request, answer))
         self.done()
 
-    def _keeps(self, request: HttpRequest) -> bool:
-        return request.keep_alive and request.version == "1.1" and not self._shared.closing
+    def _prepared(self, request: HttpRequest, answer: Answer) -> bytes | None:
+        """Return an answer whose head is ready, as that of nearly every one is."""
+        status, headers, body = answer
+        shared = self._shared
+        if not request.keep_alive or request.version != "1.1" or shared.closing:
+            return None
+        if headers is answers.JSON:
+            head = shared.json_heads.get(status)
+            return None if head is None else b"%b%d\r\n\r\n%b" % (head, len(body), body)
+        return shared.empty_head if headers is answers.EMPTY and status == 204 else None
+
+    def _whole(self, request: HttpRequest, answer: Answer) -> bytes:
+        status, headers, body = answer
+        if status != 204:
+            headers = [*headers, (b"content-length", b"%d" % len(body))]
+        head = self.head(status, headers)
+        return head if request.method == "HEAD" else head + body
 
     def head(self, status: int, headers: Headers) -> bytes:
         """Return the head of an answer; with `connection: close` the connection is not kept."""

@@ -58,7 +58,8 @@ class Connections:
         self.lane = lane
         self.now = self._swept_at = time.monotonic()
         self.date = b""
-        self.json_head = b""
+        self.json_heads: dict[int, bytes] = {}
+        self.empty_head = b""
         self.idle_s = idle_s
         self.closing = False
         self.open: set[Client] = set()
@@ -98,8 +99,7 @@ class Connections:
         self.now = now = self.now + min(clock_s - self._swept_at, 2 * SWEEP_S)
         self._swept_at = clock_s
         self.date = formatdate(usegmt=True).encode()
-        head = b"".join(b"%b: %b\r\n" % header for header in answers.JSON)
-        self.json_head = b"HTTP/1.1 200 OK\r\n%bdate: %b\r\ncontent-length: " % (head, self.date)
+        self._prepare_heads()
         # A crowd of idle connections must not keep others out.
         full = len(self.open) > FULL * self._most
         haste_s = max(0.0, self.idle_s - IDLE_WHEN_FULL_S) if full else 0.0
@@ -108,6 +108,18 @@ class Connections:
                 connection.expire()
             elif haste_s and connection.idle and connection.deadline - haste_s <= now:
                 connection.close()
+
+    def _prepare_heads(self) -> None:
+        """Write the heads of nearly all answers, but for the length of what follows."""
+        json, empty = (
+            b"".join(b"%b: %b\r\n" % header for header in headers) + b"date: %b\r\n" % self.date
+            for headers in (answers.JSON, answers.EMPTY)
+        )
+        self.json_heads = {
+            200: b"HTTP/1.1 200 OK\r\n%bcontent-length: " % json,
+            201: b"HTTP/1.1 201 Created\r\n%bcontent-length: " % json,
+        }
+        self.empty_head = b"HTTP/1.1 204 No Content\r\n%b\r\n" % empty
 
     async def finish(self, grace_s: float, longest_s: float) -> None:
         """Answer what comes within the grace, then close; give up on answers after `longest_s`."""

@@ -23,6 +23,8 @@ class TrustedProxies:
 
     def visitor(self, peer: str, headers: Headers) -> str:
         """Return the visitor's address."""
+        if peer not in self._proxies:  # then no header counts
+            return self._proxies.visitor(peer, None)
         return self._proxies.visitor(peer, _header(headers, FORWARDED_FOR))
 
     def is_https(self, peer: str, scheme: str, headers: Headers) -> bool:

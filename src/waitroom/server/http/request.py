@@ -86,7 +86,10 @@ class VisitorRequest:
     @property
     def is_browser(self) -> bool:
         """Whether the caller can use a cookie."""
-        return any(name in _BROWSER for name, _ in self.headers)
+        for name, _ in self.headers:  # noqa: SIM110 - `any` takes twice as long, for every join
+            if name in _BROWSER:
+                return True
+        return False
 
     def address(self, proxies: TrustedProxies) -> str:
         """Return the visitor's address, seen through trusted proxies."""

@@ -10,7 +10,7 @@ from waitroom.engine import Waiter
 from waitroom.errors import InvalidPass, Unavailable, UnknownRoom, WaitroomError
 from waitroom.passes import Pass
 from waitroom.server.context import Server
-from waitroom.server.http import problems
+from waitroom.server.http import answers, problems
 from waitroom.server.http.answers import Answer
 from waitroom.server.http.request import VisitorRequest
 from waitroom.server.tickets import actions
@@ -18,8 +18,7 @@ from waitroom.server.tickets.limits import within
 from waitroom.server.tickets.quick import Quick, Shown, take
 from waitroom.web.names import PASS_COOKIE
 
-_GOOD = [(b"cache-control", b"no-store")]
-GOOD = Answer(204, _GOOD, b"")
+GOOD = Answer(204, answers.EMPTY, b"")
 _OVER = "the session is over; join again"
 
 

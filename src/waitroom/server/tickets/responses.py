@@ -12,8 +12,6 @@ from waitroom.server.http.request import VisitorRequest, cookie
 from waitroom.server.rooms.ticket_json import gone_answer, ticket_body
 from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE
 
-_NO_STORE = (b"cache-control", b"no-store")
-
 
 def show(server: Server, request: VisitorRequest, view: TicketView, status: int) -> Answer:
     """Answer with a ticket; a browser that does not have it yet gets it as a cookie too."""
@@ -31,11 +29,11 @@ def show(server: Server, request: VisitorRequest, view: TicketView, status: int)
 def forget(server: Server, request: VisitorRequest) -> Answer:
     """Answer that a ticket is gone, and delete a browser's cookies."""
     if not request.is_browser:
-        return Answer(204, [_NO_STORE], b"")
+        return Answer(204, answers.EMPTY, b"")
     secure = request.is_https(server.proxies)
     names = (TICKET_COOKIE + request.room, PASS_COOKIE + request.room)
     emptied = [cookie(name, "", secure=secure, max_age_s=0) for name in names]
-    return Answer(204, [_NO_STORE, *emptied], b"")
+    return Answer(204, [*answers.EMPTY, *emptied], b"")
 
 
 def ticket_cookies(server: Server, request: VisitorRequest, view: TicketView) -> Headers:
