@@ -137,7 +137,9 @@ class Batcher(Generic[Item, Answer]):
             raise
         finally:
             self._calls -= 1
-        if self._pending:  # the next call goes out first: the server works while we answer
+        if self._in_flight == 1 and self._pending:
+            # The next goes out first, so that the server works while we answer. With more calls in
+            # flight it works anyway, and a call that is made later takes more items with it.
             self._start()
             await asyncio.sleep(0)
         for (_, waiter), answer in zip(live, answers, strict=True):
@@ -147,6 +149,7 @@ class Batcher(Generic[Item, Answer]):
                 waiter.set_exception(answer)
             else:
                 waiter.set_result(answer)
+        self._start()
 
 
 class Batches(dict[str, Batcher[Item, Answer]]):

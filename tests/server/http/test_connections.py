@@ -21,6 +21,10 @@ class Idle:
     idle: bool = True
     ended: list[str] = field(default_factory=list)
 
+    def send(self) -> None:
+        """Note it."""
+        self.ended.append("sent")
+
     def expire(self) -> None:
         """Note it."""
         self.ended.append("expired")

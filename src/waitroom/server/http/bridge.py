@@ -64,6 +64,9 @@ class Client(Protocol):
     def answer(self, answer: Answer, /) -> None:
         """Send a whole answer."""
 
+    def write(self, data: bytes, /) -> None:
+        """Send a part of an answer."""
+
     def head(self, status: int, headers: Headers, /) -> bytes:
         """Return the head of an answer."""
 
@@ -168,7 +171,7 @@ class Exchange:
         if not self._mute:
             data += self._framed(body, more)
         if data:
-            client.transport.write(data)
+            client.write(data)
         if not more:
             self._finish()
             client.done()

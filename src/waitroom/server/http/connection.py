@@ -81,7 +81,7 @@ class Connection(asyncio.Protocol):
         self._in_next = False
         self._begun = 0
         self._resting = False
-        self._unparsed = b""
+        self._unparsed = self._unsent = b""
         self._in_message = self._in_head = False
         self._target = b""
         self._headers: Headers = []
@@ -112,7 +112,7 @@ class Connection(asyncio.Protocol):
         self._deaf = self._over = True
         self._parser = None  # it holds our methods: a cycle
         self._queue.clear()
-        self._unparsed = b""
+        self._unparsed = self._unsent = b""
         self._shared.remove(self)
         self._tell_bridge()
 
@@ -143,6 +143,7 @@ class Connection(asyncio.Protocol):
         One that follows a stream is gone.
         """
         self._deaf = True
+        self.send()
         if self.on_lost is not None:
             return False
         return self.request is not None or bool(self._queue)
@@ -225,7 +226,7 @@ class Connection(asyncio.Protocol):
             if self.writable:
                 self.deadline = self._shared.now + BODY_S + SWEEP_S
             if b"expect" in watched:
-                self.transport.write(_CONTINUE)
+                self.write(_CONTINUE)
 
     def _head_size(self) -> int:
         lines = sum(len(name) + len(value) + 4 for name, value in self._headers)
@@ -283,8 +284,24 @@ class Connection(asyncio.Protocol):
         request = self.request
         if request is None or self.transport.is_closing():
             return
-        self.transport.write(self._prepared(request, answer) or self._whole(request, answer))
+        prepared = self._prepared(request, answer)
+        if prepared is None or self._unsent or len(prepared) > PART:
+            self.write(prepared or self._whole(request, answer))
+        else:
+            self._unsent = prepared
+            self._shared.send_soon(self)
         self.done()
+
+    def write(self, data: bytes) -> None:
+        """Send bytes, after those that wait."""
+        self._unsent += data
+        self.send()
+
+    def send(self) -> None:
+        """Send what waits."""
+        data, self._unsent = self._unsent, b""
+        if data and not self.transport.is_closing():
+            self.transport.write(data)
 
     def _prepared(self, request: HttpRequest, answer: Answer) -> bytes | None:
         """Return an answer whose head is ready, as that of nearly every one is."""
@@ -400,6 +417,7 @@ class Connection(asyncio.Protocol):
     def close(self) -> None:
         """Close when what was written is sent; a client that does not read it is cut off later."""
         self._deaf = self._over = True
+        self.send()
         if self._fault is not None and self.transport.can_write_eof():
             # More may be on its way; closed at once, the kernel would reset our last words.
             self.deadline = self._shared.now + LINGER_S

@@ -210,6 +210,10 @@ class LaneCall(VisitorRequest):
         self._send(answer)
 
     def _send(self, answer: Answer) -> None:
-        self._client.answer(answer)
+        try:
+            self._client.answer(answer)
+        except Exception:  # others wait for their answers behind this one
+            log.exception("an answer could not be sent: %s", self._route.name)
+            self._client.abort()
         seconds = time.perf_counter() - self._began
         self._server.counters.request(self._route.name, answer.status, seconds)
