@@ -75,9 +75,9 @@ async def _loads(
             await measure_rounds(peers, lines, scale, figures, advance)
         with reporter.step("polls beside idle connections", 2 * scale.rounds) as advance:
             await measure_idle(peers, lines, scale, figures, advance)
-        count = int(figures["polls_per_s"] / 2 * scale.paced_s)
+        count = int(figures["polls_per_s"] / 2 * scale.paced_s) * scale.rounds
         with reporter.step("polls at half of the most", count) as advance:
-            await measure_paced(peers.ours, tickets, scale.paced_s, figures, advance)
+            await measure_paced(peers.ours, tickets, scale, figures, advance)
         with reporter.step("stalls of the backend", scale.stalls) as advance:
             await measure_stalled(on, peers.ours, tickets, scale.stalls, figures, advance)
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 from waitroom.errors import InvalidPolicy, InvalidRoomName
@@ -82,9 +83,14 @@ class Reason(StrEnum):
     CLEARED = "cleared"  # of an earlier epoch
 
 
+@lru_cache(1_024)  # asked for every join and check, of a few rooms
+def _is_room_name(name: str) -> bool:
+    return ROOM_NAME.fullmatch(name) is not None
+
+
 def check_room_name(name: str) -> str:
     """Return `name` if it may be a room's, else say which rule it breaks."""
-    if not isinstance(name, str) or not ROOM_NAME.fullmatch(name):
+    if not isinstance(name, str) or not _is_room_name(name):
         raise InvalidRoomName(
             "room",
             f"{name!r:.80} is not a room name; use 1 to 64 letters, digits, '-', '_' or '.', "

@@ -70,12 +70,12 @@ class Proxies(Networks):
         return claimed if claimed in ("http", "https") else scheme
 
 
+@lru_cache(_REMEMBERED)
 def _plain(address: str) -> str:
     """Return an address in its canonical form; other text, such as a socket's path, as it is."""
     return address if (read := _address(address)) is None else str(read)
 
 
-@lru_cache(_REMEMBERED)
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
         address = ip_address(text)
