@@ -158,12 +158,18 @@ class KeyRing:
         key = self._keys.get(key_id)
         if key is None:
             raise InvalidTicket("was signed with a key that this server does not have")
-        head = raw[:_PLACE_AT]
-        if not compare_digest(_mac(key, raw[:-_MAC]), raw[-_MAC:]):
+        # As `_mac` and `_mask` do it, but without a call: this is a tenth of a poll.
+        signed, head = raw[:-_MAC], raw[:_PLACE_AT]
+        state = key.mac.copy()
+        state.update(signed)
+        if not compare_digest(state.digest(), raw[-_MAC:]):
             raise InvalidTicket("was changed or forged")
         if head[_ROOM_AT:].decode("ascii") != room:
             raise InvalidTicket("is for another room")
-        place = int.from_bytes(raw[_PLACE_AT:-_MAC], "big") ^ _mask(key, head)
+        state = key.mask.copy()
+        state.update(head)
+        masked = int.from_bytes(signed[-_PLACE.size :], "big")
+        place = masked ^ int.from_bytes(state.digest(), "big")
         return Ticket(room, text[_ID_IN_TEXT], place, epoch, issued_s, flags & 7, flags >> 3 & 3)
 
 

@@ -130,7 +130,12 @@ class LaneCall(VisitorRequest):
         room: str,
         ticket: str | None,
     ) -> None:
-        super().__init__(room, ticket, request.headers, client.peer, client.scheme, request.body)
+        self.room = room
+        self.path_ticket = ticket
+        self.headers = request.headers
+        self.peer = client.peer
+        self.scheme = client.scheme
+        self.body = request.body
         self._server = server
         self._route = route
         self._client = client
