@@ -92,11 +92,16 @@ async def test_the_data_survives_a_restart(tmp_path: Path) -> None:
         assert await read(server.url, "k") == b"v"
 
 
+def mode_of(path: Path) -> int:
+    """Return who may do what with a file or folder."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
 async def test_the_server_is_private(tmp_path: Path) -> None:
     """It has no TCP port, a socket for its owner only, an append-only file and no eviction."""
     async with EmbeddedServer(tmp_path) as server, Redis.from_url(server.url) as client:
         config = await client.config_get("*")
-        mode = stat.S_IMODE(server.socket.stat().st_mode)
+        mode = mode_of(server.socket)
     expected = {
         "port": "0",
         "appendonly": "yes",
@@ -106,6 +111,16 @@ async def test_the_server_is_private(tmp_path: Path) -> None:
     }
     assert expected == {name: config[name] for name in expected}
     assert mode == 0o700
+
+
+async def test_a_folder_that_somebody_made(tmp_path: Path) -> None:
+    """Nobody else can look into it from then on, nor read the file in which everybody stands."""
+    await asyncio.to_thread(tmp_path.chmod, 0o755)
+    async with EmbeddedServer(tmp_path) as server:
+        await write(server.url, "k", "v")
+        files = [path for path in (tmp_path / "appendonlydir").rglob("*") if path.is_file()]
+        assert {0o600} == {mode_of(path) for path in files}
+    assert 0o750 == mode_of(tmp_path)
 
 
 async def test_a_stop_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ def test_text_for_people_is_one_line_too(stream: io.StringIO) -> None:
         "redis://:SECRETVALUE@db.internal:6379/0",
         "rediss://user:SECRETVALUE@db/0?x=1",
         "https://x.example/?password=SECRETVALUE&a=1",
+        "GET /concert?waitroom_code=SECRETVALUE&date=3",
     ],
 )
 def test_secrets_are_masked(stream: io.StringIO, lines: Lines, text: str) -> None:

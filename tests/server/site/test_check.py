@@ -45,7 +45,9 @@ def test_a_good_pass(served: Serving, inside: dict[str, Any], room: str) -> None
 
 def test_a_pass_is_a_standard_token(http: httpx.Client, inside: dict[str, Any], room: str) -> None:
     """Any JWT library verifies it by the JWKS alone: audience, subject, end."""
-    keys = jwt.PyJWKSet.from_dict(http.get("/.well-known/jwks.json").json())
+    published = http.get("/.well-known/jwks.json")
+    assert "public, max-age=3" == published.headers["cache-control"], "or a key lives on in caches"
+    keys = jwt.PyJWKSet.from_dict(published.json())
     head = jwt.get_unverified_header(inside["pass"])
     claims = jwt.decode(inside["pass"], keys[head["kid"]], ["ES256"], audience=room)
     assert (room, inside["ticket"][24:40]) == (claims["aud"], claims["sub"])

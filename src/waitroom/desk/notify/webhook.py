@@ -13,7 +13,8 @@ import hmac
 import logging
 import socket
 import ssl
-from ipaddress import IPv6Address, ip_address
+from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 import httpx
 
@@ -21,7 +22,15 @@ PATIENCE_S = 10.0
 """How long a receiver may take for its answer, everything included."""
 
 # Metadata services that do not have a link-local address.
-_METADATA = frozenset(map(ip_address, ("100.100.100.200", "fd00:ec2::254", "168.63.129.16")))
+_METADATA = frozenset(
+    map(
+        ip_address,
+        ("100.100.100.200", "fd00:ec2::254", "fd20:ce::254", "168.63.129.16", "192.0.0.192"),
+    )
+)
+# A translator of the network makes IPv4 of the last 32 bits.
+_NAT64 = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
+_COMPATIBLE = ip_network("::/96")
 
 
 class Undelivered(Exception):
@@ -35,12 +44,24 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
 
 
 def allowed(address: str) -> bool:
-    """Tell whether an IP address may be connected to."""
-    ip = ip_address(address.partition("%")[0])
-    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
-        ip = ip.ipv4_mapped
-    refused = ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip in _METADATA
-    return not refused
+    """Tell whether an IP address may be connected to, and every address that it stands for."""
+    return not any(map(_refused, _meant(ip_address(address.partition("%")[0]))))
+
+
+def _refused(ip: IPv4Address | IPv6Address) -> bool:
+    return ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip in _METADATA
+
+
+def _meant(ip: IPv4Address | IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
+    """Yield an address, and the IPv4 addresses to which a tunnel or translator may lead."""
+    yield ip
+    if isinstance(ip, IPv4Address) or ip.is_loopback:
+        return
+    for inner in (ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())):
+        if inner is not None:
+            yield inner
+    if any(ip in network for network in (*_NAT64, _COMPATIBLE)):
+        yield IPv4Address(int(ip) & 0xFFFFFFFF)
 
 
 class Poster:

@@ -22,6 +22,7 @@ import os
 import shutil
 import signal
 import socket
+import stat
 import tempfile
 import time
 from pathlib import Path
@@ -44,6 +45,7 @@ GUARD = """exec 3<&0 </dev/null
 { read _ <&3; kill $$; n=0
   while kill -0 $$ && [ $n -lt 50 ]; do sleep 0.1; n=$((n + 1)); done
   kill -9 $$; } >/dev/null 2>&1 &
+umask 077
 exec "$@" 3<&-"""
 
 
@@ -139,6 +141,7 @@ class EmbeddedServer:
         binary = find_server_binary()
         try:
             self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _close_to_others(self.data_dir)
             _make_private(self.socket.parent, self.data_dir)
             self._lock = await self._own()
             await self._launch(binary)
@@ -294,6 +297,13 @@ def _locked(file: BinaryIO) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _close_to_others(folder: Path) -> None:
+    """Take everybody else's rights to a folder of ours that somebody made for us."""
+    made = folder.stat()
+    if made.st_uid == os.geteuid() and made.st_mode & 0o007:
+        folder.chmod(stat.S_IMODE(made.st_mode) & ~0o007)
 
 
 def _make_private(folder: Path, data_dir: Path) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 
 from fastapi import Request
 
-from waitroom.errors import TooMany
+from waitroom.errors import BadRequest, TooMany
 from waitroom.server.context import Server
 from waitroom.server.http.auth import address_of, is_https
+
+_HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
+"""What may be a Host: it goes into addresses that people get, and a code has room for no more."""
 
 
 def limit_joins(server: Server, request: Request) -> None:
@@ -35,7 +39,10 @@ def base_url(server: Server, request: Request) -> str:
     base = server.settings.public_url
     if base is None:
         scheme = "https" if is_https(server, request) else "http"
-        base = f"{scheme}://{request.headers.get('host', 'localhost')}"
+        host = request.headers.get("host", "localhost")
+        if not _HOST.fullmatch(host):
+            raise BadRequest("the header Host is not the name of a host")
+        base = f"{scheme}://{host}"
     return base.rstrip("/")
 
 

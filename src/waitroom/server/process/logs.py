@@ -37,7 +37,10 @@ _SECRETS = [
     (re.compile(r"(authorization[\"']?\s?[:=]\s?[\"']?)[^\"'\r\n]+", re.I), rf"\1{HIDDEN}"),
     (re.compile(r"\b(bearer|basic) +[\w.~+/=-]{6,}", re.I), rf"\1 {HIDDEN}"),
     (re.compile(r"(?<=://)[^/\s@\"']*@"), f"{HIDDEN}@"),
-    (re.compile(r"((?:password|secret|token|api_key)=)[^&\s\"']+", re.I), rf"\1{HIDDEN}"),
+    (
+        re.compile(r"((?:password|secret|token|api_key|waitroom_code)=)[^&\s\"']+", re.I),
+        rf"\1{HIDDEN}",
+    ),
     # A ticket is 74 to 160 characters of base64; a hash that is hidden with them is no loss.
     (re.compile(r"(?<![\w-])[\w-]{70,}"), HIDDEN),
 ]

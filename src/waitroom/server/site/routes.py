@@ -34,5 +34,6 @@ async def check_pass(
 @router.get("/.well-known/jwks.json")
 async def jwks(server: Here) -> JSONResponse:
     """Return the public keys of passes."""
-    headers = {"cache-control": "public, max-age=300"}
+    # A key that is taken away must be refused within seconds, whoever keeps this in between.
+    headers = {"cache-control": "public, max-age=3"}
     return JSONResponse(server.passes.keys.jwks(), headers=headers)

@@ -23,6 +23,14 @@ def test_the_code_leads_to_the_join_page(shop: Shop, http: httpx.Client) -> None
     assert "Join the waitlist" in httpx.get(address).text
 
 
+@pytest.mark.parametrize("host", ["a" * 4_000, "a b", "x/y", "<b>", "a@b"])
+def test_a_host_that_is_none(shop: Shop, http: httpx.Client, host: str) -> None:
+    """It would go into the code, and is refused before that."""
+    for path in ("poster", "poster.svg"):
+        answer = http.get(f"/desk/{shop.id}/{path}", headers={"host": host})
+        assert 400 == answer.status_code
+
+
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_both_languages(shop: Shop, http: httpx.Client, lang: str) -> None:
     """It speaks Korean and English whatever the browser asks for, that one first."""
