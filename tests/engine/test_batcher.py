@@ -270,6 +270,21 @@ async def test_who_waits_for_long() -> None:
     assert [[1, 2]] == send.batches, "the others were answered before their turn"
 
 
+async def test_the_next_call_goes_out_before_the_answers_of_the_last() -> None:
+    """With one call at a time the server would stand still while we answer, and order is kept."""
+    send = Sender()
+    batcher = Batcher(send, in_flight=1)
+    seen: list[int] = []
+    first = [batcher.submit(number) for number in (1, 2)]
+    first[0].add_done_callback(lambda _: seen.append(len(send.batches)))
+    await turns()
+    second = [batcher.submit(number) for number in (3, 4)]
+    send.open.set()
+    assert [10, 20, 30, 40] == await asyncio.gather(*first, *second)
+    assert ([[1, 2], [3, 4]], 1) == (send.batches, send.most_under_way)
+    assert [2] == seen
+
+
 async def test_most_pending() -> None:
     """No more than so many wait for a call; who comes then is refused at once, others are not."""
     send = Sender()

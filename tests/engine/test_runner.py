@@ -151,6 +151,50 @@ async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
         assert 3 == (await engine.stats(room)).waiting, "what was under way went on: +1 and -1"
 
 
+class AsksAgain:
+    """Asks about another room as soon as it is told anything, as a pipelining client does."""
+
+    def __init__(self, engine: Engine, room: str, ticket: str) -> None:
+        self.told: list[object] = []
+        self._again = engine, room, ticket
+
+    def done(self) -> bool:
+        """Tell whether it was told."""
+        return bool(self.told)
+
+    def set_result(self, result: object, /) -> None:
+        """Take an answer."""
+        self.told.append(result)
+        engine, room, ticket = self._again
+        engine.poll_for(asyncio.get_running_loop().create_future(), room, ticket)
+
+    set_exception = set_result
+
+    def cancel(self) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize("told", ["failed", "stale"])
+async def test_who_is_told_may_ask_again_at_once(own: Server, room: str, told: str) -> None:
+    """Also about a room that nobody has asked for yet, while others are being told."""
+    async with connected(own.url) as engine:
+        for name in (room, f"{room}-2", f"{room}-3"):
+            await engine.create(name, Policy(mode=Mode.PAUSED))
+        views = [await engine.join(name) for name in (room, f"{room}-2", f"{room}-3")]
+        new = views.pop()
+        with hung(own):
+            waiters = [AsksAgain(engine, new.room, new.ticket) for _ in views]
+            for waiter, view in zip(waiters, views, strict=True):
+                assert engine.poll_for(waiter, view.room, view.ticket)
+            await asyncio.sleep(0.05)
+            if told == "failed":
+                engine.fail_waiting(Slow())
+            else:
+                assert 2 == engine.repeat_told(0.0, lambda *_: 60.0)
+            assert [1, 1] == [len(waiter.told) for waiter in waiters]
+        await engine._crowd.drain()
+
+
 async def test_told_again(own: Server, room: str) -> None:
     """While the server hangs a poll is told the same again, marked; who was called is not."""
     async with connected(own.url) as engine:

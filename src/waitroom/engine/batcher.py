@@ -109,6 +109,7 @@ class Batcher(Generic[Item, Answer]):
     async def drain(self) -> None:
         """Wait until everything submitted so far is answered."""
         while self._pending or self._tasks:
+            self._start()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await asyncio.sleep(0)
 

@@ -74,7 +74,7 @@ class Crowd:
     def fail(self, error: Exception, longer_than_s: float, concerns: Concerns | None) -> None:
         """Give the error to all who have waited for so long, in the rooms that it concerns."""
         for batches in self._batches:
-            for room, batcher in batches.items():
+            for room, batcher in [*batches.items()]:  # whoever is told may ask again at once
                 if concerns is None or concerns(room):
                     batcher.fail(error, longer_than_s)
 
@@ -85,7 +85,7 @@ class Crowd:
         else goes on waiting. Return how many were told.
         """
         number = 0
-        for room, batcher in self._polls.items():
+        for room, batcher in [*self._polls.items()]:
             for presented, waiter in batcher.waiting(longer_than_s):
                 view = self._told(room, presented, vouched_s)
                 if view is not None:

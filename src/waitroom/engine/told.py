@@ -73,6 +73,8 @@ class Told:
 
     def _resize(self, slots: int) -> None:
         self._slots = slots
-        # Rows of two numbers: the place, and what it was told with the time. Mapped, so that a page
-        # is made when it is first written, and nobody waits for 32 MB of zeros.
-        self._rows = memoryview(mmap.mmap(-1, 16 * slots)).cast("Q")
+        # Rows of two numbers: the place, and what it was told with the time. A large table is
+        # mapped: a page is made when it is first written, and nobody waits for 32 MB of zeros.
+        size = 16 * slots
+        memory = bytearray(size) if size < mmap.PAGESIZE else mmap.mmap(-1, size)
+        self._rows = memoryview(memory).cast("Q")

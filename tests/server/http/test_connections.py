@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 
 from waitroom.server.http.bodies import Receive, Send
@@ -59,3 +60,21 @@ def test_our_own_lateness_ends_nothing() -> None:
     connections.add(waiting)
     connections.sweep(connections.now + 3600)
     assert [] == waiting.ended
+
+
+async def test_answers_are_sent_in_a_row() -> None:
+    """Once for all who have one; if sending to one fails, only that one ends."""
+
+    class Broken(Idle):
+        def send(self) -> None:
+            raise RuntimeError("broken")
+
+    connections = Connections(nobody)
+    first, broken, last = Idle(0), Broken(0), Idle(0)
+    for connection in (first, broken, last):
+        connections.send_soon(connection)
+    assert [] == first.ended
+    await asyncio.sleep(0)
+    assert (["sent"], ["aborted"], ["sent"]) == (first.ended, broken.ended, last.ended)
+    await asyncio.sleep(0)
+    assert ["sent"] == first.ended

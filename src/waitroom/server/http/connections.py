@@ -6,6 +6,7 @@ One sweep a second for all: a timer for each connection would cost more than the
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -14,6 +15,8 @@ from typing import Any, Protocol
 
 from waitroom.server.http import answers
 from waitroom.server.http.bodies import App
+
+log = logging.getLogger("waitroom.connections")
 
 SWEEP_S = 1.0
 IDLE_WHEN_FULL_S = 2.0
@@ -107,7 +110,11 @@ class Connections:
     def _send_all(self) -> None:
         connections, self._to_send = self._to_send, []
         for connection in connections:
-            connection.send()
+            try:
+                connection.send()
+            except Exception:  # others wait behind it
+                log.exception("an answer could not be sent")
+                connection.abort()
 
     def sweep(self, clock_s: float) -> None:
         """Take the time, and end what is too slow. Called once a second.

@@ -8,6 +8,7 @@ as *slow*: what was asked may be done, and a repeat does nothing twice.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 
 from waitroom.engine import Engine
@@ -16,6 +17,8 @@ from waitroom.models import State
 from waitroom.server.counters.worker import Counters
 from waitroom.server.rooms.board import Boards
 from waitroom.server.rooms.poll_interval import poll_after_ms
+
+log = logging.getLogger("waitroom.late_answers")
 
 SWEEP_S = 0.05
 MARGIN_S = 5.0
@@ -59,7 +62,10 @@ class LateAnswers:
             await asyncio.sleep(SWEEP_S)
             # If this process itself was late, answers may be there, unread.
             if time.monotonic() - began < 3 * SWEEP_S:
-                self._sweep()
+                try:
+                    self._sweep()
+                except Exception:  # the next sweep is for everybody else
+                    log.exception("late visitors were not all answered")
 
     def _sweep(self) -> None:
         self._counters.stale_answers += self._engine.repeat_told(
