@@ -58,6 +58,7 @@ ROUTES: dict[tuple[str, int, str], Route] = {
     ("GET", 4, ""): Route(actions.room, "GET /v1/rooms/{room}"),
 }
 EVENTS = f"GET {_TICKETS}/{{ticket}}/events"
+_OURS = "an error of ours; it is in the log"
 _running: set[asyncio.Task[None]] = set()
 """Tasks under way: the loop itself holds them weakly."""
 
@@ -182,15 +183,20 @@ class LaneCall(VisitorRequest):
     def set_exception(self, exception: Exception, /) -> None:
         """Say why there is no answer."""
         self._done = True
-        route = self._route
-        if not isinstance(exception, WaitroomError):
-            log.error("a visitor's request failed: %s", route.name, exc_info=exception)
-            answer = problems.answer(WaitroomError("an error of ours; it is in the log"))
-        elif route.refuse is not None:
-            answer = route.refuse(self._server, self, exception)
-        else:
-            answer = actions.refuse(self._server, self, route.action, exception)
+        try:
+            answer = self._refusal(exception)
+        except Exception as error:  # others wait for their answers behind this one
+            log.error("a visitor's request failed: %s", self._route.name, exc_info=error)
+            answer = problems.answer(WaitroomError(_OURS))
         self._finish(answer)
+
+    def _refusal(self, error: Exception) -> Answer:
+        route = self._route
+        if not isinstance(error, WaitroomError):
+            raise error
+        if route.refuse is not None:
+            return route.refuse(self._server, self, error)
+        return actions.refuse(self._server, self, route.action, error)
 
     def cancel(self) -> None:
         """Give up: the loop is being closed."""
