@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from waitroom.engine import Engine
 from waitroom.errors import BackendUnavailable
 from waitroom.server.counters.worker import Counters
+from waitroom.server.rooms.background import Background
 
 log = logging.getLogger("waitroom.backend_health")
 
@@ -51,10 +52,11 @@ class NodeHealth:
         self.away, self.failures = False, 0
 
 
-class BackendHealth:
+class BackendHealth(Background):
     """Watches one backend: while it is `away`, calls are not worth making."""
 
     def __init__(self, engine: Engine, counters: Counters, away_after_s: float) -> None:
+        super().__init__()
         self._engine = engine
         self._counters = counters
         self._away_after_s = away_after_s
@@ -65,17 +67,6 @@ class BackendHealth:
         self._some_away = False
         self._nodes: dict[str, NodeHealth] = {}
         self._asked = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to watch."""
-        self._task = asyncio.create_task(self._watch())
-
-    async def stop(self) -> None:
-        """Stop."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task], timeout=1)
 
     def is_away(self, room: str) -> bool:
         """Tell whether the node on which a room lives is away."""
@@ -93,7 +84,7 @@ class BackendHealth:
         """Probe now, because a call has just failed."""
         self._asked.set()
 
-    async def _watch(self) -> None:
+    async def run(self) -> None:
         """Probe the nodes now and then, and at once when a call has failed."""
         while True:
             self._asked.clear()

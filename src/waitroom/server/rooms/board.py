@@ -18,6 +18,7 @@ from waitroom.engine import Engine
 from waitroom.errors import UnknownRoom, WaitroomError
 from waitroom.estimate.methods import Estimator, Wait, estimator
 from waitroom.models import Policy, Sample, Stats
+from waitroom.server.rooms.background import Background
 
 log = logging.getLogger("waitroom.boards")
 
@@ -91,10 +92,11 @@ def sample_of(stats: Stats) -> Sample:
     )
 
 
-class Boards:
+class Boards(Background):
     """The boards of all rooms in use here, by name in `known`."""
 
     def __init__(self, engine: Engine) -> None:
+        super().__init__()
         self.known: dict[str, Board] = {}
         self.load = 0.0
         """How far behind the event loop is, 0 to 1: visitors are asked to poll less often then."""
@@ -103,17 +105,6 @@ class Boards:
         # Visitors may name any room: those who do must not keep operators from the backend.
         self._turns = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_MADE_AT_ONCE))
         self._loading: dict[str, asyncio.Task[Board]] = {}
-        self._loop: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to renew boards in the background."""
-        self._loop = asyncio.create_task(self._renew_all())
-
-    async def stop(self) -> None:
-        """Stop."""
-        if self._loop is not None:
-            self._loop.cancel()
-            await asyncio.wait([self._loop], timeout=1)
 
     async def get(self, room: str) -> Board:
         """Return the board of a room, made on first use; many callers share the making."""
@@ -165,7 +156,8 @@ class Boards:
         self.known[room] = board
         return board
 
-    async def _renew_all(self) -> None:
+    async def run(self) -> None:
+        """Renew the boards of all rooms in use, once a second."""
         while True:
             asked = time.monotonic()
             await asyncio.sleep(REFRESH_S)

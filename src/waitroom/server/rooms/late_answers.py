@@ -15,6 +15,7 @@ from waitroom.engine import Engine
 from waitroom.errors import Slow
 from waitroom.models import State
 from waitroom.server.counters.worker import Counters
+from waitroom.server.rooms.background import Background
 from waitroom.server.rooms.board import Boards
 from waitroom.server.rooms.poll_interval import poll_after_ms
 
@@ -27,7 +28,7 @@ MARGIN_S = 5.0
 _LATEST = 1.0
 
 
-class LateAnswers:
+class LateAnswers(Background):
     """Sweeps over those who wait."""
 
     def __init__(
@@ -39,24 +40,15 @@ class LateAnswers:
         poll_within_s: float,
         answer_within_s: float,
     ) -> None:
+        super().__init__()
         self._engine = engine
         self._boards = boards
         self._counters = counters
         self._poll_within_s = poll_within_s
         self._answer_within_s = answer_within_s
-        self._task: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        """Begin to sweep."""
-        self._task = asyncio.create_task(self._run())
-
-    async def stop(self) -> None:
-        """Stop."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task], timeout=1)
-
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Sweep, again and again."""
         while True:
             began = time.monotonic()
             await asyncio.sleep(SWEEP_S)
