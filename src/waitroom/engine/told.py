@@ -68,8 +68,8 @@ class Told:
         row = place % self._slots * 2
         if not place or self._rows[row] != place:
             return None
-        told = self._rows[row + 1]
-        return Position(told >> _AT_BITS, time.monotonic() - (told & _AT) / 10)
+        packed = self._rows[row + 1]
+        return Position(packed >> _AT_BITS, time.monotonic() - (packed & _AT) / 10)
 
     def _resize(self, slots: int) -> None:
         self._slots = slots
