@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -39,12 +39,11 @@ async def client(url: str, timeout_s: float = 10.0) -> AsyncIterator[ScriptClien
         await made.aclose()
 
 
-async def raised(call: object) -> Exception:
+async def raised(call: Awaitable[object]) -> Exception:
     """Return what a call raises."""
-    with pytest.raises(Exception) as caught:  # noqa: PT011 - any, and it is looked at
-        await call  # type: ignore[misc]
-    assert isinstance(caught.value, Exception)
-    return caught.value
+    (result,) = await asyncio.gather(call, return_exceptions=True)
+    assert isinstance(result, Exception), f"it answered {result!r:.80}"
+    return result
 
 
 @pytest.mark.parametrize("way", ["url", "unix_url"])
