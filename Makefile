@@ -65,6 +65,9 @@ N ?= 5
 test-repeat: $(STAMP) ## run the tests N=5 times in random order beside busy loops, and list what failed
 	$(BIN)/python -m tests.repeat $(N) $(PYTEST) $(PYTEST_ARGS)
 
+attack: $(STAMP) ## run the tests that attack it, and say how many attacks were tried and held
+	$(PYTEST) -m attack $(PYTEST_ARGS)
+
 lint: $(STAMP) ## check style and types; Lua and JavaScript where luacheck and npm are installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
