@@ -80,10 +80,23 @@ OURS = "10.0.0.0/8"
         # Garbage counts as the proxy.
         (OURS, "10.0.0.1", ["203.0.113.1, nonsense"], "10.0.0.1"),
         (OURS, "10.0.0.1", ["nonsense, 203.0.113.1"], "203.0.113.1"),
-        (OURS, "10.0.0.1", ["203.0.113.1:80"], "10.0.0.1"),
         (OURS, "10.0.0.1", ["\x00"], "10.0.0.1"),
         (OURS, "10.0.0.1", ["1" * 65_536], "10.0.0.1"),
-        # IPv6, in its one written form.
+        # Some proxies write a port behind it.
+        (OURS, "10.0.0.1", ["203.0.113.1:5678"], "203.0.113.1"),
+        (OURS, "10.0.0.1", ["203.0.113.1:5678, 10.0.0.7:80"], "203.0.113.1"),
+        (OURS, "10.0.0.1", ["[2001:db8::1]:443"], "2001:db8::1"),
+        (OURS, "10.0.0.1", ["[2001:db8::1]"], "2001:db8::1"),
+        (OURS, "10.0.0.1", ["[::ffff:203.0.113.1]:443"], "203.0.113.1"),
+        (OURS, "10.0.0.1", ["203.0.113.1:"], "10.0.0.1"),
+        (OURS, "10.0.0.1", ["203.0.113.1:http"], "10.0.0.1"),
+        (OURS, "10.0.0.1", ["203.0.113.1:123456"], "10.0.0.1"),
+        (OURS, "10.0.0.1", ["[203.0.113.1]:80"], "10.0.0.1"),
+        (OURS, "10.0.0.1", ["[2001:db8::1]443"], "10.0.0.1"),
+        (OURS, "10.0.0.1", ["[[2001:db8::1]]"], "10.0.0.1"),
+        # IPv6, in its one written form; a zone can be made up.
+        (OURS, "10.0.0.1", ["2001:db8::1%made-up"], "2001:db8::1"),
+        (OURS, "fe80::1%eth0", [], "fe80::1"),
         (OURS, "10.0.0.1", ["2001:0db8:0:0::1"], "2001:db8::1"),
         ("2001:db8::/32", "2001:db8::7", ["203.0.113.1"], "203.0.113.1"),
         # A listener for both families names IPv4 peers like this; a proxy may do so too.
@@ -104,6 +117,32 @@ def test_the_visitors_address(
 ) -> None:
     """Server and gates take the same address for the visitor's."""
     assert address == side(proxies, peer, {"x-forwarded-for": forwarded}).address
+
+
+@pytest.mark.parametrize(
+    ("address", "network", "wider"),
+    [
+        ("203.0.113.9", "203.0.113.9", "203.0.113.0/24"),
+        ("::ffff:203.0.113.9", "203.0.113.9", "203.0.113.0/24"),
+        ("64:ff9b::203.0.113.9", "203.0.113.9", "203.0.113.0/24"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", "2001:db8:1::/48"),
+        ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64", "2001:db8:1::/48"),
+        ("2001:db8:1:3::", "2001:db8:1:3::/64", "2001:db8:1::/48"),
+        ("unix:", "unix:", "unix:"),
+    ],
+)
+def test_what_limits_count_as_one(address: str, network: str, wider: str) -> None:
+    """An IPv4 address, or a /64 of IPv6; around it a /24 or a /48."""
+    assert (network, wider) == TrustedProxies(None).source(address)
+    assert network == TrustedProxies(None).network(address)
+
+
+def test_how_much_of_ipv6_is_one() -> None:
+    """The setting may make it a /56, as some providers give, or each address by itself."""
+    address = "2001:db8:1:2ff::9"
+    assert "2001:db8:1:200::/56" == TrustedProxies(None, ipv6_prefix=56).network(address)
+    assert "2001:db8:1:2ff::9/128" == TrustedProxies(None, ipv6_prefix=128).network(address)
+    assert ("2001:db8::/32",) * 2 == TrustedProxies(None, ipv6_prefix=32).source(address)
 
 
 @SIDES

@@ -76,7 +76,7 @@ def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
     boards = Boards(engine)
     passes = Passes(load_pass_keys(settings), settings.public_url or "waitroom")
     health = BackendHealth(engine, counters, settings.away_after_s)
-    proxies = TrustedProxies(settings.proxies, settings.public_url)
+    proxies = TrustedProxies(settings.proxies, settings.public_url, settings.ipv6_prefix)
     streams = OpenStreams(settings.streams, settings.streams_per_address, counters)
     return Server(
         settings=settings,

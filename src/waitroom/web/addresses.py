@@ -1,12 +1,16 @@
-"""Addresses behind proxies: whose X-Forwarded-For and X-Forwarded-Proto count. Pure.
+"""Addresses: whose X-Forwarded-For and X-Forwarded-Proto count, and what is one source. Pure.
 
 A listener for IPv6 and IPv4 at once names an IPv4 peer `::ffff:10.0.0.1`. Such an address is
 unwrapped before it is compared or returned, so a list like `10.0.0.0/8` holds for it too. A
 network of IPv6 (`::/0`) therefore has no IPv4 address in it; `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
+
+Some proxies write a port behind the address: `203.0.113.1:5678`, `[2001:db8::1]:443`. It is cut
+off. Without brackets `2001:db8::1:443` is an address of its own, as RFC 7239 reads it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from ipaddress import (
@@ -17,12 +21,28 @@ from ipaddress import (
     ip_address,
     ip_network,
 )
+from typing import NamedTuple
 
 from waitroom.errors import InvalidInput
 
 FORWARDED_FOR, FORWARDED_PROTO = "x-forwarded-for", "x-forwarded-proto"
 _REMEMBERED = 8_192
 _MAPPED = IPv6Network("::ffff:0:0/96")
+_TRANSLATED = IPv6Network("64:ff9b::/96")
+"""Where a translator (RFC 6052) shows all of IPv4 to a server that has IPv6 alone."""
+
+_WITH_PORT = re.compile(r"(?:\[([^\]]*:[^\]]*)\]|([0-9.]+))(?::[0-9]{1,5})?", re.ASCII)
+IPV6_PREFIX = 64
+"""What one household or one machine gets: whoever has a /64 has 2^64 addresses."""
+
+WIDER_IPV6 = 48
+
+
+class Source(NamedTuple):
+    """Who limits count as one: an IPv4 address or a network of IPv6, and the network around it."""
+
+    network: str
+    wider: str
 
 
 class Networks:
@@ -55,7 +75,7 @@ class Proxies(Networks):
             return _plain(peer)
         parts = [part.strip() for part in (forwarded_for or "").split(",")]
         for part in reversed([part for part in parts if part]):
-            address = _address(part)
+            address = _address(_without_port(part))
             if address is None:
                 break
             if str(address) not in self:
@@ -71,6 +91,34 @@ class Proxies(Networks):
 
 
 @lru_cache(_REMEMBERED)
+def source(address: str, ipv6_prefix: int = IPV6_PREFIX) -> Source:
+    """Return the source of an address; other text, such as a socket's path, is a source too."""
+    if ":" not in address:
+        return _ipv4_source(address)
+    read = _address(address)
+    if read is None:
+        return Source(address, address)
+    if isinstance(read, IPv4Address):
+        return _ipv4_source(str(read))
+    if read in _TRANSLATED:
+        return _ipv4_source(str(IPv4Address(int(read) & 0xFFFF_FFFF)))
+    return Source(_cut(read, ipv6_prefix), _cut(read, min(ipv6_prefix, WIDER_IPV6)))
+
+
+def _ipv4_source(address: str) -> Source:
+    return Source(address, address.rpartition(".")[0] + ".0/24")
+
+
+def _cut(address: IPv6Address, bits: int) -> str:
+    return str(IPv6Network((int(address), bits), strict=False))
+
+
+def _without_port(text: str) -> str:
+    match = _WITH_PORT.fullmatch(text)
+    return text if match is None else match[1] or match[2]
+
+
+@lru_cache(_REMEMBERED)
 def _plain(address: str) -> str:
     """Return an address in its canonical form; other text, such as a socket's path, as it is."""
     return address if (read := _address(address)) is None else str(read)
@@ -81,7 +129,10 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
         address = ip_address(text)
     except ValueError:
         return None
-    return (address.version == 6 and address.ipv4_mapped) or address
+    if isinstance(address, IPv4Address):
+        return address
+    # Without the zone of `fe80::1%eth0`: anybody may make one up.
+    return address.ipv4_mapped or IPv6Address(int(address))
 
 
 def _network(text: str, field: str) -> IPv4Network | IPv6Network:

@@ -137,6 +137,21 @@ def test_bad_keys_are_limited_by_address(limited: Serving, operator: httpx.Clien
         assert 401 == ask(bad, "192.0.2.2").status_code
 
 
+@pytest.mark.attack
+def test_bad_keys_are_limited_by_network(limited: Serving) -> None:
+    """Another address of the same /64 for every guess does not give more guesses."""
+    headers = {"authorization": "Bearer wr_0123456789_" + "x" * 43}
+    with httpx.Client(base_url=limited.base) as http:
+
+        def guess(address: str) -> int:
+            asked = {**headers, "x-forwarded-for": address}
+            return http.get("/v1/admin/rooms", headers=asked).status_code
+
+        guesses = [guess(f"2001:db8::{number:x}") for number in range(20)]
+        assert [401] * 10 + [429] * 10 == guesses
+        assert 401 == guess("2001:db8:0:1::1")
+
+
 def test_while_redis_is_away(tmp_path: Path) -> None:
     """A hung backend is told at once: the API says 503, the page too, and tries again."""
     with (

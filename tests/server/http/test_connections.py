@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+import pytest
+
 from waitroom.server.http.bodies import Receive, Send
 from waitroom.server.http.connections import SWEEP_S, Connections
+from waitroom.server.http.proxies import TrustedProxies
 
 
 async def nobody(scope: object, receive: Receive, send: Send) -> None:
@@ -78,3 +81,15 @@ async def test_answers_are_sent_in_a_row() -> None:
     assert (["sent"], ["aborted"], ["sent"]) == (first.ended, broken.ended, last.ended)
     await asyncio.sleep(0)
     assert ["sent"] == first.ended
+
+
+@pytest.mark.attack
+def test_a_network_of_ipv6_counts_as_one_address() -> None:
+    """Whoever has a /64 gets as many connections as one address, until some are closed."""
+    connections = Connections(nobody, most_per_address=2, network_of=TrustedProxies(None).network)
+    mine = [Idle(0, f"2001:db8::{number}") for number in range(3)]
+    assert [False, False, True] == [connections.add(connection) for connection in mine]
+    assert not connections.add(Idle(0, "2001:db8:0:1::"))
+    for connection in mine:
+        connections.remove(connection)
+    assert not connections.add(Idle(0, "2001:db8::9"))

@@ -50,6 +50,16 @@ def test_an_address_with_more_than_its_share_is_busy(under_way: UnderWay) -> Non
     assert under_way.begin(asked("one-more", "192.0.2.1")) is None
 
 
+@pytest.mark.attack
+def test_a_network_of_ipv6_has_one_share(under_way: UnderWay) -> None:
+    """Another address of one's own /64 for each request is no way to a larger share."""
+    for number in range(MOST):
+        under_way.begin(asked(f"t{number}", f"2001:db8::{number:x}"))
+    with pytest.raises(Busy):
+        under_way.begin(asked("one-more", "2001:db8::ffff"))
+    assert under_way.begin(asked("other", "2001:db8:0:1::1")) is not None
+
+
 def test_a_ticket_has_one_request_when_it_is_full(under_way: UnderWay) -> None:
     """A second request of one ticket is refused, whatever address it comes from."""
     fill(under_way, MOST - 1)

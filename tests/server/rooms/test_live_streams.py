@@ -127,6 +127,7 @@ async def test_streams_are_bounded(served: Serving) -> None:
         assert {200} == {stream.status for stream in mine}
         refused = await opened("192.0.2.1")
         assert (429, True) == (refused.status, int(dict(refused.headers)["retry-after"]) > 0)
+        assert 429 == (await opened("::ffff:192.0.2.1")).status
         others = [await opened("192.0.2.2") for _ in range(IN_ALL - PER_ADDRESS)]
         assert ({200}, 429) == (
             {stream.status for stream in others},

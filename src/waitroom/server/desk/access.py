@@ -61,7 +61,7 @@ async def caller_by_key(server: Server, text: str, address: str) -> HostCaller:
     key = await desk_of(server).hosts.find(text)
     if key is not None:
         return HostCaller(key.id, key.name, address, store=key.store)
-    wait_s = server.bad_keys.take(address)
+    wait_s = server.bad_keys.take(server.proxies.network(address))
     if wait_s:
         server.counters.limited("keys")
         raise TooMany("too many bad keys from this address", math.ceil(wait_s))

@@ -18,7 +18,7 @@ _HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 
 def limit_joins(server: Server, request: Request) -> None:
     """Refuse an address from which too many join."""
-    wait_s = server.joins.take(address_of(server, request))
+    wait_s = server.joins.take(server.proxies.network(address_of(server, request)))
     if wait_s > 0:
         server.counters.limited("joins")
         raise TooMany("too many join from this address; try again", math.ceil(wait_s))

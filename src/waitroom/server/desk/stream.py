@@ -58,7 +58,8 @@ class StreamResponse(Response):
         """Serve events until either side ends them."""
         server, listener = self._server, self._listener
         client = scope.get("client")
-        listener.address = server.proxies.visitor(client[0] if client else "", scope["headers"])
+        address = server.proxies.visitor(client[0] if client else "", scope["headers"])
+        listener.address = server.proxies.network(address)
         streams = server.desk_streams
         assert streams is not None  # noqa: S101 - its routes are there only then
         try:

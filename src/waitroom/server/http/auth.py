@@ -47,7 +47,7 @@ async def who_is(server: Server, text: str, address: str) -> Who:
     key = await server.keys.find(text)
     if key is not None:
         return Who(key, address)
-    wait_s = server.bad_keys.take(address)
+    wait_s = server.bad_keys.take(server.proxies.network(address))
     if wait_s:
         server.counters.limited("keys")
         raise TooMany("too many bad API keys from this address", math.ceil(wait_s))

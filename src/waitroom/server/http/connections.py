@@ -59,6 +59,7 @@ class Connections:
         most_per_address: int = 0,
         idle_s: float = 75.0,
         is_proxy: Callable[[str], bool] = lambda _: False,
+        network_of: Callable[[str], str] = lambda peer: peer,
     ) -> None:
         self.app = app
         self.lane = lane
@@ -73,6 +74,7 @@ class Connections:
         self._most = most
         self._most_per_address = most_per_address or most // 2
         self._is_proxy = is_proxy
+        self._network_of = network_of
         self._per_address: Counter[str] = Counter()
         self._to_send: list[Client] = []
         self.sweep(self._swept_at)
@@ -85,16 +87,18 @@ class Connections:
     def add(self, connection: Client) -> bool:
         """Count a connection in; tell whether its address has too many."""
         self.open.add(connection)
-        self._per_address[connection.peer] += 1
-        many = self._per_address[connection.peer] > self._most_per_address
+        network = self._network_of(connection.peer)
+        self._per_address[network] += 1
+        many = self._per_address[network] > self._most_per_address
         return many and not self._is_proxy(connection.peer)
 
     def remove(self, connection: Client) -> None:
         """Count a connection out."""
         self.open.discard(connection)
-        self._per_address[connection.peer] -= 1
-        if not self._per_address[connection.peer]:
-            del self._per_address[connection.peer]
+        network = self._network_of(connection.peer)
+        self._per_address[network] -= 1
+        if not self._per_address[network]:
+            del self._per_address[network]
         self.on_room()
 
     def send_soon(self, connection: Client) -> None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from waitroom.web.addresses import FORWARDED_FOR, FORWARDED_PROTO, Proxies
+from waitroom.web.addresses import (
+    FORWARDED_FOR,
+    FORWARDED_PROTO,
+    IPV6_PREFIX,
+    Proxies,
+    Source,
+    source,
+)
 
 if TYPE_CHECKING:
     from waitroom.server.http.answers import Headers  # needs the framework, as the parent does not
@@ -13,7 +20,13 @@ if TYPE_CHECKING:
 class TrustedProxies:
     """The proxies of the setting `proxies`; takes headers as ASGI has them."""
 
-    def __init__(self, networks: str | None, public_url: str | None = None) -> None:
+    def __init__(
+        self,
+        networks: str | None,
+        public_url: str | None = None,
+        ipv6_prefix: int = IPV6_PREFIX,
+    ) -> None:
+        self._ipv6_prefix = ipv6_prefix
         self._proxies = Proxies((networks or "").replace(",", " ").split(), "proxies")
         self._always_https = public_url is not None and public_url.startswith("https:")
 
@@ -26,6 +39,14 @@ class TrustedProxies:
         if peer not in self._proxies:  # then no header counts
             return self._proxies.visitor(peer, None)
         return self._proxies.visitor(peer, _header(headers, FORWARDED_FOR))
+
+    def source(self, address: str) -> Source:
+        """Return who limits count an address as, with the network around it."""
+        return source(address, self._ipv6_prefix)
+
+    def network(self, address: str) -> str:
+        """Return who limits count an address as."""
+        return source(address, self._ipv6_prefix).network
 
     def is_https(self, peer: str, scheme: str, headers: Headers) -> bool:
         """Tell whether the visitor's browser uses https; no header can deny our own https."""

@@ -15,6 +15,7 @@ import msgspec
 from waitroom.errors import BadRequest, InvalidInput
 from waitroom.server.http.answers import Headers
 from waitroom.server.http.proxies import TrustedProxies
+from waitroom.web.addresses import Source
 from waitroom.web.names import TICKET_COOKIE
 
 MOST_BODY = 16_384
@@ -94,6 +95,10 @@ class VisitorRequest:
     def address(self, proxies: TrustedProxies) -> str:
         """Return the visitor's address, seen through trusted proxies."""
         return proxies.visitor(self.peer, self.headers)
+
+    def source(self, proxies: TrustedProxies) -> Source:
+        """Return who limits count the visitor as."""
+        return proxies.source(proxies.visitor(self.peer, self.headers))
 
     def is_https(self, proxies: TrustedProxies) -> bool:
         """Tell whether the visitor's browser uses https, directly or through a proxy."""

@@ -109,6 +109,7 @@ class Worker:
             most_per_address=settings.connections_per_address,
             idle_s=settings.idle_s,
             is_proxy=server.proxies.is_listed,
+            network_of=server.proxies.network,
         )
         connections.on_room = self._accept_again
         _settle_memory()

@@ -23,7 +23,7 @@ SIGNATURES_PER_TURN = 4
 
 def take_turn(server: Server, address: str) -> None:
     """Refuse an address that announces too often."""
-    wait_s = server.announces.take(address)
+    wait_s = server.announces.take(server.proxies.network(address))
     if wait_s:
         server.counters.limited("announces")
         raise TooMany("too many announcements from this address", math.ceil(wait_s))

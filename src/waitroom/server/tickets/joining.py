@@ -69,7 +69,7 @@ async def _known_visitor(server: Server, request: VisitorRequest, visitor: str) 
 
 def _stranger(server: Server, request: VisitorRequest) -> str | None:
     """Return who joins, where a key tells; strangers are counted by their address."""
-    wait_s = server.joins.take(request.address(server.proxies))
+    wait_s = server.joins.take(request.source(server.proxies).network)
     if wait_s > 0:
         server.counters.limited("joins")
         raise TooMany("too many people join from this address; try again", math.ceil(wait_s))

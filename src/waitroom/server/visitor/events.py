@@ -16,8 +16,8 @@ async def serve(server: Server, request: VisitorRequest, receive: Receive, send:
         server.backend_health.check(request.room)
         ticket = await within(server, server.engine.read_ticket(request.room, request.ticket))
         await within(server, server.boards.get(request.room))
-        address = request.address(server.proxies)
-        stream = server.live_streams.open(request.room, ticket, address)
+        network = request.source(server.proxies).network
+        stream = server.live_streams.open(request.room, ticket, network)
     except WaitroomError as error:
         answer = problems.answer(error)
         await bodies.send_answer(send, answer, last=server.draining)
