@@ -43,6 +43,27 @@ def test_a_code_is_worth_the_pass_once(http: httpx.Client, room: str) -> None:
     assert view["session_ends_at"] == first.json()["session_ends_at"]
 
 
+@pytest.mark.attack
+@pytest.mark.parametrize("how", ["kick", "leave", "finish", "drop"])
+def test_a_code_is_worth_nothing_once_its_session_has_ended(
+    http: httpx.Client, operator: httpx.Client, room: str, how: str
+) -> None:
+    """A code that was made before a kick gives no pass after it, nor after any other end."""
+    view = inside(http, room)
+    code = hand_off(http, view).json()["code"]
+    path = f"/v1/rooms/{room}/tickets/{view['ticket']}"
+    if how == "kick":
+        ids = {"ticket_ids": [view["ticket"][24:40]]}
+        answer = operator.post(f"/v1/admin/rooms/{room}/kick", json=ids)
+    elif how == "drop":
+        answer = operator.delete(f"/v1/admin/rooms/{room}")
+    else:
+        answer = http.delete(path) if how == "leave" else http.post(f"{path}/finish")
+    answer.raise_for_status()
+    refused = http.post("/v1/redeem", json={"code": code})
+    assert (410, "session_over") == (refused.status_code, refused.json()["code"])
+
+
 async def test_redeemed_a_hundred_times_at_once(
     served: Serving, http: httpx.Client, room: str
 ) -> None:

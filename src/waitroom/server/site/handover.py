@@ -12,8 +12,8 @@ from typing import Annotated
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from waitroom.engine.handoffs import LIFE_S
-from waitroom.errors import InvalidPass
+from waitroom.engine.handoffs import LIFE_S, Handoff
+from waitroom.errors import InvalidPass, SessionOver, UnknownRoom
 from waitroom.models import State, TicketView
 from waitroom.passes import Pass
 from waitroom.server.context import Here, Server
@@ -80,10 +80,11 @@ async def hand_off(
 
 @router.post("/redeem", responses=problems(400, 408, 410, 413, 422, 503))
 async def redeem(server: Here, response: Response, body: Redeem) -> Session:
-    """Turn a one-time code into the pass of its session; once."""
+    """Turn a one-time code into the pass of its session; once, and only while that is inside."""
     response.headers.update(NO_STORE)
     server.backend_health.check()
     session = await server.handoffs.redeem(body.code)
+    await _check_inside(server, session)
     view = TicketView(session.room, session.ticket_id, State.INSIDE, "", sid=session.sid)
     return _session(server, view._replace(session_ends_at_ms=session.ends_at_ms))
 
@@ -117,6 +118,16 @@ async def announce(server: Here, request: Request, body: Announce) -> Announced:
     server.backend_health.check()
     announcing.take_turn(server, address_of(server, request))
     return Announced(inside=await announcing.announce(server, body.passes))
+
+
+async def _check_inside(server: Server, session: Handoff) -> None:
+    """Refuse a session that has ended since its code was made: it was finished, left or kicked."""
+    try:
+        inside = await server.engine.check(session.room, session.ticket_id, session.sid)
+    except UnknownRoom:
+        inside = False
+    if not inside:
+        raise SessionOver("the session has ended since the code was made; join again")
 
 
 def _pass_of(server: Server, request: Request) -> Pass:
