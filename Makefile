@@ -10,7 +10,7 @@ MODULES := node_modules/.stamp
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run demo demo-desk quick test test-repeat lint format seeds soak \
+.PHONY: help venv run demo demo-desk quick test test-repeat attack lint format seeds soak \
 	bench-engine bench-http bench-eta bench-gate bench-desk clean
 
 help: ## list what can be made

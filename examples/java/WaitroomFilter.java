@@ -162,7 +162,9 @@ public final class WaitroomFilter {
         List<String> lines = facts.headers().apply("Cookie");
         for (String part : String.join(";", lines == null ? List.of() : lines).split(";")) {
             String[] pair = part.strip().split("=", 2);
-            if (pair.length == 2 && pair[0].equals("waitroom-pass-" + room) && found.size() < 3) found.add(pair[1]);
+            if (pair.length != 2 || found.size() >= 3) continue;
+            if (pair[0].equals("__Host-waitroom-pass-" + room)) found.add(0, pair[1]);
+            if (pair[0].equals("waitroom-pass-" + room)) found.add(pair[1]); // plain http
         }
         String header = facts.header("Waitroom-Pass");
         if (!header.isEmpty()) found.add(header);
@@ -184,8 +186,9 @@ public final class WaitroomFilter {
             Map<String, Object> claims = verify(room, pass);
             if (claims == null) return redirect(clean, null);
             long left = Math.max(1, (Long) claims.get("exp") - System.currentTimeMillis() / 1000);
-            return redirect(clean, "waitroom-pass-" + room + "=" + pass + "; Path=/; HttpOnly; SameSite=Lax; Max-Age="
-                + left + (site.startsWith("https:") ? "; Secure" : ""));
+            boolean secure = site.startsWith("https:");
+            return redirect(clean, (secure ? "__Host-" : "") + "waitroom-pass-" + room + "=" + pass
+                + "; Path=/; HttpOnly; SameSite=Lax; Max-Age=" + left + (secure ? "; Secure" : ""));
         } catch (IOException | IllegalArgumentException failed) {
             return redirect(clean, null); // used, too old, or away: that address leads to the waiting page
         } catch (InterruptedException stopped) {

@@ -167,10 +167,11 @@ function canonical(part) {
  * @param {string} room
  */
 function shown(request, room) {
-  const cookies = [];
+  const cookies = [], known = `waitroom-pass-${room}`;
   for (const part of (request.headers.get("cookie") ?? "").split(";")) {
     const [name, value] = split(part.trim(), "=");
-    if (name === `waitroom-pass-${room}` && value) cookies.push(value);
+    if (name === `__Host-${known}` && value) cookies.unshift(value);
+    if (name === known && value) cookies.push(value); // plain http
   }
   const header = request.headers.get("waitroom-pass");
   return header ? [...cookies.slice(0, 3), header] : cookies.slice(0, 4);
@@ -198,8 +199,8 @@ async function redeemed(url, keys, origin, at) {
     const { room, pass } = /** @type {{room: string, pass: string}} */ (await answer.json());
     if (!answer.ok || !(await good(keys, room, pass))) return clean;
     const left = Math.max(1, claims(pass).exp - Math.floor(Date.now() / 1000));
-    const secure = origin.startsWith("https:") ? "; Secure" : "";
-    const cookie = `waitroom-pass-${room}=${pass}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${left}${secure}`;
+    const [prefix, secure] = origin.startsWith("https:") ? ["__Host-", "; Secure"] : ["", ""];
+    const cookie = `${prefix}waitroom-pass-${room}=${pass}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${left}${secure}`;
     clean.headers.set("set-cookie", cookie);
   } catch {
     // used, too old, or Waitroom is away: the clean address leads to the waiting page

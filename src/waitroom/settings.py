@@ -80,6 +80,7 @@ SETTINGS = (
     _serve("drain_s", float, 5.0, "how long a stopping server still takes requests, in seconds"),
     _serve("proxies", str, None, "networks whose X-Forwarded-For is believed, split by commas"),
     _serve("ipv6_prefix", int, 64, "bits of an IPv6 address that limits count as one", 32, 128),
+    _serve("origins", str, None, "pages elsewhere that may use visitors' cookies, like proxies"),
     _serve("admin_key", str, None, "an operator key that always works, `wr_…`", secret=True),
     _serve("pass_keys", str, None, "keys of passes: PEM, or files of it", secret=True),
     _serve("pass_algorithm", str, "ES256", "ES256 or EdDSA, for keys made from the secret"),
@@ -120,6 +121,7 @@ class Settings:
     drain_s: float = 5.0
     proxies: str | None = None
     ipv6_prefix: int = 64
+    origins: str | None = None
     admin_key: str | None = None
     pass_keys: str | None = None
     pass_algorithm: str = "ES256"  # noqa: S105 - the name of an algorithm

@@ -23,6 +23,7 @@ from waitroom.web.names import (
     PASS_HEADER,
     TICKET_COOKIE,
     TICKET_HEADER,
+    cookie_names,
 )
 from waitroom.web.return_urls import on_site
 
@@ -189,7 +190,8 @@ def _outside(options: Options, facts: Facts, place: Place) -> Decision:
     )
     if not is_api(facts):
         return Wait(room, url)
-    tickets = [*facts.cookies(TICKET_COOKIE + room), facts.header(TICKET_HEADER)]
+    safer, other = cookie_names(TICKET_COOKIE + room)
+    tickets = [*facts.cookies(safer), *facts.cookies(other), facts.header(TICKET_HEADER)]
     ticket = next((text for text in tickets if text and _is_token(text)), None)
     key = facts.header(KEY_HEADER)
     return Join(
@@ -221,9 +223,10 @@ def address_of(options: Options, facts: Facts) -> str:
 
 def _shown_pass(facts: Facts, room: str, passes: Reader) -> GoodPass | None:
     """Return the good pass of a request: from a cookie, or from a program's header."""
-    for text in facts.cookies(PASS_COOKIE + room)[:_MOST_TRIED]:
-        if (good_pass := passes(room, text)) is not None:
-            return good_pass
+    for name in cookie_names(PASS_COOKIE + room):
+        for text in facts.cookies(name)[:_MOST_TRIED]:
+            if (good_pass := passes(room, text)) is not None:
+                return good_pass
     for other in (facts.header(PASS_HEADER), facts.bearer()):
         if other and (good_pass := passes(room, other)) is not None:
             return good_pass

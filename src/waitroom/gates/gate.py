@@ -36,7 +36,7 @@ from waitroom.gates.remote import Remote
 from waitroom.gates.sessions import Sessions, bearer
 from waitroom.gates.transport import NoAnswer, Outcome, Reply
 from waitroom.gates.workers import Call
-from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE, TICKET_HEADER
+from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE, TICKET_HEADER, cookie_name
 
 Steps: TypeAlias = "Generator[Call, Outcome, Visit | Answer]"
 FRESH_S, STALE_S = 1.5, 3.0
@@ -150,7 +150,7 @@ class Gate:
         """Return a cookie of ours."""
         given = self.options.cookie_secure
         safe = seen_as(self.options, facts)[1] == "https" if given is None else given
-        return Cookie(name, value, int(age_s), safe)
+        return Cookie(cookie_name(name, secure=safe), value, int(age_s), safe)
 
     def pass_cookie(self, facts: Facts, good_pass: GoodPass) -> Cookie:
         """Return the cookie of a pass."""

@@ -26,6 +26,7 @@ from waitroom.server.rooms.live_streams import LiveStreams
 from waitroom.server.rooms.passes import Passes
 from waitroom.settings import Settings
 from waitroom.tickets import KeyRing
+from waitroom.web.origins import Origins
 
 if TYPE_CHECKING:
     from waitroom.desk.desk import Desk  # its packages may be missing
@@ -57,6 +58,7 @@ class Server:
     counters: Counters
     shared_counters: SharedCounters
     proxies: TrustedProxies
+    origins: Origins
     joins: Buckets
     bad_keys: Buckets
     under_way: UnderWay

@@ -28,6 +28,7 @@ from waitroom.server.rooms.passes import Passes
 from waitroom.settings import Settings, declared_rooms
 from waitroom.ticker import Ticker
 from waitroom.tickets import KeyRing
+from waitroom.web.origins import Origins
 
 log = logging.getLogger("waitroom.lifecycle")
 
@@ -91,6 +92,7 @@ def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
         counters=counters,
         shared_counters=SharedCounters(folder_of(settings.data_dir, settings.port), counters),
         proxies=proxies,
+        origins=Origins(settings.public_url, (settings.origins or "").replace(",", " ").split()),
         joins=Buckets(settings.joins_per_minute),
         bad_keys=Buckets(BAD_KEYS_PER_MINUTE),
         under_way=UnderWay(settings.under_way, proxies),

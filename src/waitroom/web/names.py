@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+HOST_PREFIX = "__Host-"
+"""What the name of a cookie begins with where https is spoken.
+
+A browser takes such a cookie only over https, for one host and all its paths; so neither a
+neighbour of the same site nor somebody on the wire can put their own in its place.
+"""
+
 TICKET_COOKIE = "waitroom-ticket-"
 """The cookie of a ticket; the name of the room follows."""
 
@@ -10,6 +17,20 @@ PASS_COOKIE = "waitroom-pass-"  # noqa: S105 - the name of a cookie
 
 PASS_HEADER, TICKET_HEADER, KEY_HEADER = "waitroom-pass", "waitroom-ticket", "waitroom-key"
 """How programs show a gate a pass or a ticket, and the key by which a repeat is known."""
+
+
+def cookie_name(name: str, *, secure: bool) -> str:
+    """Return the name under which a cookie is set."""
+    return HOST_PREFIX + name if secure else name
+
+
+def cookie_names(name: str) -> tuple[str, str]:
+    """Return the names under which a cookie is read, the safer first.
+
+    The other is that of plain http and, for one minor version, of older servers with https.
+    """
+    return HOST_PREFIX + name, name
+
 
 CODE = "waitroom_code"
 """The query parameter of a one-time code that takes a session from one host to another."""

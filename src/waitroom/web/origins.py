@@ -1,4 +1,4 @@
-"""Whether a form was sent by our own page: the check against cross-site request forgery. Pure.
+"""Whether a request was sent by our own page: against cross-site request forgery. Pure.
 
 Browsers say it in two headers that no page can set. `Sec-Fetch-Site` comes first: the browser
 itself has compared the origins, and a proxy that rewrites `Host` cannot spoil it. `Origin` is for
@@ -8,11 +8,54 @@ the cookies are SameSite anyway.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from urllib.parse import urlsplit
+
+from waitroom.errors import InvalidInput
 
 SITE_HEADER, ORIGIN_HEADER = "sec-fetch-site", "origin"
 _OWN = ("same-origin", "none")  # `none`: the user did it, as by the reload button
+_OWN_BYTES = tuple(word.encode() for word in _OWN)
+_SAFE_METHODS, _SCHEMES = ("GET", "HEAD"), (b"http", b"https")
+_READ = frozenset({b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest", b"origin", b"host"})
+
+
+class Origins:
+    """Our own origin, as `Host` and the public address name it, and others that are listed."""
+
+    __slots__ = ("_host", "_listed")
+
+    def __init__(self, public_url: str | None = None, listed: Iterable[str] = ()) -> None:
+        self._host = urlsplit(public_url or "").netloc.encode()
+        self._listed = frozenset(_origin(text).encode() for text in listed)
+
+    def may_use_cookies(self, method: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Tell whether a request may read and set visitors' cookies; headers are as in ASGI.
+
+        Pages of ours and of listed origins may, and so may every link and redirect to a page, as a
+        gate's: those only look. A form or script of another site, or of a neighbour on the same
+        site, may not: it would act for the visitor, or replace their place by a new one.
+        """
+        known = {name: value for name, value in headers if name in _READ}
+        site, origin = known.get(b"sec-fetch-site"), known.get(b"origin")
+        if site is None:  # plain http, or no browser
+            return origin is None or origin in self._listed or self._is_ours(origin, known)
+        if site in _OWN_BYTES or origin in self._listed:
+            return True
+        looks = known.get(b"sec-fetch-mode") == b"navigate" and method in _SAFE_METHODS
+        return looks and known.get(b"sec-fetch-dest") == b"document"
+
+    def _is_ours(self, origin: bytes, known: dict[bytes, bytes]) -> bool:
+        scheme, _, host = origin.partition(b"://")
+        return scheme in _SCHEMES and bool(host) and host in (known.get(b"host"), self._host)
+
+
+def _origin(text: str) -> str:
+    """Return an origin as browsers write it, or refuse the text."""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
+        raise InvalidInput("origins", f"{text!r:.80} is not an origin like https://app.example.com")
+    return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
 def is_own_form(

@@ -7,6 +7,7 @@ import pytest
 
 from waitroom.errors import BadRequest, InvalidInput
 from waitroom.server.http.request import VisitorRequest, cookie
+from waitroom.web.origins import Origins
 
 
 class Wish(msgspec.Struct, forbid_unknown_fields=True):
@@ -18,7 +19,7 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
 def call(ticket: str | None = "me", body: bytes = b"", **headers: str) -> VisitorRequest:
     """Make a call to the room `hall`."""
     given = [(k.replace("_", "-").encode(), v.encode("latin-1")) for k, v in headers.items()]
-    return VisitorRequest("hall", ticket, given, "192.0.2.1", "http", body)
+    return VisitorRequest(Origins(), "GET", "hall", ticket, given, "192.0.2.1", "http", body)
 
 
 @pytest.mark.parametrize(
@@ -66,11 +67,26 @@ def test_cookies(text: str, expected: str | None) -> None:
     assert expected == call(cookie=text).cookie("b")
 
 
-def test_who_is_a_browser() -> None:
-    """Whoever sends what only browsers send gets cookies; a program does not."""
-    assert not call(accept="*/*", user_agent="Mozilla/5.0").is_browser
-    for asked in (call(origin="x"), call(sec_fetch_mode="x"), call(cookie="x")):
-        assert asked.is_browser
+def test_who_takes_cookies() -> None:
+    """Whoever sends what only browsers send gets cookies; a program or a foreign page does not."""
+    assert not call(accept="*/*", user_agent="Mozilla/5.0").takes_cookies
+    ours = call(origin="http://us", host="us"), call(sec_fetch_mode="x"), call(cookie="x")
+    assert [True] * 3 == [asked.takes_cookies for asked in ours]
+    assert not call(origin="http://them", host="us").takes_cookies
+
+
+def test_a_foreign_page_reads_no_ticket() -> None:
+    """Its request counts as one without the cookie; a pass may be shown to be checked."""
+    asked = call(cookie="waitroom-ticket-hall=secret", sec_fetch_site="cross-site")
+    assert ("", None) == (asked.ticket, asked.cookie("waitroom-ticket-hall"))
+    assert "secret" == asked.shown_cookie("waitroom-ticket-hall")
+
+
+def test_the_safer_name_counts_first() -> None:
+    """A neighbour of the same site can set the plain name, not the other."""
+    cookies = "waitroom-ticket-hall=planted; __Host-waitroom-ticket-hall=ours"
+    assert "ours" == call(cookie=cookies).ticket
+    assert "old" == call(cookie="waitroom-ticket-hall=old").ticket
 
 
 def test_json() -> None:
@@ -89,7 +105,7 @@ def test_json() -> None:
 def test_a_cookie_is_for_this_host_alone() -> None:
     """HttpOnly, Lax, no Domain; Secure and Max-Age where asked for."""
     name, text = cookie("a", "b", secure=True, max_age_s=1.9)
-    assert (b"set-cookie", b"a=b; Path=/; HttpOnly; SameSite=Lax; Max-Age=1; Secure") == (
+    assert (b"set-cookie", b"__Host-a=b; Path=/; HttpOnly; SameSite=Lax; Max-Age=1; Secure") == (
         name,
         text,
     )

@@ -8,13 +8,14 @@ from waitroom.errors import Busy
 from waitroom.server.http.proxies import TrustedProxies
 from waitroom.server.http.request import VisitorRequest
 from waitroom.server.http.under_way import Noted, UnderWay
+from waitroom.web.origins import Origins
 
 MOST = 8
 
 
 def asked(ticket: str, address: str) -> VisitorRequest:
     """Return a request that shows a ticket."""
-    return VisitorRequest("room", ticket or None, [], address, "http", b"")
+    return VisitorRequest(Origins(), "GET", "room", ticket or None, [], address, "http", b"")
 
 
 @pytest.fixture

@@ -74,7 +74,9 @@ async def hand_off(
 ) -> Code:
     """Make a one-time code that takes a session to a site on another host, within a minute."""
     response.headers.update(NO_STORE)
-    code = await actions.hand_off(server, VisitorRequest.of(request.scope, room, ticket))
+    code = await actions.hand_off(
+        server, VisitorRequest.of(server.origins, request.scope, room, ticket)
+    )
     return Code(code=code, expires_at=moment(int(time.time() + LIFE_S) * 1000) or "")
 
 
@@ -131,7 +133,7 @@ async def _check_inside(server: Server, session: Handoff) -> None:
 
 
 def _pass_of(server: Server, request: Request) -> Pass:
-    visitor_request = VisitorRequest.of(request.scope, "", None)
+    visitor_request = VisitorRequest.of(server.origins, request.scope, "", None)
     if not visitor_request.bearer:
         raise InvalidPass("is missing; send it as `Authorization: Bearer`")
     pass_ = check.read(server, visitor_request)

@@ -27,7 +27,7 @@ async def check_pass(
     """
     del room  # read as the lane reads it
     asked = room_in_query(request.scope["query_string"])
-    visitor_request = VisitorRequest.of(request.scope, asked, None)
+    visitor_request = VisitorRequest.of(server.origins, request.scope, asked, None)
     return (await check(server, visitor_request)).response()
 
 

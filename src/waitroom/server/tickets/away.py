@@ -33,7 +33,7 @@ def away_answer(
     if not may_enter or not open_while_away(server, request.room):
         return problems.answer(error)
     body, pass_cookie = let_in(server, request, ticket)
-    headers = [*answers.JSON, pass_cookie] if request.is_browser else answers.JSON
+    headers = [*answers.JSON, pass_cookie] if request.takes_cookies else answers.JSON
     return Answer(200, headers, answers.encode(body))
 
 

@@ -18,7 +18,7 @@ def show(server: Server, request: VisitorRequest, view: TicketView, status: int)
     if view.state is State.GONE:
         return gone_answer(view)
     body = answers.encode(ticket_body(server.boards, server.passes, view))
-    if not request.is_browser:
+    if not request.takes_cookies:
         return Answer(status, answers.JSON, body)
     known = request.cookie(TICKET_COOKIE + request.room) == view.ticket
     if known and view.state is not State.INSIDE:
@@ -28,11 +28,13 @@ def show(server: Server, request: VisitorRequest, view: TicketView, status: int)
 
 def forget(server: Server, request: VisitorRequest) -> Answer:
     """Answer that a ticket is gone, and delete a browser's cookies."""
-    if not request.is_browser:
+    if not request.takes_cookies:
         return Answer(204, answers.EMPTY, b"")
     secure = request.is_https(server.proxies)
     names = (TICKET_COOKIE + request.room, PASS_COOKIE + request.room)
-    emptied = [cookie(name, "", secure=secure, max_age_s=0) for name in names]
+    # Over https also those of an older server, which would otherwise be read again.
+    ways = (True, False) if secure else (False,)
+    emptied = [cookie(name, "", secure=way, max_age_s=0) for name in names for way in ways]
     return Answer(204, [*answers.EMPTY, *emptied], b"")
 
 

@@ -96,7 +96,13 @@ class Lane:
             return True
         if verb == "events" and method == "GET":
             visitor = VisitorRequest(
-                parts[3], ticket, request.headers, client.peer, client.scheme, request.body
+                self._server.origins,
+                method,
+                parts[3],
+                ticket,
+                request.headers,
+                client.peer,
+                client.scheme,
             )
             client.run(self._stream(visitor))
             return True
@@ -131,6 +137,8 @@ class LaneCall(VisitorRequest):
         room: str,
         ticket: str | None,
     ) -> None:
+        self.origins = server.origins
+        self.method = request.method
         self.room = room
         self.path_ticket = ticket
         self.headers = request.headers

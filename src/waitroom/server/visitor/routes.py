@@ -26,7 +26,9 @@ router = APIRouter(prefix="/v1")
 async def _plain(
     server: Server, action: Action, request: Request, room: str, ticket: str | None
 ) -> Response:
-    visitor_request = VisitorRequest.of(request.scope, room, ticket, await request.body())
+    visitor_request = VisitorRequest.of(
+        server.origins, request.scope, room, ticket, await request.body()
+    )
     # The lane stops reading there.
     if request.method == "POST" and len(visitor_request.body) > MOST_BODY:
         raise BodyTooLarge(TOO_LARGE.format(MOST_BODY))
@@ -91,7 +93,7 @@ async def ticket_events(
     server: Here, request: Request, room: RoomName, ticket: TicketText
 ) -> Response:
     """Follow a ticket live: each event is the whole state, so a reconnect misses nothing."""
-    return _EventStream(server, VisitorRequest.of(request.scope, room, ticket))
+    return _EventStream(server, VisitorRequest.of(server.origins, request.scope, room, ticket))
 
 
 @router.post(

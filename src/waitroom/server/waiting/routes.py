@@ -58,8 +58,11 @@ async def waiting_page(
     back: Annotated[str | None, Query(alias="return")] = None,
 ) -> Response:
     """Show the caller where they are."""
-    visitor_request = VisitorRequest.of(request.scope, room, "me")
-    kept, accept = request.cookies.get(LANGUAGE_COOKIE), request.headers.get("accept-language")
+    visitor_request = VisitorRequest.of(server.origins, request.scope, room, "me")
+    kept, accept = (
+        visitor_request.shown_cookie(LANGUAGE_COOKIE),
+        request.headers.get("accept-language"),
+    )
     word = language(lang, kept, accept)
     asked = Asked(ended, no, back)
     answer = await facts(server, visitor_request, words_of(word), secrets.token_urlsafe(16), asked)
@@ -78,7 +81,7 @@ async def act(server: Here, request: Request, room: str, act: str) -> Response:
     if act not in _ACTS:
         raise NotFound("the page has no such form")
     check_room_name(room)
-    visitor_request = VisitorRequest.of(request.scope, room, "me")
+    visitor_request = VisitorRequest.of(server.origins, request.scope, room, "me")
     check_own_form(server, request, origin_must_match=False)
     # A form comes from a browser, also from one that says nothing about itself, like lynx.
     visitor_request.headers = [*visitor_request.headers, (b"sec-fetch-mode", b"navigate")]

@@ -1,0 +1,53 @@
+"""Pages of other sites in a real browser: they can take no place away and act for nobody."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Route, expect
+
+from tests.browser.conftest import Open
+from tests.browser.stage import Stage
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.attack]
+EVIL = "http://evil.test/"
+FORM = '<form method="post" action="{}"></form><script>document.forms[0].submit()</script>'
+
+
+async def test_a_foreign_page_takes_no_place_away(stage: Stage, open_page: Open) -> None:
+    """Whatever it sends for the visitor, their own place stays the one that they had."""
+    room = await stage.room()
+    await stage.join(room, 2)
+    page = await open_page(stage.page_of(room))
+    await expect(page.locator("[data-x=place]")).to_contain_text("number 3 of 3")
+    await stage.join(room, 5)
+    target = f"{stage.base}/v1/rooms/{room}/tickets"
+
+    async def evil(route: Route) -> None:
+        await route.fulfill(content_type="text/html", body=FORM.format(target))
+
+    await page.route(EVIL, evil)
+    async with page.context.expect_event(
+        "response", lambda response: response.url == target and response.status == 201
+    ) as answered:
+        await page.goto(EVIL)
+    assert "set-cookie" not in await (await answered.value).all_headers()
+    await page.goto(stage.page_of(room))
+    await expect(page.locator("[data-x=place]")).to_contain_text("number 3 of 9")
+
+
+async def test_a_link_from_elsewhere_shows_the_place(stage: Stage, open_page: Open) -> None:
+    """A gate's redirect, or any link, comes to the waiting page with its cookie."""
+    room = await stage.room()
+    await stage.join(room, 2)
+    page = await open_page(stage.page_of(room))
+    await expect(page.locator("[data-x=place]")).to_contain_text("number 3 of 3")
+    await stage.join(room, 2)
+
+    async def link(route: Route) -> None:
+        body = f"<a href='{stage.page_of(room)}'>wait</a>"
+        await route.fulfill(content_type="text/html", body=body)
+
+    await page.route(EVIL, link)
+    await page.goto(EVIL)
+    await page.click("a")
+    await expect(page.locator("[data-x=place]")).to_contain_text("number 3 of 5")
