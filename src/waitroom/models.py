@@ -341,10 +341,15 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of `list`; `after` is the cursor of the next one, None on the last."""
+    """A page of `list`; `after` is the cursor of the next one, None on the last.
+
+    `ordered` is False before the opening of a draw: then tickets come by id and without a place,
+    one may come twice, and a page may be short though others follow.
+    """
 
     tickets: tuple[Listed, ...]
     after: str | None
+    ordered: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
+
+import pytest
 
 from tests.support.clock import Clock, advance_all, crowd, open_engine
 from tests.support.servers import Server
-from waitroom.engine import Engine
-from waitroom.models import BeforeOpen, Mode, Policy, State
+from waitroom.engine import Engine, keys
+from waitroom.errors import RoomNotOpen
+from waitroom.models import BeforeOpen, Listed, Mode, Policy, State
 
 
 def drawing(clock: Clock, **policy: Any) -> Policy:
@@ -19,8 +23,9 @@ def drawing(clock: Clock, **policy: Any) -> Policy:
 
 
 async def order(engine: Engine, room: str) -> list[str]:
-    """Return the ids of those who wait, in order."""
-    return [ticket.id for ticket in (await engine.list(room, limit=500)).tickets]
+    """Return the ids of those who wait, in the order of the draw, which no list tells."""
+    waiting = await engine.backend.client.zrange(keys.room_key(room, "waiting"), 0, -1)
+    return [ticket_id.decode() for ticket_id in waiting]
 
 
 async def until_open(engine: Engine, clock: Clock, room: str) -> None:
@@ -117,13 +122,13 @@ async def test_joining_again_draws_no_other_lot(
     """A known visitor who leaves and comes again, by any process, has the lot they had."""
     await engine.create(room, drawing(clock))
     first = await engine.join(room, visitor="kim")
-    (before,) = (await engine.list(room)).tickets
+    place = await engine.backend.client.zscore(keys.room_key(room, "waiting"), first.id)
     for _ in range(2):
         await engine.leave(room, first.ticket)
         async with open_engine(server.url, clock) as other:
             await other.join(room, visitor="kim")
-        (after,) = (await engine.list(room)).tickets
-        assert before.place == after.place
+        again = await engine.backend.client.zscore(keys.room_key(room, "waiting"), first.id)
+        assert place == again
 
 
 async def test_process_that_knows_an_older_policy(
@@ -224,3 +229,128 @@ async def test_ticket_life_counts_from_the_opening(engine: Engine, clock: Clock,
     await crowd(engine, room, 5)
     await until_open(engine, clock, room)
     assert 5 == (await engine.advance(room)).waiting
+
+
+# What nobody may see before the opening ---------------------------------------------------------
+
+
+async def listed(engine: Engine, room: str, limit: int) -> list[Listed]:
+    """List everybody who waits, page by page."""
+    tickets: list[Listed] = []
+    after = None
+    while True:
+        page = await engine.list(room, after=after, limit=limit)
+        assert len(page.tickets) <= limit
+        tickets += page.tickets
+        after = page.after
+        if after is None:
+            return tickets
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("limit", [7, 500])
+@pytest.mark.parametrize("people", [30, 700])
+async def test_lists_hide_the_draw(
+    engine: Engine, clock: Clock, room: str, people: int, limit: int
+) -> None:
+    """Before the opening everybody is listed, without a place and in an order that is no lot's."""
+    await engine.create(room, drawing(clock))
+    for _ in range(people // 10):
+        await crowd(engine, room, 10)
+    drawn = await order(engine, room)
+    tickets = await listed(engine, room, limit)
+    ids = [ticket.id for ticket in tickets]
+    assert set(drawn) == set(ids)
+    assert {None} == {ticket.place for ticket in tickets}
+    page = (await engine.list(room, limit=limit)).tickets
+    assert sorted(ticket.id for ticket in page) == [ticket.id for ticket in page]
+    lots = {ticket_id: lot for lot, ticket_id in enumerate(drawn)}
+    rises = sum(lots[a] < lots[b] for a, b in pairwise(ids))
+    assert people / 4 < rises < people * 3 / 4, "the list follows the draw"
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("after", ["1", "9999999999999999", "3~", "0~----------------"])
+async def test_cursors_tell_nothing(engine: Engine, clock: Clock, room: str, after: str) -> None:
+    """A cursor that somebody makes up is no question about a place."""
+    await engine.create(room, drawing(clock))
+    await crowd(engine, room, 30)
+    page = await engine.list(room, after=after, limit=500)
+    assert 30 == len(page.tickets)
+    assert not page.ordered
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("ages", [{"since_ms": 1}, {"until_ms": 2**42}, {"since_ms": 0}])
+async def test_ages_tell_nothing(
+    engine: Engine, clock: Clock, room: str, ages: dict[str, int]
+) -> None:
+    """Before the opening nobody is chosen by an age, which would be their lot."""
+    await engine.create(room, drawing(clock))
+    await crowd(engine, room, 3)
+    with pytest.raises(RoomNotOpen, match="drawn"):
+        await engine.list(room, **ages)  # type: ignore[arg-type]
+
+
+@pytest.mark.attack
+async def test_another_policy_does_not_show_the_draw(
+    engine: Engine, clock: Clock, room: str
+) -> None:
+    """Whoever stops the draw before the opening sees its order no earlier: list, poll, defer."""
+    await engine.create(room, drawing(clock, max_defers=1))
+    first, *_ = await crowd(engine, room, 30)
+    opens_at_ms = clock.now_ms + 3_700_000
+    await engine.configure(room, before_open=BeforeOpen.WAIT, opens_at_ms=opens_at_ms)
+    page = await engine.list(room, limit=500)
+    assert {None} == {ticket.place for ticket in page.tickets}
+    assert None is (await engine.poll(room, first.ticket)).position
+    assert None is (await engine.join(room, first.ticket)).position
+    assert 0 == (await engine.stats(room)).oldest_wait_ms
+    with pytest.raises(RoomNotOpen):
+        await engine.defer(room, first.ticket, 1)
+
+
+@pytest.mark.attack
+async def test_events_tell_no_order(engine: Engine, clock: Clock, room: str) -> None:
+    """Who is dropped for silence may come back to their lot: the log of events has them by id."""
+    await engine.create(room, drawing(clock, presence_s=10))
+    await crowd(engine, room, 30)
+    start = (await engine.events(room)).cursor
+    for _ in range(4):
+        clock.step(4)
+        await engine.advance(room)
+    (swept,) = (await engine.events(room, start)).events
+    assert sorted(swept.ids) == list(swept.ids)
+    assert 30 == len(swept.ids)
+
+
+async def test_everything_shows_after_the_opening(engine: Engine, clock: Clock, room: str) -> None:
+    """From the opening on lists are in order, with places; a cursor of before begins anew."""
+    await engine.create(room, drawing(clock, mode=Mode.PAUSED))
+    await crowd(engine, room, 30)
+    cursor = (await engine.list(room, limit=7)).after
+    await until_open(engine, clock, room)
+    page = await engine.list(room, after=cursor, limit=500)
+    assert await order(engine, room) == [ticket.id for ticket in page.tickets]
+    assert page.ordered
+    assert all(ticket.place for ticket in page.tickets)
+
+
+async def test_those_who_drew_arrived_with_the_opening(
+    engine: Engine, clock: Clock, room: str
+) -> None:
+    """After the opening a lot is no age: nobody counts as waiting for longer than the room."""
+    policy = drawing(clock, mode=Mode.PAUSED)
+    await engine.create(room, policy)
+    await crowd(engine, room, 30)
+    await until_open(engine, clock, room)
+    clock.step(60)
+    late = await engine.join(room)
+    opens = policy.opens_at_ms
+    assert opens is not None
+    older = await engine.list(room, until_ms=opens - 1, limit=500)
+    assert () == older.tickets
+    drew = await engine.list(room, since_ms=opens - 1, until_ms=opens, limit=500)
+    assert await order(engine, room) == [*(ticket.id for ticket in drew.tickets), late.id]
+    newer = await engine.list(room, since_ms=opens + 1, limit=500)
+    assert [late.id] == [ticket.id for ticket in newer.tickets]

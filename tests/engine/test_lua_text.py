@@ -17,7 +17,8 @@ MARK = "-- First write: everything is checked."
 # Every command that a script calls is in one of these two, so that a new one must be judged.
 READING = {
     *("EXISTS", "GET", "HEXISTS", "HGET", "HGETALL", "HMGET", "HRANDFIELD", "TIME", "TYPE"),
-    *("XREVRANGE", "ZCARD", "ZCOUNT", "ZMSCORE", "ZRANGE", "ZRANGEBYSCORE", "ZRANK", "ZSCORE"),
+    *("XREVRANGE", "ZCARD", "ZCOUNT", "ZMSCORE", "ZRANGE", "ZRANGEBYSCORE", "ZRANK", "ZSCAN"),
+    "ZSCORE",
 }
 WRITING = {"EXPIRE", "HDEL", "HINCRBY", "HSET", "SET", "UNLINK", "XADD", "ZADD", "ZREM"}
 FUNCTION = re.compile(r"^local function (\w+)\(.*?^end$", re.MULTILINE | re.DOTALL)

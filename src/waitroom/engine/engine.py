@@ -435,7 +435,11 @@ class Engine:
         since_ms: int | None = None,
         until_ms: int | None = None,
     ) -> Page:
-        """Return a page of tickets in a state; waiting ones also by when they arrived."""
+        """Return a page of tickets in a state; waiting ones also by when they arrived.
+
+        Before the opening of a draw nobody learns the order: the waiting come by id, without a
+        place, and cannot be chosen by their arrival.
+        """
         inputs.check_count("limit", limit, MEMBERS_PER_SCRIPT)
         if state is State.GONE:
             raise InvalidInput("state", "must be waiting, called or inside")

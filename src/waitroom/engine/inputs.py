@@ -17,6 +17,8 @@ MOST_PLACE = 9 * 10**15
 """Up to here a sorted set's score is exact, with room for later places."""
 
 _PACE_LENGTH = 64
+# A place or a rank; before the opening of a draw, that of a scan with the last id of its step.
+_CURSOR = re.compile(r"[0-9]{1,16}|[0-9]{1,20}~[A-Za-z0-9_-]{0,64}", re.ASCII)
 STREAM_ID = re.compile(r"([0-9]{1,20})-([0-9]{1,20})", re.ASCII)
 
 
@@ -37,7 +39,7 @@ def check_count(field: str, value: int, most: int) -> None:
 
 def check_cursor(field: str, given: str | None) -> None:
     """Refuse text that cannot be the cursor of a page of `list`."""
-    if given is not None and not (given.isascii() and given.isdecimal() and len(given) <= 16):
+    if given is not None and not _CURSOR.fullmatch(given):
         raise InvalidInput(field, "must be the cursor of an earlier page")
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
 from tests.cli.conftest import Cli
-from waitroom.models import Mode, Policy
+from waitroom.models import BeforeOpen, Mode, Policy
 
 
 def test_list_in_order(cli: Cli, room: str) -> None:
@@ -81,3 +82,18 @@ def test_bad_lists(cli: Cli, room: str, words: str, message: str) -> None:
     cli.text("room", "create", room)
     code, text = cli.error("list", room, *words.split())
     assert (2, True) == (code, message in text), text
+
+
+@pytest.mark.attack
+def test_list_hides_a_draw(cli: Cli, room: str) -> None:
+    """Before the opening of a draw tickets come by id, without a place, and not by age."""
+    opens_at_ms = time.time_ns() // 10**6 + 3_600_000
+    policy = Policy(opens_at_ms=opens_at_ms, before_open=BeforeOpen.DRAW)
+    ids = sorted(view.id for view in cli.fill(room, policy, 5))
+    page = cli.json("list", room, "--all")
+    assert ids == [ticket["id"] for ticket in page["tickets"]]
+    assert {None} == {ticket["place"] for ticket in page["tickets"]}
+    assert 5 == cli.text("list", room).count("hidden until the opening")
+    for words in (("list", room), ("kick", room, "--state", "waiting", "--yes")):
+        code, message = cli.error(*words, "--newer-than", "1h")
+        assert (1, True) == (code, "places are drawn until the room opens" in message)

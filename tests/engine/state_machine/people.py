@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.engine.state_machine.driver import ROOM, Driver
 from tests.engine.state_machine.facts import FOREVER, Person
 from waitroom import errors
-from waitroom.models import State, TicketView
+from waitroom.models import BeforeOpen, State, TicketView
 
 
 class People(Driver):
@@ -35,6 +35,15 @@ class People(Driver):
             self.model.took(person)
         return person
 
+    @property
+    def hidden(self) -> bool:
+        """Whether nobody may learn the order: places are drawn, or were for an opening to come."""
+        meta, opens = self.facts.meta, self.model.policy.opens_at_ms
+        if opens is None or self.clock.now_us // 1000 >= opens or meta.get("opened") == opens:
+            return False
+        drawn = meta.get("draw_until", 0) > meta.get("opened", 0)
+        return drawn or self.model.policy.before_open is BeforeOpen.DRAW
+
     def check_view(self, view: TicketView) -> None:
         """A view says what the keys say."""
         facts, model = self.facts, self.model
@@ -43,7 +52,7 @@ class People(Driver):
             rank = list(facts.waiting).index(view.id) + 1
             if model.counts["restored"] and view.position:
                 rank = view.position  # others came back in front, later in the same call
-            assert view.position == (None if model.draws else rank)
+            assert view.position == (None if self.hidden else rank)
         elif view.state is State.CALLED:
             assert person.state == "called"
             assert person.until > model.now, "a turn that is over is shown"

@@ -37,18 +37,21 @@ class ReadingRules(People):
 
     @rule(who=st.integers(0, 1), state=either(State.WAITING, State.CALLED, State.INSIDE))
     def list_pages(self, who: int, state: State) -> None:
-        """Pages of two list everybody once, in order."""
+        """Pages of two list everybody once, in order; by id and without a place in a draw."""
         ids: list[str] = []
+        hidden = state is State.WAITING and self.hidden
         after = None
         while True:
             page = self.call(who, Step("list"), lambda e: e.list(ROOM, state, after=after, limit=2))  # noqa: B023
             assert not isinstance(page, errors.WaitroomError)
+            assert page.ordered is not hidden
+            assert not hidden or all(ticket.place is None for ticket in page.tickets)
             ids += [ticket.id for ticket in page.tickets]
             after = page.after
             if after is None:
                 break
         facts: dict[str, int] = getattr(self.facts, state.value)
-        assert ids == [*facts]
+        assert ids == (sorted(facts) if hidden else [*facts])
 
     @rule(who=st.integers(0, 1), stranger=st.booleans())
     def check(self, who: int, stranger: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -300,3 +301,27 @@ def test_bodies_that_cannot_be_read(operator: httpx.Client, room: str, content: 
     answer = operator.post(at(room, "/admit"), content=content, headers=headers)
     assert answer.status_code in (400, 422)
     assert "application/problem+json" == answer.headers["content-type"]
+
+
+@pytest.mark.attack
+def test_nobody_reads_a_draw(
+    http: httpx.Client, operator: httpx.Client, page: httpx.Client, room: str
+) -> None:
+    """Before the opening no list tells who drew which place, and nobody is removed by an age."""
+    draw = {"opens_at_ms": (time.time_ns() // 10**6) + 3_600_000, "before_open": "draw"}
+    operator.patch(at(room), json={"policy": draw}).raise_for_status()
+    views = join(http, room, 8)
+    shown = operator.get(at(room, "/tickets")).json()
+    ids = sorted(view["ticket"][24:40] for view in views)  # it is spelled out there
+    assert (ids, False) == ([ticket["id"] for ticket in shown["tickets"]], shown["ordered"])
+    assert {None} == {ticket["place"] for ticket in shown["tickets"]}
+    for query in ("since=1", "until=9999999999999"):
+        refused = operator.get(at(room, f"/tickets?{query}"))
+        assert (403, "room_not_open") == (refused.status_code, refused.json()["code"])
+    refused = operator.post(at(room, "/kick"), json={"newer_than_s": 86_400})
+    assert (403, "room_not_open") == (refused.status_code, refused.json()["code"])
+    assert 8 == operator.get(at(room, "/stats")).json()["waiting"]
+    text = page.get(f"/admin/rooms/{room}/tickets").text
+    assert ids == re.findall(r"<td><code>([\w-]+)</code>", text)
+    assert "nobody sees the order" in text
+    assert 403 == page.get(f"/admin/rooms/{room}/tickets?older=60").status_code

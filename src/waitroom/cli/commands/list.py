@@ -30,6 +30,8 @@ async def list_(
 ) -> None:
     """List the tickets of a room: those waiting in their order, others by their deadline.
 
+    Before the opening of a draw nobody sees the order: those waiting come by id.
+
     Example:
 
       waitroom list concert
@@ -72,8 +74,10 @@ _HEADINGS = {
 def _line(ticket: Listed, now_ms: int) -> str:
     start = f"{ticket.id:<16}  "
     if ticket.state is State.WAITING:
-        arrived = (ticket.place or 0) // 1000
         seen = f"{span(_since(now_ms, ticket.seen_ms))} ago" if ticket.seen_ms else "never"
+        if ticket.place is None:
+            return f"{start}{'hidden until the opening':<25}  {'':>12}  {seen}"
+        arrived = ticket.place // 1000
         return f"{start}{moment(arrived):<25}  {span(_since(now_ms, arrived)):>12}  {seen}"
     left = "no limit" if ticket.until_ms is None else span(_since(ticket.until_ms, now_ms))
     end = f"  {ticket.sid}" if ticket.sid else ""

@@ -90,7 +90,9 @@
 --   R.now_us          us      keep_time                         the same, finer
 --   R.offset_ms       ms      keep_time, check                  `R.offset`: room time to wall time
 --   R.before          boolean judge_mode                        the opening time is yet to come
---   R.draws           boolean judge_mode                        so places are drawn, and positions hidden
+--   R.draws           boolean judge_mode                        so places are drawn
+--   R.hidden          boolean judge_mode                        so nobody may learn the order: of a draw, also
+--                                                               where the policy has stopped drawing since
 --   R.bypass          boolean judge_mode                        everybody goes in, no limit holds
 --   R.calls           boolean judge_mode                        people are called without an operator
 --   R.by_hand         boolean judge_mode                        an operator may call without force
@@ -218,6 +220,7 @@ local function judge_mode()
   local works = mode == 'open' or mode == 'manual'
   -- 'pass' before the opening means as if there were no waiting room, but not in one that is paused or closed.
   R.draws = before and early == 'draw'
+  R.hidden = R.draws or (before and R.draw_until > R.opened)
   R.bypass = mode == 'bypass' or (before and early == 'pass' and works)
   R.by_hand = works and (not before or early == 'pass')
   R.calls = R.bypass or (mode == 'open' and not before)
@@ -343,6 +346,7 @@ end
 -- Many tickets in one entry: a call of 500 people is one event. `at` is room time; the entry's own id is the
 -- server's clock, which may be another.
 local function event(kind, ids, ...)
+  if R.hidden and kind == 'ended' then table.sort(ids) end -- who is swept away may come back: in no order
   redis.call('XADD', K.events, 'MAXLEN', '~', KEPT_EVENTS, '*', 'kind', kind, 'at', R.now_us,
     'ids', table.concat(ids, ' '), ...)
 end

@@ -8,7 +8,7 @@ if stop then return stop end
 
 local state, place = locate(id)
 local defers = tonumber(string.match(redis.call('HGET', K.moved, id) or '', '^(%d+):') or 0)
-local word = (state ~= 'waiting' and 'not_waiting') or (R.draws and 'room_not_open')
+local word = (state ~= 'waiting' and 'not_waiting') or (R.hidden and 'room_not_open')
   or (defers >= R.max_defers and 'defers_used_up')
 -- A refusal is not remembered: it changed nothing, so a repeat may be judged anew.
 if word then return no_change(word, 'was', state or 'none') end

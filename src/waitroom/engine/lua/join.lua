@@ -29,7 +29,7 @@ end
 local function is_here(id, state, score)
   if state == 'waiting' then
     seens[#seens + 1], seens[#seens + 2] = id, now_s
-    answer('waiting', score, R.draws and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0, 0)
+    answer('waiting', score, R.hidden and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0, 0)
   elseif state == 'called' then
     answer('called', 0, wall(enter_by(score)), 0, 0)
   else
@@ -45,7 +45,7 @@ local function restore(id, place)
   R.n_waiting = R.n_waiting + 1
   note_place(place)
   count('restored', 1)
-  answer('waiting', place, R.draws and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0, 0)
+  answer('waiting', place, R.hidden and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0, 0)
 end
 
 -- Written to `waiting` after the loop, all in one command, but for draws. Until then `added` knows them.
@@ -75,7 +75,7 @@ local function newcomer(id, draw, enters)
     adds[#adds + 1], adds[#adds + 2], added[id] = place, id, {place, R.n_waiting}
   end
   seens[#seens + 1], seens[#seens + 2] = id, now_s
-  answer('waiting', place, R.draws and 0 or R.n_waiting, 0, 1)
+  answer('waiting', place, R.hidden and 0 or R.n_waiting, 0, 1)
 end
 
 -- First write: everything is checked.
@@ -89,7 +89,7 @@ for i = 7, #ARGV, 4 do
     state = nil
   end
   if added[id] then
-    answer('waiting', added[id][1], added[id][2], 0, 0)
+    answer('waiting', added[id][1], R.hidden and 0 or added[id][2], 0, 0)
   elseif state then
     is_here(id, state, score)
   else

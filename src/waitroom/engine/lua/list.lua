@@ -2,13 +2,15 @@
 -- KEYS: as in _common.
 -- ARGV: 6 state   7 cursor ('' = from the start)   8 most lines   9 arrived at or after, us
 --       10 arrived at or before, us (waiting only; '' = any)
--- Returns: ok (after = next cursor or '', tickets = {id, place, seen ms, until ms, sid} each)
+-- Returns: ok (after = next cursor or '', ordered = 0 if the order is hidden, tickets = {id, place (0 = hidden),
+--   seen ms, until ms, sid} each) | drawing (no ages before the opening of a draw)
 local state, cursor, most = ARGV[6], ARGV[7], min(tonumber(ARGV[8]), LIMIT)
 -- Reads only: nothing is learnt from the caller, and `alive_at` stays, so an operator's look is no sign of life.
 local stop = open_room(nil, true)
 if stop then return stop end
 
 local out, after = {}, ''
+local hidden = state == 'waiting' and R.hidden
 -- Five values per ticket, flat: a table for each would cost more to build and to parse.
 local function line(id, place, seen_ms, until_ms, sid)
   local n = #out
@@ -23,16 +25,61 @@ local function sides(page)
   return #ids > 0 and redis.call('HMGET', key, unpack(ids)) or {}
 end
 
-if state == 'waiting' then -- places are unique, so they are the cursor
-  local low = cursor ~= '' and '(' .. cursor or (ARGV[9] ~= '' and ARGV[9] or '-inf')
-  local high = ARGV[10] ~= '' and ARGV[10] or '+inf'
+-- Those between two ages, in their order. A drawn place is no time: who drew arrived with the opening.
+local function in_order()
+  local from, to, opening = tonumber(ARGV[9]), tonumber(ARGV[10]), R.draw_until * 1000
+  local low, high = ARGV[9] ~= '' and ARGV[9] or '-inf', ARGV[10] ~= '' and ARGV[10] or '+inf'
+  if to and to < opening then
+    if not from or from <= R.draw_top then low = '(' .. string.format('%.0f', R.draw_top) end
+  elseif from and from <= opening then
+    low = '-inf'
+  end
+  -- Places are unique, so they are the cursor; one with '~' is of `by_id`, and the list begins anew.
+  if string.match(cursor, '^%d+$') then low = '(' .. cursor end
   local page = redis.call('ZRANGEBYSCORE', K.waiting, low, high, 'WITHSCORES', 'LIMIT', 0, most)
+  if #page == 2 * most then after = page[#page] end
+  return page
+end
+
+-- While the order is hidden nothing here may follow it. SCAN goes by the server's own hash of the ids, but for a
+-- small set by place: so each page is sorted by id, and a bucket of ids that is larger than a page is cut by id.
+-- The cursor is SCAN's, '~', and the last id of a bucket that was cut. Somebody may be listed twice.
+local function by_id()
+  local at, past = string.match(cursor, '^(%d+)~(.*)$')
+  local ids = {}
+  at, past = at or '0', past or ''
+  -- COUNT 1 bounds a step: one bucket of the set, or nobody after ten empty ones.
+  for _ = 1, 2 * LIMIT do
+    local step, bucket = redis.call('ZSCAN', K.waiting, at, 'COUNT', 1), {}
+    for i = 1, #step[2], 2 do
+      if step[2][i] > past then bucket[#bucket + 1] = step[2][i] end
+    end
+    table.sort(bucket)
+    local space = most - #ids
+    if #bucket > space and #ids > 0 then break end
+    for i = 1, min(#bucket, space) do ids[#ids + 1] = bucket[i] end
+    if #bucket > space then
+      past = ids[#ids]
+      break
+    end
+    at, past = step[1], ''
+    if at == '0' or #ids == most then break end
+  end
+  after = (at == '0' and past == '') and '' or at .. '~' .. past
+  table.sort(ids)
+  local page = {}
+  for i, id in ipairs(ids) do page[2 * i - 1], page[2 * i] = id, 0 end
+  return page
+end
+
+if state == 'waiting' then
+  if hidden and (ARGV[9] ~= '' or ARGV[10] ~= '') then return reply('drawing') end
+  local page = hidden and by_id() or in_order()
   local polls = sides(page)
   for i = 1, #page, 2 do
     local polled = tonumber(polls[(i + 1) / 2] or 0) * 1000
     line(page[i], tonumber(page[i + 1]), max(polled - R.offset_ms, 0), 0, 0)
   end
-  if #page == 2 * most then after = page[#page] end
 else -- deadlines are shared by many, so the cursor is a rank: who goes meanwhile may hide somebody from a page
   local from = tonumber(cursor) or 0
   local page = redis.call('ZRANGE', K[state], from, from + most - 1, 'WITHSCORES')
@@ -45,4 +92,4 @@ else -- deadlines are shared by many, so the cursor is a rank: who goes meanwhil
   end
   if #page == 2 * most then after = tostring(from + most) end
 end
-return reply('ok', 'after', after, 'tickets', out)
+return reply('ok', 'after', after, 'ordered', hidden and 0 or 1, 'tickets', out)

@@ -15,7 +15,7 @@ if stop then return stop end
 local positions, others, seens, s = {}, {}, {}, 0
 -- Seconds, rounded up: nobody is absent too early, and a small number takes less memory per person.
 local now_s = string.format('%.0f', math.ceil(R.now / 1000))
-local sub, hidden = string.sub, R.draws
+local sub, hidden = string.sub, R.hidden
 
 -- Claims stay one string until somebody is not waiting: taking them apart costs as much as a poll.
 local claims

@@ -9,7 +9,7 @@ if stop then return stop end
 -- Counted by deadlines, as every verb does, and not by the sizes of the sets: a late sweep does not show here.
 local head = redis.call('ZRANGE', K.waiting, 0, 0, 'WITHSCORES')[2]
 local holding = R.hold_until > R.now and wall(R.hold_until) or 0
-local oldest = head and max(0, R.now - arrival(tonumber(head))) or 0
+local oldest = head and not R.hidden and max(0, R.now - arrival(tonumber(head))) or 0
 local out = reply('ok', 'mode', R.p.mode, 'waiting', R.n_waiting, 'called', live_called(), 'inside', live_inside(),
   'entries', entries_in_window(), 'hold_until', holding, 'oldest', oldest)
 -- The sums, which no other call needs to read.

@@ -21,6 +21,9 @@ GONE = {
 _REFUSALS: dict[str, Callable[[], errors.Refused]] = {
     "room_closed": lambda: errors.RoomClosed("the room is closed and takes nobody new"),
     "room_not_open": lambda: errors.RoomNotOpen("the room has not opened yet; come back then"),
+    "drawing": lambda: errors.RoomNotOpen(
+        "places are drawn until the room opens, so nobody has an age or an order before that"
+    ),
     "room_full": lambda: errors.RoomFull("as many people wait as this room allows; try later"),
     "waiting": lambda: errors.NotYourTurn("it is not your turn yet"),
     "session_over": lambda: errors.SessionOver("the session has ended; join again"),

@@ -251,8 +251,9 @@ def advanced(reply: Reply) -> Advanced:
 
 
 def listed(reply: Reply, state: State) -> Page:
-    """Read the reply of `list`."""
-    flat = reply.fields["tickets"]
+    """Read the reply of `list`, or raise why nobody is listed."""
+    fields = reply.expect("ok").fields
+    flat = fields["tickets"]
     lines = []
     for i in range(0, len(flat), 5):
         ticket_id, place, seen, until, sid = flat[i : i + 5]
@@ -266,7 +267,7 @@ def listed(reply: Reply, state: State) -> Page:
                 sid=sid or None,
             )
         )
-    return Page(tuple(lines), reply.fields["after"].decode() or None)
+    return Page(tuple(lines), fields["after"].decode() or None, fields["ordered"] == 1)
 
 
 def stats(reply: Reply, room: str) -> Stats:

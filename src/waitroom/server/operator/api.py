@@ -186,19 +186,24 @@ async def list_tickets(
     _: Viewer,
     room: RoomName,
     state: m.ListState = "waiting",
-    after: Annotated[str | None, Query(max_length=16)] = None,
+    after: Annotated[str | None, Query(max_length=100)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     since: Annotated[int | None, Query(ge=0, le=10**13, description="Arrived from, in ms.")] = None,
     until: Annotated[int | None, Query(ge=0, le=10**13, description="Arrived to, in ms.")] = None,
 ) -> m.TicketsBody:
-    """Return a page of tickets: those waiting in their order, others by their deadline."""
+    """Return a page of tickets: those waiting in their order, others by their deadline.
+
+    Before the opening of a draw those waiting come by id and without a place, for any role.
+    """
     if state != "waiting" and (since is not None or until is not None):
         raise InvalidInput("since", "when they arrived is known of those waiting only")
     page = await server.engine.list(
         room, State(state), after=after, limit=limit, since_ms=since, until_ms=until
     )
     return m.TicketsBody(
-        tickets=[m.TicketLine.of(ticket) for ticket in page.tickets], after=page.after
+        tickets=[m.TicketLine.of(ticket) for ticket in page.tickets],
+        after=page.after,
+        ordered=page.ordered,
     )
 
 

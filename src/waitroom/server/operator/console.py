@@ -129,7 +129,7 @@ async def tickets(
     request: Request,
     room: str,
     state: State = State.WAITING,
-    after: Annotated[str | None, Query(max_length=16)] = None,
+    after: Annotated[str | None, Query(max_length=100)] = None,
     older: Annotated[int, Query(ge=0, le=31_622_400)] = 0,
 ) -> Response:
     """List the people of a room in one state, the waiting ones also by how long they have."""

@@ -261,7 +261,9 @@ class TicketLine(BaseModel):
 
     id: str
     state: State
-    place: int | None = Field(description="Arrival in µs, unique: the order of the line.")
+    place: int | None = Field(
+        description="Arrival in µs, unique: the order of the line. Null before a draw is over."
+    )
     seen_ms: int | None
     until_ms: int | None = Field(description="Enter-by, or the end of the session.")
     sid: int | None
@@ -277,6 +279,9 @@ class TicketsBody(BaseModel):
 
     tickets: list[TicketLine]
     after: str | None
+    ordered: bool = Field(
+        description="False before the opening of a draw: by id, one may come twice."
+    )
 
 
 class SampleBody(BaseModel):
