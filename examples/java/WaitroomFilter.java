@@ -124,7 +124,7 @@ public final class WaitroomFilter {
         return problem(429, "waiting", "this needs a pass: join the room, then send it as Waitroom-Pass", more);
     }
 
-    /** Returns the claims of a pass of this room, or null if it is none: signature, kind, room and end. */
+    /** Returns the claims of a pass of this room, or null if it is none: signature, kind, issuer, room and end. */
     public Map<String, Object> verify(String room, String text) {
         try {
             String[] parts = text.split("\\.", -1);
@@ -138,6 +138,7 @@ public final class WaitroomFilter {
             Map<String, Object> claims = Json.object(decoded(parts[1]));
             long now = System.currentTimeMillis() / 1000;
             boolean good = room.equals(claims.get("aud"))
+                && (keys.issuer == null || keys.issuer.equals(claims.get("iss")))
                 && claims.get("sub") instanceof String && claims.get("jti") instanceof String
                 && claims.get("exp") instanceof Long exp && now < exp + LEEWAY_S
                 && claims.get("iat") instanceof Long iat && iat <= now + LEEWAY_S;
@@ -262,6 +263,7 @@ public final class WaitroomFilter {
             .version(HttpClient.Version.HTTP_1_1).connectTimeout(DEADLINE).build();
         private final URI url;
         private volatile Map<String, PublicKey> known = Map.of();
+        private volatile String issuer; // who lets in: another deployment may have the same keys
         private volatile long fetchedAt = now() - 3_600_000;
         private volatile long triedAt = now() - 3_600_000;
         private volatile int failures; // written by who holds the lock
@@ -303,7 +305,9 @@ public final class WaitroomFilter {
                 HttpRequest request = HttpRequest.newBuilder(url).timeout(DEADLINE).build();
                 HttpResponse<byte[]> answer = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
                 if (answer.statusCode() != 200) throw new IOException("keys: " + answer.statusCode());
-                known = read(Json.object(answer.body()));
+                Map<String, Object> document = Json.object(answer.body());
+                issuer = document.get("issuer") instanceof String name ? name : null;
+                known = read(document);
                 fetchedAt = now();
                 failures = 0;
                 away = false;

@@ -58,6 +58,8 @@ export function waitroom({ url, publicUrl = url, site, rules, whenAway = "closed
 /** The public keys of Waitroom: kept while it is away, fetched again when old or when one is missing. */
 class Keys {
   #url;
+  /** @type {string | undefined} Who lets in: another deployment may have the same keys. */
+  issuer;
   /** @type {Set<string | undefined>} */
   #known = new Set();
   /** @type {?ReturnType<typeof createLocalJWKSet>} */
@@ -122,17 +124,18 @@ class Keys {
     this.#triedAt = Date.now();
     const answer = await fetch(this.#url, { signal: AbortSignal.timeout(DEADLINE_MS), redirect: "error" });
     if (!answer.ok) throw new Error(`keys: ${answer.status}`);
-    const { keys } = /** @type {{keys: import("jose").JWK[]}} */ (await answer.json());
+    const { keys, issuer } = /** @type {{keys: import("jose").JWK[], issuer?: string}} */ (await answer.json());
     // The key fixes the algorithm, never the pass: `none` and HMAC with a public key lead nowhere.
     const ours = keys.filter((key) => key.alg === ALGORITHM && key.kty === "EC" && key.crv === "P-256");
     this.#find = createLocalJWKSet({ keys: ours });
     this.#known = new Set(ours.map((key) => key.kid));
+    this.issuer = issuer;
     this.#fetchedAt = Date.now();
   }
 }
 
 /**
- * Whether a text is a pass of this room: signature, kind, room and end.
+ * Whether a text is a pass of this room: signature, kind, issuer, room and end.
  * @param {Keys} keys
  * @param {string} room
  * @param {string} text
@@ -147,6 +150,7 @@ async function good(keys, room, text) {
       algorithms: [ALGORITHM],
       typ: TYPE,
       audience: room,
+      issuer: keys.issuer,
       requiredClaims: ["iss", "sub", "jti", "iat", "exp"],
       clockTolerance: 5,
     });

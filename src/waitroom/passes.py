@@ -140,15 +140,25 @@ class PassKeys:
         headers = {"kid": key.id, "typ": TYPE}
         return jwt.encode(claims, key.private, key.algorithm, headers)
 
-    def verify(self, token: str, room: str | None = None, now_s: float | None = None) -> Pass:
-        """Return what `token` proves, if it is a pass of ours (for `room`) and not over."""
+    def verify(
+        self,
+        token: str,
+        room: str | None = None,
+        now_s: float | None = None,
+        *,
+        issuer: str | None = None,
+    ) -> Pass:
+        """Return what `token` proves: a pass of ours (for `room`, by `issuer`) that is not over."""
         head, body, signature = _parts(token)
         key = self._key_of(head)
         signed = token[: token.rindex(".")].encode("ascii")
         # PyJWT's own `decode` parses everything twice and costs more than the signature.
         if not key.method.verify(signed, key.public, signature):
             raise InvalidPass("was changed or forged")
-        return _pass(_object(body), room, time.time() if now_s is None else now_s)
+        claims = _object(body)
+        if issuer is not None and claims.get("iss") != issuer:
+            raise InvalidPass("is of another Waitroom, which has the same keys")
+        return _pass(claims, room, time.time() if now_s is None else now_s)
 
     def jwks(self) -> dict[str, list[dict[str, str]]]:
         """Return the public keys as a JSON Web Key Set, the newest first."""

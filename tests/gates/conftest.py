@@ -55,6 +55,6 @@ def sign() -> Sign:
 
     def make(room: str = "concert", ticket_id: str = "t", sid: int = 7, **given: int) -> str:
         now_s = given.get("now_s", int(time.time()))
-        return keys.sign(room, ticket_id, sid, now_s, given.get("ends_s", now_s + 60), "test")
+        return keys.sign(room, ticket_id, sid, now_s, given.get("ends_s", now_s + 60), "waitroom")
 
     return make

@@ -29,7 +29,7 @@ OTHER = PassKeys.from_pem([generate_pem()])
 def made(keys: PassKeys = ES256, **given: Any) -> str:
     """Sign a pass."""
     values = {"room": "concert", "ticket_id": "t", "sid": 7, "now_s": NOW, "expires_s": NOW + 60}
-    return keys.sign(**{**values, **given}, issuer="test")
+    return keys.sign(**{"issuer": "test", **values, **given})
 
 
 def verifier(keys: PassKeys = ES256) -> Verifier:
@@ -196,6 +196,25 @@ def test_an_unknown_key_is_asked_for_but_not_for_the_sites_own_tokens() -> None:
     site = jwt.encode({"sub": "me"}, "k" * 32, "HS256", {"kid": "mine"})
     assert (None, False) == (checker.read("concert", site, NOW), checker.unknown)
     assert (None, True) == (checker.read("concert", made(OTHER), NOW), checker.unknown)
+
+
+@pytest.mark.attack
+def test_a_pass_of_another_deployment_with_the_same_keys() -> None:
+    """It is refused by its issuer, which Waitroom tells with its keys; a given one stays."""
+    ours, theirs = made(), made(issuer="https://staging.example", sid=8)
+    checker = verifier()
+    assert checker.read("concert", theirs, NOW) is not None, "nobody has said who lets in"
+    assert checker.load({**ES256.jwks(), "issuer": "test"})
+    assert checker.read("concert", theirs, NOW) is None
+    assert checker.read("concert", ours, NOW) is not None
+    assert [ours] == checker.live("concert", NOW)
+    assert checker.load(ES256.jwks()), "an older Waitroom, in the middle of an upgrade"
+    assert checker.read("concert", theirs, NOW) is None
+
+    given = Verifier(None, "https://staging.example")
+    assert given.load({**ES256.jwks(), "issuer": "test"})
+    assert given.read("concert", ours, NOW) is None
+    assert given.read("concert", theirs, NOW) is not None
 
 
 def test_a_finished_session_is_over_here_at_once() -> None:

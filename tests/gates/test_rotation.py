@@ -26,7 +26,7 @@ def test_a_removed_key_is_refused_and_a_new_one_taken(framework: str, tmp_path: 
     (folder / "1.pem").write_bytes(pems["1.pem"])
     now_s = int(time.time())
     old, new = (
-        PassKeys.from_pem([pem]).sign("concert", "t", 7, now_s, now_s + 600, "test")
+        PassKeys.from_pem([pem]).sign("concert", "t", 7, now_s, now_s + 600, "waitroom")
         for pem in pems.values()
     )
     with serving(tmp_path, pass_keys=folder) as waitroom:

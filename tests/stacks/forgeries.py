@@ -49,8 +49,10 @@ def forgeries(secret: str, good: str, ticket: str, room: str) -> dict[str, str]:
     def unsigned(algorithm: str, tail: str) -> str:
         return f"{encoded({'alg': algorithm, 'kid': kid, 'typ': TYPE})}.{body}.{tail}"
 
-    def made_by(keys: PassKeys, at: str, began_s: int, ends_s: int) -> str:
-        return keys.sign(at, claims["sub"], int(claims["jti"]), began_s, ends_s, "waitroom")
+    def made_by(
+        keys: PassKeys, at: str, began_s: int, ends_s: int, issuer: str = "waitroom"
+    ) -> str:
+        return keys.sign(at, claims["sub"], int(claims["jti"]), began_s, ends_s, issuer)
 
     forgeries = {
         "nothing": "",
@@ -62,6 +64,7 @@ def forgeries(secret: str, good: str, ticket: str, room: str) -> dict[str, str]:
         "key brought along": signed(others, {"jwk": others.jwks()["keys"][0]}),
         "key elsewhere": signed(others, {"jku": "http://127.0.0.1:9/jwks.json"}),
         "expired": made_by(ours, room, now - 900, now - 60),
+        "another deployment": made_by(ours, room, now, now + 600, "https://staging.example"),
         "another room": made_by(ours, "other", now, now + 600),
         "a later end": f"{head}.{encoded(claims | {'exp': now + 10**6})}.{signature}",
         "another kind": signed(ours, {"typ": "JWT"}),

@@ -94,7 +94,7 @@ class Gate:
     def __init__(self, options: Options, *, inline: bool = False) -> None:
         self.options = options
         self.remote = Remote(options.base, options.deadline_s, options.away_after_s)
-        self.verifier = Verifier(options.keys)
+        self.verifier = Verifier(options.keys, options.issuer)
         self.sessions = Sessions(options, self.remote, self.verifier)
         self._inline = inline
         self._tidy_at = self._stale_at = _NEVER

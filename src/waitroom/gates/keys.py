@@ -1,8 +1,8 @@
 """Which passes are good: the public keys, and a bounded cache of verified passes.
 
-Keys come from Waitroom's JWKS, or are given in PEM. A pass is verified once and then remembered
-until it ends, its key is removed, or its session is finished here. Nothing here raises for what a
-visitor sends, and nothing waits: the gate does the fetching.
+Keys and issuer come from Waitroom's JWKS, or are given, keys in PEM. A pass is verified once and
+then remembered until it ends, its key is removed, or its session is finished here. Nothing here
+raises for what a visitor sends, and nothing waits: the gate does the fetching.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ class Verifier:
     `generation` grows with every change that may make a good pass bad before its end.
     """
 
-    def __init__(self, pem: str | bytes | None) -> None:
+    def __init__(self, pem: str | bytes | None, issuer: str | None = None) -> None:
         # These imports take longer than the rest of a gate, so they run when the app starts.
         from waitroom.passes import LEEWAY_S, TYPE, PassKeys
 
         self._type, self._leeway_s = TYPE, LEEWAY_S
         self._keys: PassKeys | None = None
         self._kids: frozenset[str] = frozenset()
+        self._issuer, self._issuer_given = issuer, issuer is not None
         self.fixed = pem is not None
         self.unknown = False
         self.generation = 0
@@ -63,7 +64,16 @@ class Verifier:
             self._take(PassKeys([key for key in made if key is not None]))
         except InvalidInput:
             return False
+        self._follow_issuer(document.get("issuer"))
         return True
+
+    def _follow_issuer(self, issuer: object) -> None:
+        """Take over who lets in, unless that was given; an older Waitroom does not tell."""
+        if self._issuer_given or not isinstance(issuer, str) or issuer == self._issuer:
+            return
+        self._issuer = issuer
+        self.generation += 1
+        self._seen = {}
 
     def read(self, room: str, text: str, now_s: float) -> GoodPass | None:
         """Return the pass of a text, if it is good for a room now."""
@@ -117,7 +127,7 @@ class Verifier:
             self.unknown = True
             return None
         try:
-            good = self._keys.verify(text, now_s=now_s)
+            good = self._keys.verify(text, now_s=now_s, issuer=self._issuer)
         except InvalidPass:
             return None
         half_s = (_object(text.split(".")[1])["iat"] + good.expires_s) / 2

@@ -44,6 +44,7 @@ class Options:
     bypass_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     proxies: Sequence[str] = ()
     keys: str | bytes | None = None
+    issuer: str | None = None
     cookie_secure: bool | None = None
     deadline_s: float = 0.2
     away_after_s: float = 3.0

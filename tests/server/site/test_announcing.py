@@ -72,7 +72,7 @@ def inside(server: Serving, room: str) -> int:
 def sign(room: str, sid: int, *, ends_in_s: int = 60) -> str:
     """Return a pass that the server takes for its own."""
     now_s = int(time.time())
-    return KEYS.sign(room, f"{sid:016}", sid, now_s, now_s + ends_in_s, "test")
+    return KEYS.sign(room, f"{sid:016}", sid, now_s, now_s + ends_in_s, "waitroom")
 
 
 def test_lost_sessions_come_back_while_the_room_holds(fragile: Serving, backend: Backend) -> None:
@@ -160,7 +160,7 @@ async def test_signatures_leave_the_event_loop_to_others() -> None:
 
     other = asyncio.create_task(take_turns())
     texts = [sign("concert", sid) for sid in range(1, MOST_PASSES + 1)]
-    sessions = await announcing.sessions_of(Passes(KEYS, "test"), texts)
+    sessions = await announcing.sessions_of(Passes(KEYS, "waitroom"), texts)
     other.cancel()
     assert MOST_PASSES == len(sessions)
     assert turns >= MOST_PASSES // announcing.SIGNATURES_PER_TURN

@@ -54,8 +54,9 @@ def test_a_pass_is_a_standard_token(http: httpx.Client, inside: dict[str, Any], 
     assert 0 < claims["exp"] - time.time() <= 61
 
 
+@pytest.mark.attack
 def test_bad_passes(served: Serving, inside: dict[str, Any]) -> None:
-    """None, forged, of no signature, a ticket, another's key, over, early, of another room: 401."""
+    """None, forged, of no signature, a ticket, another's key or deployment, over, early: 401."""
     made, room = inside["pass"], inside["room"]
     head, body, signature = made.split(".")
     now, own, other = int(time.time()), PassKeys.derive(SECRET), PassKeys.derive("o" * 40)
@@ -71,6 +72,9 @@ def test_bad_passes(served: Serving, inside: dict[str, Any]) -> None:
         "unsigned": f"{none.rstrip('=')}.{body}.",
         "ticket": inside["ticket"],
         "another key": other.sign(room, ticket_id, sid, now, now + 60, "waitroom"),
+        "another deployment": own.sign(
+            room, ticket_id, sid, now, now + 60, "https://staging.example"
+        ),
         "over": own.sign(room, ticket_id, sid, now - 600, now - 300, "waitroom"),
         "early": own.sign(room, ticket_id, sid, now + 600, now + 900, "waitroom"),
         "another session": own.sign(room, ticket_id, sid + 1, now, now + 60, "waitroom"),

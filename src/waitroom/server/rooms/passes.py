@@ -26,7 +26,9 @@ class Passes:
 
     def __init__(self, keys: PassKeys, issuer: str) -> None:
         self.keys = keys
-        self._issuer = issuer
+        self.issuer = issuer
+        """Who lets in: another deployment that has the same keys is another issuer."""
+
         self._made: dict[tuple[str, int | None, int | None], str] = {}
         self._read: dict[str, Pass] = {}
 
@@ -56,15 +58,15 @@ class Passes:
         return self._sign(room, ticket_id, 0, now_s, now_s + AWAY_PASS_S)
 
     def read(self, text: str) -> Pass:
-        """Return what a pass proves, with its signature and its end checked."""
+        """Return what a pass proves, with its signature, its issuer and its end checked."""
         proof = self._read.get(text)
         now_s = time.time()
         if proof is None or proof.expires_s <= now_s:
-            proof = self.keys.verify(text, now_s=now_s)
+            proof = self.keys.verify(text, now_s=now_s, issuer=self.issuer)
             if len(self._read) >= _MOST_READ:
                 self._read.clear()
             self._read[text] = proof
         return proof
 
     def _sign(self, room: str, ticket_id: str, sid: int, now_s: float, expires_s: float) -> str:
-        return self.keys.sign(room, ticket_id, sid, int(now_s), int(expires_s), self._issuer)
+        return self.keys.sign(room, ticket_id, sid, int(now_s), int(expires_s), self.issuer)

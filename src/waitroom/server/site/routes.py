@@ -33,7 +33,8 @@ async def check_pass(
 
 @router.get("/.well-known/jwks.json")
 async def jwks(server: Here) -> JSONResponse:
-    """Return the public keys of passes."""
+    """Return the public keys of passes, and the `iss` that they must have."""
     # A key that is taken away must be refused within seconds, whoever keeps this in between.
     headers = {"cache-control": "public, max-age=3"}
-    return JSONResponse(server.passes.keys.jwks(), headers=headers)
+    document = {**server.passes.keys.jwks(), "issuer": server.passes.issuer}
+    return JSONResponse(document, headers=headers)
