@@ -337,7 +337,11 @@ CALLS: dict[Verb, Callable[[Scene], Awaitable[Any]]] = {
 # What each numbered argument of a header must be in the call above: how the header's words begin,
 # and the value.
 NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
-    Verb.CONFIGURE: lambda _: [("'create', 'update' or", "update"), ("update: the version", 1)],
+    Verb.CONFIGURE: lambda _: [
+        ("'create', 'update' or", "update"),
+        ("update: the version", 1),
+        ("restore: the epoch", ""),
+    ],
     Verb.JOIN: lambda _: [("'1' = restore only", 0)],
     Verb.POLL: lambda s: [
         ("the ids of all tickets", s.waiting.id + s.last.id),
@@ -439,7 +443,7 @@ async def test_policy_as_sent(scene: Scene) -> None:
     """A policy is sent by the names of its fields."""
     _, argv = await scene.sent(Verb.CONFIGURE)
     expected = policies.write((await scene.engine.room(scene.room)).policy)
-    assert expected == argv[FIRST_OWN + 1 :]
+    assert expected == argv[FIRST_OWN + 2 :]
 
 
 # Flags ----------------------------------------------------------------------------------------

@@ -41,9 +41,9 @@ def test_older_epoch() -> None:
     assert [11, 1, 100, 200] == memory.args(0)[1:]
 
 
-def test_epoch_of_a_ticket() -> None:
-    """A signed ticket of a newer epoch proves that there is one."""
-    memory = RoomMemory(epoch=10, rev=9)
-    memory.saw_epoch(12)
-    memory.saw_epoch(11)
-    assert (12, 0) == (memory.epoch, memory.rev)
+def test_claim() -> None:
+    """What a ticket claims is not sent to the server: only its own replies tell the epoch."""
+    memory = RoomMemory(epoch=10, rev=9, claim=12)
+    assert [10, 9, 0, 0] == memory.args(0)[1:]
+    memory.saw(head(epoch=11, rev=1))
+    assert 11 == memory.epoch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from waitroom.cli.text import number, size
+from waitroom.cli.text import moment, number, size
 from waitroom.cli.verdict import Check, fail, ok, warn
 from waitroom.engine import Engine
 from waitroom.engine.connection.connect import ServerFacts
@@ -16,6 +16,9 @@ from waitroom.operations.overview import glance_at
 PINGS = 50
 SLOW_MS = 5.0
 SKEWED_S = 1.0
+FOREIGN_DAYS = 7
+"""For how long tickets of another deployment are spoken of."""
+
 _NEARLY_FULL, _FULL = 0.8, 0.95
 
 
@@ -140,6 +143,27 @@ async def rooms(engine: Engine) -> list[Check]:
     noun = "name without a room" if len(orphans) == 1 else "names without a room"
     fix = f"remove them, as with `waitroom room drop {orphans[0]}`"
     return [*checks, warn("index of rooms", f"{number(len(orphans))} {noun}: {first}", fix)]
+
+
+async def shared_secret(engine: Engine) -> Check:
+    """Whether tickets of another deployment with our secret were shown here of late.
+
+    Nothing else of that deployment can be seen from here. Its tickets are told by an epoch later
+    than any that the room has had.
+    """
+    since_ms = (time.time() - FOREIGN_DAYS * 86_400) * 1000
+    shown = await engine.foreign_tickets(await engine.rooms())
+    recent = [foreign for foreign in shown if foreign.last_ms >= since_ms]
+    if not recent:
+        return ok("shared secret", f"no ticket of another deployment in {FOREIGN_DAYS} days")
+    last = max(recent, key=lambda foreign: foreign.last_ms)
+    times = number(sum(foreign.shown for foreign in recent))
+    return warn(
+        "shared secret",
+        f"tickets of another deployment with this secret were shown, number of times: {times}; "
+        f"last in room {last.room} at {moment(last.last_ms)}",
+        "give each deployment a secret of its own, made by `openssl rand -base64 32`",
+    )
 
 
 def _named(check: str, node: Node) -> str:

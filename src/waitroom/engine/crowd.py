@@ -301,7 +301,7 @@ class Crowd:
         if self._too_old(ticket, memory.policy):
             raise InvalidTicket("it is too old; join again for a new one")
         if ticket.epoch > memory.epoch:
-            memory.saw_epoch(ticket.epoch)
+            memory.claim = max(memory.claim, ticket.epoch)
         return PresentedTicket(ticket, text)
 
     def _read_all(

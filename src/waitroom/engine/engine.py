@@ -31,7 +31,7 @@ from waitroom.engine.lines import LineContents, LineCounts, LineMark, Lines, Set
 from waitroom.engine.pipeline import Pipeline
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall, Session
-from waitroom.engine.rooms import Rooms
+from waitroom.engine.rooms import ForeignTickets, Rooms
 from waitroom.engine.runner import Clock, OnChange, OnScript, Runner
 from waitroom.engine.ticket_views import PresentedTicket
 from waitroom.errors import InvalidInput, WaitroomError
@@ -187,6 +187,10 @@ class Engine:
     async def occupied(self, rooms: Sequence[str]) -> builtins.list[str]:
         """Return the rooms with anybody in them; a cheap query for many rooms at once."""
         return await self._rooms.occupied(rooms)
+
+    async def foreign_tickets(self, rooms: Sequence[str]) -> builtins.list[ForeignTickets]:
+        """Return the rooms in which tickets of another deployment with our secret were shown."""
+        return await self._rooms.foreign_tickets(rooms)
 
     async def meet(self, rooms: Sequence[str]) -> builtins.list[str]:
         """Get to know rooms, so that they survive a loss; return those with something to tidy."""

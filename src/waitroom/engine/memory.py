@@ -28,6 +28,13 @@ class RoomMemory:
     rev: int = 0
     watermark: int = 0
     last: int = 0
+    claim: int = 0
+    """The highest later epoch on a valid ticket. It counts only where nobody remembers the room's:
+    a ticket of another deployment with the same secret is valid too."""
+
+    lost_since_s: float | None = None
+    """Since when the room is known to be lost, while this process remembers no epoch of it."""
+
     positions: Told = field(default_factory=Told)
     """What people who wait were told last."""
 
@@ -36,17 +43,13 @@ class RoomMemory:
         now: int | str = "" if now_us is None else now_us
         return [now, self.epoch, self.rev, self.watermark, self.last]
 
-    def saw_epoch(self, epoch: int) -> None:
-        """Take over a newer epoch, which a signed ticket or a reply proves; the larger wins."""
-        if epoch > self.epoch:
+    def saw(self, head: Head) -> None:
+        """Learn from the head of a reply; of two epochs the larger wins."""
+        if head.epoch > self.epoch:
             # Places and the watermark only grow across epochs. `rev` is compared within one, and
             # the policy is read again: this may be another room of the same name.
-            self.epoch, self.rev, self.version = epoch, 0, 0
+            self.epoch, self.rev, self.version = head.epoch, 0, 0
             self.positions.forget_all()
-
-    def saw(self, head: Head) -> None:
-        """Learn from the head of a reply."""
-        self.saw_epoch(head.epoch)
         if head.epoch < self.epoch:
             return  # this reply was under way while the room was cleared
         self.rev = max(self.rev, head.rev)

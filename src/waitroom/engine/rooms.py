@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from waitroom.engine import inputs, keys, policies
 from waitroom.engine.memory import MEMORY_FIELDS, RoomMemory
@@ -21,7 +21,16 @@ from waitroom.models import Policy, PolicyChange, Room, check_room_name
 
 _PER_PIPELINE = 100
 _PEOPLE = ("waiting", "called", "inside")
+_FOREIGN = ("foreign", "foreign_at")
 _LEFTOVERS = ("gone", "moved", "entries", "events", "series", "done", "record")
+
+
+class ForeignTickets(NamedTuple):
+    """How often tickets of another deployment with our secret were shown in a room, when last."""
+
+    room: str
+    shown: int
+    last_ms: int
 
 
 class Rooms:
@@ -103,6 +112,17 @@ class Rooms:
                 counts = await self._runner.reads([_exists(room, _PEOPLE) for room in some])
                 occupied += (room for room, count in zip(some, counts, strict=True) if count)
         return occupied
+
+    async def foreign_tickets(self, rooms: Sequence[str]) -> list[ForeignTickets]:
+        """Return the rooms in which tickets of another deployment were shown."""
+        shown: list[ForeignTickets] = []
+        for some in self._by_node(rooms):
+            with self._alone():
+                metas = [("HMGET", keys.room_key(room, "meta"), *_FOREIGN) for room in some]
+                for room, meta in zip(some, await self._runner.reads(metas), strict=True):
+                    if not isinstance(meta, Exception) and all(meta):
+                        shown.append(ForeignTickets(room, *map(int, meta)))
+        return shown
 
     async def meet(self, rooms: Sequence[str]) -> list[str]:
         """Learn what the server has of rooms; return those with something to tidy up."""

@@ -35,6 +35,10 @@ OnScript = Callable[[Verb, float, int], None]
 RETRY_AFTER_S = (0.01, 0.05, 0.2)
 """Pauses before a call is tried again; with `patience_s` the last is repeated until it is over."""
 
+CLAIM_AFTER_S = 15.0
+"""How long processes that remember a lost room have to bring it back, before a process that does
+not takes the highest epoch on a ticket for it: longer than a lap of the ticker."""
+
 _LOSSES_PER_CALL = 3
 _QUIET = READS | {Verb.POLL, Verb.ADVANCE, Verb.SAMPLE}
 """Verbs after which the ticker need not look at the room."""
@@ -209,7 +213,8 @@ class Runner:
         if memory.policy is None:
             self.memories.pop(room, None)
             raise UnknownRoom(room)
-        call = calls.configure("restore", memory.version, memory.policy)
+        claim = 0 if memory.epoch else self._claim(room, memory, memory.policy)
+        call = calls.configure("restore", memory.version, memory.policy, claim)
         await self.command("SADD", keys.ROOMS, room)
         reply = await self._send(room, call, None)
         if reply.word == "unknown_room":
@@ -218,6 +223,23 @@ class Runner:
         head = replies.head(reply)
         if head is not None:
             memory.saw(head)
+
+    def _claim(self, room: str, memory: RoomMemory, policy: Policy) -> int:
+        """Return the highest epoch on a ticket for a room that nobody remembers; 0 = a new one.
+
+        Those who remember come first. Where no ticket was shown either, everybody who may still
+        poll has the time for it.
+        """
+        now_s = self.clock() / 1e6 if self.clock else time.monotonic()
+        if memory.lost_since_s is None:
+            memory.lost_since_s = now_s
+        patience_s = CLAIM_AFTER_S + (0 if memory.claim else policy.recover_s)
+        if now_s - memory.lost_since_s < patience_s:
+            raise BackendUnavailable(
+                f"room {room!r} was lost, and this process has just started; it waits for one that "
+                "remembers the room"
+            )
+        return memory.claim
 
     def declare(self, room: str, policy: Policy) -> None:
         """Remember the policy of a room that a configuration file declares."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.support.clock import open_engine
 from tests.support.servers import Server, start_cluster, start_replica, start_server
 from waitroom.cli import checks as doctor_checks
 from waitroom.engine import keys
+from waitroom.models import State
+from waitroom.tickets import Ticket
 
 
 def examined(cli: Cli) -> tuple[int, dict[str, Any]]:
@@ -143,6 +148,33 @@ def test_rooms_in_trouble(tmp_path: Path) -> None:
         assert (1, "1 can be read") == (code, checks["rooms"]["found"])
         assert "the key `called` of this room" in checks["room broken"]["fix"]
         assert "has schema 99" in checks["room newer"]["fix"]
+
+
+@pytest.mark.attack
+def test_a_secret_that_two_deployments_share(tmp_path: Path) -> None:
+    """A ticket of the other one was shown here: a warning for a week, with the remedy."""
+    with start_server("valkey", tmp_path, aof=True, maxmemory="100mb") as server:
+        cli = Cli(server.url)
+        cli.text("room", "create", "concert")
+        _, checks = examined(cli)
+        assert "ok" == checks["shared secret"]["verdict"]
+
+        asyncio.run(_show_foreign_ticket(server.url))
+        code, checks = examined(cli)
+        assert (0, "warn") == (code, checks["shared secret"]["verdict"])
+        assert "number of times: 1; last in room concert" in checks["shared secret"]["found"]
+        assert "secret of its own" in checks["shared secret"]["fix"]
+
+        week_ago_ms = round((time.time() - 8 * 86_400) * 1000)
+        server.command("HSET", keys.room_key("concert", "meta"), "foreign_at", week_ago_ms)
+        assert "ok" == examined(cli)[1]["shared secret"]["verdict"]
+
+
+async def _show_foreign_ticket(url: str) -> None:
+    async with open_engine(url) as engine:
+        later = (await engine.room("concert")).epoch + 1
+        ticket = Ticket("concert", "A" * 16, later, later, int(time.time()))
+        assert State.GONE is (await engine.poll("concert", engine.ring.sign(ticket))).state
 
 
 def test_where_config_is_forbidden(tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ async def examine(settings: Settings) -> list[Check]:
     async with Engine(backend, KeyRing([secrets.token_bytes(SHORTEST_KEY)])) as engine:
         results.append(_where(settings, backend))
         try:
-            return [*results, *await _server(settings, backend), *await checks.rooms(engine)]
+            results += await _server(settings, backend)
+            return [*results, *await checks.rooms(engine), await checks.shared_secret(engine)]
         except Unavailable as error:
             return [*results, _refused(error)]
 

@@ -5,6 +5,7 @@
 --    1 config   HASH    policy field -> value, '' = no limit; version      written by configure
 --    2 meta     HASH    schema, epoch, rev, last place, watermark, pace
 --                       slot, alive_at, hold_until, cursors, counters;
+--                       foreign: tickets of another deployment;
 --                       'pace' -> what a record elsewhere says of it       always beside config
 --    3 waiting  ZSET    id -> place: arrival in us, unique, steps of 8     goes when called or gone
 --    4 seen     HASH    id -> last poll in s (room time)                   goes with `waiting`
@@ -84,6 +85,7 @@
 --   R.dropped         ms      open_room                         when the room was dropped, 0 = it is there
 --   R.changes         table   open_room, configure              name, value, ... that `save` writes to meta
 --   R.counts          table   open_room, configure              counter -> how many `save` adds
+--   R.foreign         number  judge_absent                      tickets of another deployment in this call, or nil
 --   R.changed         boolean count, take_out                   somebody's state changed in this call
 --   R.raw_ms          wall ms keep_time                         the server's clock
 --   R.now             ms      keep_time, check                  room time of this call
@@ -333,6 +335,10 @@ local function save(changed)
     set('rev', R.rev)
     set('active_at', R.now)
   end
+  if R.foreign then
+    redis.call('HINCRBY', K.meta, 'foreign', R.foreign)
+    redis.call('HSET', K.meta, 'foreign_at', R.raw_ms)
+  end
   if #R.changes > 0 then redis.call('HSET', K.meta, unpack(R.changes)) end
 end
 
@@ -402,7 +408,10 @@ local function judge_absent(id, claim)
   local place, epoch = string.match(claim, '^(%d+):(%d+)$')
   if not place then return 'unknown' end
   place = tonumber(place)
-  if tonumber(epoch) < R.epoch then return 'cleared' end
+  epoch = tonumber(epoch)
+  -- This room never had a later epoch: another deployment with the same secret gave that ticket. `doctor` tells.
+  if epoch > R.epoch then R.foreign = (R.foreign or 0) + 1 end
+  if epoch ~= R.epoch then return 'cleared' end
   local moved = redis.call('HGET', K.moved, id)
   -- A deferred ticket's older strings still verify: the latest place counts, or a defer could be undone.
   if moved then place = max(place, tonumber(string.match(moved, ':(%d+)$'))) end

@@ -1,7 +1,8 @@
 -- configure: create a room, change its policy, or bring it back after a loss.
 -- KEYS: as in _common, with 15 op.
 -- ARGV: 6 'create', 'update' or 'restore'   7 update: the version it must have, or ''; restore: the
---       version it had   8.. policy fields: name, value ('' = no limit)
+--       version it had   8 restore: the epoch that a ticket claims, for a caller who remembers none (0 = no
+--       ticket does), else ''   9.. policy fields: name, value ('' = no limit)
 -- Returns: ok (version) | room_exists | version_conflict (version) | lost, unknown_room
 local action, version = ARGV[6], tonumber(ARGV[7])
 local stop = open_room()
@@ -20,7 +21,7 @@ end
 -- All fields at once, as Python has checked them together: no reader meets half of a policy.
 local function write_policy(new_version)
   local fields = {'version', new_version}
-  for i = 8, #ARGV do fields[#fields + 1] = ARGV[i] end
+  for i = 9, #ARGV do fields[#fields + 1] = ARGV[i] end
   redis.call('HSET', K.config, unpack(fields))
   R.version = new_version
 end
@@ -42,6 +43,9 @@ local function make(new_version, rev, restored)
   if not restored then
     epoch = max(us, epoch + 1, tonumber(old[1] or 0) + 1)
     last = max(last, tonumber(old[2] or 0))
+  elseif epoch == 0 then -- nobody remembers it: the room of the tickets that were shown, or a new one
+    local claim = tonumber(ARGV[8]) or 0
+    epoch = claim > 0 and claim or us
   end
   R.epoch, R.rev, R.watermark, R.last = epoch, rev, tonumber(ARGV[4]), last
   set('schema', SCHEMA)

@@ -29,9 +29,11 @@ CLEAR = ScriptCall(Verb.CLEAR)
 DROP = ScriptCall(Verb.DROP)
 
 
-def configure(action: str, version: int | str, policy: Policy) -> ScriptCall:
+def configure(
+    action: str, version: int | str, policy: Policy, claim: int | None = None
+) -> ScriptCall:
     """`create`, `update` or `restore` a room."""
-    return ScriptCall(Verb.CONFIGURE, [action, version, *policies.write(policy)])
+    return ScriptCall(Verb.CONFIGURE, [action, version, _or_empty(claim), *policies.write(policy)])
 
 
 def join(
