@@ -130,8 +130,10 @@ class Policy:
     per_s: float | None = _seconds(None, "the rolling window of `max_entries`", 1)
     session_s: float | None = _seconds(600, "length of a session inside")
     renewable: bool = _setting(False, "yes or no", "whether activity extends a session")
+    longest_s: float | None = _seconds(None, "longest session, however often it is extended")
     enter_within_s: float | None = _seconds(60, "how long a called ticket keeps its turn")
     presence_s: float | None = _seconds(150, "silence after which a waiting ticket is dropped", 1)
+    return_s: float | None = _seconds(None, "how long a dropped ticket may come back to its place")
     recover_s: float = _seconds(75, "how long admission holds after a loss or an outage", 0)
     queue_limit: int | None = _people(None, "most people waiting; more get `room_full`")
     ticket_ttl_s: float | None = _seconds(86_400, "life of a ticket", 1)
@@ -162,6 +164,12 @@ class Policy:
         _both_or_neither(self, "max_entries", "per_s")
         if self.opens_at_ms is None and self.before_open is not BeforeOpen.WAIT:
             raise InvalidPolicy("before_open", f"{self.before_open} needs `opens_at_ms`")
+
+    @property
+    def longest_stay_s(self) -> float | None:
+        """The longest that somebody can be inside, however active they are."""
+        spans = (None if self.renewable else self.session_s, self.longest_s)
+        return min((span for span in spans if span is not None), default=None)
 
     def change(self, /, **changes: Any) -> Self:
         """Return a copy with some fields changed; an unknown field is named."""
@@ -366,6 +374,9 @@ class Stats:
     entries_in_window: int
     hold_until_ms: int | None
     oldest_wait_ms: int
+    may_return: int
+    """Dropped for silence, but not for good: a poll gives them their place back."""
+
     counters: dict[str, int]
     now_ms: int
 

@@ -86,6 +86,61 @@ async def test_no_end(engine: Engine, room: str) -> None:
     assert None is (await engine.renew(room, person.ticket)).session_ends_at_ms
 
 
+@pytest.mark.attack
+async def test_never_past_longest_s(
+    engine: Engine, clock: Clock, room: str, inside: TicketView
+) -> None:
+    """However often it is extended, a session and its pass end `longest_s` after entering."""
+    await engine.configure(room, longest_s=150)
+    entered_ms = clock.now_ms
+    ends = []
+    for _ in range(4):
+        clock.step(40)
+        try:
+            ends.append((await engine.renew(room, inside.ticket)).session_ends_at_ms)
+        except SessionOver:
+            ends.append(None)
+    assert [entered_ms + ms for ms in (100_000, 140_000, 150_000)] + [None] == ends
+    assert State.GONE is (await engine.poll(room, inside.ticket)).state
+
+
+async def test_longest_s_bounds_a_session_without_an_end(
+    engine: Engine, clock: Clock, room: str
+) -> None:
+    """Without `session_s` a session lasts `longest_s` from the start; renewing changes nothing."""
+    await engine.create(room, Policy(session_s=None, renewable=True, longest_s=60))
+    person = await engine.join(room, enter=True)
+    assert clock.now_ms + 60_000 == person.session_ends_at_ms
+    clock.step(30)
+    again = await engine.renew(room, person.ticket)
+    assert person.session_ends_at_ms == again.session_ends_at_ms
+
+
+async def test_longest_s_cuts_nobody_short(
+    engine: Engine, clock: Clock, room: str, inside: TicketView
+) -> None:
+    """A session that was given longer before keeps its end, and is not extended."""
+    clock.step(30)
+    await engine.configure(room, longest_s=10)
+    kept = await engine.renew(room, inside.ticket)
+    assert inside.session_ends_at_ms == kept.session_ends_at_ms
+
+
+@pytest.mark.attack
+async def test_longest_s_after_a_loss(
+    engine: Engine, clock: Clock, room: str, inside: TicketView
+) -> None:
+    """A vouched session still knows when it began: a loss is no way to begin anew."""
+    await engine.configure(room, longest_s=100)
+    entered_ms = clock.now_ms
+    clock.step(50)
+    await lose(engine, room)
+    until = inside.session_ends_at_ms
+    await engine.renew(room, inside.ticket, sid=inside.sid, vouched_until_ms=until)
+    again = await engine.renew(room, inside.ticket, sid=inside.sid)
+    assert entered_ms + 100_000 == again.session_ends_at_ms
+
+
 async def test_vouched_after_a_loss(engine: Engine, room: str, inside: TicketView) -> None:
     """While admission holds after a loss, a session that a gate vouches for is taken in again."""
     await lose(engine, room)

@@ -82,6 +82,7 @@ class Line:
             "entries_in_window": 0,
             "hold_until_ms": None,
             "oldest_wait_ms": 0,
+            "may_return": 0,
             "counters": dict(self.count),
             "now_ms": self.now_ms,
         }

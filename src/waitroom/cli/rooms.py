@@ -28,6 +28,8 @@ def glance(stats: Stats, policy: Policy) -> Table:
     oldest = f"longest wait {span(stats.oldest_wait_ms / 1000)}" if stats.oldest_wait_ms else ""
     full = _of(policy.queue_limit)
     lines.add_row("waiting", number(stats.waiting), ", ".join(filter(None, (full, oldest))))
+    if stats.may_return:
+        lines.add_row("may return", number(stats.may_return), "dropped for silence")
     lines.add_row("called", number(stats.called), "")
     used = f"{_of(policy.capacity)} with those called" if policy.capacity else ""
     lines.add_row("inside", number(stats.inside), used)

@@ -32,6 +32,8 @@ ROOM_KEYS = (
     "events",
     "series",
     "record",
+    "swept",
+    "swept_at",
 )
 """In the order in which every script takes them."""
 

@@ -22,7 +22,7 @@ from waitroom.models import Policy, PolicyChange, Room, check_room_name
 _PER_PIPELINE = 100
 _PEOPLE = ("waiting", "called", "inside")
 _FOREIGN = ("foreign", "foreign_at")
-_LEFTOVERS = ("gone", "moved", "entries", "events", "series", "done", "record")
+_LEFTOVERS = ("gone", "moved", "entries", "events", "series", "done", "record", "swept")
 
 
 class ForeignTickets(NamedTuple):

@@ -294,9 +294,9 @@ class History:
     def _most_s(self) -> float:
         """Return the longest that a place can be held."""
         policy = self._policy
-        if policy.session_s is None or policy.enter_within_s is None or policy.renewable:
+        if policy.longest_stay_s is None or policy.enter_within_s is None:
             return inf
-        return policy.session_s + min(policy.enter_within_s, self._called_s())
+        return policy.longest_stay_s + min(policy.enter_within_s, self._called_s())
 
     def _called_s(self) -> float:
         """Return how long people take to enter: Little's law again, called ÷ calls per second."""

@@ -83,7 +83,7 @@ class Occupancy:
             counts,
             rough_s=rough_s,
             usual_s=None if session_s is None else TUNING.usual_share * session_s,
-            most_s=inf if session_s is None or policy.renewable else session_s,
+            most_s=policy.longest_stay_s or inf,
         )
         return Holding(sessions, *self._answers(within_s or 0.0))
 

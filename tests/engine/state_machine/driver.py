@@ -94,14 +94,13 @@ class Driver(RuleBasedStateMachine):
             key = room_key(ROOM, name)
             if name in ("config", "meta", "seen", "sids", "moved", "entries", "record"):
                 pipe.hgetall(key)
-            elif name in ("waiting", "called", "inside", "done", "gone"):
+            elif name in ("waiting", "called", "inside", "done", "gone", "swept"):
                 pipe.zrange(key, 0, -1, withscores=True)
             elif name == "events":
                 pipe.xrange(key)
         values = await pipe.execute()
-        config, meta, waiting, seen, called, inside, sids, _, gone, _, entries, events, record = (
-            values
-        )
+        config, meta, waiting, seen, called, inside, sids, *rest = values
+        _, gone, _, entries, events, record, swept = rest
         return Facts(
             policy=policies.read(config)[0] if config else None,
             meta=_numbers((name, value) for name, value in meta.items() if value.isdigit()),
@@ -113,6 +112,7 @@ class Driver(RuleBasedStateMachine):
             gone=_numbers(gone),
             entries={int(start): int(n) for start, n in entries.items()},
             record={name.decode(): int(settled.split(b":")[0]) for name, settled in record.items()},
+            swept=_numbers(swept),
             events=tuple((key.decode(), _event(fields)) for key, fields in events),
         )
 

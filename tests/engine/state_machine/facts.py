@@ -32,6 +32,7 @@ class Facts:
     gone: dict[str, int]
     entries: dict[int, int]
     record: dict[str, int]
+    swept: dict[str, int]
     events: tuple[tuple[str, Event], ...]
 
 
@@ -56,6 +57,7 @@ class Person:
     why: str = "new"
     until: int = FOREVER
     seen: int = 0
+    swept: int = 0  # when they were dropped for silence
     arrived: int = 0
     drew: bool = False  # the place was drawn: it is no time of arrival
     moved: bool = False  # the place was changed

@@ -141,7 +141,8 @@ class Model(PolicyModel):
             inside = self.entered_within(ms(policy.per_s))
             assert inside <= policy.max_entries, f"{inside} entries in a window of {policy.per_s} s"
         person.state = "inside"
-        person.until = FOREVER if policy.session_s is None else self.now + ms(policy.session_s)
+        spans = [span for span in (policy.session_s, policy.longest_s) if span is not None]
+        person.until = self.now + ms(min(spans)) if spans else FOREVER
 
     def _ended(self, step: Step, event: Event, after: Facts) -> None:
         ids, reason = event.ids, event.reason
@@ -163,6 +164,7 @@ class Model(PolicyModel):
                 assert was == "waiting" or not over, f"{reason} after the deadline"
                 assert was == "inside" or reason != "finished", f"finished {was}"
             person.state, person.why, person.forgiven = "out", reason, False
+            person.swept = self.now
 
     def _settled(self, step: Step, event: Event, after: Facts) -> None:
         """Follow a record elsewhere, which asks for no limit and no turn."""
@@ -224,6 +226,8 @@ class Model(PolicyModel):
         same = any(had <= place < had + 8 for had in person.places)
         if same and not drawn_again:
             assert back, f"back in line after {person.why}"
+            known = not person.lost and not person.forgiven
+            assert not (known and self.overdue(person)), "back later than `return_s`"
             self.counts["restored"] += 1
             person.reverted = person.reverted or person.forgiven
         else:
@@ -243,6 +247,8 @@ class Model(PolicyModel):
         old, self.policy, self.version = self.policy, policy, version
         if old.mode is Mode.CLOSED and policy.mode is not Mode.CLOSED:
             self.resumed = self.now  # nobody was swept meanwhile
+        if old.return_s is None and policy.return_s is not None:
+            self.resumed = self.now  # nobody knew that they had to be back by then
         if old.max_entries is None:
             self.limited_since = self.now
         if old.per_s != policy.per_s:

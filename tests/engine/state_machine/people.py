@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.engine.state_machine.driver import ROOM, Driver
 from tests.engine.state_machine.facts import FOREVER, Person
 from waitroom import errors
-from waitroom.models import BeforeOpen, State, TicketView
+from waitroom.models import BeforeOpen, Reason, State, TicketView
 
 
 class People(Driver):
@@ -66,6 +66,8 @@ class People(Driver):
         else:
             live = person.state in ("called", "inside") and person.until > model.now
             assert not live, f"gone ({view.reason}) but {person.state}"
+            if view.reason is Reason.ABANDONED:
+                assert model.overdue(person), "too late, though `return_s` is not over"
             assert person.state != "waiting" or person.lost, f"gone ({view.reason}) but waiting"
 
     def too_old(self, answer: object, ticket_id: str) -> bool:

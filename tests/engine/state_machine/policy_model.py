@@ -89,6 +89,12 @@ class PolicyModel:
         arrived = FOREVER if slack and (person.drew or person.moved) else person.arrived
         return silent or self.now - arrived > ms(self.policy.ticket_ttl_s) + slack
 
+    def overdue(self, person: Person) -> bool:
+        """Whether somebody who was dropped for silence is back too late."""
+        since = max(person.swept, self.resumed)
+        closed = self.policy.mode is Mode.CLOSED
+        return not closed and self.now - since > ms(self.policy.return_s)
+
     def room_left(self, *, direct: bool = False, by_hand: bool = False) -> int:
         """Return how many must be callable now: what is left even if the engine counts late."""
         if self.bypass:

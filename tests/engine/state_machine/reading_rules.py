@@ -30,6 +30,10 @@ class ReadingRules(People):
         assert not isinstance(stats, errors.WaitroomError)
         assert stats.waiting == len(self.facts.waiting)
         assert stats.counters == {name: self.facts.meta.get(name, 0) for name in stats.counters}
+        assert stats.may_return <= len(self.facts.swept)
+        if self.model.policy.return_s is None and self.model.policy.ticket_ttl_s == 86_400:
+            places = self.facts.swept.values()
+            assert stats.may_return == sum(p > self.facts.meta["watermark"] for p in places)
         if awake:
             self.model.now = max(self.model.now, room_ms)
             assert stats.called == self.model.live("called")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from tests.engine.state_machine.driver import ROOM
-from tests.engine.state_machine.facts import Step
+from tests.engine.state_machine.facts import Step, ms
 from tests.engine.state_machine.people import People
 from tests.engine.state_machine.strategies import PEOPLE
 from waitroom import errors
@@ -107,6 +107,10 @@ class SessionRules(People):
             assert self.model.policy.renewable
             assert session > self.model.now, "renewed after the end"
             assert person.until >= session
+            longest = self.model.policy.longest_s
+            if longest is not None:  # a session id is the time of entry
+                began = min((sid or 0) // 1000, self.model.now)
+                assert person.until <= max(session, began + ms(longest)), "longer than `longest_s`"
         elif isinstance(answer, errors.NotRenewable):
             assert not self.model.policy.renewable
         else:

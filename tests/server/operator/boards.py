@@ -18,7 +18,7 @@ def stats(waiting: int = 600, called: int = 5, inside: int = 45) -> Stats:
         *("expired", "no_show", "abandoned", "deferred"),
     )
     counters = dict.fromkeys(names, 0) | {"called_total": 500}
-    return Stats("r", Mode.OPEN, 1, 1, waiting, called, inside, 0, None, 0, counters, NOW_MS)
+    return Stats("r", Mode.OPEN, 1, 1, waiting, called, inside, 0, None, 0, 0, counters, NOW_MS)
 
 
 def sample(ago_s: float, **numbers: int) -> Sample:

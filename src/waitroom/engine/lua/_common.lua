@@ -22,7 +22,10 @@
 --   13 series   STREAM  at (wall-clock ms), numbers and counters           capped
 --   14 record   HASH    id -> revision that `settle` brought here, of who
 --                       is gone 'revision:since when in s'                 pruned by settle
---   15 op       STRING  the packed reply of one op_id; only with an op_id   expires
+--   15 swept    ZSET    id that was dropped for silence -> its place,
+--                       while it may come back to it                       pruned by advance
+--   16 swept_at ZSET    id of these -> when, in ms; only with `return_s`   goes with `swept`
+--   17 op       STRING  the packed reply of one op_id; only with an op_id   expires
 --
 -- ARGV, the same for every verb; the verb's own begin at ARGV[6]:
 --   1 now in us, or '' for the server's TIME        2 epoch     }
@@ -44,8 +47,10 @@
 --   R.max_entries     people  read_policy                       policy: entries per window of `R.per`
 --   R.per             ms      read_policy                       policy: length of that window
 --   R.session         ms      read_policy                       policy: length of a session
+--   R.longest         ms      read_policy                       policy: longest that renewals make a session
 --   R.enter_within    ms      read_policy                       policy: how long a called ticket has its turn
 --   R.presence        ms      read_policy                       policy: silence after which one is absent
+--   R.returns         ms      read_policy                       policy: who was dropped may come back for so long
 --   R.recover         ms      read_policy                       policy: admission holds for so long after a loss
 --   R.queue_limit     people  read_policy                       policy: most who wait
 --   R.ttl             ms      read_policy                       policy: oldest a waiting ticket gets
@@ -65,10 +70,13 @@
 --   R.slot_count      people  open_room, pace_left, count_pace  calls in it
 --   R.bucket_ms       ms      open_room, rekey                  width of a bucket of `entries`
 --   R.alive_at        ms      open_room, keep_time, configure   last call, written once a second
---   R.silent_from     ms      open_room, keep_time, configure   start of our last silence: enter-bys from here
---                                                               on ...
---   R.grace_until     ms      open_room, keep_time, configure   ... last until then at least
---   R.resumed_at      ms      open_room, keep_time, configure   end of that silence: presence counts from here
+--   R.polled_at       ms      open_room, note_visit             last poll or join, written once a second
+--   R.silent_from     ms      open_room, give_time_back,        start of our last silence: enter-bys from here
+--                             configure                         on ...
+--   R.grace_until     ms      open_room, give_time_back,        ... last until then at least
+--                             configure
+--   R.resumed_at      ms      open_room, give_time_back,        end of that silence: presence counts from here
+--                             configure
 --   R.hold_until      ms      open_room, hold, configure        until then only force and bypass call people
 --   R.offset          us      open_room, keep_time, configure   room time minus the server's clock
 --   R.sweep_after     us      open_room                         place up to which the absent were swept
@@ -120,25 +128,25 @@ local K = {
   config = KEYS[1], meta = KEYS[2], waiting = KEYS[3], seen = KEYS[4], called = KEYS[5],
   inside = KEYS[6], sids = KEYS[7], done = KEYS[8], gone = KEYS[9], moved = KEYS[10],
   entries = KEYS[11], events = KEYS[12], series = KEYS[13], record = KEYS[14],
-  op = KEYS[15],
+  swept = KEYS[15], swept_at = KEYS[16], op = KEYS[17],
 }
 -- What a key must be, if it is there. `series` is not here: only `sample` writes it, and checks it itself.
 local TYPES = {
   config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash', called = 'zset', inside = 'zset',
   sids = 'hash', done = 'zset', gone = 'zset', moved = 'hash', entries = 'hash', events = 'stream',
-  record = 'hash', op = 'string',
+  record = 'hash', swept = 'zset', swept_at = 'zset', op = 'string',
 }
 -- A verb that writes to these alone need not look at the others: reading a wrong one fails by itself.
 local POLL_TYPES = {config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash'}
 -- One HMGET reads each of these lists, in this order; Python has the same names (a test compares them).
 local POLICY = {
   'version', 'mode', 'capacity', 'batch', 'every_s', 'max_entries', 'per_s', 'session_s',
-  'renewable', 'enter_within_s', 'presence_s', 'recover_s', 'queue_limit', 'ticket_ttl_s',
+  'renewable', 'longest_s', 'enter_within_s', 'presence_s', 'return_s', 'recover_s', 'queue_limit', 'ticket_ttl_s',
   'idle_ttl_s', 'opens_at_ms', 'before_open', 'max_defers',
 }
 local META = {
   'schema', 'epoch', 'rev', 'last', 'watermark', 'slot_start', 'slot_count', 'bucket_ms',
-  'alive_at', 'silent_from', 'resumed_at', 'grace_until', 'hold_until', 'offset', 'sweep_after', 'sweep_at',
+  'alive_at', 'polled_at', 'silent_from', 'resumed_at', 'grace_until', 'hold_until', 'offset', 'sweep_after', 'sweep_at',
   'draw_floor', 'draw_top', 'draw_until', 'opened', 'rebuilt', 'last_sid', 'history_at', 'active_at', 'dropped',
 }
 -- Lifetime counters are added to with HINCRBY and only read where they are shown: no call needs their sum.
@@ -207,6 +215,7 @@ local function read_policy()
   R.queue_limit, R.opens_at_ms = tonumber(p.queue_limit), tonumber(p.opens_at_ms)
   R.every, R.per, R.session, R.enter_within = ms(p.every_s), ms(p.per_s), ms(p.session_s), ms(p.enter_within_s)
   R.presence, R.recover, R.ttl, R.idle = ms(p.presence_s), ms(p.recover_s) or 0, ms(p.ticket_ttl_s), ms(p.idle_ttl_s)
+  R.longest, R.returns = ms(p.longest_s), ms(p.return_s)
   R.max_defers = tonumber(p.max_defers) or 0
 end
 
@@ -241,6 +250,23 @@ local function hold()
   set('hold_until', R.hold_until)
 end
 
+-- The time from `silent_from` until now was ours to answer for: presence, returns and enter-bys count from now.
+-- Who had their time again from an earlier silence, and had not used it up, has it once more.
+local function give_time_back(silent_from)
+  if silent_from >= R.grace_until then R.silent_from = silent_from end
+  R.resumed_at, R.grace_until = R.now, R.now + (R.enter_within or 0)
+  set('silent_from', R.silent_from)
+  set('resumed_at', R.resumed_at)
+  set('grace_until', R.grace_until)
+end
+
+-- A visitor reached us: see `visitors_cut_off`.
+local function note_visit()
+  if R.now - R.polled_at < 1000 then return end
+  R.polled_at = R.now
+  set('polled_at', R.now)
+end
+
 -- Room time, and what a jump of it means. Backwards: the offset grows. A long silence while people
 -- wait was ours, not theirs: presence and enter-by count from now, and after `recover_s` of it
 -- admission holds until people are back.
@@ -263,12 +289,7 @@ local function keep_time(raw_us)
   -- Nobody waits and nobody is called: then a silence cost nobody anything, and there is nothing to give back.
   if gap > quiet and R.alive_at > 0 and (R.n_waiting > 0 or redis.call('EXISTS', K.called) == 1) then
     -- We may have judged by the clock until a second after `alive_at`: what was over then stays over.
-    -- Who had their time again from an earlier silence, and had not used it up, has it once more.
-    if R.alive_at + 1000 >= R.grace_until then R.silent_from = R.alive_at + 1000 end
-    R.resumed_at, R.grace_until = R.now, R.now + (R.enter_within or 0)
-    set('silent_from', R.silent_from)
-    set('resumed_at', R.resumed_at)
-    set('grace_until', R.grace_until)
+    give_time_back(R.alive_at + 1000)
     if gap > R.recover then hold() end
   end
   R.alive_at = R.now
@@ -402,8 +423,21 @@ local function locate(id)
   end
 end
 
--- Why a ticket that is nowhere is nowhere; 'absent' = it may have its place back (second value). The claim was
--- checked by Python: it is what a signed ticket says.
+-- Whether `return_s` has run out for everybody who was dropped before it. It counts from the end of our own silence
+-- at the earliest, and not in a closed room, which may be closed for hours.
+local function returns_end()
+  return R.returns ~= nil and R.p.mode ~= 'closed' and R.now - R.resumed_at > R.returns
+end
+
+-- Dropped for silence, and back too late. Who was dropped before the policy had `return_s` has no time noted:
+-- `configure` lets theirs begin with the change.
+local function is_overdue(id)
+  if not returns_end() or not redis.call('ZSCORE', K.swept, id) then return false end
+  return R.now - tonumber(redis.call('ZSCORE', K.swept_at, id) or 0) > R.returns
+end
+
+-- Why a ticket that is nowhere is nowhere, and its place if that is still to come; 'absent' = it may have it back.
+-- The claim was checked by Python: it is what a signed ticket says.
 local function judge_absent(id, claim)
   local place, epoch = string.match(claim, '^(%d+):(%d+)$')
   if not place then return 'unknown' end
@@ -422,5 +456,5 @@ local function judge_absent(id, claim)
   -- Who left and came again later has a later place, which a failover may have forgotten.
   local left = tonumber(redis.call('ZSCORE', K.gone, id) or nil)
   if left and left >= place then return 'left' end
-  return 'absent', place
+  return is_overdue(id) and 'abandoned' or 'absent', place
 end

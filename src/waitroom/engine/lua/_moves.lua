@@ -3,6 +3,9 @@
 
 local HISTORY_MS = 5000 -- between two moments of the history of entries
 local KEPT_MOMENTS = 60 -- most that are kept
+local KEPT_SWEPT = 1000000 -- most notes of who was dropped: about 90 MB; the first in line go first
+local CUT_OFF_MS = 30000 -- so long without a visit, where many polled, is no chance
+local MANY = 20 -- of a hundred at random: who polled in the minute before it
 
 -- Limits ---------------------------------------------------------------------------------------
 
@@ -214,6 +217,12 @@ local function note_entries(n)
   R.stale_buckets = {}
 end
 
+-- When a session that goes on now ends: after `session_s`, and never later than `longest_s` after it began.
+local function session_end(began)
+  local ends = R.session and R.now + R.session or FOREVER
+  return R.longest and min(ends, began + R.longest) or ends
+end
+
 -- Let called people in. Returns when their sessions end, and the first one's session id: the
 -- others' follow it one by one.
 local function go_inside(ids)
@@ -222,7 +231,7 @@ local function go_inside(ids)
   local first_sid = max(R.last_sid + 1, floor(R.now_us))
   R.last_sid = first_sid + #ids - 1
   set('last_sid', R.last_sid)
-  local ends = R.session and R.now + R.session or FOREVER
+  local ends = session_end(R.now)
   local inside, sids, event_sids = {}, {}, {}
   for i, id in ipairs(ids) do
     event_sids[i] = string.format('%.0f', first_sid + i - 1)
@@ -264,12 +273,82 @@ local function drop_waiting(ids)
   R.n_waiting = R.n_waiting - #ids
 end
 
+-- Up to here nobody comes back: their turn has passed, or their ticket is too old. Drawn places are no times.
+local function no_return_up_to()
+  if not R.ttl or R.draw_until > R.now - R.ttl then return R.watermark end
+  return max(R.watermark, (R.now - R.ttl) * 1000)
+end
+
+-- How many of those who were dropped may still come back.
+local function may_return()
+  local n = redis.call('ZCOUNT', K.swept, '(' .. string.format('%.0f', no_return_up_to()), '+inf')
+  if not returns_end() then return n end
+  return min(n, redis.call('ZCOUNT', K.swept_at, string.format('%.0f', R.now - R.returns), '+inf'))
+end
+
+-- Whoever is here again, or has left for good, is no longer somebody who may come back. Returns 1 if they were.
+local function forget_swept(id)
+  local was = redis.call('ZREM', K.swept, id)
+  if was == 1 then redis.call('ZREM', K.swept_at, id) end
+  return was
+end
+
+-- Drop people who have been silent for too long. A place survives a closed tab, so it is noted who may come back.
+local function drop_absent(ids, places)
+  if #ids == 0 then return end
+  local swept, times, floor_place = {}, {}, no_return_up_to()
+  for i, id in ipairs(ids) do
+    if places[i] > floor_place then
+      swept[#swept + 1], swept[#swept + 2] = places[i], id
+      times[#times + 1], times[#times + 2] = R.now, id
+    end
+  end
+  drop_waiting(ids)
+  if #swept > 0 then redis.call('ZADD', K.swept, unpack(swept)) end
+  if #times > 0 and R.returns then redis.call('ZADD', K.swept_at, unpack(times)) end
+  count('abandoned', #ids)
+  event('ended', ids, 'reason', 'abandoned')
+end
+
+-- Notes of who cannot come back any more, and of more people than are kept: a bounded part at each call.
+local function prune_swept()
+  local edge = string.format('%.0f', no_return_up_to())
+  local old = redis.call('ZRANGEBYSCORE', K.swept, '-inf', edge, 'LIMIT', 0, LIMIT)
+  local over = redis.call('ZCARD', K.swept) - KEPT_SWEPT
+  if #old == 0 and over > 0 then old = redis.call('ZRANGE', K.swept, 0, min(over, LIMIT) - 1) end
+  if #old == 0 then return end
+  redis.call('ZREM', K.swept, unpack(old))
+  redis.call('ZREM', K.swept_at, unpack(old))
+end
+
+-- Whether visitors cannot reach us, though the backend and the ticker go on: many polled within a minute, then nobody
+-- did anything. A dead load balancer looks like that, and people do not. While it lasts nobody is dropped or called,
+-- and no turn runs out; the next visit ends it.
+local function visitors_cut_off()
+  local quiet = min(CUT_OFF_MS, max(5000, (R.presence or FOREVER) / 2))
+  if R.polled_at == 0 or R.now - R.polled_at < quiet or R.n_waiting < MANY then return false end
+  local some = redis.call('HRANDFIELD', K.seen, 100, 'WITHVALUES')
+  local ids, polled, since_s = {}, 0, floor(R.polled_at / 1000) - 60
+  for i = 1, #some, 2 do ids[#ids + 1] = some[i] end
+  local places = redis.call('ZMSCORE', K.waiting, unpack(ids))
+  for i in ipairs(ids) do
+    local seen_s, place = tonumber(some[2 * i]), tonumber(places[i] or 0)
+    -- Who joined and never polled may be nobody at all. A drawn place does not tell when they joined.
+    local came_again = place <= R.draw_top or seen_s * 1000 > place / 1000 + 1000
+    if seen_s >= since_s and came_again then polled = polled + 1 end
+  end
+  if polled < MANY then return false end
+  give_time_back(R.polled_at + 1000)
+  if R.now - R.polled_at > R.recover then hold() end
+  return true
+end
+
 -- Call up to `want` people from the head who are there, dropping the absent on the way, and look
 -- at no more than `allowance` in all. Returns how many were called, dropped.
 -- Who is absent is found just when their turn comes: a place is never given to somebody who is not there to
 -- take it, and a sweep of the whole line may take its time.
 local function call_from_head(want, allowance)
-  local take, drop, places, seen_n = {}, {}, {}, 0
+  local take, drop, drop_places, places, seen_n = {}, {}, {}, {}, 0
   while #take < want and seen_n < allowance do
     -- At least 50 at a time: where many are absent, asking for one by one would cost a command each.
     local n = min(allowance - seen_n, max(want - #take, 50))
@@ -285,7 +364,7 @@ local function call_from_head(want, allowance)
       -- came back through a process that did not know so yet. A record knows whom it put there.
       local served = R.rebuilt == 1 and place <= R.watermark and redis.call('HEXISTS', K.record, id) == 0
       if served or is_absent(place, tonumber(polls[i] or nil)) then
-        drop[#drop + 1] = id
+        drop[#drop + 1], drop_places[#drop + 1] = id, place
       else
         take[#take + 1], places[#places + 1], places[#places + 2] = id, place, id
         if #take == want then break end
@@ -304,11 +383,7 @@ local function call_from_head(want, allowance)
       raise_watermark(places[#places - 1])
     end
   end
-  if #drop > 0 then
-    drop_waiting(drop)
-    count('abandoned', #drop)
-    event('ended', drop, 'reason', 'abandoned')
-  end
+  drop_absent(drop, drop_places)
   return #take, #drop
 end
 
@@ -357,8 +432,9 @@ local function take_out(id, reason, claim)
     end_all(state == 'expired' and K.inside or K.called, {id}, state)
   elseif claim then
     local word, place = judge_absent(id, claim)
-    if word == 'absent' then
+    if word == 'absent' or word == 'abandoned' then
       redis.call('ZADD', K.gone, place, id)
+      forget_swept(id)
       R.changed = true -- it could have come back, and now cannot: no counter tells, but a failover may lose it
     end
   end

@@ -24,11 +24,12 @@ local function sweep_absent()
   if R.now < R.sweep_at and R.sweep_at - R.now <= span then return 0 end
   local page = redis.call('ZRANGEBYSCORE', K.waiting, '(' .. string.format('%.0f', R.sweep_after), '+inf',
     'WITHSCORES', 'LIMIT', 0, left)
-  local ids, drop = {}, {}
+  local ids, drop, places = {}, {}, {}
   for i = 1, #page, 2 do ids[#ids + 1] = page[i] end
   local polls = #ids > 0 and redis.call('HMGET', K.seen, unpack(ids)) or {}
   for i, id in ipairs(ids) do
-    if is_absent(tonumber(page[2 * i]), tonumber(polls[i] or nil)) then drop[#drop + 1] = id end
+    local place = tonumber(page[2 * i])
+    if is_absent(place, tonumber(polls[i] or nil)) then drop[#drop + 1], places[#drop + 1] = id, place end
   end
   local lap_over = #ids < left
   set('sweep_after', lap_over and 0 or tonumber(page[#page]))
@@ -36,11 +37,7 @@ local function sweep_absent()
   -- four steps, so that a short line is not left alone for all of `presence_s`.
   R.sweep_at = R.now + floor(span / max(4, math.ceil(R.n_waiting / 400)))
   set('sweep_at', R.sweep_at)
-  if #drop > 0 then
-    drop_waiting(drop)
-    count('abandoned', #drop)
-    event('ended', drop, 'reason', 'abandoned')
-  end
+  drop_absent(drop, places)
   left = left - #drop
   return #drop
 end
@@ -48,6 +45,7 @@ end
 -- Notes about places that the watermark has passed, and sids whose pass has ended, have no use.
 -- A bounded part at each call: they cost memory only, as every reader compares with the watermark or the clock.
 local function prune()
+  prune_swept()
   local old = redis.call('ZRANGEBYSCORE', K.gone, '-inf', string.format('%.0f', R.watermark), 'LIMIT', 0, 100)
   if #old > 0 then redis.call('ZREM', K.gone, unpack(old)) end
   old = redis.call('ZRANGEBYSCORE', K.done, '-inf', string.format('%.0f', R.now), 'LIMIT', 0, 100)
@@ -63,11 +61,10 @@ end
 -- was kicked can either. Returns when that is due, if it is still to come.
 local function tidy_idle()
   if not R.idle or R.n_waiting > 0 or redis.call('EXISTS', K.called, K.inside) > 0 then return end
-  if redis.call('EXISTS', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.record) == 0 then
+  if redis.call('EXISTS', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.record, K.swept) == 0 then
     if R.offset ~= 0 then -- nothing counts in room time any more: be one with the clock again
-      for _, field in ipairs({'offset', 'slot_start', 'hold_until', 'silent_from', 'resumed_at', 'grace_until'}) do
-        set(field, 0)
-      end
+      for _, field in ipairs({'offset', 'slot_start', 'hold_until', 'silent_from', 'resumed_at', 'grace_until',
+        'polled_at'}) do set(field, 0) end
       set('alive_at', R.raw_ms)
     end
     return
@@ -76,7 +73,8 @@ local function tidy_idle()
   local at = R.active_at + max(R.idle, R.per or 0, R.session or 0)
   if R.now < at then return at end
   raise_watermark(R.last) -- `gone` goes, so no place given out so far may be restored any more
-  redis.call('UNLINK', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.sids, K.seen, K.record)
+  redis.call('UNLINK', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.sids, K.seen, K.record, K.swept,
+    K.swept_at)
 end
 
 -- The earliest deadline of a set, live or not.
@@ -104,9 +102,10 @@ end
 -- First write: everything is checked.
 -- Ends first: what they free is given away by the admission of the same call. The absent come last, with what is
 -- left of the 500: nobody waits for that.
+local cut_off = visitors_cut_off()
 local expired = sweep(K.inside, R.now, 'expired')
 local no_shows = sweep(K.called, called_cutoff(), 'no_show')
-local called, dropped = admission(left)
+local called, dropped = admission(cut_off and 0 or left)
 left = left - called - dropped
 local abandoned = sweep_absent() + dropped
 prune()

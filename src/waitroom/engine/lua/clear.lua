@@ -1,6 +1,6 @@
 -- clear: empty the room and begin a new epoch; tickets of the old one are refused from now on. The
 -- rolling limit still counts who went inside before.
--- KEYS: as in _common, with 15 op.
+-- KEYS: as in _common, with 17 op.
 -- ARGV: none of its own
 -- Returns: ok (cleared = how many were waiting, called or inside)
 local stop = open_room() or replay()
@@ -10,7 +10,8 @@ local n = R.n_waiting + live_called() + live_inside()
 -- First write: everything is checked.
 -- Keys that count people's tickets go, and `gone` with them: the new epoch refuses their tickets anyway. `entries`
 -- and the pace stay, for clearing must not let more people in than the site can take.
-redis.call('UNLINK', K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved, K.record)
+redis.call('UNLINK', K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved, K.record,
+  K.swept, K.swept_at)
 -- The clock, so that a room made anew after a loss cannot get an epoch that was used before.
 R.epoch = max(floor(R.now_us), R.epoch + 1)
 set('epoch', R.epoch)

@@ -1,5 +1,5 @@
 -- configure: create a room, change its policy, or bring it back after a loss.
--- KEYS: as in _common, with 15 op.
+-- KEYS: as in _common, with 17 op.
 -- ARGV: 6 'create', 'update' or 'restore'   7 update: the version it must have, or ''; restore: the
 --       version it had   8 restore: the epoch that a ticket claims, for a caller who remembers none (0 = no
 --       ticket does), else ''   9.. policy fields: name, value ('' = no limit)
@@ -32,7 +32,7 @@ local function make(new_version, rev, restored)
   local epoch, last = tonumber(ARGV[2]), tonumber(ARGV[5])
   -- What is left of a half-lost room would not fit the new one. `series` stays, for charts.
   redis.call('UNLINK', K.meta, K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved,
-    K.entries, K.events, K.record)
+    K.entries, K.events, K.record, K.swept, K.swept_at)
   write_policy(new_version)
   read_policy()
   R.offset, R.alive_at, R.hold_until, R.n_waiting, R.changes, R.counts = 0, 0, 0, 0, {}, {}
@@ -81,12 +81,13 @@ end
 if stop and action == 'create' then return make(1, 0, false) end
 if stop then return make(max(version, 1), tonumber(ARGV[3]) + REV_JUMP, true) end
 -- A restore of a room that is there brings a later policy, which a failover lost.
-local was_closed, drew, old_per = R.p.mode == 'closed', R.draws, R.per
+local was_closed, drew, old_per, returned = R.p.mode == 'closed', R.draws, R.per, R.returns
 write_policy(action == 'restore' and version or R.version + 1)
 read_policy()
 judge_mode()
 rekey(old_per or 60000)
-if was_closed and R.p.mode ~= 'closed' then -- nobody was swept meanwhile: presence counts from now
+-- Nobody was swept in a closed room, and nobody knew that they had to be back by a time: both count from now.
+if (was_closed and R.p.mode ~= 'closed') or (R.returns and not returned) then
   set('resumed_at', R.now)
 end
 -- A draw begins: its places come after all that were given, and a draw that is on keeps its floor.

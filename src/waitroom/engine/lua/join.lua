@@ -5,7 +5,7 @@
 --       draw (0 .. 2^52 - 1, '' = the caller knows of no draw), enter ('1' = go inside at once if called at once)
 -- Returns: ok, waiting, tickets = {word, place, number, sid, new} of each ticket:
 --   waiting position (0 = hidden) | called enter-by | inside session end, sid |
---   passed, left, cleared, unknown | room_full, room_closed, room_not_open
+--   abandoned, passed, left, cleared, unknown | room_full, room_closed, room_not_open
 --   or redraw: nothing was done, the caller drew by an old policy or epoch
 local restore_only = ARGV[6] == '1'
 local stop = open_room()
@@ -44,6 +44,7 @@ local function restore(id, place)
   redis.call('HSET', K.seen, id, now_s)
   R.n_waiting = R.n_waiting + 1
   note_place(place)
+  forget_swept(id)
   count('restored', 1)
   answer('waiting', place, R.hidden and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0, 0)
 end
@@ -57,7 +58,7 @@ local function newcomer(id, draw, enters)
   count('joined', 1)
   local place = R.draws and drawn_place(draw) or next_place()
   -- The same id had another place before: only this one counts from now on.
-  if redis.call('ZREM', K.gone, id) == 1 or redis.call('HEXISTS', K.moved, id) == 1 then
+  if redis.call('ZREM', K.gone, id) + forget_swept(id) > 0 or redis.call('HEXISTS', K.moved, id) == 1 then
     redis.call('HSET', K.moved, id, string.format('0:%.0f', place))
   end
   if direct then
@@ -104,6 +105,7 @@ for i = 7, #ARGV, 4 do
     end
   end
 end
+note_visit()
 if #adds > 0 then redis.call('ZADD', K.waiting, unpack(adds)) end
 if #seens > 0 then redis.call('HSET', K.seen, unpack(seens)) end
 save(false)

@@ -1,5 +1,5 @@
 -- kick: remove tickets, wherever they are; sessions are revoked, freed places given away at once.
--- KEYS: as in _common, with 15 op.
+-- KEYS: as in _common, with 17 op.
 -- ARGV: 6.. ids, at most 500
 -- Returns: ok (kicked, called)
 local stop = open_room() or replay()

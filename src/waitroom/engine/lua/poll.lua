@@ -5,7 +5,7 @@
 -- Returns: ok, waiting, positions of all tickets (0 = hidden, -1 = not waiting), and others =
 --   {word, number, sid} of each that does not wait:
 --   called enter-by | inside session end, sid |
---   absent, passed, left, cleared, unknown, no_show, expired
+--   absent, abandoned, passed, left, cleared, unknown, no_show, expired
 local ids = ARGV[6]
 local stop = open_room(POLL_TYPES)
 if stop then return stop end
@@ -54,6 +54,7 @@ for n = 1, #ids / 16 do
   end
 end
 -- First write: everything is checked.
+note_visit()
 if s > 0 then redis.call('HSET', K.seen, unpack(seens)) end
 save(false)
 return reply('ok', 'waiting', R.n_waiting, 'positions', positions, 'others', others)

@@ -22,7 +22,8 @@ if not inside and not vouchable then return no_change('session_over') end
 -- First write: everything is checked.
 if inside then
   -- Never shorter than it was, though the policy's sessions may be shorter by now.
-  local ends = R.session and max(score, R.now + R.session) or FOREVER
+  -- A session id is the time of entry in us, also after a loss. Ahead of a clock that was put back: now.
+  local ends = max(score, session_end(min(floor(tonumber(has) / 1000), R.now)))
   redis.call('ZADD', K.inside, ends, id)
   save(true) -- a deadline is nobody's state, so no counter tells; but a loss of it must be noticed
   return reply('inside', 'ends', wall(ends), 'sid', tonumber(has))
@@ -34,6 +35,7 @@ if state == 'waiting' then -- a poll was quicker than the gate
 end
 -- It is served: its place must not come back when the session is over.
 if place and place > R.watermark then redis.call('ZADD', K.gone, place, id) end
+forget_swept(id)
 redis.call('ZREM', K.called, id)
 redis.call('ZADD', K.inside, pass_ends, id)
 redis.call('HSET', K.sids, id, sid)

@@ -90,6 +90,7 @@ for i = 8, #ARGV, 4 do
       redis.call('HSET', K.record, id, string.format(here and '%.0f' or '%.0f:%.0f', revision, now_s))
       news = true
     end
+    if not state then forget_swept(id) end
     local moves = state
     if here then moves = state ~= want or (want == 'waiting' and score ~= place) end
     if want == 'waiting' and moves then stand(id, state, score, place, known) end

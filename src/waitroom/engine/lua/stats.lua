@@ -1,8 +1,8 @@
 -- stats: the room at a glance.
 -- KEYS: as in _common.
 -- ARGV: none of its own
--- Returns: ok (mode, waiting, called, inside, entries, hold_until, oldest = longest wait in ms, and
---   every lifetime counter by its name)
+-- Returns: ok (mode, waiting, called, inside, entries, hold_until, oldest = longest wait in ms,
+--   may_return = dropped for silence, but not for good, and every lifetime counter by its name)
 local stop = open_room(nil, true)
 if stop then return stop end
 
@@ -11,7 +11,7 @@ local head = redis.call('ZRANGE', K.waiting, 0, 0, 'WITHSCORES')[2]
 local holding = R.hold_until > R.now and wall(R.hold_until) or 0
 local oldest = head and not R.hidden and max(0, R.now - arrival(tonumber(head))) or 0
 local out = reply('ok', 'mode', R.p.mode, 'waiting', R.n_waiting, 'called', live_called(), 'inside', live_inside(),
-  'entries', entries_in_window(), 'hold_until', holding, 'oldest', oldest)
+  'entries', entries_in_window(), 'hold_until', holding, 'oldest', oldest, 'may_return', may_return())
 -- The sums, which no other call needs to read.
 local counters = redis.call('HMGET', K.meta, unpack(COUNTERS))
 for i, name in ipairs(COUNTERS) do

@@ -9,6 +9,7 @@ from waitroom.models import Reason
 
 GONE = {
     "passed": Reason.PASSED,
+    "abandoned": Reason.ABANDONED,
     "left": Reason.LEFT,
     "cleared": Reason.CLEARED,
     "unknown": Reason.PASSED,

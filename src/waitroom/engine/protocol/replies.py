@@ -284,6 +284,7 @@ def stats(reply: Reply, room: str) -> Stats:
         entries_in_window=number("entries"),
         hold_until_ms=reply.moment("hold_until"),
         oldest_wait_ms=number("oldest"),
+        may_return=number("may_return"),
         counters={name: number(name) for name in COUNTERS},
         now_ms=number("now"),
     )

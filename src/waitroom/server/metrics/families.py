@@ -70,6 +70,7 @@ METRICS = (
     Family("waitroom_room_mode", "gauge", "Always 1; the label says the room's mode",
            ("room", "mode")),
     Family("waitroom_room_waiting", "gauge", "People waiting", ("room",)),
+    Family("waitroom_room_may_return", "gauge", "Silent people who may still return", ("room",)),
     Family("waitroom_room_called", "gauge", "People called who have not entered yet", ("room",)),
     Family("waitroom_room_inside", "gauge", "People inside", ("room",)),
     Family("waitroom_room_longest_wait_seconds", "gauge",
@@ -185,6 +186,7 @@ def _rooms(rooms: Sequence[RoomFigures]) -> Iterator[Metric]:
     modes = (((room.stats.room, str(room.stats.mode)), 1) for room in rooms)
     yield _many("waitroom_room_mode", modes)
     yield each("waiting", lambda stats: stats.waiting)
+    yield each("may_return", lambda stats: stats.may_return)
     yield each("called", lambda stats: stats.called)
     yield each("inside", lambda stats: stats.inside)
     yield each("longest_wait_seconds", lambda stats: stats.oldest_wait_ms / 1000)

@@ -114,6 +114,9 @@ class StatsBody(BaseModel):
     entries_in_window: int
     hold_until_ms: int | None
     oldest_wait_ms: int
+    may_return: int = Field(
+        description="Dropped for silence; a poll gives them their place back, past `queue_limit`."
+    )
     counters: dict[str, int] = Field(description="Since the room was made.")
     now_ms: int
 

@@ -42,6 +42,7 @@ class Face(StrEnum):
     FULL = "full"
     CLOSED = "closed"
     PASSED = "passed"
+    LATE = "late"
     OVER = "over"
     LEFT = "left"
     FINISHED = "finished"
@@ -57,13 +58,13 @@ FACE_OF = {
     Reason.KICKED: Face.REMOVED,
     Reason.EXPIRED: Face.OVER,
     Reason.NO_SHOW: Face.PASSED,
-    Reason.ABANDONED: Face.PASSED,
+    Reason.ABANDONED: Face.LATE,
     Reason.PASSED: Face.PASSED,
     Reason.CLEARED: Face.CLEARED,
 }
 _LIVES = {Face.JOIN, Face.SOON, Face.WAITING, Face.CALLED, Face.FULL, Face.CLOSED}
 _FOLLOWS = _LIVES | {Face.INSIDE, Face.AWAY}
-_REJOINS = {Face.PASSED, Face.OVER, Face.LEFT, Face.FINISHED, Face.CLEARED}
+_REJOINS = {Face.PASSED, Face.LATE, Face.OVER, Face.LEFT, Face.FINISHED, Face.CLEARED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +212,8 @@ class PageView:
         presence_s = self.policy.presence_s if self.policy else None
         if presence_s is None:
             return self.text("kept_always")
+        if self.policy is not None and self.policy.return_s is not None:
+            return self.text("kept_only", span=span(self.text, presence_s + self.policy.return_s))
         return self.text("kept_for", span=span(self.text, presence_s))
 
     @property
@@ -296,6 +299,7 @@ class PageView:
             "start": self.start,
             "least": self.position,
             "presence_s": self.policy.presence_s if self.policy else None,
+            "return_s": self.policy.return_s if self.policy else None,
             "go_to": target and target.url,
             "hand_off": bool(target and target.hand_off),
             "note": self._refusal,

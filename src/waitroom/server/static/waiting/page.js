@@ -16,6 +16,7 @@ import { Problem, Waitroom } from "/waitroom.js";
  * @property {?number} start  the position that the wait began with
  * @property {?number} least  the position as far as the server knows
  * @property {?number} presence_s
+ * @property {?number} return_s
  * @property {?string} go_to
  * @property {boolean} hand_off  whether `go_to` is on another host and needs a code
  * @property {string} note
@@ -176,7 +177,10 @@ function paint() {
   if (face === "soon") paintSoon();
   if (face === "called") paintCalled();
   if (face === "inside") paintInside();
-  if (ticket && parts.kept && page.presence_s) write("kept", say("kept", { time: time(freshMs + page.presence_s * 1000) }));
+  if (ticket && parts.kept && page.presence_s) {
+    const until = time(freshMs + (page.presence_s + (page.return_s || 0)) * 1000);
+    write("kept", say(page.return_s ? "kept_until" : "kept", { time: until }));
+  }
   if (!parts.fresh) return;
   const ago = Math.round((now() - freshMs) / 1000);
   write("fresh", lost ? say("link_lost") : ago < 2 ? say("link_now") : say("link_ago", { n: ago }));
