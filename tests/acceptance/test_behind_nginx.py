@@ -9,26 +9,78 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.stacks.tools import ANNOUNCE_PATHS, deployed_nginx
+from tests.stacks.tools import GATES_ONLY, deployed_nginx, spellings
 from tests.support.clients import HOST, ask, metric, request, scrape
 from tests.support.odd_requests import HIDDEN, MALFORMED, ODD
 from tests.support.serving import Serving
+
+ADDRESS = "x-address-of-test"
+OPERATORS_ONLY = ("/admin", "/admin/rooms", "/v1/admin/rooms")
+NUMBERS = ("/metrics", "/healthz", "/readyz")
+PRIVATE = ("10.0.0.7", "172.17.0.2", "192.168.1.20", "100.64.0.9", "fd00::7", "127.0.0.2")
+CLAIMS = ("x-forwarded-for", "x-real-ip", "forwarded", "client-ip", "x-client-ip")
+
+
+def from_elsewhere(text: str) -> str:
+    """Let a test say which address a connection comes from; the rest of the file stays."""
+    trust = f"    set_real_ip_from {HOST};\n    real_ip_header {ADDRESS};\n"
+    return text.replace("http {\n", f"http {{\n{trust}", 1)
 
 
 @pytest.fixture(scope="module")
 def outside(served: Serving, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Run nginx before the server; return its port."""
-    with deployed_nginx(tmp_path_factory.mktemp("nginx"), [served.port]) as port:
+    folder = tmp_path_factory.mktemp("nginx")
+    with deployed_nginx(folder, [served.port], from_elsewhere) as port:
         yield port
 
 
-@pytest.mark.parametrize("path", ANNOUNCE_PATHS)
-def test_only_gates_announce_passes(outside: int, served: Serving, path: str) -> None:
-    """Nobody outside reaches that call, however they spell it; by the inner address it works."""
-    sent = request("POST", path, {"content-type": "application/json"}, b'{"passes": ["x"]}')
-    assert 403 == ask(outside, sent).status
-    if path == ANNOUNCE_PATHS[0]:
-        assert {"inside": 0} == ask(served.port, sent).json()
+@pytest.mark.attack
+@pytest.mark.parametrize("address", [*PRIVATE, "203.0.113.9"])
+@pytest.mark.parametrize("path", [*OPERATORS_ONLY, *NUMBERS])
+def test_a_private_address_opens_nothing(outside: int, path: str, address: str) -> None:
+    """Neighbours, containers and VPN guests get no operator page, even with a loopback claim."""
+    claims = dict.fromkeys(CLAIMS, HOST)
+    assert 403 == ask(outside, request("GET", path, claims | {ADDRESS: address})).status
+
+
+def test_operators_come_from_this_machine(outside: int) -> None:
+    """The end of an SSH tunnel sees the sign-in page, and the API asks for its key."""
+    assert 200 == ask(outside, request("GET", "/admin/sign-in")).status
+    assert 401 == ask(outside, request("GET", "/v1/admin/rooms")).status
+
+
+@pytest.mark.attack(14)
+@pytest.mark.parametrize("path", GATES_ONLY)
+def test_only_gates_reach_their_calls(outside: int, path: str) -> None:
+    """Nobody outside reaches such a call, however they spell it, not even from this machine."""
+    head = {"content-type": "application/json", "authorization": "Bearer x"}
+    statuses = {
+        (spelling, method): ask(outside, request(method, spelling, head, b"{}")).status
+        for spelling in spellings(path)
+        for method in ("GET", "POST")
+    }
+    assert {} == {tried: status for tried, status in statuses.items() if status != 403}
+
+
+def test_gates_reach_their_calls_inside(served: Serving) -> None:
+    """By the inner address each of them is answered by Waitroom itself."""
+    head = {"content-type": "application/json", "authorization": "Bearer x"}
+    for path in GATES_ONLY:
+        method = "GET" if path == "/v1/check" else "POST"
+        reply = ask(served.port, request(method, path, head, b"{}"))
+        assert reply.status in (401, 410, 422), (path, reply)
+
+
+def test_visitors_get_through(outside: int, served: Serving) -> None:
+    """The waiting page, the API of the room and the keys of passes are there for everybody."""
+    room = served.new_room()
+    visitor = {ADDRESS: "203.0.113.9"}
+    paths = (f"/rooms/{room}", f"/v1/rooms/{room}", "/.well-known/jwks.json", "/waitroom.js")
+    for path in paths:
+        assert 200 == ask(outside, request("GET", path, visitor)).status, path
+    join = request("POST", f"/v1/rooms/{room}/tickets", visitor, b"")
+    assert 201 == ask(outside, join).status
 
 
 def reached(served: Serving) -> tuple[int, int]:

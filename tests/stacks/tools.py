@@ -28,18 +28,35 @@ ROOM = "concert"
 NAME = "waitroom.test"
 """The host that `tests.support.clients.request` asks for."""
 
-ANNOUNCE_PATHS = (
+GATES_ONLY = (
     "/v1/passes/announce",
-    "//v1/passes/announce",
-    "/v1/passes//announce",
-    "/v1/passes/%61nnounce",
-    "/v1/./passes/announce",
-    "/v1/rooms/../passes/announce",
-    "/v1/passes/announce?x",
-    "/v1/passes/announce#x",
-    "http://waitroom.test/v1/passes/announce",
+    "/v1/passes/renew",
+    "/v1/passes/finish",
+    "/v1/redeem",
+    "/v1/check",
 )
-"""Ways to spell the call that is for gates alone."""
+"""The calls of gates, which no visitor needs."""
+
+
+def spellings(path: str) -> tuple[str, ...]:
+    """Return ways to write the path of a call that a proxy and a server may read differently."""
+    call = path.removeprefix("/v1/")
+    return (
+        path,
+        f"/{path}",
+        path.replace("/v1/", "/v1//"),
+        f"/v1/%{ord(call[0]):x}{call[1:]}",
+        f"/v1/./{call}",
+        f"/v1/rooms/../{call}",
+        f"/v1/rooms/..%2f{call}",
+        f"/rooms/%2e%2e{path}",
+        f"/static/..{path}",
+        f"{path}/",
+        f"{path}?x",
+        f"{path}#x",
+        f"{path}#/../rooms/x",
+        f"http://waitroom.test{path}",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +179,9 @@ def nginx(
 
 
 @contextlib.contextmanager
-def deployed_nginx(folder: Path, upstreams: list[int]) -> Iterator[int]:
+def deployed_nginx(
+    folder: Path, upstreams: list[int], edit: Callable[[str], str] = str
+) -> Iterator[int]:
     """Run nginx with the file of deploy/, on a free port, before these servers of Waitroom."""
     port = free_port()
     servers = "".join(
@@ -175,7 +194,7 @@ def deployed_nginx(folder: Path, upstreams: list[int]) -> Iterator[int]:
     text = re.sub(r"access_log .*;", "access_log off;", text)
     # A busy machine may take seconds for an answer; only a server that is gone is another matter.
     text = re.sub(r"(proxy_\w*timeout) (1s|3s|10s|500ms);", r"\1 60s;", text)
-    with run_nginx(folder, text, port):
+    with run_nginx(folder, edit(text), port):
         yield port
 
 
