@@ -10,7 +10,10 @@ import java.nio.charset.StandardCharsets;
 import java.security.AlgorithmParameters;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.security.PublicKey;
+import java.security.SecureRandom;
 import java.security.Signature;
 import java.security.spec.ECGenParameterSpec;
 import java.security.spec.ECParameterSpec;
@@ -46,6 +49,8 @@ public final class WaitroomFilter {
     private static final int LEEWAY_S = 5;
     private static final int LONGEST_PASS = 2048;
     private static final String CODE = "waitroom_code";
+    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final Pattern SECRET = Pattern.compile("[A-Za-z0-9_-]{32}");
     private static final Pattern CODE_PART = Pattern.compile("(?:^|&)" + CODE + "=([A-Za-z0-9._~-]{16,256})(?=&|$)");
 
     /** What is known of a request; {@code rawPath} and {@code rawQuery} as they came, the query may be null. */
@@ -110,7 +115,7 @@ public final class WaitroomFilter {
         if (room == null) return null;
         if (facts.isSafe() && code.find()) {
             String wish = code.group(1);
-            return redeemed(facts.rawPath(), code.replaceAll(""), wish);
+            return redeemed(facts.rawPath(), code.replaceAll(""), wish, secretOf(facts));
         }
         for (String text : shown(facts, room)) {
             if (verify(room, text) != null) return null;
@@ -118,7 +123,7 @@ public final class WaitroomFilter {
         if (keys.away()) return open ? null : away(facts);
         String back = facts.isSafe() ? address(facts.rawPath(), query) : site + "/";
         String page = publicUrl + "/rooms/" + room + "?return=" + URLEncoder.encode(back, StandardCharsets.UTF_8);
-        if (!facts.isProgram()) return redirect(page, null);
+        if (!facts.isProgram()) return waitingPage(page, secretOf(facts));
         String join = publicUrl + "/v1/rooms/" + room + "/tickets";
         String more = ",\"room\":\"" + room + "\",\"join\":\"" + join + "\",\"url\":\"" + page + "\"";
         return problem(429, "waiting", "this needs a pass: join the room, then send it as Waitroom-Pass", more);
@@ -172,13 +177,48 @@ public final class WaitroomFilter {
         return found;
     }
 
+    /** The secret by which codes belong to a browser: somebody else's code leads nobody into their session. */
+    private String secretOf(Facts facts) {
+        String known = (site.startsWith("https:") ? "__Host-" : "") + "waitroom-browser=";
+        List<String> lines = facts.headers().apply("Cookie");
+        for (String part : String.join(";", lines == null ? List.of() : lines).split(";")) {
+            String text = part.strip();
+            if (text.startsWith(known) && SECRET.matcher(text.substring(known.length())).matches()) {
+                return text.substring(known.length());
+            }
+        }
+        return null;
+    }
+
+    /** Sends a browser to the waiting page, with the hash of its secret. */
+    private Answer waitingPage(String page, String known) {
+        Base64.Encoder encoder = Base64.getUrlEncoder().withoutPadding();
+        byte[] random = new byte[24];
+        if (known == null) RANDOM.nextBytes(random);
+        String secret = known == null ? encoder.encodeToString(random) : known;
+        String cookie = known != null ? null : cookie("waitroom-browser", secret, 604_800);
+        try {
+            byte[] text = ("waitroom browser " + secret).getBytes(StandardCharsets.UTF_8);
+            return redirect(page + "&browser=" + encoder.encodeToString(MessageDigest.getInstance("SHA-256").digest(text)), cookie);
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private String cookie(String name, String value, long seconds) {
+        boolean secure = site.startsWith("https:");
+        return (secure ? "__Host-" : "") + name + "=" + value + "; Path=/; HttpOnly; SameSite=Lax; Max-Age=" + seconds
+            + (secure ? "; Secure" : "");
+    }
+
     /** A one-time code, from the waiting page on another host, becomes a cookie and leaves the address. */
-    private Answer redeemed(String path, String query, String code) {
+    private Answer redeemed(String path, String query, String code, String secret) {
         String clean = address(path, query.startsWith("&") ? query.substring(1) : query);
+        if (secret == null) return redirect(clean, null); // a code that this browser never asked for
         try {
             HttpRequest request = HttpRequest.newBuilder(url.resolve("v1/redeem")).timeout(Duration.ofSeconds(1))
                 .header("Content-Type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofString("{\"code\":\"" + code + "\"}")).build();
+                .POST(HttpRequest.BodyPublishers.ofString("{\"code\":\"" + code + "\",\"browser\":\"" + secret + "\"}")).build();
             HttpResponse<byte[]> answer = keys.client.send(request, HttpResponse.BodyHandlers.ofByteArray());
             if (answer.statusCode() != 200) return redirect(clean, null);
             Map<String, Object> found = Json.object(answer.body());
@@ -187,9 +227,7 @@ public final class WaitroomFilter {
             Map<String, Object> claims = verify(room, pass);
             if (claims == null) return redirect(clean, null);
             long left = Math.max(1, (Long) claims.get("exp") - System.currentTimeMillis() / 1000);
-            boolean secure = site.startsWith("https:");
-            return redirect(clean, (secure ? "__Host-" : "") + "waitroom-pass-" + room + "=" + pass
-                + "; Path=/; HttpOnly; SameSite=Lax; Max-Age=" + left + (secure ? "; Secure" : ""));
+            return redirect(clean, cookie("waitroom-pass-" + room, pass, left));
         } catch (IOException | IllegalArgumentException failed) {
             return redirect(clean, null); // used, too old, or away: that address leads to the waiting page
         } catch (InterruptedException stopped) {

@@ -42,14 +42,14 @@ export function waitroom({ url, publicUrl = url, site, rules, whenAway = "closed
     const safe = request.method === "GET" || request.method === "HEAD";
     if (room === null) return problem(400, "unreadable_path", "the path can be read in more ways than one");
     if (room === undefined) return undefined;
-    if (safe && at.searchParams.has(CODE)) return redeemed(url, keys, origin, at);
+    if (safe && at.searchParams.has(CODE)) return redeemed(url, keys, origin, at, secretOf(request, origin));
     for (const text of shown(request, room)) {
       if (await good(keys, room, text)) return undefined;
     }
     if (await keys.away()) return whenAway === "open" ? undefined : away(request);
     const back = safe ? origin + at.pathname + at.search : origin + "/";
     const page = `${publicUrl}/rooms/${room}?return=${encodeURIComponent(back)}`;
-    if (!isProgram(request)) return redirect(page);
+    if (!isProgram(request)) return await waitingPage(page, origin, secretOf(request, origin));
     const join = `${publicUrl}/v1/rooms/${room}/tickets`;
     return problem(429, "waiting", "this needs a pass: join the room, then send it as Waitroom-Pass", { room, join, url: page });
   };
@@ -187,29 +187,63 @@ function shown(request, room) {
  * @param {Keys} keys
  * @param {string} origin
  * @param {URL} at
+ * @param {string | undefined} browser  without its secret this browser never asked for a code
  */
-async function redeemed(url, keys, origin, at) {
+async function redeemed(url, keys, origin, at, browser) {
   const code = at.searchParams.get(CODE) ?? "";
   at.searchParams.delete(CODE);
   const clean = redirect(origin + at.pathname + at.search);
+  if (!browser) return clean;
   try {
     const answer = await fetch(new URL("/v1/redeem", url), {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ code }),
+      body: JSON.stringify({ code, browser }),
       signal: AbortSignal.timeout(4 * DEADLINE_MS),
       redirect: "error",
     });
     const { room, pass } = /** @type {{room: string, pass: string}} */ (await answer.json());
     if (!answer.ok || !(await good(keys, room, pass))) return clean;
     const left = Math.max(1, claims(pass).exp - Math.floor(Date.now() / 1000));
-    const [prefix, secure] = origin.startsWith("https:") ? ["__Host-", "; Secure"] : ["", ""];
-    const cookie = `${prefix}waitroom-pass-${room}=${pass}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${left}${secure}`;
-    clean.headers.set("set-cookie", cookie);
+    clean.headers.set("set-cookie", cookie(origin, `waitroom-pass-${room}`, pass, left));
   } catch {
     // used, too old, or Waitroom is away: the clean address leads to the waiting page
   }
   return clean;
+}
+
+/** @param {string} origin @param {string} name @param {string} value @param {number} seconds */
+function cookie(origin, name, value, seconds) {
+  const text = `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}`;
+  return origin.startsWith("https:") ? `__Host-${text}; Secure` : text;
+}
+
+/**
+ * The secret by which codes belong to a browser: somebody else's code leads nobody into their session.
+ * @param {Request} request
+ * @param {string} origin
+ */
+function secretOf(request, origin) {
+  const known = origin.startsWith("https:") ? "__Host-waitroom-browser" : "waitroom-browser";
+  for (const part of (request.headers.get("cookie") ?? "").split(";")) {
+    const [name, value] = split(part.trim(), "=");
+    if (name === known && /^[\w-]{32}$/.test(value)) return value;
+  }
+  return undefined;
+}
+
+/**
+ * Send a browser to the waiting page, with the hash of its secret.
+ * @param {string} page
+ * @param {string} origin
+ * @param {string | undefined} known
+ */
+async function waitingPage(page, origin, known) {
+  const secret = known ?? base64url.encode(crypto.getRandomValues(new Uint8Array(24)));
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`waitroom browser ${secret}`));
+  const answer = redirect(`${page}&browser=${base64url.encode(new Uint8Array(hash))}`);
+  if (!known) answer.headers.set("set-cookie", cookie(origin, "waitroom-browser", secret, 604_800));
+  return answer;
 }
 
 /** @param {string} pass @returns {import("jose").JWTPayload & {exp: number}} */

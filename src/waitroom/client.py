@@ -181,9 +181,14 @@ class Client:
         """Give up the place, the turn or the session."""
         await self._end("DELETE", _me(ticket), ticket)
 
-    async def handoff(self, ticket: Place) -> Code:
-        """Make a one-time code that takes the session to a site on another host."""
-        body = await self._call("POST", f"{_me(ticket)}/handoff", bearer=ticket.ticket)
+    async def handoff(self, ticket: Place, browser: str | None = None) -> Code:
+        """Make a one-time code that takes the session to a site on another host.
+
+        A gate takes it only from the browser whose mark, the `browser` in the address that the gate
+        sent it to, is given here.
+        """
+        wish = {"browser": browser}
+        body = await self._call("POST", f"{_me(ticket)}/handoff", bearer=ticket.ticket, body=wish)
         return Code(body["code"], datetime.fromisoformat(body["expires_at"]))
 
     async def room(self, name: str) -> Room:

@@ -18,6 +18,7 @@ from tests.browser.conftest import Open
 from tests.browser.stage import Stage
 from tests.stacks.tools import run_nginx
 from tests.support.servers import free_port
+from waitroom.web.browser_mark import mark_of, new_secret
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(0)]
 APP = """<!doctype html><title>an app</title><script type="module">
@@ -307,30 +308,36 @@ async def test_on_to_another_host(stage: Stage, open_page: Open) -> None:
     page = await open_page("about:blank")
     async with shop(page) as asked:
         back = "http://shop.example/seats?day=2&waitroom_code=planted#map"
-        await page.goto(f"{stage.page_of(room)}?return={quote(back, safe='')}")
+        secret = new_secret()
+        query = f"return={quote(back, safe='')}&browser={mark_of(secret)}"
+        await page.goto(f"{stage.page_of(room)}?{query}")
         await expect(page).to_have_title("the shop")
         match = re.fullmatch(r"http://shop\.example/seats\?day=2&waitroom_code=([\w-]+)", asked[0])
         assert match is not None, asked
         assert "#map" == await page.evaluate("location.hash")
         async with httpx.AsyncClient(base_url=stage.base) as gate:
-            redeemed = await gate.post("/v1/redeem", json={"code": match[1]})
+            wish = {"code": match[1], "browser": secret}
+            redeemed = await gate.post("/v1/redeem", json=wish)
         assert room == redeemed.json()["room"]
         assert 2 == await page.evaluate("history.length"), "the code's page took the place of ours"
 
 
 async def test_on_from_inside(stage: Stage, open_page: Open) -> None:
-    """Who comes back to the page goes on by its button, with a code of its own each time."""
+    """Who is sent back to the page goes on, by its button or by itself, each time with a code."""
     site = stage.base.replace("127.0.0.1", "localhost")  # the browser takes it for another host
     room = await stage.room(mode="open", go_to=f"{site}/first")
+    mark = mark_of(new_secret())
     for script in (True, False):
-        page = await open_page(stage.page_of(room), java_script_enabled=script)
+        start = f"{stage.page_of(room)}?browser={mark}"
+        page = await open_page(start, java_script_enabled=script)
         if not script:
             await page.get_by_role("button", name="Join the line").click()
             await page.get_by_role("button", name="Enter now").click()
         await page.wait_for_url(f"{site}/first?waitroom_code=*")
         first = page.url.partition("=")[2]
-        await page.goto(f"{stage.page_of(room)}?return={site}/again")
-        await page.get_by_role("button", name="Continue").click()
+        await page.goto(f"{stage.page_of(room)}?return={site}/again&browser={mark}")
+        if not script:
+            await page.get_by_role("button", name="Continue").click()
         await page.wait_for_url(f"{site}/again?waitroom_code=*")
         assert first != page.url.partition("=")[2]
 
@@ -367,7 +374,7 @@ async def test_no_code_to_be_had(stage: Stage, open_page: Open) -> None:
 
     await page.route("**/handoff", fail)
     async with shop(page) as asked:
-        await page.goto(stage.page_of(room))
+        await page.goto(f"{stage.page_of(room)}?browser={mark_of(new_secret())}")
         await expect(page).to_have_title("the shop")
         assert ["http://shop.example/"] == asked
     assert 2 == tries.qsize()

@@ -9,6 +9,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.browser.conftest import Open
 from tests.browser.stage import Stage, heading, picture, text
+from waitroom.web.browser_mark import mark_of, new_secret
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 HOSTILE = '<script>window.hacked=1</script>"><img src=x onerror=window.hacked=1>'
@@ -98,7 +99,8 @@ async def test_without_a_script(stage: Stage, open_page: Open) -> None:
 async def test_without_a_script_on_to_another_site(stage: Stage, open_page: Open) -> None:
     """The page's own policy lets the form of entering lead to where the room says, with a code."""
     room = await stage.room(mode="open", go_to=f"{stage.base.replace('127.0.0.1', 'localhost')}/x")
-    page = await open_page(stage.page_of(room), java_script_enabled=False)
+    start = f"{stage.page_of(room)}?browser={mark_of(new_secret())}"
+    page = await open_page(start, java_script_enabled=False)
     await page.get_by_role("button", name="Join the line").click()
     await page.route("http://localhost:*/x?*", lambda route: route.fulfill(body="there"))
     await page.get_by_role("button", name="Enter now").click()

@@ -6,6 +6,7 @@ import math
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import httpx
@@ -16,11 +17,14 @@ from tests.support.clients import Reply, ask, request
 from tests.support.servers import wait_for
 from tests.support.serving import Serving
 from waitroom.gates.options import Options
+from waitroom.web.browser_mark import mark_of, new_secret
 
 pytestmark = pytest.mark.sample(2)
 FOUR = ("starlette", "wsgi", "flask", "django", "django-async")
 JSON = {"accept": "application/json"}
 MakeRoom = Callable[..., str]
+SECRET = new_secret()
+OURS = {"cookie": f"waitroom-browser={SECRET}"}
 patient = partial(Options, deadline_s=2)
 """How long Waitroom takes on a busy machine is not what these tests are about."""
 
@@ -46,6 +50,12 @@ def enter(waitroom: Serving, room: str) -> tuple[str, str]:
 def inside(operator: httpx.Client, room: str) -> int:
     """Return how many are inside a room."""
     return int(operator.get(f"/v1/admin/rooms/{room}").json()["stats"]["inside"])
+
+
+def code_for(secret: str | None, ticket_url: str) -> str:
+    """Return a code for the browser with a secret."""
+    body = {"browser": mark_of(secret) if secret else None}
+    return str(httpx.post(f"{ticket_url}/handoff", json=body).raise_for_status().json()["code"])
 
 
 def cookie_of(reply: Reply, name: str) -> str | None:
@@ -113,18 +123,18 @@ def test_a_code_becomes_a_cookie_and_leaves_the_address(
     room = make_room()
     ticket, _ = enter(waitroom, room)
     base = f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}"
-    code = httpx.post(f"{base}/handoff").raise_for_status().json()["code"]
+    code = code_for(SECRET, base)
     with site(framework, patient(waitroom.base, {"/concert": room})) as port:
         address = f"/concert/seats?a=1&waitroom_code={code}&b=%2F"
 
-        reply = get(port, address)
+        reply = get(port, address, OURS)
 
         assert (303, "/concert/seats?a=1&b=%2F") == (reply.status, reply.header("location"))
         token = cookie_of(reply, f"waitroom-pass-{room}")
         assert token is not None
         assert re.search("HttpOnly", reply.all("set-cookie")[0], re.IGNORECASE)
         assert 200 == get(port, "/concert", {"cookie": f"waitroom-pass-{room}={token}"}).status
-        again = get(port, address)
+        again = get(port, address, OURS)
         assert (303, None) == (again.status, cookie_of(again, f"waitroom-pass-{room}"))
 
 
@@ -135,7 +145,7 @@ def test_a_code_on_an_open_page_is_left_alone(
     room = make_room()
     ticket, _ = enter(waitroom, room)
     base = f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}"
-    code = httpx.post(f"{base}/handoff").raise_for_status().json()["code"]
+    code = code_for(SECRET, base)
     with site(framework, patient(waitroom.base, {"/concert": room})) as port:
         assert 200 == get(port, "/").status
         (gate,) = GATES
@@ -145,8 +155,54 @@ def test_a_code_on_an_open_page_is_left_alone(
         reply = get(port, f"/about?waitroom_code={code}")
 
         assert (200, b"open", calls) == (reply.status, reply.body, gate.remote.calls)
-        reply = get(port, f"/concert?waitroom_code={code}")
+        reply = get(port, f"/concert?waitroom_code={code}", OURS)
         assert cookie_of(reply, f"waitroom-pass-{room}") is not None
+
+
+@pytest.mark.attack
+def test_a_code_of_another_browser_is_worth_nothing(
+    framework: str, waitroom: Serving, make_room: MakeRoom
+) -> None:
+    """A link with somebody's code leads nobody into their session, and does not use the code up."""
+    room = make_room()
+    ticket, _ = enter(waitroom, room)
+    base = f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}"
+    codes = [code_for(SECRET, base), code_for(None, base)]
+    secrets = ("", new_secret(), mark_of(SECRET))
+    victims = [None, *({"cookie": f"waitroom-browser={text}"} for text in secrets)]
+    with site(framework, patient(waitroom.base, {"/concert": room})) as port:
+        for code in codes:
+            for headers in victims:
+                reply = get(port, f"/concert?waitroom_code={code}", headers)
+                assert (303, "/concert", []) == (
+                    reply.status,
+                    reply.header("location"),
+                    reply.all("set-cookie"),
+                )
+        reply = get(port, f"/concert?waitroom_code={codes[1]}", OURS)
+        assert cookie_of(reply, f"waitroom-pass-{room}") is None, "made for no browser"
+        reply = get(port, f"/concert?waitroom_code={codes[0]}", OURS)
+        assert cookie_of(reply, f"waitroom-pass-{room}") is not None
+
+
+def test_a_browser_is_sent_to_wait_with_its_mark(
+    framework: str, waitroom: Serving, make_room: MakeRoom
+) -> None:
+    """Where the waiting page is on another host it gets a secret once; else no cookie is needed."""
+    there = replace(
+        patient(waitroom.base, {"/concert": make_room()}), public_url="http://w.example"
+    )
+    with site(framework, there) as port:
+        first = get(port, "/concert")
+        secret = cookie_of(first, "waitroom-browser")
+        assert secret is not None
+        assert (first.header("location") or "").endswith(f"browser={mark_of(secret)}")
+        again = get(port, "/concert", {"cookie": f"waitroom-browser={secret}"})
+        assert ([], first.header("location")) == (again.all("set-cookie"), again.header("location"))
+    here = replace(there, public_url="http://waitroom.test:8080")  # as `get` names the site
+    with site(framework, here) as port:
+        reply = get(port, "/concert")
+        assert ([], False) == (reply.all("set-cookie"), "browser=" in str(reply.header("location")))
 
 
 def test_a_session_is_renewed_at_half(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,6 +18,9 @@ from tests.support.clients import HOST
 from tests.support.counts import count
 from tests.support.serving import SECRET, Serving
 from waitroom.passes import PassKeys
+
+COOKIE = re.compile(r"waitroom-browser=[\w-]{32}; Path=/; HttpOnly; SameSite=Lax; Max-Age=\d+")
+"""The one cookie that somebody without a pass may get."""
 
 PROGRAM = {"accept": "application/json"}
 
@@ -91,7 +95,7 @@ def test_nothing_in_an_address_leads_elsewhere(stack: Stack, served: Serving, pa
     """Whoever is sent back is sent to the site; no line of the answer is written by the visitor."""
     reply = stack.ask(path, None, {"accept": "text/html"})
     assert reply.status in (303, 400) or b"the site, at //evil" in reply.body
-    assert [] == reply.all("set-cookie")
+    assert all(COOKIE.fullmatch(line) for line in reply.all("set-cookie"))
     where = urlsplit(reply.header("location") or f"/rooms/{ROOM}")
     assert f"/rooms/{ROOM}" == where.path
     assert where.netloc in ("", f"{HOST}:{served.port}")
@@ -118,15 +122,24 @@ def test_a_code_becomes_a_cookie(
     stack: Stack = request.getfixturevalue(f"{name}_stack")
     url = f"{served.base}/v1/rooms/{ROOM}/tickets/me/handoff"
     bearer = {"authorization": f"Bearer {inside.ticket}"}
-    code = httpx.post(url, headers=bearer, timeout=20).raise_for_status().json()["code"]
+    away = stack.ask("/concert")  # a newcomer, whose browser the stack gives a secret
+    (secret,) = away.all("set-cookie")
+    mark = parse_qs(urlsplit(away.header("location") or "").query)["browser"][0]
+    made = httpx.post(url, headers=bearer, json={"browser": mark}, timeout=20)
+    code = made.raise_for_status().json()["code"]
+    ours = {"cookie": secret.partition(";")[0]}
     free = stack.ask(f"/free?waitroom_code={code}")
     assert (True, []) == (let_in(free), free.all("set-cookie")), "it is for protected paths"
     path = f"/concert?date=3&waitroom_code={code}"
-    reply = stack.ask(path)
+    for headers in ({}, {"cookie": f"waitroom-browser={'x' * 32}"}):
+        assert [] == stack.ask(path, headers=headers).all("set-cookie"), "another browser's code"
+    reply = stack.ask(path, headers=ours)
     assert (303, f"{stack.site}/concert?date=3") == (reply.status, reply.header("location"))
     (cookie,) = reply.all("set-cookie")
     kept, _, rest = cookie.partition(";")
     assert kept.startswith(f"waitroom-pass-{ROOM}=")
     assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= {part.strip() for part in rest.split(";")}
     assert let_in(stack.ask("/concert", kept.partition("=")[2]))
-    assert [] == stack.ask(path).all("set-cookie"), "a second time it is worth nothing"
+    assert [] == stack.ask(path, headers=ours).all("set-cookie"), (
+        "a second time it is worth nothing"
+    )

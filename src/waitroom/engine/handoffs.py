@@ -14,9 +14,11 @@ from hashlib import sha256
 from waitroom.engine import keys
 from waitroom.engine.runner import Runner
 from waitroom.errors import CodeUsed
+from waitroom.web.browser_mark import fits
 
 LIFE_S = 60
 _LONGEST = 64
+_USED = "the code was used before, is too old, for another browser, or never was; go back and enter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Handoff:
     ticket_id: str
     sid: int
     ends_at_ms: int | None
+    browser: str | None = None
+    """The mark of the browser that it is for; none: a program's, which a gate does not take."""
 
 
 class Handoffs:
@@ -42,14 +46,16 @@ class Handoffs:
         await self._runner.command("SET", _key(code), value, "PX", LIFE_S * 1000)
         return code
 
-    async def redeem(self, code: str) -> Handoff:
-        """Return what a code stands for; nobody gets it a second time."""
+    async def redeem(self, code: str, secret: str | None = None) -> Handoff:
+        """Return what a code stands for; nobody gets it a second time, and no other browser."""
+        known = 0 < len(code) <= _LONGEST and await self._runner.command("GET", _key(code))
+        # Somebody else's try does not use the code up.
+        if not known or not fits(Handoff(**json.loads(known)).browser, secret):
+            raise CodeUsed(_USED)
         # GETDEL is atomic. If its reply is lost, the code is gone, and the page makes a new one.
-        raw = (
-            await self._runner.command("GETDEL", _key(code)) if 0 < len(code) <= _LONGEST else None
-        )
+        raw = await self._runner.command("GETDEL", _key(code))
         if raw is None:
-            raise CodeUsed("the code was used before, is too old, or never was; go back and enter")
+            raise CodeUsed(_USED)
         return Handoff(**json.loads(raw))
 
 

@@ -33,10 +33,18 @@ from waitroom.gates.health import State
 from waitroom.gates.keys import Verifier
 from waitroom.gates.options import Options
 from waitroom.gates.remote import Remote
+from waitroom.gates.returns import needs_code, with_mark
 from waitroom.gates.sessions import Sessions, bearer
 from waitroom.gates.transport import NoAnswer, Outcome, Reply
 from waitroom.gates.workers import Call
-from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE, TICKET_HEADER, cookie_name
+from waitroom.web.browser_mark import is_secret, mark_of, new_secret
+from waitroom.web.names import (
+    BROWSER_COOKIE,
+    PASS_COOKIE,
+    TICKET_COOKIE,
+    TICKET_HEADER,
+    cookie_name,
+)
 
 Steps: TypeAlias = "Generator[Call, Outcome, Visit | Answer]"
 FRESH_S, STALE_S = 1.5, 3.0
@@ -47,6 +55,9 @@ HEARD_S = 0.5
 
 _MOST_WISHES, _WISHES_PER_S = 10.0, 2.0
 _NEVER = -math.inf
+_BROWSER_S = 7 * 86_400
+"""How long a browser keeps the secret by which codes are its own; a new one costs a redirect."""
+
 _NOT_YET = ("busy", "slow")
 """Codes of a Waitroom that is there and has no answer yet."""
 
@@ -148,9 +159,17 @@ class Gate:
 
     def cookie(self, facts: Facts, name: str, value: str, age_s: float) -> Cookie:
         """Return a cookie of ours."""
-        given = self.options.cookie_secure
-        safe = seen_as(self.options, facts)[1] == "https" if given is None else given
+        safe = self._is_secure(facts)
         return Cookie(cookie_name(name, secure=safe), value, int(age_s), safe)
+
+    def _is_secure(self, facts: Facts) -> bool:
+        given = self.options.cookie_secure
+        return seen_as(self.options, facts)[1] == "https" if given is None else given
+
+    def _secret_of(self, facts: Facts) -> str | None:
+        """Return the secret that this gate gave a browser; only under the name that it set."""
+        name = cookie_name(BROWSER_COOKIE, secure=self._is_secure(facts))
+        return next(filter(is_secret, facts.cookies(name)), None)
 
     def pass_cookie(self, facts: Facts, good_pass: GoodPass) -> Cookie:
         """Return the cookie of a pass."""
@@ -226,7 +245,19 @@ class Gate:
         down = health.state is State.DOWN
         if health.state is State.UP and time.monotonic() - health.heard_at >= HEARD_S:
             down = (yield self._fetch()) is NoAnswer.DOWN
-        return self._away(facts, refused) if down else answers.redirect(wish.url)
+        return self._away(facts, refused) if down else self._to_page(facts, wish)
+
+    def _to_page(self, facts: Facts, wish: Wait) -> Answer:
+        """Send a browser to the waiting page; on another host with its mark, for a code later."""
+        host, scheme = seen_as(self.options, facts)
+        if not needs_code(self.options.page, host.strip().lower(), scheme):
+            return answers.redirect(wish.url)
+        secret = self._secret_of(facts)
+        if secret is not None:
+            return answers.redirect(with_mark(wish.url, mark_of(secret)))
+        secret = new_secret()
+        kept = self.cookie(facts, BROWSER_COOKIE, secret, _BROWSER_S)
+        return answers.redirect(with_mark(wish.url, mark_of(secret)), kept)
 
     def _away(self, facts: Facts, refused: bool) -> Visit | Answer:
         """Do what `when_away` says; who was refused stays out all the same."""
@@ -236,9 +267,11 @@ class Gate:
 
     def _redeem(self, facts: Facts, wish: Redeem) -> Steps:
         """Exchange a code for a pass; if that fails, the clean URL leads to the waiting page."""
-        reply = yield self.remote.ask(
-            "POST", "/v1/redeem", body={"code": wish.code}, once=True, newcomer=True
-        )
+        secret = self._secret_of(facts)
+        if secret is None:  # a code that this browser never asked for
+            return answers.redirect(wish.clean_url)
+        body = {"code": wish.code, "browser": secret}
+        reply = yield self.remote.ask("POST", "/v1/redeem", body=body, once=True, newcomer=True)
         if reply is NoAnswer.SHED:  # the code is still good
             return answers.busy(api=is_api(facts))
         good_pass = None

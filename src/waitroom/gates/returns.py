@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from urllib.parse import quote, urlsplit
 
 from waitroom.errors import InvalidInput
+from waitroom.web.names import BROWSER
 from waitroom.web.return_urls import (
     DEFAULT_PORTS,
     LONGEST_RETURN,
@@ -59,3 +60,16 @@ def waiting_page(public_url: str, room: str, back: str | None) -> str:
     """Return the URL of a room's waiting page, with where to go afterwards."""
     page = f"{public_url}/rooms/{quote(room, safe='')}"
     return page if back is None else f"{page}?return={quote(back, safe='')}"
+
+
+def with_mark(page: str, mark: str) -> str:
+    """Return the URL of a waiting page with the mark of the browser that is sent there."""
+    return f"{page}{'&' if '?' in page else '?'}{BROWSER}={mark}"
+
+
+def needs_code(page: str, host: str, scheme: str) -> bool:
+    """Tell whether a session comes from the waiting page by a code: its cookie does not reach."""
+    parts = urlsplit(page)
+    if parts.scheme == "https" != scheme:
+        return True
+    return not is_host(host) or parts.hostname != urlsplit(f"//{host}").hostname

@@ -35,5 +35,8 @@ def cookie_names(name: str) -> tuple[str, str]:
 CODE = "waitroom_code"
 """The query parameter of a one-time code that takes a session from one host to another."""
 
+BROWSER_COOKIE, BROWSER = "waitroom-browser", "browser"
+"""The cookie of a browser's secret, and the query parameter of its mark: see `browser_mark.py`."""
+
 MOST_PASSES = 50
 """How many passes a gate may announce in one request."""

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from waitroom.server.waiting.onward import Onward, onward, returning
+from waitroom.web.browser_mark import mark_of, new_secret
 from waitroom.web.return_urls import with_code
 
 HOST = "wait.example"
@@ -211,28 +212,36 @@ def lead(operator: httpx.Client, room: str) -> str:
 def test_forms_keep_the_way_back(http: httpx.Client, lead: str) -> None:
     """From the first look to the redirect with a code, which is worth the pass."""
     back = "https://shop.example/seats?day=2&x=%26#map"
-    page = http.get(f"/rooms/{lead}", params={"return": back})
+    secret = new_secret()
+    known = {"return": back, "browser": mark_of(secret)}
+    page = http.get(f"/rooms/{lead}", params=known)
     field = re.search(r'name="return" value="([^"]*)"', page.text)
     assert field is not None
     assert back.replace("&", "&amp;") == field[1]
-    assert f"?lang=ko&amp;return={quote(back, safe='/')}" in page.text
-    joined = http.post(f"/rooms/{lead}/join", data={"return": back})
+    assert f'name="browser" value="{known["browser"]}"' in page.text
+    query = f"return={quote(back, safe='/')}&amp;browser={known['browser']}"
+    assert f"?lang=ko&amp;{query}" in page.text
+    joined = http.post(f"/rooms/{lead}/join", data=known)
     where = urlsplit(joined.headers["location"])
-    assert (f"/rooms/{lead}", {"return": [back]}) == (where.path, parse_qs(where.query))
-    entered = http.post(f"/rooms/{lead}/enter", data={"return": back})
+    assert f"/rooms/{lead}" == where.path
+    assert {name: [text] for name, text in known.items()} == parse_qs(where.query)
+    entered = http.post(f"/rooms/{lead}/enter", data=known)
     assert 303 == entered.status_code
     match = re.fullmatch(
         r"https://shop\.example/seats\?day=2&x=%26&waitroom_code=([\w-]+)#map",
         entered.headers["location"],
     )
     assert match is not None, entered.headers["location"]
-    assert lead == http.post("/v1/redeem", json={"code": match[1]}).json()["room"]
+    assert 410 == http.post("/v1/redeem", json={"code": match[1]}).status_code
+    redeemed = http.post("/v1/redeem", json={"code": match[1], "browser": secret})
+    assert lead == redeemed.json()["room"]
 
 
 def test_inside_the_button_asks_for_a_code(http: httpx.Client, lead: str) -> None:
     """Who comes back to the page goes on by a form: each time with a new code."""
     http.post(f"/rooms/{lead}/join")
-    codes = {http.post(f"/rooms/{lead}/enter").headers["location"] for _ in range(2)}
+    form = {"browser": mark_of(new_secret())}
+    codes = {http.post(f"/rooms/{lead}/enter", data=form).headers["location"] for _ in range(2)}
     assert 2 == len(codes)
     page = http.get(f"/rooms/{lead}").text
     inside = page[page.index('data-face="inside"') :]

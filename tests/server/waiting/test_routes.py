@@ -15,6 +15,7 @@ from waitroom.server.http import statics
 from waitroom.server.waiting import view as page_view
 from waitroom.server.waiting.view import Face, PageView, client_keys, render
 from waitroom.server.waiting.words import clock, span, wait_words, words_of
+from waitroom.web.browser_mark import mark_of, new_secret
 
 HERE = Path(page_view.__file__).parents[1]
 ENGLISH, KOREAN = words_of("en"), words_of("ko")
@@ -269,7 +270,10 @@ def test_a_room_leads_to_another_site(served_base: str, operator: httpx.Client, 
         client.post(f"/rooms/{room}/join")
         page = client.get(f"/rooms/{room}")
         assert "form-action 'self' https://shop.example;" in page.headers["content-security-policy"]
-        entered = client.post(f"/rooms/{room}/enter")
+        for mark in ("", "x", "x" * 44):  # a gate there sends them back with a good one
+            entered = client.post(f"/rooms/{room}/enter", data={"browser": mark})
+            assert "https://shop.example/in?a=1" == entered.headers["location"]
+        entered = client.post(f"/rooms/{room}/enter", data={"browser": mark_of(new_secret())})
         assert entered.headers["location"].startswith("https://shop.example/in?a=1&waitroom_code=")
         assert "no-referrer" == entered.headers["referrer-policy"]
 

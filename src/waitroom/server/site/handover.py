@@ -36,11 +36,23 @@ class Code(BaseModel):
     expires_at: str
 
 
+class HandOver(BaseModel):
+    """For whom a code is made."""
+
+    model_config = ConfigDict(extra="forbid")
+    browser: str | None = Field(
+        None, max_length=64, description="The mark that the site's gate gave its waiting page."
+    )
+
+
 class Redeem(BaseModel):
     """A code to redeem."""
 
     model_config = ConfigDict(extra="forbid")
     code: str = Field(min_length=1, max_length=64)
+    browser: str | None = Field(
+        None, max_length=64, description="The secret whose mark the code was made for."
+    )
 
 
 class Session(BaseModel):
@@ -70,13 +82,17 @@ class Announced(BaseModel):
     responses=problems(404, 408, 409, 410, 413, 422, 503),
 )
 async def hand_off(
-    server: Here, request: Request, response: Response, room: RoomName, ticket: TicketText
+    server: Here,
+    request: Request,
+    response: Response,
+    room: RoomName,
+    ticket: TicketText,
+    body: HandOver | None = None,
 ) -> Code:
     """Make a one-time code that takes a session to a site on another host, within a minute."""
     response.headers.update(NO_STORE)
-    code = await actions.hand_off(
-        server, VisitorRequest.of(server.origins, request.scope, room, ticket)
-    )
+    visitor_request = VisitorRequest.of(server.origins, request.scope, room, ticket)
+    code = await actions.hand_off(server, visitor_request, body.browser if body else None)
     return Code(code=code, expires_at=moment(int(time.time() + LIFE_S) * 1000) or "")
 
 
@@ -85,7 +101,7 @@ async def redeem(server: Here, response: Response, body: Redeem) -> Session:
     """Turn a one-time code into the pass of its session; once, and only while that is inside."""
     response.headers.update(NO_STORE)
     server.backend_health.check()
-    session = await server.handoffs.redeem(body.code)
+    session = await server.handoffs.redeem(body.code, body.browser)
     await _check_inside(server, session)
     view = TicketView(session.room, session.ticket_id, State.INSIDE, "", sid=session.sid)
     return _session(server, view._replace(session_ends_at_ms=session.ends_at_ms))

@@ -136,8 +136,12 @@ export class Waitroom {
   /** Give up the place. @returns {Promise<void>} */
   leave() { return this.#call("DELETE", ME); }
 
-  /** A one-time code that takes the session to another host. @returns {Promise<Handoff>} */
-  handoff() { return this.#call("POST", `${ME}/handoff`); }
+  /**
+   * A one-time code that takes the session to another host.
+   * @param {?string} [browser]  `browser` of the address that the gate there sent this browser to; it takes no code without
+   * @returns {Promise<Handoff>}
+   */
+  handoff(browser = null) { return this.#call("POST", `${ME}/handoff`, { browser }); }
 
   /** The room as anybody may see it. @returns {Promise<Room>} */
   room() { return this.#call("GET", ""); }

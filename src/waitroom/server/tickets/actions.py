@@ -24,6 +24,7 @@ from waitroom.server.tickets.joining import ask_for_place, idempotency_key, take
 from waitroom.server.tickets.limits import check_not_desk, within
 from waitroom.server.tickets.quick import Quick, Shown, take
 from waitroom.server.tickets.responses import forget, show
+from waitroom.web.browser_mark import is_mark
 
 Action = Callable[[Server, VisitorRequest], Awaitable[Answer]]
 _LONGEST_TICKET = 256
@@ -152,14 +153,19 @@ async def room(server: Server, request: VisitorRequest) -> Answer:
     return Answer(200, answers.JSON, answers.encode(room_body(board)))
 
 
-async def hand_off(server: Server, request: VisitorRequest) -> str:
-    """Return a one-time code that takes the caller's session to a site on another host."""
+async def hand_off(server: Server, request: VisitorRequest, browser: str | None = None) -> str:
+    """Return a one-time code that takes the caller's session to a site on another host.
+
+    `browser` is the mark of the browser that it is for, as the gate of that site gave it.
+    """
+    if browser is not None and not is_mark(browser):
+        raise InvalidInput("browser", "is not the mark that a gate gives its waiting page")
     view = await poll(server, request)
     if view.state is State.GONE:
         raise gone_error(view)
     if view.state is not State.INSIDE:
         raise NotYourTurn("only a session inside can be handed over; enter first")
-    session = Handoff(request.room, view.id, view.sid or 0, view.session_ends_at_ms)
+    session = Handoff(request.room, view.id, view.sid or 0, view.session_ends_at_ms, browser)
     return await server.handoffs.make(session)
 
 

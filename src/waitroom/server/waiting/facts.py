@@ -28,6 +28,7 @@ from waitroom.server.tickets.limits import check_not_desk, within
 from waitroom.server.tickets.responses import ticket_cookies
 from waitroom.server.waiting.progress import PROGRESS_COOKIE, progress
 from waitroom.server.waiting.view import FACE_OF, Face, PageView
+from waitroom.web.browser_mark import is_mark
 from waitroom.web.names import TICKET_COOKIE
 
 Cookies = list[tuple[bytes, bytes]]
@@ -56,12 +57,14 @@ class Asked:
     """The query of the page's address.
 
     `ended` is how the caller's last place went, if by their own wish; `refused` is what the room
-    has just said no to; `wanted` is where they want to go once inside.
+    has just said no to; `wanted` is where they want to go once inside, and `browser` the mark that
+    a gate there knows this browser by.
     """
 
     ended: str | None = None
     refused: str | None = None
     wanted: str | None = None
+    browser: str | None = None
 
 
 async def facts(
@@ -77,6 +80,7 @@ async def facts(
         text=text,
         refused=asked.refused,
         wanted=asked.wanted,
+        browser=mark_in(asked.browser),
         host=host_of(server, request),
         secure=request.is_https(server.proxies),
     )
@@ -94,6 +98,11 @@ async def facts(
 def host_of(server: Server, request: VisitorRequest) -> str | None:
     """Return our host as the visitor's browser names it."""
     return urlsplit(server.settings.public_url or "").netloc or request.header(b"host")
+
+
+def mark_in(text: str | None) -> str | None:
+    """Return the mark of a browser, if a text is one."""
+    return text if text is not None and is_mark(text) else None
 
 
 async def _board(server: Server, room: str) -> Board:

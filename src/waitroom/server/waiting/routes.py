@@ -26,10 +26,11 @@ from waitroom.server.pages.page import LANGUAGE_COOKIE, LANGUAGE_LIFE_S
 from waitroom.server.pages.text import LANGUAGES, language
 from waitroom.server.tickets import actions
 from waitroom.server.waiting import onward
-from waitroom.server.waiting.facts import Asked, facts, host_of, inside
+from waitroom.server.waiting.facts import Asked, facts, host_of, inside, mark_in
 from waitroom.server.waiting.progress import PROGRESS_COOKIE
 from waitroom.server.waiting.view import PageView, render
 from waitroom.server.waiting.words import words_of
+from waitroom.web.names import BROWSER
 from waitroom.web.return_urls import with_code
 
 router = APIRouter(include_in_schema=False)
@@ -56,6 +57,7 @@ async def waiting_page(
     ended: Word = None,
     no: Word = None,
     back: Annotated[str | None, Query(alias="return")] = None,
+    browser: Annotated[str | None, Query(max_length=64)] = None,
 ) -> Response:
     """Show the caller where they are."""
     visitor_request = VisitorRequest.of(server.origins, request.scope, room, "me")
@@ -64,7 +66,7 @@ async def waiting_page(
         request.headers.get("accept-language"),
     )
     word = language(lang, kept, accept)
-    asked = Asked(ended, no, back)
+    asked = Asked(ended, no, back, browser)
     answer = await facts(server, visitor_request, words_of(word), secrets.token_urlsafe(16), asked)
     cookies = [*answer.cookies]
     if lang in LANGUAGES:
@@ -90,38 +92,39 @@ async def act(server: Here, request: Request, room: str, act: str) -> Response:
         visitor_request.body = _places(form)
     answer = await actions.respond(server, _ACTS[act], visitor_request)
     if act == "enter" and answer.status < 300:
-        location = await _onward(server, visitor_request, form.get("return"))
+        location = await _onward(server, visitor_request, form)
     else:
-        location = _page(server, visitor_request, act, answer, form.get("return"))
+        location = _page(server, visitor_request, act, answer, form)
     return _see(server, visitor_request, act, answer, location)
 
 
-def _page(
-    server: Server, request: VisitorRequest, act: str, answer: Answer, wanted: str | None
-) -> str:
+def _page(server: Server, request: VisitorRequest, act: str, answer: Answer, form: Form) -> str:
     """Return the address of the page, with its query."""
     known = {}
     if act in _ENDS and answer.status < 500:
         known["ended"] = _ENDS[act]
     elif act == "defer" and DefersUsedUp.code.encode() in answer.body:
         known["no"] = "defer"
-    back = onward.returning(wanted, host_of(server, request), _go_to(server, request))
+    back = onward.returning(form.get("return"), host_of(server, request), _go_to(server, request))
     if back is not None:
         known["return"] = back
+    if mark := mark_in(form.get(BROWSER)):
+        known[BROWSER] = mark
     return f"/rooms/{request.room}" + (f"?{urlencode(known)}" if known else "")
 
 
-async def _onward(server: Server, request: VisitorRequest, wanted: str | None) -> str:
+async def _onward(server: Server, request: VisitorRequest, form: Form) -> str:
     """Return where somebody who is inside goes on to."""
     host, go_to = host_of(server, request), _go_to(server, request)
-    back = onward.returning(wanted, host, go_to)
+    back = onward.returning(form.get("return"), host, go_to)
     target = onward.onward(back, host, go_to, secure=request.is_https(server.proxies))
     if target is None:
         return f"/rooms/{request.room}"
-    if not target.hand_off:
-        return target.url
+    mark = mark_in(form.get(BROWSER))
+    if not target.hand_off or mark is None:
+        return target.url  # a gate there sends them here again, with the mark of their browser
     try:
-        code = await actions.hand_off(server, request)
+        code = await actions.hand_off(server, request, mark)
     except WaitroomError:
         return target.url  # its gate decides; while the backend is away it may let people in
     return with_code(target.url, code)
@@ -155,7 +158,7 @@ def _see(
 def _form(body: bytes) -> Form:
     """Read a form; an unreadable one counts as empty."""
     try:
-        fields = parse_qs(body.decode("ascii"), max_num_fields=4)
+        fields = parse_qs(body.decode("ascii"), max_num_fields=5)
     except ValueError:
         return {}
     return {name: values[0] for name, values in fields.items()}

@@ -92,6 +92,7 @@ class PageView:
     host: str | None = None
     secure: bool = False
     wanted: str | None = None
+    browser: str | None = None
     ticket: Mapping[str, Any] | None = None
     view: Mapping[str, Any] | None = None
 
@@ -302,6 +303,7 @@ class PageView:
             "return_s": self.policy.return_s if self.policy else None,
             "go_to": target and target.url,
             "hand_off": bool(target and target.hand_off),
+            "browser": self.browser,
             "note": self._refusal,
             "turn_icon": _ICON.format(fill="%231f9d55"),
             "ticket": self.ticket,

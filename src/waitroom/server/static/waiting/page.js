@@ -19,6 +19,7 @@ import { Problem, Waitroom } from "/waitroom.js";
  * @property {?number} return_s
  * @property {?string} go_to
  * @property {boolean} hand_off  whether `go_to` is on another host and needs a code
+ * @property {?string} browser  the mark by which a gate there knows this browser
  * @property {string} note
  * @property {string} turn_icon
  * @property {?Ticket} ticket
@@ -357,7 +358,8 @@ const enter = () => once(async () => {
   try {
     const entered = await place.enter();
     // So that the page can tell later that the session is over, rather than the turn.
-    document.cookie = `waitroom-inside-${page.room}=${entered.ticket.slice(-8)}; path=/; max-age=86400; samesite=lax`;
+    const [prefix, secure] = location.protocol === "https:" ? ["__Host-", "; secure"] : ["", ""];
+    document.cookie = `${prefix}waitroom-inside-${page.room}=${entered.ticket.slice(-8)}; path=/; max-age=86400; samesite=lax${secure}`;
     return goOn;
   } catch (error) {
     const { code, body } = refusal(error);
@@ -371,16 +373,17 @@ function goOn() {
   const { go_to: target, hand_off: codeNeeded } = page;
   if (!target) return reload();
   return once(async () => {
-    const url = codeNeeded ? await withCode(target) : target;
+    // Without a mark a gate there would not take a code: it sends this browser here again, with one.
+    const url = codeNeeded && page.browser ? await withCode(target, page.browser) : target;
     // In the place of this page: neither it nor the code is what "back" should lead to.
     return () => { busy = true; following?.stop(); location.replace(url); };
   });
 }
 
-/** @param {string} url */
-async function withCode(url) {
+/** @param {string} url @param {string} browser */
+async function withCode(url, browser) {
   try {
-    return Waitroom.withCode(url, (await place.handoff()).code);
+    return Waitroom.withCode(url, (await place.handoff(browser)).code);
   } catch (error) {
     if (codeless) return url; // let the other side decide; it may let people in meanwhile
     codeless = true;
@@ -456,6 +459,13 @@ function beat() {
   paint();
 }
 
+// A gate has sent us back for a code. Not again at once: where its cookie does not stick, the reader decides.
+function sentBack() {
+  const beforeMs = Number(sessionStorage.getItem("sent-back"));
+  sessionStorage.setItem("sent-back", `${now()}`);
+  return now() - beforeMs > 60_000;
+}
+
 // A hidden page may ask less often, but often enough to be counted as there.
 const hiddenMs = Math.min(45_000, (page.presence_s || 120) * 300);
 
@@ -470,6 +480,7 @@ function start() {
   if (ticket && face === "waiting" && ticket.position) learn(ticket.position, ticket.eta_s);
   if (face === "called") turn("waiting");
   else show(face);
+  if (face === "inside" && page.browser && sentBack()) void goOn();
   setInterval(beat, 1_000);
   document.addEventListener("visibilitychange", beat);
   beat();
