@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from hypothesis import settings
 
-from tests.support import figures, leaks, mutants, order
+from tests.support import attacks, figures, leaks, mutants, order
 from tests.support.clock import Clock, open_engine
 from tests.support.counts import count
 from tests.support.postgres import Postgres, start_postgres
@@ -99,6 +99,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     called = [report for report in reports if report.when == "call" and report.passed]
     for title, lines in (
         ("figures", figures.said(called)),
+        ("attacks", attacks.summary(reports)),
         ("slowest files", order.slowest_files(reports)),
     ):
         if lines:

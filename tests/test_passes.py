@@ -119,11 +119,13 @@ def test_clock_is_read_by_default() -> None:
         KEYS.verify(GOOD, "concert")
 
 
+@pytest.mark.attack
 def test_other_room() -> None:
     """A pass of one room does not open another."""
     assert "another room" in refusal(GOOD, "cinema")
 
 
+@pytest.mark.attack
 def test_other_keys() -> None:
     """A pass of another Waitroom is refused, also if it claims a key of ours."""
     assert "does not have" in refusal(signed(PassKeys.derive(NEW)))
@@ -189,18 +191,21 @@ FORGED = {
 }
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("what", FORGED)
 def test_forged(what: str) -> None:
     """Every known way to forge a pass, and claims that no pass has, are refused in one sentence."""
     assert refusal(FORGED[what]).startswith("pass: ")
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("token", [None, "", b"", 7, [GOOD], GOOD.encode()])
 def test_not_a_text(token: Any) -> None:
     """What is no text is missing, whatever it is instead."""
     assert "missing" in refusal(token)
 
 
+@pytest.mark.attack
 def test_every_changed_character_is_noticed() -> None:
     """No single character can be changed, not even one whose bits nobody reads."""
     for at, old in enumerate(GOOD):
@@ -210,6 +215,7 @@ def test_every_changed_character_is_noticed() -> None:
         refusal(GOOD[:-1] + new)
 
 
+@pytest.mark.attack
 @settings(deadline=None)
 @given(st.text(max_size=400) | st.builds(".".join, st.lists(st.text(max_size=90), max_size=4)))
 def test_any_text_is_refused(text: str) -> None:
@@ -227,6 +233,7 @@ def test_any_claim_is_refused_or_read(value: Any) -> None:
             assert isinstance(KEYS.verify(token, None, NOW), Pass)
 
 
+@pytest.mark.attack
 def test_ticket_is_no_pass_and_pass_no_ticket() -> None:
     """Neither stands in for the other, though one secret makes both."""
     ring = KeyRing.from_text(OLD)

@@ -59,6 +59,7 @@ def test_round_trip(ticket: Ticket) -> None:
     assert len(text) <= LONGEST_TICKET
 
 
+@pytest.mark.attack
 @settings(max_examples=300, deadline=None)
 @given(tickets, st.data())
 def test_any_flipped_bit_is_refused(ticket: Ticket, data: st.DataObject) -> None:
@@ -69,6 +70,7 @@ def test_any_flipped_bit_is_refused(ticket: Ticket, data: st.DataObject) -> None
     refusal(spelled(bytes(good)), ticket.room)
 
 
+@pytest.mark.attack
 @settings(max_examples=300, deadline=None)
 @given(tickets, st.data())
 def test_any_changed_character_is_refused(ticket: Ticket, data: st.DataObject) -> None:
@@ -81,6 +83,7 @@ def test_any_changed_character_is_refused(ticket: Ticket, data: st.DataObject) -
     refusal(text + other, ticket.room)
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("room", ["a", "ab", "abc"])
 def test_one_spelling_only(room: str) -> None:
     """Padding, '+' and '/', spare bits, white space and line ends give no second spelling."""
@@ -95,6 +98,7 @@ def test_one_spelling_only(room: str) -> None:
             refusal(other, room)
 
 
+@pytest.mark.attack
 @settings(deadline=None)
 @given(st.text(max_size=300) | st.text(ALPHABET, max_size=300) | st.binary().map(spelled))
 def test_rubbish_is_refused(text: str) -> None:
@@ -102,6 +106,7 @@ def test_rubbish_is_refused(text: str) -> None:
     refusal(text)
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("text", [None, 7, b"AAAA", ["A"], object()])
 def test_only_text(text: object) -> None:
     """Something that is not text is refused, not crashed on."""
@@ -126,6 +131,7 @@ def test_each_refusal_has_its_sentence() -> None:
     assert "another room" in sentences[-1]
 
 
+@pytest.mark.attack
 def test_forged_room_is_forged_before_it_is_other() -> None:
     """Renaming the room inside the string breaks the MAC: a ticket is good for one room only."""
     text = spelled(raw(RING.sign(TICKET)).replace(b"concert", b"theatre"))
@@ -141,6 +147,7 @@ def test_rotation() -> None:
     assert "key" in refusal(text, ring=after)
 
 
+@pytest.mark.attack
 def test_place_is_hidden() -> None:
     """The holder cannot read the place out of the string, nor compare two of their own."""
     place = TICKET.place.to_bytes(8, "big")

@@ -14,6 +14,8 @@ from tests.support.clients import HOST, ask, metric, request, scrape
 from tests.support.odd_requests import HIDDEN, MALFORMED, ODD
 from tests.support.serving import Serving
 
+pytestmark = pytest.mark.attack
+
 ADDRESS = "x-address-of-test"
 OPERATORS_ONLY = ("/admin", "/admin/rooms", "/v1/admin/rooms")
 NUMBERS = ("/metrics", "/healthz", "/readyz")

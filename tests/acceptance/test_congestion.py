@@ -17,6 +17,8 @@ from tests.support.clients import Wire, ask, request
 from tests.support.counts import count
 from tests.support.serving import ADMIN, Serving, serving
 
+pytestmark = pytest.mark.attack
+
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:

@@ -12,8 +12,11 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.support.attacks import tried
 from tests.support.clients import HOST, Reply, ask, request
 from tests.support.serving import ADMIN, Serving
+
+pytestmark = pytest.mark.attack
 
 LONG = 65_536
 PAYLOADS = {
@@ -74,6 +77,7 @@ class Probe:
     def harmless(self, data: bytes, what: str) -> Reply:
         """Send what may also be ignored."""
         self.sent += 1
+        tried(1)
         reply = ask(self._served.port, data)
         assert reply.status < 500, f"{what}: {reply}"
         assert reply.took_s < 3, f"{what} took {reply.took_s:.1f} s"

@@ -64,6 +64,7 @@ def accepted(replies: list[Reply], took_s: float) -> int:
     return good
 
 
+@pytest.mark.attack
 async def test_a_flood_from_one_address(served: Serving, path: str) -> None:
     """Beyond the limit 429 with Retry-After, also with a new made-up X-Forwarded-For each time."""
     before = metric(scrape(served.port), "waitroom_limited_total", limit="joins")
@@ -79,6 +80,7 @@ async def test_a_flood_from_one_address(served: Serving, path: str) -> None:
     say(f"{len(replies)} joins from one address in {took_s:.1f} s: {good} accepted")
 
 
+@pytest.mark.attack
 async def test_a_flood_through_the_proxy(served: Serving, path: str) -> None:
     """What the visitor wrote in front of the proxy's word does not count."""
     accepted(*await flood(served, path, forwarded="%, 203.0.113.9", source=PROXY))

@@ -14,9 +14,13 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from tests.support.clients import HOST, Reply, Wire, request
 from tests.support.counts import count
 from tests.support.serving import Serving, serving, sockets
+
+pytestmark = pytest.mark.attack
 
 LONGEST_S = 120.0
 ARRIVE_S = 2.0

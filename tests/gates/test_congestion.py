@@ -32,6 +32,8 @@ from waitroom.gates.options import Options
 from waitroom.gates.transport import NoAnswer
 from waitroom.gates.workers import MOST_QUEUED, THREADS
 
+pytestmark = pytest.mark.attack
+
 Outcome = Visit | Answer
 Judge = Callable[[Gate, list[Facts]], list[Outcome]]
 FAST, LATE, SILENT = "fast", "late", "silent"

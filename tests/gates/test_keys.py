@@ -96,6 +96,7 @@ def matrix() -> dict[str, str]:
     }
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("name", matrix())
 def test_what_is_no_pass_is_refused(name: str) -> None:
     """None is accepted and none raises, cold and after a good one was seen."""
@@ -124,6 +125,7 @@ def test_each_algorithm_is_read_from_its_jwks(algorithm: str) -> None:
     assert checker.read("vip", text, NOW) is None
 
 
+@pytest.mark.attack
 def test_every_changed_character_spoils_a_pass() -> None:
     """Wherever one is changed."""
     checker, text = verifier(), made()
@@ -132,6 +134,7 @@ def test_every_changed_character_spoils_a_pass() -> None:
         assert checker.read("concert", text[:place] + wrong + text[place + 1 :], NOW) is None
 
 
+@pytest.mark.attack
 @given(st.text(max_size=300), st.binary(max_size=60))
 def test_no_text_raises(text: str, data: bytes) -> None:
     """Whatever is shown as a pass."""
@@ -179,6 +182,7 @@ def test_private_and_strange_keys_are_passed_over() -> None:
     assert not checker.load({"keys": strange})
 
 
+@pytest.mark.attack
 def test_a_removed_key_takes_its_passes_along() -> None:
     """Those that were verified before, too; the others stay known."""
     both = PassKeys.from_pem([generate_pem(), PEM["ES256"]])

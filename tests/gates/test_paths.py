@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from waitroom.errors import InvalidInput
 from waitroom.gates.paths import LONGEST_PATH, Match, Place, Table
 
+pytestmark = pytest.mark.attack
+
 TABLE = Table(
     [
         Place("/", "site"),

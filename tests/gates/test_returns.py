@@ -11,12 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.attacks import tried
 from tests.support.counts import count
 from waitroom.errors import InvalidInput
 from waitroom.gates.decision import Facts, Join, PassOn, Redeem, Refuse, Wait, decide
 from waitroom.gates.options import Options
 from waitroom.gates.returns import listed, origin, return_to
 from waitroom.web.return_urls import on_site
+
+pytestmark = pytest.mark.attack
 
 OURS = {"shop.example", "www.shop.example:8443", "wait.example"}
 OPTIONS = Options(
@@ -102,6 +105,7 @@ def test_no_payload_leaves_the_listed_hosts() -> None:
     """The list made by hand, in every place of a request that it fits in."""
     for text in PAYLOADS:
         check(text)
+    tried(len(PAYLOADS))
 
 
 def test_no_mixture_of_them_leaves_the_listed_hosts() -> None:
@@ -109,6 +113,7 @@ def test_no_mixture_of_them_leaves_the_listed_hosts() -> None:
     dice = random.Random(7)
     for _ in range(count("gate_redirects")):
         check("".join(dice.choices(_PIECES, k=dice.randint(1, 6))))
+    tried(count("gate_redirects"))
 
 
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=30))

@@ -14,6 +14,7 @@ import pytest
 from tests.stacks.conftest import Inside
 from tests.stacks.forgeries import altered, forgeries
 from tests.stacks.tools import ROOM, Stack, let_in
+from tests.support.attacks import tried
 from tests.support.clients import HOST
 from tests.support.counts import count
 from tests.support.serving import SECRET, Serving
@@ -38,6 +39,7 @@ def test_a_good_pass(stack: Stack, inside: Inside) -> None:
     assert [(200, True)] * 5 == [(reply.status, let_in(reply)) for reply in replies]
 
 
+@pytest.mark.attack
 def test_no_forgery_is_taken(stack: Stack, inside: Inside) -> None:
     """Forged, expired, for another room, by another key, `none`, HMAC with the public key, …: 0."""
     texts = forgeries(SECRET, inside.pass_, inside.ticket, ROOM)
@@ -48,13 +50,16 @@ def test_no_forgery_is_taken(stack: Stack, inside: Inside) -> None:
         if let_in(stack.ask("/concert", None, {"waitroom-pass": text}))
     ]
     assert [] == taken
+    tried(2 * len(texts))
     assert let_in(stack.ask("/concert", inside.pass_)), "and the good one is taken still"
 
 
+@pytest.mark.attack
 def test_no_altered_pass_is_taken(stack: Stack, inside: Inside) -> None:
     """Whichever character is changed, spare bits too, it is a pass no more."""
     texts = list(altered(inside.pass_))[:: -count("altered_every")]
     assert [] == [text for text in texts if let_in(stack.ask("/concert", text))]
+    tried(len(texts))
 
 
 def test_the_passes_of_the_matrix_are_refused_for_what_is_wrong(
@@ -79,6 +84,7 @@ def test_a_browser_is_sent_to_the_waiting_page(stack: Stack) -> None:
     assert [f"{stack.site}/concert/seats?date=3"] == parse_qs(where.query)["return"]
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize(
     "path",
     [

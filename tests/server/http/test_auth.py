@@ -47,6 +47,7 @@ def key_of(operator: httpx.Client, role: str) -> dict[str, str]:
     return {"authorization": f"Bearer {made.json()['key']}"}
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("role", list(Role))
 def test_roles(http: httpx.Client, operator: httpx.Client, room: str, role: Role) -> None:
     """A viewer reads, an operator changes, an admin does the rest; each may do what is below."""
@@ -73,6 +74,7 @@ def stranger(http: httpx.Client) -> Iterator[httpx.Client]:
         yield client
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize(
     "header", [None, "", "Bearer", "Basic YTpi", "wr_x", "Bearer wr_x", "bearer \xe4"]
 )
@@ -88,6 +90,7 @@ def test_strangers(stranger: httpx.Client, header: str | None) -> None:
     )
 
 
+@pytest.mark.attack
 def test_every_operator_route_needs_a_key(http: httpx.Client) -> None:
     """No path under /v1/admin answers a stranger, whatever the method or the body."""
     paths = http.get("/openapi.json").json()["paths"]
@@ -101,6 +104,7 @@ def test_every_operator_route_needs_a_key(http: httpx.Client) -> None:
             assert {"401", "403", "429", "503"} <= set(operation["responses"])
 
 
+@pytest.mark.attack
 def test_a_revoked_key_ends(stranger: httpx.Client, operator: httpx.Client) -> None:
     """A revoked key is refused soon after."""
     shown = key_of(operator, "viewer")
@@ -120,6 +124,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield server
 
 
+@pytest.mark.attack
 def test_bad_keys_are_limited_by_address(limited: Serving, operator: httpx.Client) -> None:
     """After ten bad keys an address must wait; a good key from there, and others, need not."""
     good = {"authorization": operator.headers["authorization"], "x-forwarded-for": "192.0.2.1"}

@@ -193,6 +193,7 @@ async def test_good_requests(site: Site, name: str) -> None:
         assert b"content-length" not in reply
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("name", MALFORMED)
 async def test_malformed_requests(site: Site, name: str) -> None:
     """A problem and the end; neither it nor what is hidden in it is answered."""
@@ -203,6 +204,7 @@ async def test_malformed_requests(site: Site, name: str) -> None:
     assert [] == site.seen
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("name", ODD)
 async def test_odd_requests(site: Site, name: str) -> None:
     """Each is one request, and nothing that is hidden in it is another."""
@@ -217,6 +219,7 @@ async def test_odd_requests(site: Site, name: str) -> None:
     assert [PATH] == [seen.partition(" ")[2] for seen in site.seen]
 
 
+@pytest.mark.attack
 async def test_a_bad_request_behind_good_ones(site: Site) -> None:
     """What came before it is answered first."""
     assert [200, 200, 400] == statuses(await site.ask(LANE + PLAIN + b"nonsense\r\n\r\n" + LANE))
@@ -305,6 +308,7 @@ def peer_of(writer: asyncio.StreamWriter) -> tuple[str, int]:
     return host, port
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("times", [1, 1_000])
 async def test_a_client_that_asks_and_does_not_read(site: Site, times: int) -> None:
     """However much it asks for, one answer is kept for it, and it is cut off as soon."""
@@ -328,6 +332,7 @@ def late(site: Site, seconds: float) -> None:
     site.connections.sweep(time.monotonic())
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize(
     ("sent", "status"),
     [
@@ -354,6 +359,7 @@ async def test_slow_clients_are_cut(site: Site, sent: bytes, status: list[int]) 
     writer.close()
 
 
+@pytest.mark.attack
 async def test_one_address_gets_half(site: Site) -> None:
     """The 21st connection of an address is told so; nearly full, idle ones make room."""
     opened = [await asyncio.open_connection("127.0.0.1", site.port) for _ in range(21)]

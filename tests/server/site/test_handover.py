@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.attacks import tried
 from tests.support.serving import Serving
 
 
@@ -64,6 +65,7 @@ def test_a_code_is_worth_nothing_once_its_session_has_ended(
     assert (410, "session_over") == (refused.status_code, refused.json()["code"])
 
 
+@pytest.mark.attack
 async def test_redeemed_a_hundred_times_at_once(
     served: Serving, http: httpx.Client, room: str
 ) -> None:
@@ -74,8 +76,10 @@ async def test_redeemed_a_hundred_times_at_once(
         tries = [many.post("/v1/redeem", json={"code": code}) for _ in range(100)]
         answers = await asyncio.gather(*tries)
     assert [200] + [410] * 99 == sorted(answer.status_code for answer in answers)
+    tried(100)
 
 
+@pytest.mark.attack
 def test_no_code_for_who_waits(http: httpx.Client, room: str) -> None:
     """A ticket that waits, is forged or has gone gets no code."""
     for _ in range(2):
@@ -90,6 +94,7 @@ def test_no_code_for_who_waits(http: httpx.Client, room: str) -> None:
     assert 410 == hand_off(http, waits).status_code
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("code", ["", "x", "x" * 64, "x" * 65, "\x00", "한"])
 def test_codes_that_never_were(http: httpx.Client, code: str) -> None:
     """What is no code of ours is refused without a guess at why."""
@@ -113,6 +118,7 @@ def test_renew_and_finish_by_pass(http: httpx.Client, operator: httpx.Client, ro
     assert (410, "session_over") == (over.status_code, over.json()["code"])
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("path", ["/v1/passes/renew", "/v1/passes/finish"])
 def test_without_a_good_pass(http: httpx.Client, room: str, path: str) -> None:
     """No pass, a forged one and a ticket are all 401."""
