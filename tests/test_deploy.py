@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import shutil
 import subprocess
 import tomllib
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.support.clock import open_engine
 from tests.support.programs import needed
+from tests.support.servers import Config, Server
 from waitroom import __version__
 from waitroom.rehearsal.scenario_file import read as read_scenario
 from waitroom.server.metrics.families import METRICS
 from waitroom.settings import SETTINGS, declared_rooms, load
+from waitroom.web.addresses import Proxies
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf-8")
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+DOCUMENTS: list[Any] = [
+    *yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text("utf-8")),
+]
 KINDS: dict[str, Any] = {
-    document["kind"]: document
-    for document in yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text("utf-8"))
+    document["kind"]: document for document in DOCUMENTS if document["kind"] != "NetworkPolicy"
+}
+POLICIES: dict[str, Any] = {
+    document["metadata"]["name"]: document["spec"]
+    for document in DOCUMENTS
+    if document["kind"] == "NetworkPolicy"
 }
 POD = KINDS["Deployment"]["spec"]["template"]["spec"]
 CONTAINER = POD["containers"][0]
@@ -144,6 +157,72 @@ def test_compose_keeps_everybody() -> None:
     assert (DEPLOY / COMPOSE["services"]["waitroom"]["build"]["context"] / "src").is_dir()
 
 
+@pytest.mark.attack
+def test_compose_believes_one_proxy() -> None:
+    """No other container can choose the address it is counted by: the gateway alone is believed."""
+    proxy = COMPOSE["services"]["waitroom"]["environment"]["WAITROOM_PROXIES"]
+    (front,) = COMPOSE["networks"]["front"]["ipam"]["config"]
+    assert ip_address(proxy) in ip_network(front["subnet"])
+    assert proxy == front["gateway"]
+    proxies = Proxies([proxy], "proxies")
+    assert "203.0.113.9" == proxies.visitor(proxy, "203.0.113.9")
+    for neighbour in ("172.30.17.3", "172.17.0.2", "10.0.0.7"):
+        assert neighbour == proxies.visitor(neighbour, "203.0.113.9")
+
+
+@pytest.mark.attack
+def test_compose_shows_valkey_to_waitroom_alone() -> None:
+    """Valkey has no published port and no way out, and only Waitroom is in its network."""
+    services = COMPOSE["services"]
+    assert "ports" not in services["valkey"]
+    assert ["backend"] == services["valkey"]["networks"]
+    assert COMPOSE["networks"]["backend"]["internal"] is True
+    inside = {name for name, service in services.items() if "backend" in service["networks"]}
+    assert {"valkey", "waitroom"} == inside
+
+
+@pytest.mark.attack
+def test_compose_starts_valkey_with_its_users(tmp_path: Path) -> None:
+    """Valkey takes the options and the file made by the commands in the head of compose.yaml."""
+    _follow_the_head(tmp_path)
+    words = COMPOSE["services"]["valkey"]["command"][1:]
+    options = dict(zip(words[::2], words[1::2], strict=True))
+    secret = options.pop("--aclfile").removeprefix("/run/secrets/")
+    users = tmp_path / "deploy" / COMPOSE["secrets"][secret]["file"]
+    config: dict[str, Config] = {name.lstrip("-"): value for name, value in options.items()}
+    server = Server("valkey", tmp_path / "s", config | {"aclfile": str(users)})
+    env = (users.parent / "waitroom.env").read_text("utf-8")
+    (url,) = re.findall(r"^WAITROOM_REDIS_URL=(.+)$", env, re.M)
+    server.start()
+    try:
+        assert server.command("GET", "wr:keys").startswith(b"-NOAUTH")
+        assert () == asyncio.run(_rooms(url.replace("valkey:6379", f"127.0.0.1:{server.port}")))
+    finally:
+        server.stop()
+
+
+def _follow_the_head(folder: Path) -> None:
+    """Run the commands of the head of compose.yaml, except the one that needs Docker."""
+    (folder / "deploy").mkdir()
+    for name in ("waitroom.env.example", "valkey.acl.example"):
+        shutil.copy(DEPLOY / name, folder / "deploy")
+    text = (DEPLOY / "compose.yaml").read_text("utf-8")
+    lines = re.findall(r"^#   (.+)$", text.partition("\nname:")[0], re.M)
+    script = "\n".join(line for line in lines if not line.startswith("docker "))
+    subprocess.run([needed("bash"), "-euc", script], cwd=folder, timeout=20, check=True)
+
+
+async def _rooms(url: str) -> tuple[str, ...]:
+    async with open_engine(url) as engine:
+        return await engine.rooms()
+
+
+def test_files_with_secrets_are_not_kept() -> None:
+    """git leaves out what the commands make."""
+    ignored = (ROOT / ".gitignore").read_text("utf-8").splitlines()
+    assert {"/deploy/waitroom.env", "/deploy/valkey.acl"} <= set(ignored)
+
+
 def test_secrets_are_not_in_the_files() -> None:
     """Secrets come from a file that is not kept, and its example is empty."""
     assert "waitroom.env" == COMPOSE["services"]["waitroom"]["env_file"]
@@ -166,8 +245,8 @@ def test_the_secret_of_the_example_is_refused() -> None:
 
 
 def test_kubernetes_has_every_part() -> None:
-    """Deployment, Service, budget, Secret and ConfigMap, for the same pods."""
-    kinds = {"ConfigMap", "Secret", "Deployment", "Service", "PodDisruptionBudget"}
+    """Deployment, Service, Ingress, budget, Secret and ConfigMap, for the same pods."""
+    kinds = {"ConfigMap", "Secret", "Deployment", "Service", "Ingress", "PodDisruptionBudget"}
     assert kinds == set(KINDS)
     labels = KINDS["Deployment"]["spec"]["template"]["metadata"]["labels"]
     assert labels == KINDS["Service"]["spec"]["selector"]
@@ -209,6 +288,35 @@ def test_pods_have_no_rights() -> None:
     assert own["allowPrivilegeEscalation"] is False
     assert ["ALL"] == own["capabilities"]["drop"]
     assert {"cpu", "memory"} == set(CONTAINER["resources"]["requests"])
+
+
+def test_the_ingress_opens_what_the_crowd_needs() -> None:
+    """Operators, gates and numbers are not in the Ingress."""
+    (rule,) = KINDS["Ingress"]["spec"]["rules"]
+    paths = [entry["path"] for entry in rule["http"]["paths"]]
+    assert ["/v1/rooms", "/rooms", "/static", "/waitroom.js", "/.well-known/jwks.json"] == paths
+    services = {entry["backend"]["service"]["name"] for entry in rule["http"]["paths"]}
+    assert {KINDS["Service"]["metadata"]["name"]} == services
+
+
+def test_policies_name_who_may_connect() -> None:
+    """Waitroom's pods reach Valkey and nobody else does; no policy lets everybody in."""
+    pods = KINDS["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    assert pods == POLICIES["waitroom"]["podSelector"]["matchLabels"]
+    (valkey,) = POLICIES["waitroom-valkey"]["ingress"]
+    assert [{"podSelector": {"matchLabels": pods}}] == valkey["from"]
+    assert [{"protocol": "TCP", "port": 6379}] == valkey["ports"]
+    for policy in POLICIES.values():
+        assert ["Ingress"] == policy["policyTypes"]
+        assert policy["podSelector"]
+        for peer in (peer for rule in policy["ingress"] for peer in rule["from"]):
+            assert any(selector for selector in peer.values()), peer
+
+
+def test_kubernetes_believes_no_range() -> None:
+    """The example of a proxy is one address that nobody has, so that forgetting it is harmless."""
+    config = tomllib.loads(KINDS["ConfigMap"]["data"]["waitroom.toml"])
+    assert ip_address(config["waitroom"]["proxies"]) in ip_network("192.0.2.0/24")
 
 
 # Prometheus and Grafana ----------------------------------------------------------------------
