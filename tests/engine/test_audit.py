@@ -1,13 +1,15 @@
-"""The audit log: newest first, paged, by room, capped."""
+"""The audit log: newest first, paged, by room, kept for so many days, capped."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from waitroom.engine import Engine, keys
-from waitroom.engine.audit import KEPT, Entry
+from waitroom.engine import audit as audit_log
+from waitroom.engine.audit import MOST, SIGN_IN, Audit, Entry, Log
 from waitroom.errors import InvalidInput
 
 
@@ -54,17 +56,80 @@ async def test_pages_go_back(engine: Engine, room: str) -> None:
     assert f"{room}-other" == newest.entries[0].room
 
 
-async def test_it_is_capped(engine: Engine, room: str) -> None:
-    """It stays near its limit, however much is done; an entry of ours never grows large."""
-    audit = engine.audit
+async def test_it_is_capped(engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays near its limit, however much is done."""
+    monkeypatch.setitem(MOST, Log.ACTIONS, 1_000)
     pipe = engine.backend.client.pipeline(transaction=False)
-    for _ in range(KEPT + 500):
+    for _ in range(1_500):
         pipe.xadd(keys.AUDIT, {"other": "x"})
     await pipe.execute()
-    await audit.append(entry(room, text="x" * 20_000))
-    assert KEPT + 200 >= await engine._runner.command("XLEN", keys.AUDIT)
-    (read,) = (await audit.page(room=room)).entries
-    assert ["cut"] == list(read.detail)
+    await engine.audit.append(entry(room))
+    assert 1_200 >= await engine._runner.command("XLEN", keys.AUDIT)
+    (read,) = (await engine.audit.page(room=room)).entries
+    assert {"number": 0} == read.detail
+
+
+async def test_long_entries_keep_every_field(engine: Engine, room: str) -> None:
+    """No entry grows large, and nobody hides one field behind the length of another."""
+    await engine.audit.append(entry(room, text="x" * 20_000, many=["y"] * 9_000, capacity=7))
+    (read,) = (await engine.audit.page(room=room)).entries
+    assert {"number": 0, "text": "x" * 40 + "…", "many": ["y"] * 20, "capacity": 7} == read.detail
+    await engine.audit.append(entry(room, **{f"field-{n}": n for n in range(1_000)}))
+    assert ["cut"] == list((await engine.audit.page(room=room)).entries[0].detail)
+
+
+@pytest.mark.attack
+async def test_sign_ins_push_no_action_out(
+    engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often somebody signs in, what was done stays in the log, and sign-ins are bounded."""
+    monkeypatch.setitem(MOST, Log.SIGN_INS, 200)
+    await engine.audit.append(entry(room))
+    before = await engine._runner.command("XLEN", keys.AUDIT)
+    for _ in range(450):
+        await engine.audit.append(replace(entry(room), action=SIGN_IN))
+    assert before == await engine._runner.command("XLEN", keys.AUDIT)
+    assert ["room.change"] == [read.action for read in (await engine.audit.page(room=room)).entries]
+    signed_in = (await engine.audit.page(room=room, limit=500, log=Log.SIGN_INS)).entries
+    assert {SIGN_IN} == {read.action for read in signed_in}
+    assert 300 >= len(signed_in)
+
+
+async def test_old_entries_go(engine: Engine, room: str) -> None:
+    """With `days`, what is older goes with the next entry; without, nothing goes by its age."""
+    for number in range(450):
+        await engine.audit.append(entry(room, number))
+    full = await engine._runner.command("XLEN", keys.AUDIT)
+    await Audit(engine._runner, days=1).append(entry(room))
+    assert full + 1 == await engine._runner.command("XLEN", keys.AUDIT)
+    await Audit(engine._runner, days=0).append(entry(room))
+    assert 200 >= await engine._runner.command("XLEN", keys.AUDIT)
+
+
+async def test_a_room_without_entries_is_looked_for_within_bounds(
+    engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One page reads a bounded part of the log; the cursor goes on behind it."""
+    monkeypatch.setattr(audit_log, "_PAGES", 1)
+    await engine.audit.append(entry(room))
+    for number in range(510):
+        await engine.audit.append(entry(f"{room}-other", number))
+    page = await engine.audit.page(room=room)
+    assert () == page.entries
+    rest = await engine.audit.page(room=room, before=page.before)
+    assert [room] == [read.room for read in rest.entries]
+
+
+async def test_everything_since_a_moment(engine: Engine, room: str) -> None:
+    """All entries come in batches, oldest first, each once."""
+    first = await engine.audit.append(entry(room))
+    for number in range(1, 520):
+        await engine.audit.append(entry(room, number))
+    numbers: list[int] = []
+    async for batch in engine.audit.since(int(first.partition("-")[0])):
+        assert 500 >= len(batch)
+        numbers += [read.detail["number"] for read in batch if read.room == room]
+    assert [*range(520)] == numbers
 
 
 @pytest.mark.parametrize("before", ["", "x", "1-", "-1", "1-1\n", "(1-1"])

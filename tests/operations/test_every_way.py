@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import getpass
+import os
 import platform
+import pwd
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,11 +17,12 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.support.servers import Server
 from tests.support.serving import ADMIN_KEY, SECRET, Serving, serving
+from waitroom.engine.audit import Log
 
 ACTORS = {
     "api": ("settings", "settings", "admin", "127.0.0.1"),
     "page": ("settings", "settings", "admin", "127.0.0.1"),
-    "cli": ("cli", getpass.getuser(), "admin", platform.node()),
+    "cli": ("cli", pwd.getpwuid(os.getuid()).pw_name, "admin", platform.node()),
 }
 WEBHOOK = ("--webhook-url", "https://sms.example/k3y")
 PAUSED = {"mode": "paused"}
@@ -65,9 +67,9 @@ class Ways:
         return self.cli.text(*words, "--json")
 
     def log(self) -> list[dict[str, Any]]:
-        """Return the newest lines of the audit log."""
-        entries: list[dict[str, Any]] = self.api.get("/v1/admin/audit").json()["entries"]
-        return entries
+        """Return the newest lines of the audit log, and of the log of sign-ins."""
+        logs = [self.api.get("/v1/admin/audit", params={"log": log}) for log in Log]
+        return [entry for answer in logs for entry in answer.json()["entries"]]
 
 
 @pytest.fixture(scope="module")
@@ -280,14 +282,14 @@ ACTIONS: list[tuple[str, str, str, set[str], Callable[[Ways], Callable[[], str]]
         "kick by age",
         "api",
         "kick",
-        {"asked", "kicked", "state", "older_than_s", "newer_than_s"},
+        {"asked", "kicked", "tickets", "state", "older_than_s", "newer_than_s"},
         ready(lambda w: w.post(f"{w.path}/kick", newer_than_s=60) + second_of_two(w)),
     ),
     (
         "kick by age",
         "cli",
         "kick",
-        {"asked", "kicked", "state", "older_than_s", "newer_than_s"},
+        {"asked", "kicked", "tickets", "state", "older_than_s", "newer_than_s"},
         ready(lambda w: w.run("kick", w.room, "--state", "waiting", "--newer-than", "1m", "--yes")),
     ),
     (

@@ -16,6 +16,7 @@ from waitroom.cli.command import command, page, parameter, signature_with
 from waitroom.cli.commands import key, room
 from waitroom.cli.commands.admit import admit
 from waitroom.cli.commands.apply import apply
+from waitroom.cli.commands.audit import audit
 from waitroom.cli.commands.call import call
 from waitroom.cli.commands.demo import demo
 from waitroom.cli.commands.doctor import doctor
@@ -35,7 +36,7 @@ from waitroom.version import __version__
 
 _ORDER = (
     *("serve", "demo", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
-    *("key", "desk", "plan", "rehearse", "load", "doctor"),
+    *("audit", "key", "desk", "plan", "rehearse", "load", "doctor"),
 )
 
 
@@ -135,6 +136,7 @@ command(app, dashes=True)(call)
 command(app, dashes=True)(kick)
 command(app, "list")(list_)
 command(app)(stats)
+command(app)(audit)
 command(app)(plan)
 command(app)(rehearse)
 command(app, "load")(load_server)

@@ -7,9 +7,10 @@ every command has.
 from __future__ import annotations
 
 import asyncio
-import getpass
 import inspect
+import os
 import platform
+import pwd
 import re
 import secrets
 import signal
@@ -119,11 +120,14 @@ class _LateLog:
 
 
 def _actor() -> Actor:
-    """Return who types: whoever has a shell here may do everything."""
+    """Return who types: whoever has a shell here may do everything.
+
+    The system is asked, not the environment, in which anybody can write another's name.
+    """
     try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # a container may run under a number without a name
-        user = "unknown"
+        user = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container may run under a number without a name
+        user = f"uid {os.getuid()}"
     return Actor("cli", user, "admin", Way.CLI, platform.node())
 
 

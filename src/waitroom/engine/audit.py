@@ -1,14 +1,17 @@
-"""The audit log: who changed what, when and from where. Newest first; no secrets in it.
+"""The audit log: who changed what, when and from where. No secrets in it.
 
-Entries are numbered by the server's clock. After a lost reply an entry may appear twice. Entries
-are lost only with the server's data; the process log has every entry too.
+Entries are numbered by the server's clock. After a lost reply an entry may appear twice. An entry
+is kept for `audit_days`, unless more than `MOST` come after it; then only the process log has it.
+Sign-ins have a stream of their own, so that nobody can push actions out by signing in.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from waitroom.engine import keys
@@ -16,10 +19,32 @@ from waitroom.engine.inputs import check_count
 from waitroom.engine.runner import Runner
 from waitroom.errors import InvalidInput
 
-KEPT = 10_000
+SIGN_IN = "sign_in"
+"""The action of whoever signs in to a page."""
+
+LONGEST_ENTRY = 8_000
+"""Characters of an entry; details that are longer are shortened, and the process log has them."""
+
 _PAGE = 500
+_PAGES = 20
+"""So many pages are read for one page of a room: a room without entries costs no more."""
+
+_DAY_MS = 86_400_000
 _CURSOR = re.compile(r"\d{1,16}-\d{1,16}", re.ASCII)
-_MOST_DETAIL = 8_000
+_SHORT_TEXT = 40
+_SHORT_LIST = 20
+
+
+class Log(StrEnum):
+    """The two streams: what somebody did, and who signed in."""
+
+    ACTIONS = "actions"
+    SIGN_INS = "sign_ins"
+
+
+_KEYS = {Log.ACTIONS: keys.AUDIT, Log.SIGN_INS: keys.SIGN_INS}
+MOST = {Log.ACTIONS: 200_000, Log.SIGN_INS: 50_000}
+"""Most entries of a stream: usual ones take 70 MB and 10 MB of the server's memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,62 +67,105 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """A page of the log, newest first; `before` is the cursor of the next one, None on the last."""
+    """A page of the log, newest first; `before` is the cursor of the next one, None on the last.
+
+    A page of one room may be short, or empty, although another one follows.
+    """
 
     entries: tuple[Entry, ...]
     before: str | None
 
 
 class Audit:
-    """The log of one server."""
+    """The log of one server; with `days`, what is older goes when something is written."""
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, days: int | None = None) -> None:
         self._runner = runner
+        self._days = days
 
     async def append(self, entry: Entry) -> str:
         """Write an entry; return its id."""
-        text = json.dumps(_document(entry), ensure_ascii=False)
-        if len(text) > _MOST_DETAIL:
-            text = json.dumps(_document(entry, detail={"cut": len(text)}), ensure_ascii=False)
+        log = Log.SIGN_INS if entry.action == SIGN_IN else Log.ACTIONS
         reply = await self._runner.command(
-            "XADD", keys.AUDIT, "MAXLEN", "~", KEPT, "*", "entry", text
+            "XADD", _KEYS[log], "MAXLEN", "~", MOST[log], "*", "entry", _text(entry)
         )
-        return str(reply.decode())
+        entry_id = str(reply.decode())
+        if self._days is not None:  # `~` drops whole nodes only: cheap, and never too early
+            oldest_ms = int(entry_id.partition("-")[0]) - self._days * _DAY_MS
+            await self._runner.command("XTRIM", _KEYS[log], "MINID", "~", max(0, oldest_ms))
+        return entry_id
 
     async def get(self, entry_id: str) -> Entry | None:
-        """Return one entry, if it is still kept."""
+        """Return one action, if it is still kept."""
         if not _CURSOR.fullmatch(entry_id):
             return None
         raw = await self._runner.command("XRANGE", keys.AUDIT, entry_id, entry_id)
         return _entry(raw[0]) if raw else None
 
     async def page(
-        self, *, before: str | None = None, limit: int = 50, room: str | None = None
+        self,
+        *,
+        before: str | None = None,
+        limit: int = 50,
+        room: str | None = None,
+        log: Log = Log.ACTIONS,
     ) -> AuditPage:
         """Return entries older than `before`, of all rooms or of one."""
         check_count("limit", limit, _PAGE)
         if before is not None and not _CURSOR.fullmatch(before):
             raise InvalidInput("before", "must be the cursor of an earlier page")
         kept: list[Entry] = []
-        top = f"({before}" if before else "+"
-        while len(kept) <= limit:
-            raw = await self._runner.command("XREVRANGE", keys.AUDIT, top, "-", "COUNT", _PAGE)
+        for _ in range(_PAGES):
+            top = f"({before}" if before else "+"
+            raw = await self._runner.command("XREVRANGE", _KEYS[log], top, "-", "COUNT", _PAGE)
             entries = [entry for line in raw if (entry := _entry(line)) is not None]
             kept += [entry for entry in entries if room is None or entry.room == room]
+            if len(kept) > limit:
+                return AuditPage(tuple(kept[:limit]), kept[limit - 1].id)
             if len(raw) < _PAGE:
-                break
-            top = f"({raw[-1][0].decode()}"
-        more = len(kept) > limit
-        return AuditPage(tuple(kept[:limit]), kept[limit - 1].id if more else None)
+                return AuditPage(tuple(kept), None)
+            before = raw[-1][0].decode()
+        return AuditPage(tuple(kept), before)
+
+    async def since(
+        self, since_ms: int = 0, *, log: Log = Log.ACTIONS
+    ) -> AsyncIterator[tuple[Entry, ...]]:
+        """Yield all entries from a moment on, oldest first, up to 500 at a time."""
+        bottom = f"{max(0, since_ms)}-0"
+        while True:
+            raw = await self._runner.command("XRANGE", _KEYS[log], bottom, "+", "COUNT", _PAGE)
+            yield tuple(entry for line in raw if (entry := _entry(line)) is not None)
+            if len(raw) < _PAGE:
+                return
+            bottom = f"({raw[-1][0].decode()}"
 
 
-def _document(entry: Entry, **instead: Any) -> dict[str, Any]:
+def _text(entry: Entry) -> str:
+    """Return an entry as JSON; one that is too long keeps all its fields, but shortened."""
+    for detail in (entry.detail, _short(entry.detail)):
+        text = json.dumps(_document(entry, detail), ensure_ascii=False)
+        if len(text) <= LONGEST_ENTRY:
+            return text
+    return json.dumps(_document(entry, {"cut": len(text)}), ensure_ascii=False)
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _short(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_short(inner) for inner in value[:_SHORT_LIST]]
+    if isinstance(value, str) and len(value) > _SHORT_TEXT:
+        return f"{value[:_SHORT_TEXT]}…"
+    return value
+
+
+def _document(entry: Entry, detail: dict[str, Any]) -> dict[str, Any]:
     return {
         "key": [entry.key_id, entry.key_name, entry.role],
         "way": entry.way,
         "action": entry.action,
         "room": entry.room,
-        "detail": instead.get("detail", entry.detail),
+        "detail": detail,
         "address": entry.address,
     }
 

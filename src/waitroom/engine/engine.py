@@ -66,6 +66,7 @@ class Engine:
         clock: Clock | None = None,
         patience_s: float | None = None,
         admin_key: str | None = None,
+        audit_days: int | None = None,
     ) -> None:
         self.backend = backend
         self.ring = ring
@@ -75,7 +76,7 @@ class Engine:
         self._crowd = Crowd(self._runner, ring)
         self._lines = Lines(self._runner)
         self.api_keys = ApiKeys(self._runner, bootstrap=admin_key)
-        self.audit = Audit(self._runner)
+        self.audit = Audit(self._runner, audit_days)
         self.declared = Declared(self._runner)
         self.handoffs = Handoffs(self._runner)
 
@@ -91,17 +92,26 @@ class Engine:
         patience_s: float | None = None,
         clock: Clock | None = None,
         admin_key: str | None = None,
+        audit_days: int | None = None,
     ) -> Self:
         """Connect to the server of `url`, or start one in `data_dir`.
 
         A call gives up after `timeout_s` without an answer, and is tried again: three times, or
         as long as `patience_s` have not passed. The first connection may take `connect_timeout_s`,
         two seconds unless `timeout_s` is longer. `admin_key` is an API key that the settings give.
+        With `audit_days`, older entries of the audit log go when something is written to it.
         """
         first_s = max(timeout_s, _CONNECT_S) if connect_timeout_s is None else connect_timeout_s
         backend = await connect(url, data_dir, timeout_s, connect_timeout_s=first_s)
         try:
-            return cls(backend, ring, clock=clock, patience_s=patience_s, admin_key=admin_key)
+            return cls(
+                backend,
+                ring,
+                clock=clock,
+                patience_s=patience_s,
+                admin_key=admin_key,
+                audit_days=audit_days,
+            )
         except BaseException:  # the admin key is malformed
             await backend.aclose()
             raise

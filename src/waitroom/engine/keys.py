@@ -9,7 +9,10 @@ KEYS = "wr:keys"
 """HASH of API keys: id → JSON with the hash of its secret, role, name and when it was made."""
 
 AUDIT = "wr:audit"
-"""STREAM of what operators did, capped."""
+"""STREAM of what operators did; trimmed by age, and capped."""
+
+SIGN_INS = "wr:sign-ins"
+"""STREAM of who signed in to a page; trimmed by age, and capped."""
 
 HANDOFF = "wr:handoff:"
 """STRING, by the hash of a one-time code: the session that it hands to another host; expires."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from waitroom.engine import Engine
+from waitroom.engine.audit import LONGEST_ENTRY
 from waitroom.models import Page, State
 from waitroom.operations.selection import Selection, pages
-from waitroom.operations.trail import Trail
+from waitroom.operations.trail import UNCERTAIN, Trail
 
-_LISTED_IDS = 20
+_IDS_LENGTH = LONGEST_ENTRY * 3 // 4  # the rest is for who did it, where and when
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,8 @@ async def admit(
     op_id: str | None = None,
 ) -> Called:
     """Call the first `count` people, as far as there is room for them."""
-    called = await engine.admit(room, count, force=force, op_id=op_id)
+    doing = engine.admit(room, count, force=force, op_id=trail.op_id("admit", op_id))
+    called = await trail.attempt("admit", room, doing, count=count, force=force)
     entry_id = await trail.record("admit", room, count=count, called=called, force=force)
     return Called(called, entry_id=entry_id)
 
@@ -57,7 +61,8 @@ async def call(
     op_id: str | None = None,
 ) -> Called:
     """Call one ticket, wherever it stands."""
-    until_ms = await engine.call(room, ticket_id, force=force, op_id=op_id)
+    doing = engine.call(room, ticket_id, force=force, op_id=trail.op_id("call", op_id))
+    until_ms = await trail.attempt("call", room, doing, ticket=ticket_id, force=force)
     entry_id = await trail.record("call", room, ticket=ticket_id, force=force)
     return Called(1, until_ms, entry_id)
 
@@ -66,11 +71,9 @@ async def kick(
     engine: Engine, trail: Trail, room: str, ticket_ids: Sequence[str], *, op_id: str | None = None
 ) -> Kicked:
     """Remove named tickets, wherever they are."""
-    asked = len(ticket_ids)
-    kicked = await engine.kick(room, ticket_ids, op_id=op_id)
-    listed = list(ticket_ids[:_LISTED_IDS])
-    entry_id = await trail.record("kick", room, asked=asked, kicked=kicked, tickets=listed)
-    return Kicked(asked, kicked, entry_id=entry_id)
+    op_id = trail.op_id("kick", op_id)
+    kicked, entry_id = await _kick(engine, trail, room, ticket_ids, {}, op_id)
+    return Kicked(len(ticket_ids), kicked, entry_id=entry_id)
 
 
 async def kick_selected(
@@ -89,26 +92,81 @@ async def kick_selected(
     may be inside by now. Places of called or inside people are given away as soon as they are
     free, so these are read first, and the newcomers are spared.
     """
+    ages = {"older_than_s": selection.older_ms, "newer_than_s": selection.newer_ms}
+    detail: dict[str, Any] = {"state": selection.state}
+    detail |= {name: None if ms is None else ms / 1000 for name, ms in ages.items()}
     selected = pages(engine, room, selection, now_ms, most=most)
     if selection.state is not State.WAITING:
         selected = _at_once([page async for page in selected])
-    asked, kicked, more = 0, 0, False
+    asked, kicked, more, entry_id = 0, 0, False, ""
+    async for page in selected:
+        more = page.after is not None
+        if not page.tickets:
+            continue
+        ids = [ticket.id for ticket in page.tickets]
+        gone, entry_id = await _kick(engine, trail, room, ids, detail)
+        asked, kicked = asked + len(ids), kicked + gone
+        on_page(len(ids))
+    if not asked:
+        entry_id = await _record_kick(trail, room, (), 0, detail)
+    return Kicked(asked, kicked, more, entry_id)
+
+
+async def _kick(
+    engine: Engine,
+    trail: Trail,
+    room: str,
+    ticket_ids: Sequence[str],
+    detail: dict[str, Any],
+    op_id: str | None = None,
+) -> tuple[int, str]:
+    """Remove tickets and record each of them; return how many went, and the last entry's id."""
+    kicked: int | None = None
     try:
-        async for page in selected:
-            kicked += await engine.kick(room, [ticket.id for ticket in page.tickets])
-            asked, more = asked + len(page.tickets), page.after is not None
-            on_page(len(page.tickets))
-    finally:  # whoever was removed before an error is in the log, too
-        ages = {"older_than_s": selection.older_ms, "newer_than_s": selection.newer_ms}
+        kicked = await engine.kick(room, ticket_ids, op_id=op_id)
+    except UNCERTAIN:
+        await _record_kick(trail, room, ticket_ids, kicked, detail)
+        raise
+    return kicked, await _record_kick(trail, room, ticket_ids, kicked, detail)
+
+
+async def _record_kick(
+    trail: Trail,
+    room: str,
+    ticket_ids: Sequence[str],
+    kicked: int | None,
+    detail: dict[str, Any],
+) -> str:
+    """Record all ids, in several entries where they do not fit into one; None is not known."""
+    parts, entry_id = list(_parts(ticket_ids)), ""
+    for number, part in enumerate(parts, 1):
+        which = {"part": number, "parts": len(parts)} if len(parts) > 1 else {}
+        doubt = {"outcome": "unknown"} if kicked is None else {}
         entry_id = await trail.record(
             "kick",
             room,
-            asked=asked,
+            asked=len(ticket_ids),
             kicked=kicked,
-            state=selection.state,
-            **{name: None if ms is None else ms / 1000 for name, ms in ages.items()},
+            tickets=part,
+            **detail,
+            **which,
+            **doubt,
         )
-    return Kicked(asked, kicked, more, entry_id)
+    return entry_id
+
+
+def _parts(ticket_ids: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the ids in lists that fit into an entry each; one empty list for nobody."""
+    part: list[str] = []
+    space = _IDS_LENGTH
+    for ticket_id in ticket_ids:
+        length = len(json.dumps(ticket_id)) + 2
+        if part and length > space:
+            yield part
+            part, space = [], _IDS_LENGTH
+        part.append(ticket_id)
+        space -= length
+    yield part
 
 
 async def _at_once(read: list[Page]) -> AsyncIterator[Page]:

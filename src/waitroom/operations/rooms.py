@@ -38,7 +38,10 @@ async def change(
     """
     if not changes:
         raise InvalidInput("policy", "give at least one field to change")
-    changed = await engine.configure(room, version=version, op_id=op_id, **changes)
+    op_id = trail.op_id("room.change", op_id)
+    doing = engine.configure(room, version=version, op_id=op_id, **changes)
+    new = {name: _cut(value) for name, value in changes.items()}
+    changed = await trail.attempt("room.change", room, doing, new=new)
     if not changed.fields:  # set to what it was, or a repeated call: nothing changed
         return changed, ""
     fields = {
@@ -50,7 +53,8 @@ async def change(
 
 async def clear(engine: Engine, trail: Trail, room: str, *, op_id: str | None = None) -> int:
     """Empty a room and refuse its tickets from now on; return how many it held."""
-    cleared = await engine.clear(room, op_id=op_id)
+    doing = engine.clear(room, op_id=trail.op_id("room.clear", op_id))
+    cleared = await trail.attempt("room.clear", room, doing)
     await trail.record("room.clear", room, cleared=cleared)
     return cleared
 
@@ -65,7 +69,7 @@ async def drop(engine: Engine, trail: Trail, room: str) -> bool:
         people = {}
     else:
         people = {"waiting": stats.waiting, "called": stats.called, "inside": stats.inside}
-    dropped = await engine.drop(room)
+    dropped = await trail.attempt("room.drop", room, engine.drop(room), people=people)
     if people and not dropped:  # somebody else was faster
         raise UnknownRoom(room)
     await trail.record("room.drop", room, people=people)

@@ -1,16 +1,23 @@
-"""The audit trail: who acts, by which way, and one line per action in both logs. No secrets."""
+"""The audit trail: who acts, by which way, and each action in both logs. No secrets."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import logging
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from waitroom.engine.audit import Entry
-from waitroom.errors import WaitroomError
+from waitroom.errors import BackendUnavailable, WaitroomError
+
+UNCERTAIN = (BackendUnavailable, asyncio.CancelledError)
+"""After these an action may have been done or not: its reply was lost, or nobody waited for it."""
 
 _LOG = logging.getLogger("waitroom.audit")
+_Outcome = TypeVar("_Outcome")
 
 
 class Way(StrEnum):
@@ -71,6 +78,27 @@ class Trail:
 
     log: Log
     actor: Actor
+
+    def op_id(self, action: str, given: str | None) -> str | None:
+        """Return the id of an operation that only this actor can repeat, for this action alone.
+
+        Otherwise whoever guesses another's id would get their answer, or do nothing in their place.
+        """
+        if given is None:
+            return None
+        text = f"{self.actor.id}:{action}:{given}"
+        data = text.encode(errors="surrogateescape")
+        return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+    async def attempt(
+        self, action: str, room: str, doing: Awaitable[_Outcome], **detail: Any
+    ) -> _Outcome:
+        """Await an action, for the caller to record; record it here if nobody knows its outcome."""
+        try:
+            return await doing
+        except UNCERTAIN:
+            await self.record(action, room, **detail, outcome="unknown")
+            raise
 
     async def record(self, action: str, room: str | None = None, **detail: Any) -> str:
         """Write what was done to the audit log and to the process log; return the entry's id.

@@ -55,6 +55,7 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
         patience_s=settings.answer_within_s,
         connect_timeout_s=max(CONNECT_S, settings.timeout_s),
         admin_key=settings.admin_key,
+        audit_days=settings.audit_days,
     )
     async with engine:
         if settings.config is not None:

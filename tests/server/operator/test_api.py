@@ -325,3 +325,28 @@ def test_nobody_reads_a_draw(
     assert ids == re.findall(r"<td><code>([\w-]+)</code>", text)
     assert "nobody sees the order" in text
     assert 403 == page.get(f"/admin/rooms/{room}/tickets?older=60").status_code
+
+
+@pytest.mark.attack
+def test_an_op_id_is_of_its_key(http: httpx.Client, operator: httpx.Client, room: str) -> None:
+    """Whoever guesses the op_id of another key neither gets its answer nor keeps it from acting."""
+    join(http, room, 6)
+    made = operator.post("/v1/admin/keys", json={"name": "other", "role": "operator"}).json()
+    theirs = {"authorization": f"Bearer {made['key']}"}
+    body = {"count": 1, "force": True, "op_id": "doors"}
+    calls = [operator.post(at(room, "/admit"), json=body, headers=theirs) for _ in range(2)]
+    assert [3, 3] == [answer.json()["waiting"] for answer in calls]
+    assert {"called": 1, "waiting": 2} == operator.post(at(room, "/admit"), json=body).json()
+
+
+@pytest.mark.attack
+def test_sign_ins_are_kept_apart(operator: httpx.Client, page: httpx.Client, room: str) -> None:
+    """Who signs in stands in a log of its own, on the page too, where it pushes nothing out."""
+    operator.patch(at(room), json={"policy": {"capacity": 9}}).raise_for_status()
+    actions = operator.get("/v1/admin/audit").json()["entries"]
+    assert "sign_in" not in {entry["action"] for entry in actions}
+    signed_in = operator.get("/v1/admin/audit", params={"log": "sign_ins"}).json()["entries"]
+    assert {"sign_in"} == {entry["action"] for entry in signed_in}
+    assert "Signed in" not in page.get("/admin/audit").text
+    assert "Signed in" in page.get("/admin/audit?log=sign_ins").text
+    assert 422 == operator.get("/v1/admin/audit", params={"log": "x"}).status_code

@@ -60,6 +60,11 @@ def test_deeds_in_words() -> None:
     for detail, words in ((aged, "how long"), (whole, "of the state “Inside”")):
         entry = Entry(key_id="k", key_name="n", role="admin", action="kick", detail=detail)
         assert words in say.told(load_text("operator", "en"), entry)[0]
+    part = {"asked": 9, "kicked": 9, "tickets": ["a"], "part": 2, "parts": 3}
+    doubt = {"asked": 9, "kicked": None, "tickets": ["a"], "outcome": "unknown"}
+    for detail, words in ((part, "(2/3)"), (doubt, "not known")):
+        entry = Entry(key_id="k", key_name="n", role="admin", action="kick", detail=detail)
+        assert words in say.told(load_text("operator", "en"), entry)[0]
     unknown = Entry(key_id="k", key_name="n", role="admin", action="later", detail={})
     assert ["later"] == say.told(load_text("operator", "en"), unknown)
 

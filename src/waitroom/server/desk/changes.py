@@ -57,9 +57,9 @@ async def change_fields(
     return await stores.change(desk_of(server), trail_of(server, caller), old, given, version)
 
 
-def trail_of(server: Server, caller: HostCaller) -> Trail:
+def trail_of(server: Server, caller: HostCaller, way: Way | None = None) -> Trail:
     """Return the audit log, signed by whoever sends a request."""
-    way = Way.PAGE if caller.form_token else Way.API
+    way = way or (Way.PAGE if caller.form_token else Way.API)
     actor = Actor(caller.key_id, caller.name, caller.role or "host", way, caller.address)
     return Trail(server.audit, actor)
 

@@ -6,14 +6,13 @@ Times are Unix time with the unit in the name, as in the policy.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Response
 
 from waitroom.engine import MOST_SAMPLES
-from waitroom.engine.audit import AuditPage
+from waitroom.engine.audit import AuditPage, Log
 from waitroom.errors import InvalidInput, UnknownRoom, WaitroomError
 from waitroom.models import Policy, State, check_room_name, preset
 from waitroom.operations import api_keys, people, rooms
@@ -125,10 +124,9 @@ async def admit(
     server: Here, who: Operator, room: RoomName, body: m.Admit, repeat: Repeat = None
 ) -> m.Admitted:
     """Call the first people of the line by hand, as far as limits allow."""
-    op_id = _op_id(who, "admit", body.op_id, repeat)
     trail = _trail(server, who)
     called = await people.admit(
-        server.engine, trail, room, body.count, force=body.force, op_id=op_id
+        server.engine, trail, room, body.count, force=body.force, op_id=body.op_id or repeat
     )
     return m.Admitted(called=called.count, waiting=(await server.engine.stats(room)).waiting)
 
@@ -138,10 +136,9 @@ async def call(
     server: Here, who: Operator, room: RoomName, body: m.Call, repeat: Repeat = None
 ) -> m.Called:
     """Call one ticket by its id, wherever it stands."""
-    op_id = _op_id(who, "call", body.op_id, repeat)
     trail = _trail(server, who)
     called = await people.call(
-        server.engine, trail, room, body.ticket_id, force=body.force, op_id=op_id
+        server.engine, trail, room, body.ticket_id, force=body.force, op_id=body.op_id or repeat
     )
     return m.Called(ticket_id=body.ticket_id, enter_by_ms=called.until_ms)
 
@@ -156,8 +153,7 @@ async def kick(
         raise InvalidInput("ticket_ids", "give either ids, or older_than_s or newer_than_s")
     engine, trail = server.engine, _trail(server, who)
     if body.ticket_ids is not None:
-        op_id = _op_id(who, "kick", body.op_id, repeat)
-        kicked = await people.kick(engine, trail, room, body.ticket_ids, op_id=op_id)
+        kicked = await people.kick(engine, trail, room, body.ticket_ids, op_id=body.op_id or repeat)
     else:
         selection = Selection(State.WAITING, _ms(body.older_than_s), _ms(body.newer_than_s))
         now_ms = (await engine.stats(room)).now_ms
@@ -175,8 +171,9 @@ async def clear(
     check_room_name(room)
     if body.confirm != room:
         raise InvalidInput("confirm", "must repeat the room's name: nobody gets their place back")
-    op_id = _op_id(who, "clear", body.op_id, repeat)
-    cleared = await rooms.clear(server.engine, _trail(server, who), room, op_id=op_id)
+    cleared = await rooms.clear(
+        server.engine, _trail(server, who), room, op_id=body.op_id or repeat
+    )
     return m.Cleared(cleared=cleared)
 
 
@@ -235,9 +232,10 @@ async def audit(
     before: Annotated[str | None, Query(max_length=40)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     room: Annotated[str | None, Query(max_length=64)] = None,
+    log: Annotated[Log, Query(description="What was done, or who signed in.")] = Log.ACTIONS,
 ) -> m.AuditBody:
-    """Return who changed what, newest first."""
-    page: AuditPage = await server.audit.page(before=before, limit=limit, room=room)
+    """Return who changed what, newest first; of one room a page may be short, and others follow."""
+    page: AuditPage = await server.audit.page(before=before, limit=limit, room=room, log=log)
     return m.AuditBody(
         entries=[m.AuditLine.of(entry) for entry in page.entries], before=page.before
     )
@@ -272,14 +270,6 @@ def check_name(name: str) -> None:
 
 def _trail(server: Server, who: Who) -> Trail:
     return Trail(server.audit, Actor.of_key(who.key, Way.API, who.address))
-
-
-def _op_id(who: Who, action: str, given: str | None, header: str | None) -> str | None:
-    """Return the caller's `op_id`, or one of their Idempotency-Key that only they can repeat."""
-    if given is not None or header is None:
-        return given
-    text = f"{who.key.id}:{action}:{header}"
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _ms(seconds: float | None) -> int | None:

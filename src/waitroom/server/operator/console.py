@@ -12,10 +12,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request, Response
 
 from waitroom.credentials.roles import Role
-from waitroom.engine.audit import Entry
+from waitroom.engine.audit import Entry, Log
 from waitroom.errors import InvalidInput, WaitroomError
 from waitroom.models import Mode, State, check_room_name
-from waitroom.operations import people, rooms
+from waitroom.operations import people, rooms, sign_ins
 from waitroom.operations.trail import Actor, Trail, Way
 from waitroom.server.context import Here, Server
 from waitroom.server.http.auth import Who, address_of, who_is
@@ -60,7 +60,7 @@ async def sign_in(
         if (wait_s := getattr(error, "retry_after_s", None)) is not None:
             response.headers["retry-after"] = str(wait_s)
         return response
-    await _trail(server, who).record("sign_in")
+    await sign_ins.note(_trail(server, who))
     response = redirect("/admin")
     session.begin(server, request, response, who.key)
     return response
@@ -159,11 +159,16 @@ async def audit(
     request: Request,
     before: Annotated[str | None, Query(max_length=40)] = None,
     room: Annotated[str, Query(max_length=64)] = "",
+    log: Log = Log.ACTIONS,
 ) -> Response:
-    """Show who changed what."""
+    """Show who changed what, or who signed in."""
     page = await Page.of(server, request)
-    log = await server.audit.page(before=before, limit=_ENTRIES_PER_PAGE, room=room or None)
-    return page.html("operator/audit.html", log=log, room=room, before=before)
+    entries = await server.audit.page(
+        before=before, limit=_ENTRIES_PER_PAGE, room=room or None, log=log
+    )
+    return page.html(
+        "operator/audit.html", page=entries, room=room, before=before, log=log, logs=list(Log)
+    )
 
 
 # Changing -----------------------------------------------------------------------------------

@@ -89,6 +89,8 @@ def origin(text: Text, entry: Entry) -> str:
 def told(text: Text, entry: Entry) -> list[str]:
     """Say what somebody did, in one line or one per changed field."""
     detail = entry.detail
+    if detail.get("outcome") == "unknown":
+        return [text("outcome_unknown", action=entry.action)]
     if entry.action == "room.change":
         changed = detail.get("changed", {})
         return [
@@ -101,7 +103,9 @@ def told(text: Text, entry: Entry) -> list[str]:
             for name, pair in changed.items()
         ]
     key = "did_" + entry.action.replace(".", "_")
-    if entry.action == "kick" and "tickets" not in detail:
+    if entry.action == "sign_in" and "store" in detail:
+        key = "did_sign_in_store"
+    if entry.action == "kick" and "state" in detail:
         by_age = any(detail.get(name) is not None for name in ("older_than_s", "newer_than_s"))
         key = "did_kick_age" if by_age else "did_kick_state"
     if key not in text.words:
@@ -110,4 +114,5 @@ def told(text: Text, entry: Entry) -> list[str]:
     values |= {name: detail.get(name) or "" for name in _WORDS}
     values["state"] = text.words.get(detail.get("state", ""), "")
     values["fields"] = ", ".join(detail.get("changed") or detail.get("names") or ())
-    return [text(key, **values)]
+    part = f" ({detail['part']}/{detail['parts']})" if "parts" in detail else ""
+    return [text(key, **values) + part]

@@ -71,6 +71,7 @@ async def prepare(settings: Settings) -> None:
         ring,
         timeout_s=settings.timeout_s,
         admin_key=settings.admin_key,
+        audit_days=settings.audit_days,
     )
     async with engine:
         trail = Trail(engine.audit, CONFIG)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import httpx
+import pytest
 
 from tests.server.desk.conftest import Shop, open_shop
 from tests.server.desk.forms import hidden, sign_in
@@ -128,3 +129,13 @@ def test_a_change_of_the_store_is_audited(
     changes = [entry for entry in mine if entry["action"] == "store.change"]
     assert [("front tablet", "host")] == [(entry["key_name"], entry["role"]) for entry in changes]
     assert {"old": "open", "new": "paused"} == changes[0]["detail"]["changed"]["mode"]
+
+
+@pytest.mark.attack
+def test_a_sign_in_is_recorded(shop: Shop, http: httpx.Client, operator: httpx.Client) -> None:
+    """Which host signed in, and to which store, stands in the log of sign-ins."""
+    sign_in(shop, http)
+    entries = operator.get("/v1/admin/audit", params={"log": "sign_ins"}).json()["entries"]
+    (entry,) = [entry for entry in entries if entry["detail"].get("store") == shop.id]
+    assert ("sign_in", "host", "page") == (entry["action"], entry["role"], entry["way"])
+    assert shop.key.split("_")[1] == entry["key_id"]

@@ -21,6 +21,8 @@ from waitroom.desk.inputs import Wish
 from waitroom.desk.models import Action, Party, Source, StoreMode
 from waitroom.desk.record.host_keys import PREFIX, HostKey
 from waitroom.errors import InvalidInput, TooMany, Unauthorized, Unavailable, WaitroomError
+from waitroom.operations import sign_ins
+from waitroom.operations.trail import Way
 from waitroom.server.context import Here, Server
 from waitroom.server.desk import changes, requests, session
 from waitroom.server.desk import text as say
@@ -66,6 +68,7 @@ async def sign_in(
         reason = "limited" if isinstance(error, TooMany) else reason
         message = page.text(f"sign_in_{reason}")
         return page.html("desk/sign_in.html", status_of(error), store=shown, error=message)
+    await sign_ins.note(changes.trail_of(server, caller, Way.PAGE), store)
     response = redirect(f"/desk/{store}/host")
     session.begin(server, request, response, store, await _shown_key(server, key.strip()))
     return response
