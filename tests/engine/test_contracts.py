@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine, Settled, keys, policies, scripts
+from waitroom.engine.memory import REV_JUMP
 from waitroom.engine.protocol import refusals, replies
 from waitroom.engine.scripts import READS, SHARED, WANTS_MEMORY, Verb, lua, script
 from waitroom.models import POLICY_FIELDS, Mode, Policy, State, TicketView
@@ -222,6 +223,11 @@ def test_fields_of_meta(name: str) -> None:
     assert set(counted) <= set(table("COUNTERS"))
 
 
+def test_rev_jump() -> None:
+    """Python takes the same jump of `rev` for the sign of a loss."""
+    assert f"local REV_JUMP = {REV_JUMP} " in COMMON
+
+
 def test_names_do_not_clash() -> None:
     """No counter has the name of another field of meta: they share one hash."""
     names = [*table("META"), *table("COUNTERS")]
@@ -341,6 +347,7 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
         ("'create', 'update' or", "update"),
         ("update: the version", 1),
         ("restore: the epoch", ""),
+        ("restore: endings", ""),
     ],
     Verb.JOIN: lambda _: [("'1' = restore only", 0)],
     Verb.POLL: lambda s: [
@@ -446,7 +453,7 @@ async def test_policy_as_sent(scene: Scene) -> None:
     """A policy is sent by the names of its fields."""
     _, argv = await scene.sent(Verb.CONFIGURE)
     expected = policies.write((await scene.engine.room(scene.room)).policy)
-    assert expected == argv[FIRST_OWN + 2 :]
+    assert expected == argv[FIRST_OWN + 3 :]
 
 
 # Flags ----------------------------------------------------------------------------------------

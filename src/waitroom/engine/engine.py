@@ -348,6 +348,11 @@ class Engine:
             inputs.check_session(session)
         return await self._crowd.check_many(check_room_name(room), sessions)
 
+    async def has_ended(self, room: str, sid: int) -> bool:
+        """Tell whether a session is known to have ended before its time."""
+        done = room_key(check_room_name(room), "done")
+        return await self._runner.command("ZSCORE", done, sid) is not None
+
     # Operators and the ticker ---------------------------------------------------------------
 
     async def advance(self, room: str, most: int = MEMBERS_PER_SCRIPT) -> Advanced:

@@ -9,10 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from waitroom.engine.endings import Endings
 from waitroom.engine.protocol.replies import Head
 from waitroom.engine.told import Told
 from waitroom.models import BeforeOpen, Policy
 from waitroom.tickets import KeyRing
+
+REV_JUMP = 1_000_000
+"""By how much `rev` jumps when a room notices a loss; `_common.lua` has the same."""
 
 MEMORY_FIELDS = ("epoch", "rev", "watermark", "last")
 """Fields of `meta` that a process remembers."""
@@ -35,6 +39,12 @@ class RoomMemory:
     lost_since_s: float | None = None
     """Since when the room is known to be lost, while this process remembers no epoch of it."""
 
+    endings: Endings | None = None
+    """Whom this process took out last; most rooms have none."""
+
+    forgot: bool = False
+    """Whether the room has lost state since it was told of the endings."""
+
     positions: Told = field(default_factory=Told)
     """What people who wait were told last."""
 
@@ -50,11 +60,20 @@ class RoomMemory:
             # the policy is read again: this may be another room of the same name.
             self.epoch, self.rev, self.version = head.epoch, 0, 0
             self.positions.forget_all()
+            self.endings, self.forgot = None, False
         if head.epoch < self.epoch:
             return  # this reply was under way while the room was cleared
+        if self.endings is not None and head.rev - self.rev >= REV_JUMP:
+            self.forgot = True
         self.rev = max(self.rev, head.rev)
         self.watermark = max(self.watermark, head.watermark)
         self.last = max(self.last, head.last)
+
+    def note(self, endings: list[str]) -> None:
+        """Remember endings that this process brought about."""
+        if endings:
+            self.endings = self.endings or Endings()
+            self.endings.add(endings)
 
     def draw(self, ring: KeyRing, room: str) -> Callable[[str], int] | None:
         """Return the function that draws a ticket's place, if places of this room are drawn."""

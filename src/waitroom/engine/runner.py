@@ -87,6 +87,7 @@ class Runner:
                 head = replies.head(reply)
                 if head is not None:
                     memory.saw(head)
+                    memory.note(replies.endings(reply))
                     if verb is not Verb.DROP:
                         await self._follow_policy(room, memory, head)
                 if verb not in _QUIET:
@@ -205,24 +206,28 @@ class Runner:
     async def _follow_policy(self, room: str, memory: RoomMemory, head: Head) -> None:
         if head.version > memory.version:
             await self.load_policy(room, memory)
-        elif head.version < memory.version and memory.epoch == head.epoch:
-            await self._restore(room, memory)  # a failover lost the last change of the policy
+        elif memory.epoch == head.epoch and (head.version < memory.version or memory.forgot):
+            # A failover lost the last change of the policy, or endings that this process remembers.
+            await self._restore(room, memory)
 
     async def _restore(self, room: str, memory: RoomMemory) -> None:
-        """Write policy, epoch and watermark again. A second process changes nothing."""
+        """Write policy, epoch, watermark and endings again. A second process adds its endings."""
         if memory.policy is None:
             self.memories.pop(room, None)
             raise UnknownRoom(room)
         claim = 0 if memory.epoch else self._claim(room, memory, memory.policy)
-        call = calls.configure("restore", memory.version, memory.policy, claim)
         await self.command("SADD", keys.ROOMS, room)
-        reply = await self._send(room, call, None)
-        if reply.word == "unknown_room":
-            self.memories.pop(room, None)
-            raise UnknownRoom(room)
-        head = replies.head(reply)
-        if head is not None:
-            memory.saw(head)
+        batches = [*memory.endings.batches()] if memory.endings else [""]
+        for endings in batches:
+            call = calls.restore(memory.version, memory.policy, claim=claim, endings=endings)
+            reply = await self._send(room, call, None)
+            if reply.word == "unknown_room":
+                self.memories.pop(room, None)
+                raise UnknownRoom(room)
+            head = replies.head(reply)
+            if head is not None:
+                memory.saw(head)
+        memory.forgot = False
 
     def _claim(self, room: str, memory: RoomMemory, policy: Policy) -> int:
         """Return the highest epoch on a ticket for a room that nobody remembers; 0 = a new one.

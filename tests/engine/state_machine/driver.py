@@ -10,13 +10,15 @@ from typing import Any, ClassVar, TypeVar
 
 from hypothesis.stateful import RuleBasedStateMachine
 
-from tests.engine.state_machine.facts import Event, Facts, Step
+from tests.engine.state_machine.facts import FOREVER, Event, Facts, Step
 from tests.engine.state_machine.model import Model
 from tests.support.clock import SECRET, Clock
 from waitroom import errors
 from waitroom.engine import Engine, policies
 from waitroom.engine.connection.connect import connect
 from waitroom.engine.keys import ROOM_KEYS, ROOMS, room_key
+from waitroom.engine.memory import REV_JUMP
+from waitroom.engine.protocol import calls
 from waitroom.engine.protocol.replies import COUNTERS
 from waitroom.models import Policy
 from waitroom.tickets import KeyRing
@@ -122,6 +124,13 @@ class Driver(RuleBasedStateMachine):
         self, who: int, step: Step, act: Callable[[Engine], Awaitable[T]]
     ) -> T | errors.WaitroomError:
         """Let one engine act, and the model judge what came of it."""
+        self.end_again(who)
+        return self.judge(who, step, act)
+
+    def judge(
+        self, who: int, step: Step, act: Callable[[Engine], Awaitable[T]]
+    ) -> T | errors.WaitroomError:
+        """Let one engine make one call, and the model judge it."""
         engine, before, model = self.engines[who], self.facts, self.model
         memory = engine._runner.memory(ROOM)
         lost = not before.meta
@@ -163,7 +172,31 @@ class Driver(RuleBasedStateMachine):
         model.follow(step, after, fresh)
         self.take_policy(who)
         self.check_totals(step, before, after, lost)
+        self.check_endings(who)
         return answer
+
+    def check_endings(self, who: int) -> None:
+        """Nobody stands where this engine remembers that they were taken out, loss or not."""
+        endings = self.engines[who]._runner.memory(ROOM).endings
+        words = [] if endings is None else " ".join(endings.batches()).split()
+        for ticket_id, place in zip(words[::6], words[2::6], strict=True):
+            at = self.facts.waiting.get(ticket_id, FOREVER)
+            assert at > int(place) or ticket_id in self.facts.record, "back after its ending"
+
+    def end_again(self, who: int) -> None:
+        """Let an engine that is about to notice a loss take out whom it remembers as ended.
+
+        It does so in whichever call comes first. Here that is a poll of nobody, so that no rule has
+        to tell what it did itself from what came of the loss.
+        """
+        memory, meta = self.engines[who]._runner.memory(ROOM), self.facts.meta
+        if memory.endings is None or not meta or memory.epoch != meta["epoch"]:
+            return
+        if 0 <= meta["rev"] - memory.rev < REV_JUMP:
+            return
+        words = " ".join(memory.endings.batches()).split()
+        step = Step("end_again", frozenset(words[::6]))
+        self.judge(who, step, lambda e: e._runner.run(ROOM, calls.poll([], [])))
 
     def look_at_the_clock(self) -> None:
         """Let the model know the time, and whether the room has been open."""

@@ -94,6 +94,27 @@ def test_lost_sessions_come_back_while_the_room_holds(fragile: Serving, backend:
     assert 1 == inside(fragile, room)
 
 
+@pytest.mark.attack
+def test_who_was_removed_does_not_get_in_by_a_loss(fragile: Serving, backend: Backend) -> None:
+    """While the room holds, a pass of a kicked or finished session is refused, others not."""
+    room = fragile.new_room(capacity=3, session_s=300, recover_s=600)
+    kicked, finished, honest = enter(fragile, room, 3)
+    with fragile.operator() as operator:
+        ids = {"ticket_ids": [kicked["ticket"][24:40]]}
+        operator.post(f"/v1/admin/rooms/{room}/kick", json=ids).raise_for_status()
+    bearer = {"authorization": f"Bearer {finished['pass']}"}
+    httpx.post(f"{fragile.base}/v1/passes/finish", headers=bearer).raise_for_status()
+    backend.command("FLUSHALL")
+
+    def check(view: dict[str, Any]) -> int:
+        headers = {"authorization": f"Bearer {view['pass']}"}
+        return httpx.get(f"{fragile.base}/v1/check", headers=headers, timeout=20).status_code
+
+    assert [401, 401, 204] == [check(view) for view in (kicked, finished, honest)]
+    assert {"inside": 0} == announce(fragile, [kicked["pass"], finished["pass"]]).json()
+    assert {"inside": 1} == announce(fragile, [honest["pass"]]).json()
+
+
 def test_copies_and_longer_passes_are_one_session(fragile: Serving, backend: Backend) -> None:
     """Each lost session costs one script, however often and by whichever pass it is announced."""
     room = fragile.new_room(capacity=20, session_s=300, recover_s=600)

@@ -94,7 +94,8 @@
 --   R.changes         table   open_room, configure              name, value, ... that `save` writes to meta
 --   R.counts          table   open_room, configure              counter -> how many `save` adds
 --   R.foreign         number  judge_absent                      tickets of another deployment in this call, or nil
---   R.changed         boolean count, take_out                   somebody's state changed in this call
+--   R.endings         table   note_ending                       what the caller is to remember of who was taken out
+--   R.changed         boolean count, take_out, end_again        somebody's state changed in this call
 --   R.raw_ms          wall ms keep_time                         the server's clock
 --   R.now             ms      keep_time, check                  room time of this call
 --   R.now_us          us      keep_time                         the same, finer

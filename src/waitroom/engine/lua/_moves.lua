@@ -408,6 +408,14 @@ local function end_all(key, ids, reason)
   event('ended', ids, 'reason', reason)
 end
 
+-- What a process remembers of an ending, to end it again after a loss: id, reason, the place up to which nobody comes
+-- back (0 = none), the session (0 = none) and until when its pass runs, and when it was; wall-clock ms.
+local function note_ending(id, reason, place, sid, ends)
+  if place <= R.draw_top then place = 0 end -- who joins a draw again has the same place, and must keep that one
+  R.endings = R.endings or {}
+  R.endings[#R.endings + 1] = string.format('%s %s %.0f %s %.0f %.0f', id, reason, place, sid, ends, wall(R.now))
+end
+
 -- Take one ticket out of wherever it is. Returns the state it had, or nil. With a claim also one that is nowhere
 -- but could come back: after a loss people leave who have not been restored yet.
 local function take_out(id, reason, claim)
@@ -417,15 +425,20 @@ local function take_out(id, reason, claim)
     -- A place after the watermark could be restored by a stray poll. `gone` says no until it is passed.
     if score > R.watermark then redis.call('ZADD', K.gone, score, id) end
     redis.call('HDEL', K.moved, id)
+    note_ending(id, reason, score, '0', 0)
     count(reason, 1)
     event('ended', {id}, 'reason', reason)
   elseif state == 'called' then
+    note_ending(id, reason, tonumber(redis.call('ZSCORE', K.gone, id) or 0), '0', 0)
     if R.n_called then R.n_called = R.n_called - 1 end
     end_all(K.called, {id}, reason)
   elseif state == 'inside' then
     -- Its pass verifies until it runs out. `done` keeps a gate from vouching the session back in with `renew`.
-    local sid = redis.call('HGET', K.sids, id)
-    if sid then redis.call('ZADD', K.done, min(score, R.now + SESSION_KEPT_MS), sid) end
+    local sid, ends = redis.call('HGET', K.sids, id), min(score, R.now + SESSION_KEPT_MS)
+    if sid then
+      redis.call('ZADD', K.done, ends, sid)
+      note_ending(id, reason, tonumber(redis.call('ZSCORE', K.gone, id) or 0), sid, wall(ends))
+    end
     if R.n_inside then R.n_inside = R.n_inside - 1 end
     end_all(K.inside, {id}, reason)
   elseif state then -- its time is over, only no sweep has been here yet
@@ -435,8 +448,34 @@ local function take_out(id, reason, claim)
     if word == 'absent' or word == 'abandoned' then
       redis.call('ZADD', K.gone, place, id)
       forget_swept(id)
+      note_ending(id, reason, place, '0', 0)
       R.changed = true -- it could have come back, and now cannot: no counter tells, but a failover may lose it
     end
   end
   return state
+end
+
+-- End again what the caller remembers as ended: tickets and passes verify still, and the loss has forgotten that they
+-- are worth nothing. Only up to the place, and only the session, that was ended: they may have joined again since.
+local function end_again(endings)
+  for id, reason, place, sid, ends in string.gmatch(endings, '(%S+) (%S+) (%d+) (%d+) (%d+) %d+') do
+    place, ends = tonumber(place), tonumber(ends) + R.offset_ms
+    local state, score = locate(id)
+    local same_session = state == 'inside' and redis.call('HGET', K.sids, id) == sid
+    if redis.call('HEXISTS', K.record, id) == 1 then
+      place = 0 -- a record elsewhere says where they are, and no ticket
+    elseif same_session then
+      take_out(id, reason)
+    elseif state == 'waiting' and score <= place then
+      take_out(id, reason == 'finished' and 'left' or reason) -- only a session can be finished
+    elseif not state and place > R.watermark then
+      redis.call('ZADD', K.gone, 'GT', place, id)
+      forget_swept(id)
+      R.changed = true
+    end
+    if sid ~= '0' and ends > R.now then
+      redis.call('ZADD', K.done, 'GT', ends, sid)
+      R.changed = true
+    end
+  end
 end

@@ -2,7 +2,8 @@
 -- KEYS: as in _common, with 17 op.
 -- ARGV: 6 'create', 'update' or 'restore'   7 update: the version it must have, or ''; restore: the
 --       version it had   8 restore: the epoch that a ticket claims, for a caller who remembers none (0 = no
---       ticket does), else ''   9.. policy fields: name, value ('' = no limit)
+--       ticket does), else ''   9 restore: endings that the caller remembers, at most 500 (see note_ending), else ''
+--       10.. policy fields: name, value ('' = no limit)
 -- Returns: ok (version) | room_exists | version_conflict (version) | lost, unknown_room
 local action, version = ARGV[6], tonumber(ARGV[7])
 local stop = open_room()
@@ -21,7 +22,7 @@ end
 -- All fields at once, as Python has checked them together: no reader meets half of a policy.
 local function write_policy(new_version)
   local fields = {'version', new_version}
-  for i = 9, #ARGV do fields[#fields + 1] = ARGV[i] end
+  for i = 10, #ARGV do fields[#fields + 1] = ARGV[i] end
   redis.call('HSET', K.config, unpack(fields))
   R.version = new_version
 end
@@ -61,6 +62,7 @@ local function make(new_version, rev, restored)
       set('draw_top', R.opens_at_ms * 1000)
       set('draw_until', R.opens_at_ms)
     end
+    end_again(ARGV[9])
     hold() -- people come back with their polls, in any order: nobody is called before they had time to
   end
   save(true)
@@ -71,8 +73,6 @@ if stop then -- 'lost' or 'unknown_room'; what was dropped on purpose is not bro
   if action == 'update' or (action == 'restore' and stop[2] ~= 'lost') then return stop end
 elseif action == 'create' then
   return reply('room_exists')
-elseif action == 'restore' and version <= R.version then -- somebody else was quicker
-  return no_change('ok', 'version', R.version)
 elseif action == 'update' and version and version ~= R.version then
   return reply('version_conflict', 'version', R.version)
 end
@@ -80,6 +80,10 @@ end
 -- First write: everything is checked.
 if stop and action == 'create' then return make(1, 0, false) end
 if stop then return make(max(version, 1), tonumber(ARGV[3]) + REV_JUMP, true) end
+if action == 'restore' then
+  end_again(ARGV[9])
+  if version <= R.version then return no_change('ok', 'version', R.version) end -- somebody else was quicker
+end
 -- A restore of a room that is there brings a later policy, which a failover lost.
 local was_closed, drew, old_per, returned = R.p.mode == 'closed', R.draws, R.per, R.returns
 write_policy(action == 'restore' and version or R.version + 1)

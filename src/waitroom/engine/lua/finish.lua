@@ -1,7 +1,7 @@
 -- finish: end a session before its time and give its place to the next one in the same call.
 -- KEYS: as in _common, with 17 op.
 -- ARGV: 6 id   7 sid, or '' = whichever it has
--- Returns: finished (called) | session_over (called)
+-- Returns: finished | session_over (called; endings: see note_ending)
 local id, sid = ARGV[6], ARGV[7]
 local stop = open_room() or replay()
 if stop then return stop end
@@ -24,4 +24,4 @@ end
 local called = admission(100)
 save(false)
 -- One minute: this is repeated by a client's retry, not by an operator.
-return remember(reply(word, 'called', called), 60000)
+return remember(reply(word, 'called', called, 'endings', R.endings or {}), 60000)

@@ -1,7 +1,7 @@
 -- kick: remove tickets, wherever they are; sessions are revoked, freed places given away at once.
 -- KEYS: as in _common, with 17 op.
 -- ARGV: 6.. ids, at most 500
--- Returns: ok (kicked, called)
+-- Returns: ok (kicked, called, endings: see note_ending)
 local stop = open_room() or replay()
 if stop then return stop end
 
@@ -16,4 +16,4 @@ end
 -- Kicked and called people share the 500 that one call may move.
 local called = admission(min(100, LIMIT - (#ARGV - 5)))
 save(false)
-return remember(reply('ok', 'kicked', kicked, 'called', called))
+return remember(reply('ok', 'kicked', kicked, 'called', called, 'endings', R.endings or {}))

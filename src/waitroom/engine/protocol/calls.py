@@ -29,11 +29,15 @@ CLEAR = ScriptCall(Verb.CLEAR)
 DROP = ScriptCall(Verb.DROP)
 
 
-def configure(
-    action: str, version: int | str, policy: Policy, claim: int | None = None
-) -> ScriptCall:
-    """`create`, `update` or `restore` a room."""
-    return ScriptCall(Verb.CONFIGURE, [action, version, _or_empty(claim), *policies.write(policy)])
+def configure(action: str, version: int | str, policy: Policy) -> ScriptCall:
+    """`create` or `update` a room."""
+    return ScriptCall(Verb.CONFIGURE, [action, version, "", "", *policies.write(policy)])
+
+
+def restore(version: int, policy: Policy, *, claim: int, endings: str) -> ScriptCall:
+    """Bring back a room, or what one that is there has forgotten of it."""
+    args = ["restore", version, claim, endings, *policies.write(policy)]
+    return ScriptCall(Verb.CONFIGURE, args)
 
 
 def join(

@@ -152,6 +152,11 @@ def head(reply: Reply) -> Head | None:
     return Head(*(fields[name] for name in Head._fields))
 
 
+def endings(reply: Reply) -> list[str]:
+    """Read what is to be remembered of those whom a call took out."""
+    return [ending.decode() for ending in reply.fields.get("endings", ())]
+
+
 def epoch(reply: Reply) -> int:
     """Read the epoch of the room."""
     return reply.number("epoch")

@@ -50,10 +50,16 @@ def _show(server: Server, request: VisitorRequest, inside: bool) -> Shown:
 
 
 async def _good_while_held(server: Server, request: VisitorRequest) -> Answer:
-    """After a loss nobody is inside until gates have vouched for them, in `recover_s`."""
-    room = read(server, request).room
-    stats = await within(server, server.engine.stats(room))  # a board may be a second old
-    if stats.hold_until_ms is None:
+    """After a loss nobody is inside until gates have vouched for them, in `recover_s`.
+
+    Until then a pass is good by its signature, unless its session is known to have ended.
+    """
+    pass_ = read(server, request)
+    stats = await within(server, server.engine.stats(pass_.room))  # a board may be a second old
+    ended = stats.hold_until_ms is None or await within(
+        server, server.engine.has_ended(pass_.room, pass_.sid)
+    )
+    if ended:
         raise InvalidPass(_OVER)
     return GOOD
 

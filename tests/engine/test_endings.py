@@ -1,0 +1,166 @@
+"""Who was kicked, left or finished stays out after a loss, as far as a process remembers it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.clock import Clock, crowd, open_engine
+from tests.support.servers import Server
+from waitroom.engine import Engine, keys
+from waitroom.engine.endings import MOST_KEPT, Endings
+from waitroom.errors import SessionOver
+from waitroom.models import Mode, Policy, State, TicketView
+
+PAUSED = Policy(mode=Mode.PAUSED)
+
+
+async def lose(engine: Engine, room: str) -> None:
+    """Lose all that the server has of a room."""
+    await engine.backend.client.delete(*keys.script_keys(room))
+
+
+async def end(engine: Engine, person: TicketView, how: str) -> None:
+    """End a ticket in one of three ways."""
+    if how == "kick":
+        assert 1 == await engine.kick(person.room, [person.id])
+    else:
+        await getattr(engine, how)(person.room, person.ticket)
+
+
+async def vouch(engine: Engine, person: TicketView) -> TicketView:
+    """Vouch for a session as a gate does after a loss."""
+    until_ms, sid = person.session_ends_at_ms, person.sid or 0
+    return await engine.renew_session(person.room, person.id, sid, vouched_until_ms=until_ms)
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("how", ["kick", "leave"])
+async def test_a_place_stays_lost(engine: Engine, room: str, how: str) -> None:
+    """A poll after the loss brings everybody back but who was taken out of the line."""
+    await engine.create(room, PAUSED)
+    first, out, last = await crowd(engine, room, 3)
+    await end(engine, out, how)
+    await lose(engine, room)
+    views = [await engine.poll(room, person.ticket) for person in (out, first, last)]
+    assert [State.GONE, State.WAITING, State.WAITING] == [view.state for view in views]
+    assert 2 == (await engine.stats(room)).waiting
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("how", ["kick", "leave", "finish"])
+async def test_a_session_stays_over(engine: Engine, room: str, how: str) -> None:
+    """A gate cannot vouch for it in the hold, and can for those who were inside."""
+    await engine.create(room, Policy(session_s=300))
+    out, honest = [await engine.join(room, enter=True) for _ in range(2)]
+    await end(engine, out, how)
+    await lose(engine, room)
+    with pytest.raises(SessionOver):
+        await vouch(engine, out)
+    assert [True, False] == [await engine.has_ended(room, view.sid or 0) for view in (out, honest)]
+    assert State.INSIDE is (await vouch(engine, honest)).state
+    assert State.GONE is (await engine.poll(room, out.ticket)).state
+
+
+@pytest.mark.attack
+async def test_who_was_called_by_hand_and_served(engine: Engine, room: str) -> None:
+    """Their place is after the watermark, and does not come back all the same."""
+    await engine.create(room, Policy(mode=Mode.MANUAL, session_s=300))
+    _, served = await crowd(engine, room, 2)
+    await engine.call(room, served.id)
+    await engine.enter(room, served.ticket)
+    await engine.finish(room, served.ticket)
+    await lose(engine, room)
+    assert State.GONE is (await engine.poll(room, served.ticket)).state
+
+
+@pytest.mark.attack
+async def test_another_process_was_quicker(
+    engine: Engine, server: Server, clock: Clock, room: str
+) -> None:
+    """It brought the kicked one back; the process that remembers takes them out next."""
+    await engine.create(room, PAUSED)
+    first, out = await crowd(engine, room, 2)
+    async with open_engine(server.url, clock) as other:
+        await other.poll(room, first.ticket)
+        await engine.kick(room, [out.id])
+        await lose(engine, room)
+        assert State.WAITING is (await other.poll(room, out.ticket)).state
+        await engine.poll(room, first.ticket)
+        assert State.GONE is (await other.poll(room, out.ticket)).state
+        assert 1 == (await other.poll(room, first.ticket)).position
+
+
+@pytest.mark.attack
+async def test_a_failover_lost_the_kick(engine: Engine, clock: Clock, room: str) -> None:
+    """The replica has them in line and inside; the process that kicked them does it again."""
+    await engine.create(room, Policy(capacity=1, session_s=300))
+    inside = await engine.join(room, enter=True)
+    waiting, honest = await crowd(engine, room, 2)
+    names = [keys.room_key(room, name) for name in keys.ROOM_KEYS]
+    client = engine.backend.client
+    replica = {name: await client.dump(name) for name in names}
+    await engine.kick(room, [inside.id, waiting.id])
+    await client.delete(*names)
+    for name, value in replica.items():
+        if value is not None:
+            await client.restore(name, 0, value)
+    clock.step(1)
+    await engine.advance(room)
+    states = [
+        (await engine.poll(room, person.ticket)).state for person in (inside, waiting, honest)
+    ]
+    assert [State.GONE, State.GONE, State.WAITING] == states
+    with pytest.raises(SessionOver):
+        await vouch(engine, inside)
+
+
+async def test_who_joined_again_keeps_the_new_place(engine: Engine, room: str) -> None:
+    """A kick ends the place and the session of then, and no later one."""
+    await engine.create(room, PAUSED)
+    kicked, left = await crowd(engine, room, 2)
+    await engine.kick(room, [kicked.id])
+    await engine.leave(room, left.ticket)
+    again = [await engine.join(room, person.ticket) for person in (left, kicked)]
+    await lose(engine, room)
+    for _ in range(2):  # the second time by a room that is there
+        assert [1, 2] == [(await engine.poll(room, person.ticket)).position for person in again]
+        await engine._runner._restore(room, engine._runner.memory(room))
+
+
+async def test_a_second_loss(engine: Engine, room: str) -> None:
+    """Endings are remembered as long as the process lives, not until they were told once."""
+    await engine.create(room, PAUSED)
+    first, out = await crowd(engine, room, 2)
+    await engine.kick(room, [out.id])
+    for _ in range(2):
+        await lose(engine, room)
+        assert State.GONE is (await engine.poll(room, out.ticket)).state
+        assert 1 == (await engine.poll(room, first.ticket)).position
+
+
+async def test_a_new_epoch_forgets(engine: Engine, room: str) -> None:
+    """After a clear nobody's old ticket is good anyway."""
+    await engine.create(room, PAUSED)
+    out = await engine.join(room)
+    await engine.kick(room, [out.id])
+    assert engine._runner.memory(room).endings is not None
+    await engine.clear(room)
+    assert engine._runner.memory(room).endings is None
+
+
+@pytest.mark.attack
+def test_nobody_makes_a_kick_forgotten() -> None:
+    """Memory is bounded; joining and leaving without end forgets only those who left."""
+    endings = Endings()
+    endings.add(["kicked-id kicked 5 0 0 1"])
+    endings.add([f"{number:016} left 5 0 0 1" for number in range(3 * MOST_KEPT)])
+    kicks, others = endings.batches()
+    assert "kicked-id kicked 5 0 0 1" == kicks
+    assert MOST_KEPT == others.count("left")
+    endings.add([f"{number:016} kicked 5 0 0 1" for number in range(MOST_KEPT)])
+    assert MOST_KEPT == next(endings.batches()).count("kicked")
+
+
+def test_all_batches_are_told() -> None:
+    """Nothing to tell is no batch."""
+    assert [] == [*Endings().batches()]
