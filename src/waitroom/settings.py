@@ -91,8 +91,8 @@ SETTINGS = (
     _serve("connections_per_address", int, 0, "the same per address; 0 = half of them", 0, 10**6),
     _serve("idle_s", float, 75.0, "how long a connection without a request is kept, in seconds"),
     _serve("log_level", str, "info", "debug, info, warning or error"),
-    _serve("log_json", bool, True, "log as JSON lines rather than as text"),
     _serve("audit_days", int, 365, "how long entries of the audit log are kept", 1, 36_500),
+    _serve("log_json", bool, None, "log as JSON lines; none = unless at a terminal"),
     _serve("desk", bool, False, "serve the restaurant desk too: /desk and /v1/stores"),
     _serve("lane", bool, True, "answer the crowd before the framework does"),
 )
@@ -133,8 +133,8 @@ class Settings:
     connections_per_address: int = 0
     idle_s: float = 75.0
     log_level: str = "info"
-    log_json: bool = True
     audit_days: int = 365
+    log_json: bool | None = None
     desk: bool = False
     lane: bool = True
 

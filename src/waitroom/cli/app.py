@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -31,7 +32,7 @@ from waitroom.cli.commands.stats import stats
 from waitroom.cli.desk import group, host, rebuild, store
 from waitroom.cli.desk.demo import desk_demo
 from waitroom.errors import WaitroomError
-from waitroom.settings import SETTINGS, load
+from waitroom.settings import SETTINGS, Setting, load
 from waitroom.version import __version__
 
 _ORDER = (
@@ -74,7 +75,8 @@ class Root(TyperGroup):
 
 app = typer.Typer(name="waitroom", cls=Root, pretty_exceptions_enable=False)
 Version = Annotated[bool, typer.Option("--version", help="Print the version and end.")]
-_WORDS = {"redis_url": "URL", "data_dir": "FOLDER", "config": "FILE"}
+_WORDS = {"redis_url": "URL", "public_url": "URL", "data_dir": "FOLDER"}
+_KINDS = {str: "TEXT", int: "NUMBER", float: "NUMBER", bool: "true|false", Path: "FILE"}
 
 
 def _options(serves: bool) -> list[inspect.Parameter]:
@@ -84,12 +86,20 @@ def _options(serves: bool) -> list[inspect.Parameter]:
             setting.name,
             str,
             "--" + setting.name.replace("_", "-"),
-            f"{setting.about} ({setting.env})",
-            _WORDS.get(setting.name, "TEXT"),
+            f"{setting.about} ({setting.env}{_default(setting)})",
+            _WORDS.get(setting.name, _KINDS[setting.kind]),
         )
         for setting in SETTINGS
         if setting.serves is serves
     ]
+
+
+def _default(setting: Setting) -> str:
+    """Return how the help shows a default; where there is none, `about` says what that means."""
+    value = setting.default
+    if value is None or setting.secret:
+        return ""
+    return f", default {str(value).lower() if setting.kind is bool else value}"
 
 
 def root(ctx: typer.Context, version: Version = False, **given: Any) -> None:

@@ -93,7 +93,7 @@ def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
         counters=counters,
         shared_counters=SharedCounters(folder_of(settings.data_dir, settings.port), counters),
         proxies=proxies,
-        origins=Origins(settings.public_url, (settings.origins or "").replace(",", " ").split()),
+        origins=Origins.of_settings(settings.public_url, settings.origins),
         joins=Buckets(settings.joins_per_minute),
         bad_keys=Buckets(BAD_KEYS_PER_MINUTE),
         under_way=UnderWay(settings.under_way, proxies),

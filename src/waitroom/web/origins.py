@@ -9,6 +9,7 @@ the cookies are SameSite anyway.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Self
 from urllib.parse import urlsplit
 
 from waitroom.errors import InvalidInput
@@ -28,6 +29,11 @@ class Origins:
     def __init__(self, public_url: str | None = None, listed: Iterable[str] = ()) -> None:
         self._host = urlsplit(public_url or "").netloc.encode()
         self._listed = frozenset(_origin(text).encode() for text in listed)
+
+    @classmethod
+    def of_settings(cls, public_url: str | None, origins: str | None) -> Self:
+        """Make them of the settings `public_url` and `origins`, which are split by commas."""
+        return cls(public_url, (origins or "").replace(",", " ").split())
 
     def may_use_cookies(self, method: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
         """Tell whether a request may read and set visitors' cookies; headers are as in ASGI.

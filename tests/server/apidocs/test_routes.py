@@ -82,7 +82,7 @@ def test_hostile_words_are_escaped() -> None:
 # As served -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/docs", "/docs/errors"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/docs/errors"])
 def test_the_pages_need_nothing_from_elsewhere(http: httpx.Client, path: str) -> None:
     """No script, no file from anywhere; the policy allows the page's style and nothing else."""
     answer = http.get(path)

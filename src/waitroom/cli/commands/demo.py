@@ -78,7 +78,7 @@ def demo(
                     target=_greet, args=(parts, folder, settings, site_port, people), daemon=True
                 ).start()
 
-            parent.serve(settings, on_ready=begin)
+            parent.serve(settings, on_start=begin, greet=None)
 
 
 def site_folder() -> Path:

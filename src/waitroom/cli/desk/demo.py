@@ -52,7 +52,7 @@ def desk_demo(port: Port = 8080) -> None:
             threading.Thread(target=_evening, args=(settings, key, stop), daemon=True).start()
 
         try:
-            parent.serve(settings, on_ready=begin)
+            parent.serve(settings, on_start=begin, greet=None)
         finally:
             stop.set()
 

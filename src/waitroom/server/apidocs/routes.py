@@ -1,4 +1,4 @@
-"""`/docs`: the HTTP reference as one page of plain HTML, made from the OpenAPI document.
+"""`/docs`: the HTTP reference as one page of plain HTML, made from the OpenAPI document; and `/`.
 
 No script and nothing from elsewhere, so it works offline and in a closed network; the policy of the
 page allows its own style and nothing else. The `type` of a problem links to `/docs/errors`.
@@ -39,6 +39,12 @@ class Trouble:
     title: str
     about: str
     above: str | None
+
+
+@router.api_route("/", methods=["GET", "HEAD"])
+async def landing(server: Here) -> Response:
+    """Say what runs here, to somebody who has only the address."""
+    return _answer(_render("apidocs/landing.html", desk=server.desk is not None))
 
 
 @router.get("/docs")

@@ -12,7 +12,6 @@ import dataclasses
 import logging
 import random
 import secrets
-import socket
 import threading
 from typing import Final
 
@@ -23,6 +22,7 @@ from waitroom.engine import Engine
 from waitroom.errors import RoomExists, WaitroomError
 from waitroom.models import Policy, State
 from waitroom.server.process import parent
+from waitroom.server.process.greeting import base_url
 from waitroom.settings import Settings
 
 log = logging.getLogger("waitroom.demo")
@@ -43,8 +43,6 @@ POLICY: Final = Policy(
 LINE: Final = 40
 """How many of the crowd wait at a time: a newcomer is let in after about half a minute."""
 
-LONGEST_START_S: Final = 60
-
 
 def serve_demo(settings: Settings) -> None:
     """Run the server with a demonstration."""
@@ -55,35 +53,22 @@ def serve_demo(settings: Settings) -> None:
 
     def begin() -> None:
         threading.Thread(target=_crowd_thread, args=(settings, stop), daemon=True).start()
-        threading.Thread(target=_greet, args=(settings, key), daemon=True).start()
 
     try:
-        parent.serve(settings, on_ready=begin)
+        parent.serve(settings, on_start=begin, greet=_greet)
     finally:
         stop.set()
 
 
-def _greet(settings: Settings, key: str) -> None:
-    """Say where to look, once there is something to see."""
-    anywhere = settings.host in ("0.0.0.0", "::")  # noqa: S104 - asked, not bound
-    host = "127.0.0.1" if anywhere else settings.host
-    for _ in range(LONGEST_START_S * 5):
-        try:  # a worker listens once it can answer
-            socket.create_connection((host, settings.port), timeout=2).close()
-            break
-        except OSError:
-            threading.Event().wait(0.2)
-    else:
-        return
-    shown = f"[{host}]" if ":" in host else host
-    base = f"{'https' if settings.tls_cert else 'http'}://{shown}:{settings.port}"
-    base = (settings.public_url or base).rstrip("/")
+def _greet(settings: Settings) -> None:
+    """Say where to look."""
+    base = base_url(settings)
     typer.echo(
         f"""
   Waitroom is running, with a crowd in the room "{ROOM}".
 
     the waiting page    {base}/rooms/{ROOM}      open it and watch your number fall
-    the operator page   {base}/admin            sign in with {key}
+    the operator page   {base}/admin            sign in with {settings.admin_key}
     the API, explained  {base}/docs
     metrics             {base}/metrics
 

@@ -64,12 +64,17 @@ def mask(text: str) -> str:
     return text
 
 
-def configure(level: str = "info", json: bool = True, stream: Any = None) -> None:
-    """Send every log of this process to `stream` (stderr), as JSON lines or as readable text."""
+def configure(level: str = "info", json: bool | None = True, stream: Any = None) -> None:
+    """Send every log of this process to `stream` (stderr), as JSON lines or as readable text.
+
+    With None, as text if somebody looks at a terminal.
+    """
     if level not in _LEVELS:
         raise ValueError(f"{level!r} is none of {', '.join(sorted(_LEVELS))}")
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonFormatter() if json else TextFormatter(_is_terminal(handler.stream)))
+    terminal = _is_terminal(handler.stream)
+    as_json = not terminal if json is None else json
+    handler.setFormatter(JsonFormatter() if as_json else TextFormatter(terminal))
     root = logging.getLogger()
     for old in [*root.handlers]:
         root.removeHandler(old)

@@ -25,7 +25,7 @@ from typing import Any
 
 from waitroom.engine.connection.embedded import EmbeddedServer
 from waitroom.errors import InvalidInput, WaitroomError
-from waitroom.server.process import listening, logs, preparation
+from waitroom.server.process import greeting, listening, logs, preparation
 from waitroom.server.process.orders import Order
 from waitroom.settings import Settings
 
@@ -79,11 +79,14 @@ class Running:
 def serve(
     settings: Settings,
     *,
-    on_ready: Callable[[], None] | None = None,
+    on_start: Callable[[], None] | None = None,
+    greet: Callable[[Settings], None] | None = greeting.greet,
     reload: Callable[[], Settings] | None = None,
 ) -> None:
-    """Run the server until a signal ends it. `on_ready` is called before the workers start;
-    `reload` returns the settings as they are now, for SIGHUP.
+    """Run the server until a signal ends it.
+
+    `on_start` is called before the workers start, `greet` once visitors are answered; `reload`
+    returns the settings as they are now, for SIGHUP.
     """
     preparation.check(settings)
     address = listening.resolve(settings.host, settings.port)
@@ -93,7 +96,7 @@ def serve(
         raise InvalidInput("log_level", str(error)) from None
     # Started by hand: it unblocks signals where it is started, and `_signals_blocked` blocks them.
     resource_tracker.ensure_running()
-    code = asyncio.run(Parent(settings, address, reload).run(on_ready))
+    code = asyncio.run(Parent(settings, address, greet, reload).run(on_start))
     if code:
         sys.exit(code)
 
@@ -110,7 +113,11 @@ class Parent:
     """Starts workers, replaces those that die, and ends them in order."""
 
     def __init__(
-        self, settings: Settings, address: str, reload: Callable[[], Settings] | None = None
+        self,
+        settings: Settings,
+        address: str,
+        greet: Callable[[Settings], None] | None,
+        reload: Callable[[], Settings] | None = None,
     ) -> None:
         self._settings = settings
         self._address = address
@@ -118,11 +125,12 @@ class Parent:
         self._places: list[Place] = []
         self._everybody: set[Running] = set()
         self._was_ready = False
+        self._greet = greet
         self._reloading: asyncio.Task[None] | None = None
         self._signal: asyncio.Future[int] | None = None
         self._hurry = asyncio.Event()
 
-    async def run(self, on_ready: Callable[[], None] | None = None) -> int:
+    async def run(self, on_start: Callable[[], None] | None = None) -> int:
         """Serve; return the exit code."""
         loop = asyncio.get_running_loop()
         self._signal = loop.create_future()
@@ -130,8 +138,8 @@ class Parent:
             loop.add_signal_handler(caught, self._signalled, caught)
         async with _own_backend(self._settings):
             await preparation.prepare(self._settings)
-            if on_ready is not None:
-                on_ready()
+            if on_start is not None:
+                on_start()
             self._settings = preparation.with_files(self._settings)
             try:
                 for _ in range(self._settings.workers):
@@ -189,6 +197,8 @@ class Parent:
         with contextlib.suppress(EOFError, OSError):
             worker.pipe.recv()
             worker.ready.set()
+            if self._greet is not None and not self._was_ready:
+                self._greet(self._settings)
             self._was_ready = True
 
     def _ended(self, place: Place, worker: Running) -> None:

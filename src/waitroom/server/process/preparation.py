@@ -17,6 +17,7 @@ from waitroom.operations.trail import CONFIG, Trail
 from waitroom.server.http.proxies import TrustedProxies
 from waitroom.server.process import listening
 from waitroom.settings import Settings, declared_rooms
+from waitroom.web.origins import Origins
 
 log = logging.getLogger("waitroom.serve")
 
@@ -26,6 +27,7 @@ def check(settings: Settings) -> None:
     load_secret(settings)
     load_pass_keys(settings)
     TrustedProxies(settings.proxies)
+    Origins.of_settings(settings.public_url, settings.origins)
     if settings.desk:
         # Not above, here and below: the parent serves nobody, and starts in half of the time
         # without the framework.
