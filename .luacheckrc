@@ -6,7 +6,7 @@ max_line_length = 120
 ignore = {}
 
 -- No verb needs every helper of the common part, so those alone may be unused.
-for _, part in ipairs({"_common", "_moves"}) do
+for _, part in ipairs({"_common", "_moves", "_sources"}) do
   local file = io.open("src/waitroom/engine/lua/" .. part .. ".lua")
   for line in (file and file:lines() or function() end) do
     local names = line:match("^local function ([%w_]+)") or line:match("^local ([%w_, ]+)")

@@ -37,12 +37,13 @@
         └── RecordUnavailable   the desk's database is away, locked for too long, or full
 
 Every error has a stable `code` (for HTTP and `--json`) and a message of one sentence that names the
-field and the remedy. This module imports nothing.
+field and the remedy. This module imports nothing of ours.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+import math
+from typing import ClassVar, Self
 
 
 class WaitroomError(Exception):
@@ -331,13 +332,20 @@ class Forbidden(WaitroomError):
 
 
 class TooMany(WaitroomError):
-    """Too many calls from one address within a moment."""
+    """Too many calls from one address within a moment; of joins, too many new places."""
 
     code: ClassVar[str] = "too_many_requests"
 
-    def __init__(self, message: str, retry_after_s: int) -> None:
+    def __init__(self, message: str, retry_after_s: int, *, of_joins: bool = False) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.of_joins = of_joins
+
+    @classmethod
+    def joins(cls, wait_s: float) -> Self:
+        """Return the refusal of a join; the next one is possible in `wait_s`."""
+        text = "too many people join from this address; try again"
+        return cls(text, max(1, math.ceil(wait_s)), of_joins=True)
 
 
 class UnknownKey(WaitroomError):

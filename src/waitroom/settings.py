@@ -84,7 +84,9 @@ SETTINGS = (
     _serve("admin_key", str, None, "an operator key that always works, `wr_…`", secret=True),
     _serve("pass_keys", str, None, "keys of passes: PEM, or files of it", secret=True),
     _serve("pass_algorithm", str, "ES256", "ES256 or EdDSA, for keys made from the secret"),
-    _serve("joins_per_minute", int, 600, "joins per address and minute; 0 = any", 0, 10**9),
+    _serve(
+        "joins_per_minute", int, 600, "new places per room, address and minute; 0 = any", 0, 10**9
+    ),
     _serve("streams", int, 20_000, "open event streams per worker", 0, 10**6),
     _serve("streams_per_address", int, 200, "open event streams per address", 0, 10**6),
     _serve("connections", int, 25_000, "open connections per worker", 16, 10**6),

@@ -70,6 +70,7 @@ class _Key(NamedTuple):
     mask: blake2b
     visitor: blake2b
     draw: blake2b
+    source: blake2b
 
 
 class KeyRing:
@@ -132,6 +133,17 @@ class KeyRing:
         state.update(f"{epoch}:{id}:{room}".encode())
         return int.from_bytes(state.digest(), "big") >> 12
 
+    def source_name(self, room: str, network: str, wider: str) -> str:
+        """Return how a room counts a network: 12 letters, and 2 of the wider one around it.
+
+        To guess the network takes the key. Many wider networks share two letters, so that a room
+        needs few counters for them.
+        """
+        state, around = self._oldest.source.copy(), self._oldest.source.copy()
+        state.update(f"{room}:{network}".encode())
+        around.update(f"{room}:{wider}".encode())
+        return _encode(state.digest() + around.digest())[:14]
+
     def sign(self, ticket: Ticket) -> str:
         """Return the string that stands for `ticket`."""
         key, room = self._first, ticket.room
@@ -182,6 +194,7 @@ def _derive(secret: bytes) -> _Key:
         mask=blake2b(key=master, person=b"waitroom-place", digest_size=_PLACE.size),
         visitor=blake2b(key=master, person=b"waitroom-visitor", digest_size=12),
         draw=blake2b(key=master, person=b"waitroom-draw", digest_size=8),
+        source=blake2b(key=master, person=b"waitroom-source", digest_size=9),
     )
 
 

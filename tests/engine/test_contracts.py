@@ -32,7 +32,7 @@ HEAD = ("now", "epoch", "rev", "watermark", "last")
 ONLY_PYTHON = {"eta", "when_away", "title", "message", "ready", "logo", "colour", "go_to"}
 HANDLED = {
     *("ok", "room_exists", "version_conflict", "lost", "unknown_room"),
-    *("absent", "enter_later", "redraw", "not_due", "upgrade_needed"),
+    *("absent", "enter_later", "limited", "redraw", "not_due", "upgrade_needed"),
 }
 STATES = {"waiting", "called", "inside", "finished", "left"}
 EVERY_VERB = pytest.mark.parametrize("verb", list(Verb))
@@ -349,7 +349,7 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
         ("restore: the epoch", ""),
         ("restore: endings", ""),
     ],
-    Verb.JOIN: lambda _: [("'1' = restore only", 0)],
+    Verb.JOIN: lambda _: [("'1' = restore only", 0), ("new places per minute", 0)],
     Verb.POLL: lambda s: [
         ("the ids of all tickets", s.waiting.id + s.last.id),
         ("their claims", f"{s.claim(s.waiting)} {s.claim(s.last)}"),
@@ -387,7 +387,7 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
 }
 REPEATED: dict[Verb, tuple[list[str], int]] = {
     Verb.CONFIGURE: (["name", "value"], len(POLICY_FIELDS)),
-    Verb.JOIN: (["id", "claim", "draw", "enter"], 1),
+    Verb.JOIN: (["id", "claim", "draw", "enter", "source"], 1),
     Verb.ENTER: (["id", "claim"], 1),
     Verb.KICK: (["ids"], 2),
     Verb.SETTLE: (["id", "state", "place", "revision"], 2),

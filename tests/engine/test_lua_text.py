@@ -21,6 +21,7 @@ READING = {
     "ZSCORE",
 }
 WRITING = {"EXPIRE", "HDEL", "HINCRBY", "HSET", "SET", "UNLINK", "XADD", "ZADD", "ZREM"}
+WRITING |= {"ZREMRANGEBYRANK"}
 FUNCTION = re.compile(r"^local function (\w+)\(.*?^end$", re.MULTILINE | re.DOTALL)
 ASSIGNED = re.compile(r"((?:[\w.\[\]]+, )*[\w.\[\]]+) = ")
 

@@ -47,9 +47,11 @@ class Clock:
 
 
 @asynccontextmanager
-async def open_engine(url: str, clock: Callable[[], int] | None = None) -> AsyncIterator[Engine]:
+async def open_engine(
+    url: str, clock: Callable[[], int] | None = None, **options: Any
+) -> AsyncIterator[Engine]:
     """Connect an engine: one more process, as far as the server can tell."""
-    engine = await Engine.connect(url, Path("/nowhere"), KeyRing([SECRET]), clock=clock)
+    engine = await Engine.connect(url, Path("/nowhere"), KeyRing([SECRET]), clock=clock, **options)
     async with engine:
         yield engine
 

@@ -15,7 +15,7 @@ from waitroom.engine.protocol.calls import ScriptCall, Session
 from waitroom.engine.protocol.replies import EnteredTicket, Reply
 from waitroom.engine.runner import Runner
 from waitroom.engine.ticket_views import PresentedTicket
-from waitroom.errors import InvalidTicket, WaitroomError
+from waitroom.errors import InvalidTicket, TooMany, WaitroomError
 from waitroom.models import Policy, State, TicketView, check_room_name
 from waitroom.tickets import KeyRing, Ticket
 
@@ -41,6 +41,8 @@ class Join(NamedTuple):
     ticket: str | None = None
     visitor: str | None = None
     enter: bool = False
+    source: str = ""
+    """Whose new places are counted together, by `KeyRing.source_name`; empty = not counted."""
 
 
 class _Single(NamedTuple):
@@ -53,9 +55,10 @@ class _Single(NamedTuple):
 class Crowd:
     """Reads tickets, and sends those of one room together."""
 
-    def __init__(self, runner: Runner, ring: KeyRing) -> None:
+    def __init__(self, runner: Runner, ring: KeyRing, joins_per_minute: int = 0) -> None:
         self._runner = runner
         self._ring = ring
+        self._joins_per_minute = joins_per_minute
         self._polls: Batches[PresentedTicket, TicketView] = Batches(self._poll)
         # One call at a time, so that the first here is first in the line too.
         self._joins: Batches[Join, TicketView] = Batches(self.join_many, in_flight=1)
@@ -111,6 +114,13 @@ class Crowd:
 
     def join(self, room: str, join: Join, waiter: Waiter) -> None:
         """Take a place, together with the others of this moment."""
+        # Who may have a place already is never refused from memory.
+        memory = self._runner.memories.get(room)
+        if memory and memory.limited and join.ticket is None and join.visitor is None:
+            wait_s = memory.limited.wait_s(join.source, self._timer_s())
+            if wait_s > 0:
+                waiter.set_exception(TooMany.joins(wait_s))
+                return
         self._joins[room].add(join, waiter)
 
     def enter(self, room: str, ticket: PresentedTicket) -> asyncio.Future[TicketView]:
@@ -241,7 +251,7 @@ class Crowd:
         ids = iter(self._ring.new_ids(strangers))
         tickets = [self._ticket_for(room, join, ids) for join in joins]
         good = [
-            (ticket, join.enter)
+            (ticket, join)
             for ticket, join in zip(tickets, joins, strict=True)
             if isinstance(ticket, PresentedTicket)
         ]
@@ -249,29 +259,36 @@ class Crowd:
 
     async def _restore(self, room: str, tickets: Sequence[PresentedTicket]) -> Answers:
         """Put tickets back into their places, where the room still has those."""
-        return await self._join(room, [(ticket, False) for ticket in tickets], restore=True)
+        return await self._join(room, [(ticket, _UNCOUNTED) for ticket in tickets], restore=True)
 
     async def _join(
-        self, room: str, tickets: Sequence[tuple[PresentedTicket, bool]], *, restore: bool
+        self, room: str, tickets: Sequence[tuple[PresentedTicket, Join]], *, restore: bool
     ) -> Answers:
-        rows = [(ticket.ticket.id, ticket.claim, enter) for ticket, enter in tickets]
+        rows = [(each.ticket.id, each.claim, join.enter, join.source) for each, join in tickets]
+        per_minute = self._joins_per_minute
         word = "redraw"
         while word == "redraw":  # its reply brought the current policy and epoch
             draw = self._runner.memory(room).draw(self._ring, room)
-            reply = await self._runner.run(room, calls.join(rows, draw, restore=restore))
+            # Before the server looks at its clock, so that nobody is refused from memory too long.
+            asked_at_s = self._timer_s()
+            call = calls.join(rows, draw, restore=restore, per_minute=per_minute)
+            reply = await self._runner.run(room, call)
             word = reply.word
         joined, now_s = replies.joined(reply), int(self._now_s())
-        positions = self._runner.memory(room).positions
+        memory = self._runner.memory(room)
+        positions = memory.positions
         positions.expect(joined.waiting)
         noted_at = positions.now()
         answers: Answers = []
-        for (ticket, _), answer in zip(tickets, joined.tickets, strict=True):
+        for (ticket, join), answer in zip(tickets, joined.tickets, strict=True):
             view = ticket_views.joined(self._ring, ticket, answer, joined, now_s)
             place = answer.place or ticket.ticket.place
             if isinstance(view, TicketView) and view.state is State.WAITING:
                 positions.waits(place, view.position or 0, noted_at)
             else:
                 positions.forget(place)
+                if refused_s := ticket_views.refused_for_s(answer):
+                    memory.limited.refuse(join.source, asked_at_s + refused_s)
             answers.append(view)
         return answers
 
@@ -324,6 +341,14 @@ class Crowd:
     def _now_s(self) -> float:
         clock = self._runner.clock
         return clock() / 1e6 if clock else time.time()
+
+    def _timer_s(self) -> float:
+        """Return a time that no setting of the clock moves."""
+        clock = self._runner.clock
+        return clock() / 1e6 if clock else time.monotonic()
+
+
+_UNCOUNTED = Join()
 
 
 def _merged(tickets: Iterable[PresentedTicket | WaitroomError], answers: Answers) -> Answers:

@@ -67,13 +67,14 @@ class Engine:
         patience_s: float | None = None,
         admin_key: str | None = None,
         audit_days: int | None = None,
+        joins_per_minute: int = 0,
     ) -> None:
         self.backend = backend
         self.ring = ring
         flags = backend.facts.scripts_take_flags
         self._runner = Runner(backend.clients, flags=flags, clock=clock, patience_s=patience_s)
         self._rooms = Rooms(self._runner)
-        self._crowd = Crowd(self._runner, ring)
+        self._crowd = Crowd(self._runner, ring, joins_per_minute)
         self._lines = Lines(self._runner)
         self.api_keys = ApiKeys(self._runner, bootstrap=admin_key)
         self.audit = Audit(self._runner, audit_days)
@@ -93,6 +94,7 @@ class Engine:
         clock: Clock | None = None,
         admin_key: str | None = None,
         audit_days: int | None = None,
+        joins_per_minute: int = 0,
     ) -> Self:
         """Connect to the server of `url`, or start one in `data_dir`.
 
@@ -100,6 +102,8 @@ class Engine:
         as long as `patience_s` have not passed. The first connection may take `connect_timeout_s`,
         two seconds unless `timeout_s` is longer. `admin_key` is an API key that the settings give.
         With `audit_days`, older entries of the audit log go when something is written to it.
+        A room gives `joins_per_minute` new places to a source, which all engines count together;
+        0 = any number.
         """
         first_s = max(timeout_s, _CONNECT_S) if connect_timeout_s is None else connect_timeout_s
         backend = await connect(url, data_dir, timeout_s, connect_timeout_s=first_s)
@@ -111,6 +115,7 @@ class Engine:
                 patience_s=patience_s,
                 admin_key=admin_key,
                 audit_days=audit_days,
+                joins_per_minute=joins_per_minute,
             )
         except BaseException:  # the admin key is malformed
             await backend.aclose()
@@ -228,10 +233,14 @@ class Engine:
         *,
         visitor: str | None = None,
         enter: bool = False,
+        source: str = "",
     ) -> TicketView:
-        """Take a place, or keep the one that `ticket` or `visitor` has."""
+        """Take a place, or keep the one that `ticket` or `visitor` has.
+
+        A new place counts for its `source`, made with `KeyRing.source_name`.
+        """
         future: asyncio.Future[TicketView] = asyncio.get_running_loop().create_future()
-        self.join_for(future, room, Join(ticket, visitor, enter))
+        self.join_for(future, room, Join(ticket, visitor, enter, source))
         return await future
 
     def join_for(self, waiter: Waiter, room: str, join: Join) -> None:

@@ -37,6 +37,7 @@ ROOM_KEYS = (
     "record",
     "swept",
     "swept_at",
+    "sources",
 )
 """In the order in which every script takes them."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from waitroom.engine.endings import Endings
+from waitroom.engine.limited import LimitedSources
 from waitroom.engine.protocol.replies import Head
 from waitroom.engine.told import Told
 from waitroom.models import BeforeOpen, Policy
@@ -48,6 +49,9 @@ class RoomMemory:
     positions: Told = field(default_factory=Told)
     """What people who wait were told last."""
 
+    limited: LimitedSources = field(default_factory=LimitedSources)
+    """Where too many come from at the moment."""
+
     def args(self, now_us: int | None) -> list[int | str]:
         """Return the first ARGV of every script."""
         now: int | str = "" if now_us is None else now_us
@@ -61,6 +65,7 @@ class RoomMemory:
             self.epoch, self.rev, self.version = head.epoch, 0, 0
             self.positions.forget_all()
             self.endings, self.forgot = None, False
+            self.limited.clear()
         if head.epoch < self.epoch:
             return  # this reply was under way while the room was cleared
         if self.endings is not None and head.rev - self.rev >= REV_JUMP:

@@ -70,7 +70,7 @@ class Pipeline:
     ) -> None:
         """Join tickets in one call, or put them back into their places."""
         draw = self._memory.draw(self._ring, self._room)
-        rows = [(ticket_id, self._claim(place), False) for ticket_id, place in tickets]
+        rows = [(ticket_id, self._claim(place), False, "") for ticket_id, place in tickets]
         call = calls.join(rows, draw, restore=restore)
         await self._send([call], lambda raw: on_reply(replies.joined(_parsed(raw)).tickets))
 

@@ -215,6 +215,7 @@ class Runner:
         if memory.policy is None:
             self.memories.pop(room, None)
             raise UnknownRoom(room)
+        memory.limited.clear()  # the counts are lost too
         claim = 0 if memory.epoch else self._claim(room, memory, memory.policy)
         await self.command("SADD", keys.ROOMS, room)
         batches = [*memory.endings.batches()] if memory.endings else [""]

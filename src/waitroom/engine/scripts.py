@@ -1,6 +1,7 @@
 """The Lua scripts: found, put together, and sent by their hash.
 
-A script is a line of flags, `_common.lua`, `_moves.lua` where people move, and `<verb>.lua`.
+A script is a line of flags, `_common.lua`, `_moves.lua` where people move, for a join
+`_sources.lua`, and `<verb>.lua`.
 `write_out` writes them whole, which is what the linter reads.
 """
 
@@ -41,7 +42,7 @@ class Verb(StrEnum):
     DROP = "drop"
 
 
-SHARED = ("_common", "_moves")
+SHARED = ("_common", "_moves", "_sources")
 STANDS_STILL = frozenset({Verb.POLL, Verb.LIST, Verb.CHECK})
 """Verbs that move nobody: they leave out `_moves.lua`, which would slow down polls and checks."""
 
@@ -92,8 +93,8 @@ def lua(name: str) -> str:
 @cache
 def script(verb: Verb, flags: bool) -> Script:
     """Put a verb's script together, for a server that takes `#!lua` flags or for an older one."""
-    shared = ("_common",) if verb in STANDS_STILL else SHARED
-    return whole(verb, "\n".join(lua(name) for name in shared), lua(verb), flags)
+    parts = 1 if verb in STANDS_STILL else 3 if verb is Verb.JOIN else 2
+    return whole(verb, "\n".join(lua(name) for name in SHARED[:parts]), lua(verb), flags)
 
 
 def whole(verb: Verb, shared: str, own: str, flags: bool) -> Script:

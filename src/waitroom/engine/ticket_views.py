@@ -7,7 +7,7 @@ from typing import NamedTuple
 from waitroom.engine.protocol import calls
 from waitroom.engine.protocol.refusals import GONE, refusal
 from waitroom.engine.protocol.replies import Deferred, EnteredTicket, Joined, JoinedTicket
-from waitroom.errors import EnterLater, WaitroomError
+from waitroom.errors import EnterLater, TooMany, WaitroomError
 from waitroom.models import State, TicketView
 from waitroom.tickets import KeyRing, Ticket
 
@@ -67,6 +67,8 @@ def joined(
 ) -> TicketView | WaitroomError:
     """Return the view of a ticket after a `join`, signed anew if its place is new."""
     (ticket, text), word, epoch = presented, answer.word, reply.epoch
+    if word == "limited":
+        return TooMany.joins(answer.number / 1000)
     if word not in GONE and word not in ("waiting", "called", "inside"):
         return refusal(word)
     place = answer.place or ticket.place
@@ -78,6 +80,11 @@ def joined(
     return view(
         ticket.room, ticket.id, text, word, answer.number, answer.sid, reply.waiting, answer.new
     )
+
+
+def refused_for_s(answer: JoinedTicket) -> float:
+    """Return for how long the source of a join gets no new place for sure; 0 if it may get one."""
+    return answer.number / 1000 if answer.word == "limited" and answer.sid == 1 else 0.0
 
 
 def deferred(ring: KeyRing, presented: PresentedTicket, answer: Deferred) -> TicketView:

@@ -60,6 +60,8 @@ class Server:
     proxies: TrustedProxies
     origins: Origins
     joins: Buckets
+    """Joins that no room counts: at the desk, and while the backend is away."""
+
     bad_keys: Buckets
     under_way: UnderWay
     announces: Buckets

@@ -56,6 +56,7 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
         connect_timeout_s=max(CONNECT_S, settings.timeout_s),
         admin_key=settings.admin_key,
         audit_days=settings.audit_days,
+        joins_per_minute=settings.joins_per_minute,
     )
     async with engine:
         if settings.config is not None:

@@ -24,6 +24,9 @@ from waitroom.models import Policy
 from waitroom.tickets import KeyRing
 
 ROOM = "state-machine"
+PER_MINUTE = 3
+"""New places that one network gets in a minute."""
+
 READS = ("stats", "list", "check")
 T = TypeVar("T")
 
@@ -56,7 +59,10 @@ class Driver(RuleBasedStateMachine):
         self.backend = self.run(connect(self.url, Path("/nowhere"), 5.0))
         self.raw = self.backend.client
         ring = CountingRing()
-        self.engines = [Engine(self.backend, ring, clock=self.clock) for _ in range(2)]
+        self.engines = [
+            Engine(self.backend, ring, clock=self.clock, joins_per_minute=PER_MINUTE)
+            for _ in range(2)
+        ]
         self.ring = ring
         self.tickets: dict[str, list[str]] = {}
         self.known: list[tuple[int, int, Policy | None]] = [(0, 0, None)] * 2
@@ -96,13 +102,13 @@ class Driver(RuleBasedStateMachine):
             key = room_key(ROOM, name)
             if name in ("config", "meta", "seen", "sids", "moved", "entries", "record"):
                 pipe.hgetall(key)
-            elif name in ("waiting", "called", "inside", "done", "gone", "swept"):
+            elif name in ("waiting", "called", "inside", "done", "gone", "swept", "sources"):
                 pipe.zrange(key, 0, -1, withscores=True)
             elif name == "events":
                 pipe.xrange(key)
         values = await pipe.execute()
         config, meta, waiting, seen, called, inside, sids, *rest = values
-        _, gone, _, entries, events, record, swept = rest
+        _, gone, _, entries, events, record, swept, sources = rest
         return Facts(
             policy=policies.read(config)[0] if config else None,
             meta=_numbers((name, value) for name, value in meta.items() if value.isdigit()),
@@ -112,6 +118,7 @@ class Driver(RuleBasedStateMachine):
             inside=_numbers(inside),
             sids=_numbers(sids.items()),
             gone=_numbers(gone),
+            sources={name.decode(): score for name, score in sources},
             entries={int(start): int(n) for start, n in entries.items()},
             record={name.decode(): int(settled.split(b":")[0]) for name, settled in record.items()},
             swept=_numbers(swept),

@@ -30,6 +30,7 @@ class Facts:
     inside: dict[str, int]
     sids: dict[str, int]
     gone: dict[str, int]
+    sources: dict[str, float]
     entries: dict[int, int]
     record: dict[str, int]
     swept: dict[str, int]

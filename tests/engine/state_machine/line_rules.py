@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.engine.state_machine.driver import ROOM
+from tests.engine.state_machine.driver import PER_MINUTE, ROOM
 from tests.engine.state_machine.facts import Step
 from tests.engine.state_machine.people import People
 from tests.engine.state_machine.strategies import PEOPLE, either
@@ -14,6 +14,7 @@ from waitroom.engine.crowd import Join
 from waitroom.models import State, TicketView
 
 VISITORS = ("ann", "ben", "cho")
+ADDRESSES = ("192.0.2.1", "192.0.2.2")
 
 
 class LineRules(People):
@@ -44,8 +45,14 @@ class LineRules(People):
         has_room = bool(model.room_left(direct=True)) and not model.line()
         nameless = frozenset(i for i, j in zip(ids, joins, strict=True) if j.ticket is None)
         step = Step("join", frozenset(ids), nameless=nameless)
+        buckets = dict(self.facts.sources)
         answers = self.call(who, step, lambda e: e.join_many(ROOM, joins))
         assert not isinstance(answers, errors.WaitroomError), repr(answers)
+        for join, answer in zip(joins, answers, strict=True):
+            self.judge_source(buckets, join.source[:12], answer)
+        assert buckets.keys() >= self.facts.sources.keys()
+        for source, full_at in self.facts.sources.items():
+            assert abs(buckets[source] - full_at) < 1, "a new place was not charged, or an old one"
         for ticket_id, answer in zip(ids, answers, strict=True):
             if isinstance(answer, TicketView):
                 assert answer.id == ticket_id
@@ -59,12 +66,30 @@ class LineRules(People):
                     assert answer.state is not State.WAITING, "there was room for a newcomer"
             elif not self.too_old(answer, ticket_id) if ticket_id in self.tickets else True:
                 assert ticket_id not in kept, "refused who has a place"
+                if isinstance(answer, errors.TooMany):
+                    continue
                 full = isinstance(answer, errors.RoomFull)
                 assert isinstance(answer, errors.Refused)
                 assert answer.code == (model.refuses or "room_full")
                 if full:
                     assert model.policy.queue_limit is not None
                     assert len(model.line()) >= model.policy.queue_limit
+
+    def judge_source(
+        self, buckets: dict[str, float], source: str, answer: TicketView | errors.WaitroomError
+    ) -> None:
+        """Charge a new place; who was refused must have found the bucket empty."""
+        limited = isinstance(answer, errors.TooMany)
+        if not source:
+            assert not limited, "limited, though nobody counts"
+            return
+        now, step = self.model.now, 60_000 / PER_MINUTE
+        full_at = min(max(buckets.get(source, 0), now), now + 60_000 + step) + step
+        if isinstance(answer, TicketView) and answer.new:
+            assert full_at <= now + 60_001, "more new places than one network gets"
+            buckets[source] = full_at
+        elif limited:
+            assert full_at > now + 60_000, "limited, though there was a place left"
 
     def no_hold_since(self, then: int) -> bool:
         """Whether time has just gone on: no clock set back, and no silence that began a hold."""
@@ -74,6 +99,13 @@ class LineRules(People):
     def join_new(self, who: int, people: int, enter: bool) -> None:
         """Newcomers join."""
         self.joins(who, [Join(enter=enter)] * people)
+
+    @rule(who=st.integers(0, 1), people=st.integers(1, 4), address=either(*ADDRESSES))
+    def join_from(self, who: int, people: int, address: str) -> None:
+        """Newcomers join from one address, and somebody by name from there."""
+        source = self.ring.source_name(ROOM, address, "wider")
+        known = Join(visitor=VISITORS[0], source=source)
+        self.joins(who, [Join(source=source)] * people + [known])
 
     @rule(who=st.integers(0, 1), visitor=either(*VISITORS), enter=st.booleans())
     def join_by_name(self, who: int, visitor: str, enter: bool) -> None:

@@ -1,5 +1,6 @@
 -- What every verb shares: the maps of KEYS, ARGV and R, reading and writing a room, deadlines. `scripts.py`
--- puts this file in front of each verb's own, with `_moves.lua` in between for all but poll, list and check.
+-- puts this file in front of each verb's own, with `_moves.lua` in between for all but poll, list and check,
+-- and `_sources.lua` for join.
 --
 -- KEYS, the same for every verb (`keys.py` builds them; all share the hash tag {room}):
 --    1 config   HASH    policy field -> value, '' = no limit; version      written by configure
@@ -25,7 +26,9 @@
 --   15 swept    ZSET    id that was dropped for silence -> its place,
 --                       while it may come back to it                       pruned by advance
 --   16 swept_at ZSET    id of these -> when, in ms; only with `return_s`   goes with `swept`
---   17 op       STRING  the packed reply of one op_id; only with an op_id   expires
+--   17 sources  ZSET    keyed hash of a network that people join from ->
+--                       when its bucket of joins is full, in ms            expires
+--   18 op       STRING  the packed reply of one op_id; only with an op_id   expires
 --
 -- ARGV, the same for every verb; the verb's own begin at ARGV[6]:
 --   1 now in us, or '' for the server's TIME        2 epoch     }
@@ -129,13 +132,13 @@ local K = {
   config = KEYS[1], meta = KEYS[2], waiting = KEYS[3], seen = KEYS[4], called = KEYS[5],
   inside = KEYS[6], sids = KEYS[7], done = KEYS[8], gone = KEYS[9], moved = KEYS[10],
   entries = KEYS[11], events = KEYS[12], series = KEYS[13], record = KEYS[14],
-  swept = KEYS[15], swept_at = KEYS[16], op = KEYS[17],
+  swept = KEYS[15], swept_at = KEYS[16], sources = KEYS[17], op = KEYS[18],
 }
 -- What a key must be, if it is there. `series` is not here: only `sample` writes it, and checks it itself.
 local TYPES = {
   config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash', called = 'zset', inside = 'zset',
   sids = 'hash', done = 'zset', gone = 'zset', moved = 'hash', entries = 'hash', events = 'stream',
-  record = 'hash', swept = 'zset', swept_at = 'zset', op = 'string',
+  record = 'hash', swept = 'zset', swept_at = 'zset', sources = 'zset', op = 'string',
 }
 -- A verb that writes to these alone need not look at the others: reading a wrong one fails by itself.
 local POLL_TYPES = {config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash'}

@@ -1,5 +1,5 @@
 -- call: call one ticket by hand, wherever it stands in the line.
--- KEYS: as in _common, with 17 op.
+-- KEYS: as in _common, with 18 op.
 -- ARGV: 6 id   7 '1' = forced
 -- Returns: called (until) | not_waiting (was) | holding (until) | room_paused | no_capacity
 -- Unlike admit it takes somebody out of the middle of the line: those in front keep their places and turns.

@@ -1,6 +1,6 @@
 -- clear: empty the room and begin a new epoch; tickets of the old one are refused from now on. The
 -- rolling limit still counts who went inside before.
--- KEYS: as in _common, with 17 op.
+-- KEYS: as in _common, with 18 op.
 -- ARGV: none of its own
 -- Returns: ok (cleared = how many were waiting, called or inside)
 local stop = open_room() or replay()

@@ -1,5 +1,5 @@
 -- configure: create a room, change its policy, or bring it back after a loss.
--- KEYS: as in _common, with 17 op.
+-- KEYS: as in _common, with 18 op.
 -- ARGV: 6 'create', 'update' or 'restore'   7 update: the version it must have, or ''; restore: the
 --       version it had   8 restore: the epoch that a ticket claims, for a caller who remembers none (0 = no
 --       ticket does), else ''   9 restore: endings that the caller remembers, at most 500 (see note_ending), else ''

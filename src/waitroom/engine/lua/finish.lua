@@ -1,5 +1,5 @@
 -- finish: end a session before its time and give its place to the next one in the same call.
--- KEYS: as in _common, with 17 op.
+-- KEYS: as in _common, with 18 op.
 -- ARGV: 6 id   7 sid, or '' = whichever it has
 -- Returns: finished | session_over (called; endings: see note_ending)
 local id, sid = ARGV[6], ARGV[7]

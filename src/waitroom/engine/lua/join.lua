@@ -1,11 +1,13 @@
 -- join: give newcomers a place, those who have one the same place, and call at once where nobody
 -- waits and the policy has room. With 'restore' it only puts people back where they were.
 -- KEYS: as in _common.
--- ARGV: 6 '1' = restore only; then for each ticket: id, claim ('place:epoch' of its ticket, or ''),
---       draw (0 .. 2^52 - 1, '' = the caller knows of no draw), enter ('1' = go inside at once if called at once)
+-- ARGV: 6 '1' = restore only   7 new places per minute and source, 0 = any; then for each ticket:
+--       id, claim ('place:epoch' of its ticket, or ''), draw (0 .. 2^52 - 1, '' = the caller knows of no draw),
+--       enter ('1' = go inside at once if called at once), source (see _sources, '' = not counted)
 -- Returns: ok, waiting, tickets = {word, place, number, sid, new} of each ticket:
 --   waiting position (0 = hidden) | called enter-by | inside session end, sid |
---   abandoned, passed, left, cleared, unknown | room_full, room_closed, room_not_open
+--   abandoned, passed, left, cleared, unknown | room_full, room_closed, room_not_open |
+--   limited ms to wait, 1 = surely so long
 --   or redraw: nothing was done, the caller drew by an old policy or epoch
 local restore_only = ARGV[6] == '1'
 local stop = open_room()
@@ -13,7 +15,7 @@ if stop then return stop end
 
 -- Places are drawn from a keyed hash of epoch and ticket, which Python makes. A process that has not heard of the
 -- draw or the epoch asks again, so that everybody's place is drawn once and by one rule.
-if R.draws and not restore_only and (ARGV[9] == '' or tonumber(ARGV[2]) ~= R.epoch) then
+if R.draws and not restore_only and (ARGV[10] == '' or tonumber(ARGV[2]) ~= R.epoch) then
   return reply('redraw')
 end
 
@@ -50,11 +52,13 @@ local function restore(id, place)
 end
 
 -- Written to `waiting` after the loop, all in one command, but for draws. Until then `added` knows them.
-local function newcomer(id, draw, enters)
+local function newcomer(id, draw, enters, source)
   if R.refuses then return answer(R.refuses, 0, 0, 0, 0) end
   -- Straight in only where nobody waits: a newcomer never overtakes. Then the queue limit does not matter either.
   local direct = R.n_waiting == 0 and budget(true) > 0
   if not direct and R.queue_limit and R.n_waiting >= R.queue_limit then return answer('room_full', 0, 0, 0, 0) end
+  local wait, sure = charge(source)
+  if wait then return answer('limited', 0, wait, sure, 0) end
   count('joined', 1)
   local place = R.draws and drawn_place(draw) or next_place()
   -- The same id had another place before: only this one counts from now on.
@@ -81,7 +85,7 @@ end
 
 -- First write: everything is checked.
 -- In the order given: those who came first in a batch stand first.
-for i = 7, #ARGV, 4 do
+for i = 8, #ARGV, 5 do
   local id, claim, draw, enters = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3] == '1'
   local state, score = locate(id)
   -- Over, but not swept: end it here, or the same id would stand in two sets.
@@ -101,12 +105,13 @@ for i = 7, #ARGV, 4 do
     elseif restore_only then
       answer(word, 0, 0, 0, 0)
     else
-      newcomer(id, draw, enters)
+      newcomer(id, draw, enters, ARGV[i + 4])
     end
   end
 end
 note_visit()
 if #adds > 0 then redis.call('ZADD', K.waiting, unpack(adds)) end
 if #seens > 0 then redis.call('HSET', K.seen, unpack(seens)) end
+save_sources()
 save(false)
 return reply('ok', 'waiting', R.n_waiting, 'tickets', out)

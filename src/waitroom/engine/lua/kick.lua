@@ -1,5 +1,5 @@
 -- kick: remove tickets, wherever they are; sessions are revoked, freed places given away at once.
--- KEYS: as in _common, with 17 op.
+-- KEYS: as in _common, with 18 op.
 -- ARGV: 6.. ids, at most 500
 -- Returns: ok (kicked, called, endings: see note_ending)
 local stop = open_room() or replay()

@@ -41,15 +41,16 @@ def restore(version: int, policy: Policy, *, claim: int, endings: str) -> Script
 
 
 def join(
-    tickets: Sequence[tuple[str, str, bool]],
+    tickets: Sequence[tuple[str, str, bool, str]],
     draw: Callable[[str], int] | None,
     *,
     restore: bool = False,
+    per_minute: int = 0,
 ) -> ScriptCall:
-    """Join tickets, each an id, its claim, and whether to enter at once."""
-    args: list[Any] = [int(restore)]
-    for ticket_id, claim, enter in tickets:
-        args += (ticket_id, claim, draw(ticket_id) if draw else "", int(enter))
+    """Join tickets, each an id, its claim, whether to enter at once, and its source."""
+    args: list[Any] = [int(restore), per_minute]
+    for ticket_id, claim, enter, source in tickets:
+        args += (ticket_id, claim, draw(ticket_id) if draw else "", int(enter), source)
     return ScriptCall(Verb.JOIN, args, len(tickets))
 
 

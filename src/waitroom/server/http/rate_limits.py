@@ -1,7 +1,8 @@
-"""How often somebody may call: a token bucket per address.
+"""How often somebody may call: a token bucket per address, or per network of IPv6.
 
 Counts are kept per process: behind several workers an address gets up to that many times the limit.
-They protect the server from one careless or hostile caller, and decide nothing about the line.
+They protect the server from one careless or hostile caller, and decide nothing about the line: new
+places in a room are counted by the room.
 """
 
 from __future__ import annotations

@@ -11,7 +11,14 @@ from collections.abc import Awaitable, Callable
 
 from waitroom.engine import Waiter
 from waitroom.engine.handoffs import Handoff
-from waitroom.errors import BackendUnavailable, InvalidInput, NotYourTurn, Slow, WaitroomError
+from waitroom.errors import (
+    BackendUnavailable,
+    InvalidInput,
+    NotYourTurn,
+    Slow,
+    TooMany,
+    WaitroomError,
+)
 from waitroom.models import State, TicketView
 from waitroom.server.context import Server
 from waitroom.server.http import answers, problems
@@ -44,6 +51,8 @@ async def respond(server: Server, action: Action, request: VisitorRequest) -> An
 
 def refuse(server: Server, request: VisitorRequest, action: Action, error: WaitroomError) -> Answer:
     """Return the answer to an error."""
+    if isinstance(error, TooMany) and error.of_joins:
+        server.counters.limited("joins")
     if isinstance(error, BackendUnavailable | Slow):
         server.backend_health.suspect()
         if server.backend_health.is_away(request.room):

@@ -1,8 +1,9 @@
-"""Taking a place: who joins, how often they may, and the place they already have."""
+"""Taking a place: who joins, where from, and the place they already have.
+
+How many new places one address gets is counted by the room, for all processes together.
+"""
 
 from __future__ import annotations
-
-import math
 
 from waitroom.credentials.roles import Role
 from waitroom.engine import Join, Waiter
@@ -24,32 +25,36 @@ def ask_for_place(server: Server, request: VisitorRequest, waiter: Waiter) -> bo
     check_not_desk(room)
     if body.visitor is not None or room not in server.boards.known or _ticket(request) is not None:
         return False
-    stranger = _stranger(server, request)
-    server.backend_health.check(room)
-    server.engine.join_for(waiter, room, Join(None, stranger, body.enter))
+    visitor = _by_key(request)
+    _check_backend(server, request)
+    join = Join(None, visitor, body.enter, _source(server, request))
+    server.engine.join_for(waiter, room, join)
     return True
 
 
 async def take_place(server: Server, request: VisitorRequest) -> TicketView:
     """Return the view of the caller's place, old or new."""
     room, body = request.room, request.json(JoinBody)
+    source = ""
     if body.visitor is not None:
         visitor: str | None = await _known_visitor(server, request, body.visitor)
+        server.backend_health.check(room)
     else:
-        visitor = _stranger(server, request)
-    server.backend_health.check(room)
+        visitor = _by_key(request)
+        _check_backend(server, request)
+        source = _source(server, request)
     if room not in server.boards.known:
         await within(server, server.boards.get(room))
     old = None if visitor is not None else _ticket(request)
     if old is not None:
         try:
-            view = await server.engine.join(room, old, enter=body.enter)
+            view = await server.engine.join(room, old, enter=body.enter, source=source)
         except InvalidTicket:
             pass  # too old, or signed with an earlier secret: treat the holder as new
         else:
             if view.state is not State.GONE:
                 return view
-    return await server.engine.join(room, visitor=visitor, enter=body.enter)
+    return await server.engine.join(room, visitor=visitor, enter=body.enter, source=source)
 
 
 def _ticket(request: VisitorRequest) -> str | None:
@@ -67,14 +72,26 @@ async def _known_visitor(server: Server, request: VisitorRequest, visitor: str) 
     return f"visitor:{visitor}"
 
 
-def _stranger(server: Server, request: VisitorRequest) -> str | None:
-    """Return who joins, where a key tells; strangers are counted by their address."""
-    wait_s = server.joins.take(request.source(server.proxies).network)
-    if wait_s > 0:
-        server.counters.limited("joins")
-        raise TooMany("too many people join from this address; try again", math.ceil(wait_s))
+def _by_key(request: VisitorRequest) -> str | None:
+    """Return who joins, where an Idempotency-Key tells."""
     key = idempotency_key(request)
     return None if key is None else f"key:{key}"
+
+
+def _source(server: Server, request: VisitorRequest) -> str:
+    """Return for whom a new place counts; empty if it counts for nobody."""
+    if not server.settings.joins_per_minute:
+        return ""
+    return server.ring.source_name(request.room, *request.source(server.proxies))
+
+
+def _check_backend(server: Server, request: VisitorRequest) -> None:
+    """Raise at once if the backend is away. No room counts then, so each process does."""
+    if server.backend_health.is_away(request.room):
+        wait_s = server.joins.take(request.source(server.proxies).network)
+        if wait_s > 0:
+            raise TooMany.joins(wait_s)
+    server.backend_health.check(request.room)
 
 
 def idempotency_key(request: VisitorRequest) -> str | None:
