@@ -52,6 +52,7 @@ def parse_url(url: str) -> Address:
             raise ValueError(f"the scheme {parts.scheme!r} is unknown; use {', '.join(_SCHEMES)}")
         kind = scheme.partition("+")[2] or ("unix" if scheme == "unix" else "single")
         options = _options(parts)
+        _refuse_idle(options, scheme.startswith("rediss"))
         path = [unquote(part) for part in parts.path.strip("/").split("/") if part]
         where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
         if kind == "unix":
@@ -82,6 +83,13 @@ def _options(parts: SplitResult) -> dict[str, Any]:
             raise ValueError(f"the option {name!r} is unknown; use {', '.join(_OPTIONS)}")
         options[name] = _number(value, name, _OPTIONS[name]) if _OPTIONS[name] is not str else value
     return options
+
+
+def _refuse_idle(options: dict[str, Any], tls: bool) -> None:
+    """Refuse options of TLS without TLS: who gives them believes that it is on."""
+    idle = next((name for name in options if name.startswith("ssl_")), None)
+    if idle is not None and not tls:
+        raise ValueError(f"{idle} needs TLS; use a scheme with rediss")
 
 
 def _number(text: str, name: str, kind: type = int) -> Any:

@@ -8,6 +8,7 @@ repeated. Redirections of a Cluster (MOVED, ASK) are followed, because such a ca
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from waitroom.engine.connection.address import Address, parse_url
 from waitroom.engine.connection.clients import Client, Clients, Probe
 from waitroom.engine.connection.embedded import HANDOVER_S, EmbeddedServer, owner, running
 from waitroom.engine.connection.faults import backend_error
-from waitroom.errors import BackendUnavailable, BackendUnfit
+from waitroom.errors import BackendUnavailable, BackendUnfit, InvalidInput
 
 OLDEST_REDIS = (6, 2)
 
@@ -80,6 +81,7 @@ async def connect(
         url, embedded = await _embedded(data_dir)
     try:
         address = parse_url(url)
+        _check_files(address)
         clients = Clients(address, first_s)
         try:
             facts = await _checked(clients.operators, address, first_s)
@@ -94,6 +96,14 @@ async def connect(
             await embedded.stop()
         raise
     return Backend(clients, address.where, facts, embedded)
+
+
+def _check_files(address: Address) -> None:
+    """Refuse certificate files that cannot be read: they would look like a server that is away."""
+    for name in ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile"):
+        path = address.options.get(name)
+        if path is not None and not os.access(path, os.R_OK):
+            raise InvalidInput("redis_url", f"{name}: the file {path!r} cannot be read")
 
 
 async def _embedded(data_dir: Path) -> tuple[str, EmbeddedServer | None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ssl import SSLCertVerificationError
+
 from redis import exceptions as redis_errors
 
 from waitroom.errors import BackendFull, BackendUnavailable, BackendUnfit, Unavailable
@@ -51,6 +53,11 @@ def backend_error(error: Exception, where: str = "the server") -> Unavailable | 
             f"{where} refuses us ({text}); correct user and password in the URL, "
             "or the rights of that user"
         )
+    if certificate := _certificate_error(error):
+        return BackendUnfit(
+            f"{where} has a certificate that we do not trust ({certificate.verify_message}); "
+            "correct ssl_ca_certs and the host in the URL, or its certificate"
+        )
     if isinstance(error, redis_errors.AskError) or "Cluster mode is not enabled" in text:
         return BackendUnfit(f"{where} and the URL disagree about Cluster ({text}); correct the URL")
     if isinstance(error, redis_errors.TimeoutError | TimeoutError):
@@ -60,3 +67,10 @@ def backend_error(error: Exception, where: str = "the server") -> Unavailable | 
     if isinstance(error, _UNAVAILABLE) or text.startswith(_UNAVAILABLE_CODES):
         return BackendUnavailable(f"{where} cannot be used now ({text}); check that it runs")
     return None
+
+
+def _certificate_error(error: BaseException | None) -> SSLCertVerificationError | None:
+    """Return why a certificate was refused, which redis-py wraps in errors of its own."""
+    while error is not None and not isinstance(error, SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error
