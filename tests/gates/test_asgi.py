@@ -23,7 +23,7 @@ async def _site(scope: Any, receive: Any, send: Any) -> None:
     elif scope["type"] == "websocket":
         await send({"type": "websocket.accept"})
     else:
-        if scope["path"] == "/concert/pay":
+        if scope["path"] == "/concert/pay" or scope["query_string"] == b"pay":
             finish(scope)
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": text_of(scope["path"]).encode()})
@@ -38,7 +38,11 @@ def gate(waitroom: Serving) -> Iterator[WaitroomGate]:
 
 
 async def call(
-    gate: WaitroomGate, *cookies: str, kind: str = "http", path: str = "/concert"
+    gate: WaitroomGate,
+    *cookies: str,
+    kind: str = "http",
+    path: str = "/concert",
+    query: bytes = b"",
 ) -> Messages:
     """Send one request; return what comes back."""
     sent: Messages = []
@@ -53,7 +57,7 @@ async def call(
         "type": kind,
         "scheme": "ws" if kind == "websocket" else "http",
         "path": path,
-        "query_string": b"",
+        "query_string": query,
         "headers": [(b"host", b"shop.test"), *((b"cookie", cookie.encode()) for cookie in cookies)],
         **({"method": "GET"} if kind == "http" else {}),
     }
@@ -87,6 +91,17 @@ async def test_the_short_way_ends_with_the_session(gate: WaitroomGate, sign: Sig
         assert 200 == (await call(gate, cookie))[0]["status"]
     assert 1 == len(gate._recall._known)
     start = (await call(gate, cookie, path="/concert/pay"))[0]
+    assert 2 == len([name for name, _ in start["headers"] if name == b"set-cookie"])
+    assert 303 == (await call(gate, cookie))[0]["status"]
+
+
+async def test_a_session_may_end_on_the_short_way(gate: WaitroomGate, sign: Sign) -> None:
+    """The response to a request that was known removes the cookies all the same."""
+    cookie = f"waitroom-pass-concert={sign()}"
+    known = (await call(gate, cookie))[0]
+    start = (await call(gate, cookie, query=b"pay"))[0]
+    assert 1 == len(gate._recall._known)
+    assert [] == known["headers"]
     assert 2 == len([name for name, _ in start["headers"] if name == b"set-cookie"])
     assert 303 == (await call(gate, cookie))[0]["status"]
 

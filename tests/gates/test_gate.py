@@ -11,7 +11,7 @@ from tests.gates.conftest import Sign
 from tests.support.serving import Serving
 from waitroom.gates.answers import Answer
 from waitroom.gates.decision import Facts
-from waitroom.gates.gate import Gate, Visit
+from waitroom.gates.gate import Carries, Gate, Visit
 from waitroom.gates.judging import settled, settled_async
 from waitroom.gates.options import Options
 from waitroom.passes import PassKeys
@@ -79,4 +79,4 @@ def test_an_order_ends_the_visit(
     assert isinstance(visit, Visit)
     left = visit.leaving(status, lambda of: of, facts())
     assert cookies == [cookie.value for cookie in left]
-    assert bool(cookies) == visit.ended
+    assert bool(cookies) == (visit.carries is Carries.ENDED)

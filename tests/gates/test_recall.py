@@ -2,74 +2,186 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from tests.gates.conftest import Sign
+from tests.support.servers import wait_for
 from tests.support.serving import Serving
-from waitroom.gates.decision import Facts, GoodPass
-from waitroom.gates.gate import Gate, Visit
+from waitroom.gates.decision import Facts
+from waitroom.gates.gate import Gate
 from waitroom.gates.judging import settled
 from waitroom.gates.options import Options
 from waitroom.gates.recall import Recall
+from waitroom.gates.scopes import facts_of
 
 
-def scope(text: str, path: str = "/concert", query: bytes = b"") -> dict[str, Any]:
+def scope(text: str, path: str = "/concert", query: bytes = b"", **more: Any) -> dict[str, Any]:
     """Return a request with a pass in its cookie."""
     cookie = f"waitroom-pass-concert={text}".encode()
-    return {"method": "GET", "path": path, "query_string": query, "headers": [(b"cookie", cookie)]}
+    return {
+        "method": "GET",
+        "scheme": "http",
+        "path": path,
+        "query_string": query,
+        "headers": [(b"cookie", cookie)],
+        **more,
+    }
 
 
 @pytest.fixture
-def gate(waitroom: Serving) -> Iterator[Gate]:
-    """Return a gate that need not look at anything for a while."""
-    gate = Gate(Options(waitroom.base, {"/concert": "concert"}, renew=False, deadline_s=5))
-    yield gate
-    gate.close()
+def make_gate(waitroom: Serving) -> Iterator[Callable[..., Gate]]:
+    """Return a maker of gates that have their keys and need not look at anything for a while."""
+    made: list[Gate] = []
+
+    def make(rules: Any = None, **fields: Any) -> Gate:
+        rules = rules or {"/concert": "concert"}
+        gate = Gate(Options(waitroom.base, rules, renew=False, deadline_s=5, **fields))
+        made.append(gate)
+        settled(gate, Facts("GET", "/", "", "http", "127.0.0.1", lambda _: None))
+        wait_for(lambda: gate.verifier.ready, "the keys")
+        gate.due_at = time.monotonic() + 600
+        return gate
+
+    yield make
+    for gate in made:
+        gate.close()
 
 
-def checked(gate: Gate, text: str) -> GoodPass:
-    """Return a pass as the gate knows it."""
-    headers = {"waitroom-pass": text}
-    visit = settled(gate, Facts("GET", "/concert", "", "http", "127.0.0.1", headers.get))
-    assert isinstance(visit, Visit)
-    assert visit.good_pass is not None
-    gate.due_at = time.monotonic() + 600
-    return visit.good_pass
+@pytest.fixture
+def text(sign: Sign) -> str:
+    """Return a pass that is good for long."""
+    return sign(ends_s=int(time.time()) + 900)
 
 
-def test_the_same_request_is_known(gate: Gate, sign: Sign) -> None:
-    """By method, path and cookie; a code in the address is always looked at."""
-    text = sign(ends_s=int(time.time()) + 900)
-    recall, good_pass = Recall(gate), checked(gate, text)
+def remembers(gate: Gate, recall: Recall, request: dict[str, Any], text: str) -> bool:
+    """Say that a request was let through with a pass; tell whether it is known from then on."""
+    good_pass = gate.verifier.read("concert", text, time.time())
+    assert good_pass is not None
+    recall.put(request, good_pass)
+    return recall.get(request) is not None
+
+
+def test_the_same_request_is_known(make_gate: Callable[..., Gate], text: str, sign: Sign) -> None:
+    """By method, path, mount and cookie; a code in the address is always looked at."""
+    gate = make_gate()
+    recall = Recall(gate)
     assert None is recall.get(scope(text))
-    recall.put(scope(text), good_pass)
-    assert good_pass is recall.get(scope(text))
+    assert remembers(gate, recall, scope(text), text)
+    good_pass = recall.get(scope(text, query=b"seat=7"))
+    assert good_pass is not None
+    assert text == good_pass.text
     assert None is recall.get(scope(text, "/concert/seats"))
+    assert None is recall.get(scope(text, "/Concert"))
+    assert None is recall.get(scope(text, method="POST"))
+    assert None is recall.get(scope(text, root_path="/concert"))
     assert None is recall.get(scope(sign()))
     assert None is recall.get(scope(text, query=b"waitroom_code=x"))
 
 
-def test_a_change_of_keys_or_sessions_ends_it(gate: Gate, sign: Sign) -> None:
+def test_a_change_of_keys_or_sessions_ends_it(make_gate: Callable[..., Gate], text: str) -> None:
     """What was decided with other keys does not count any more, nor while something is due."""
-    text = sign(ends_s=int(time.time()) + 900)
-    recall, good_pass = Recall(gate), checked(gate, text)
-    recall.put(scope(text), good_pass)
+    gate = make_gate()
+    recall = Recall(gate)
+    assert remembers(gate, recall, scope(text), text)
     gate.due_at = 0
     assert None is recall.get(scope(text))
     gate.due_at = time.monotonic() + 600
+    assert recall.get(scope(text)) is not None
     gate.verifier.generation += 1
     assert None is recall.get(scope(text))
 
 
-def test_what_may_not_be_remembered(gate: Gate, sign: Sign) -> None:
-    """A pass that is over, one from a header, and a cookie that is too long."""
-    text = sign(ends_s=int(time.time()) + 900)
-    recall, good_pass = Recall(gate), checked(gate, text)
-    recall.put(scope(text), good_pass._replace(expires_s=time.time() - 1))
-    recall.put(scope("another"), good_pass)
-    recall.put(scope(text + "; x=" + "x" * 5_000), good_pass)
+def test_it_ends_with_half_of_the_pass(
+    make_gate: Callable[..., Gate], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From then on a request may renew the session, so it is looked at."""
+    gate = make_gate()
+    gate.due_at = math.inf
+    recall = Recall(gate)
+    assert remembers(gate, recall, scope(text), text)
+    good_pass = recall.get(scope(text))
+    assert good_pass is not None
+    half_at = time.monotonic() + good_pass.half_s - time.time()
+    monkeypatch.setattr("waitroom.gates.recall.monotonic", lambda: half_at - 5)
+    assert recall.get(scope(text)) is good_pass
+    monkeypatch.setattr("waitroom.gates.recall.monotonic", lambda: half_at + 5)
+    assert None is recall.get(scope(text))
+
+
+def test_it_is_bounded(
+    make_gate: Callable[..., Gate], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks for ever more or longer paths does not fill the memory."""
+    monkeypatch.setattr("waitroom.gates.recall._MOST", 10)
+    gate = make_gate()
+    recall = Recall(gate)
+    for number in range(25):
+        assert remembers(gate, recall, scope(text, f"/concert/{number}"), text)
+        assert len(recall._known) <= 10
+    assert not remembers(gate, recall, scope(text, "/concert/" + "x" * 5_000), text)
+    assert not remembers(gate, recall, scope(text + "; x=" + "x" * 5_000), text)
+
+
+def test_what_may_not_be_remembered(make_gate: Callable[..., Gate], text: str, sign: Sign) -> None:
+    """A pass past its half, one that is not in the cookie, and a free path."""
+    gate = make_gate()
+    recall, now_s = Recall(gate), int(time.time())
+    late, in_header = sign(now_s=now_s - 60, ends_s=now_s + 50), [(b"waitroom-pass", text.encode())]
+    assert not remembers(gate, recall, scope(late), late)
+    assert not remembers(gate, recall, scope(text, headers=in_header), text)
+    assert not remembers(gate, recall, scope("another"), text)
+    assert not remembers(gate, recall, scope(text, "/free"), text)
     assert {} == recall._known
+
+
+def test_every_request_of_a_strict_gate_is_looked_at(
+    make_gate: Callable[..., Gate], text: str
+) -> None:
+    """It asks Waitroom about each."""
+    gate = make_gate(strict=True)
+    assert not remembers(gate, Recall(gate), scope(text), text)
+
+
+def test_a_request_that_ends_the_session_is_looked_at(
+    make_gate: Callable[..., Gate], text: str
+) -> None:
+    """The others are known."""
+    gate = make_gate(finish=["/concert/thanks"])
+    recall = Recall(gate)
+    assert not remembers(gate, recall, scope(text, "/concert/thanks"), text)
+    assert remembers(gate, recall, scope(text, "/concert/seats"), text)
+
+
+@pytest.mark.attack
+def test_another_method_in_a_header_opens_no_other_room(
+    make_gate: Callable[..., Gate], text: str
+) -> None:
+    """A method that the framework takes from a header decides, so such a request is looked at."""
+    gate = make_gate([("/book", "concert", ["POST"]), ("/book", "backstage", ["PUT"])])
+    recall = Recall(gate)
+
+    def request(override: bytes) -> dict[str, Any]:
+        plain = scope(text, "/book")
+        return {**plain, "headers": [*plain["headers"], (b"x-http-method-override", override)]}
+
+    assert gate.quick(facts_of(request(b"POST"))) is not None
+    assert None is gate.quick(facts_of(request(b"PUT"))), "there is no pass for that room"
+    assert not remembers(gate, recall, request(b"POST"), text)
+    assert None is recall.get(request(b"PUT"))
+    assert remembers(gate, recall, scope(text, "/book", method="POST"), text)
+
+
+@pytest.mark.attack
+def test_another_mount_opens_no_other_room(make_gate: Callable[..., Gate], text: str) -> None:
+    """The same path below another mount may belong to another room."""
+    gate = make_gate({"/tours": "concert", "/tours/concert/backstage": "backstage"})
+    recall, path = Recall(gate), "/tours/tours/concert/backstage"
+    assert remembers(gate, recall, scope(text, path, root_path=""), text)
+    mounted = scope(text, path, root_path="/tours")
+    assert None is gate.quick(facts_of(mounted)), "there is no pass for that room"
+    assert None is recall.get(mounted)

@@ -50,8 +50,8 @@ class WaitroomGate:
         scope["waitroom"] = visit
 
         def leave(message: Message) -> Awaitable[None]:
-            status = message.get("status", 200) if message["type"] in _STARTS else None
-            if status and (cookies := visit.leaving(status, facts_of, scope)):
+            if visit.carries and message["type"] in _STARTS:
+                cookies = visit.leaving(message.get("status", 200), facts_of, scope)
                 lines = [(b"set-cookie", cookie.header().encode("latin-1")) for cookie in cookies]
                 message["headers"] = [*message.get("headers", ()), *lines]
             return send(message)

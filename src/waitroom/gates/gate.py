@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator
+from enum import Enum
 from typing import Any, TypeAlias
 
 from waitroom.gates import answers
@@ -62,22 +63,34 @@ _NOT_YET = ("busy", "slow")
 """Codes of a Waitroom that is there and has no answer yet."""
 
 
+class Carries(Enum):
+    """Which cookies of ours the site's response carries."""
+
+    NEW = "the pass that this request was given"
+    RENEWED = "the pass that replaces an older one, if it has come by then"
+    END = "as ENDED if the site's answer is a success, else as RENEWED"
+    ENDED = "empty ones, which remove pass and ticket"
+
+
 class Visit:
-    """A request that goes on to the site, with its pass if one was needed."""
+    """A request that goes on to the site, with its pass if one was needed.
 
-    __slots__ = ("_gate", "ended", "ends", "fresh", "good_pass")
+    `carries` is None for nearly all: there is no cookie to set.
+    """
 
-    def __init__(self, gate: Gate, good_pass: GoodPass | None = None, ends: bool = False) -> None:
+    __slots__ = ("_gate", "carries", "good_pass")
+
+    def __init__(
+        self, gate: Gate, good_pass: GoodPass | None = None, carries: Carries | None = None
+    ) -> None:
         self._gate = gate
         self.good_pass = good_pass
-        self.ends = ends
-        self.ended = False
-        self.fresh: GoodPass | None = None
+        self.carries = carries
 
     def finish(self) -> None:
         """End the session: its place goes to the next one. Nobody waits for the call."""
-        if self.good_pass is not None and not self.ended:
-            self.ended = True
+        if self.good_pass is not None and self.carries is not Carries.ENDED:
+            self.carries = Carries.ENDED
             self._gate.sessions.finish(self.good_pass)
 
     def leaving(self, status: int, facts_of: Callable[[Any], Facts], of: Any) -> list[Cookie]:
@@ -88,14 +101,15 @@ class Visit:
         the site more than all else here.
         """
         good_pass = self.good_pass
-        if good_pass is None:
+        if good_pass is None or self.carries is None:
             return []
-        if self.ends and status < 400:
+        if self.carries is Carries.END and status < 400:
             self.finish()
-        if self.ended:
+        if self.carries is Carries.ENDED:
             names = PASS_COOKIE + good_pass.room, TICKET_COOKIE + good_pass.room
             return [self._gate.cookie(facts_of(of), name, "", 0) for name in names]
-        fresh = self.fresh or self._gate.sessions.renewed(good_pass)
+        is_new = self.carries is Carries.NEW
+        fresh = good_pass if is_new else self._gate.sessions.renewed(good_pass)
         return [] if fresh is None else [self._gate.pass_cookie(facts_of(of), fresh)]
 
 
@@ -123,7 +137,7 @@ class Gate:
         decision = decide(self.options, facts, self._read, time.time())
         if decision.__class__ is not PassOn or decision.renew:
             return None
-        return Visit(self, decision.good_pass, decision.finish)
+        return Visit(self, decision.good_pass, Carries.END if decision.finish else None)
 
     def judge(self, facts: Facts) -> Steps:
         """Decide, and carry out the decision."""
@@ -231,13 +245,13 @@ class Gate:
 
     def _pass_on(self, decision: PassOn) -> Steps:
         """Let a request through; renew its session if that is due."""
-        visit = Visit(self, decision.good_pass, decision.finish)
         if decision.renew and decision.good_pass is not None:
             renewing = self.sessions.renew(decision.good_pass)
             waits = self._inline and self.remote.health.state is State.UP
             if renewing is not None and waits:
                 yield renewing
-        return visit
+            return Visit(self, decision.good_pass, Carries.RENEWED)
+        return Visit(self, decision.good_pass, Carries.END if decision.finish else None)
 
     def _wait(self, facts: Facts, wish: Wait, refused: bool) -> Steps:
         """Send a browser to the waiting page, unless nobody is there; ask if that is not known."""
@@ -305,9 +319,7 @@ class Gate:
                 view = entered.json()
         good_pass = yield from self._given(wish.room, view)
         if good_pass is not None:
-            visit = Visit(self, good_pass)
-            visit.fresh = good_pass
-            return visit
+            return Visit(self, good_pass, Carries.NEW)
         return self._told(facts, wish, reply, view)
 
     def _without_answer(

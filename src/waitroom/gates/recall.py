@@ -1,57 +1,64 @@
 """The recall cache: the fastest path for a request that came before.
 
-A decision for a method, a path and a Cookie header holds until a key changes, or a session ends or
-is due for renewal. Looking it up costs a fraction of deciding again.
+A decision for a method, a path, its mount and a Cookie header holds until a key changes, or a
+session ends or is due for renewal. Looking it up costs a fraction of deciding again. It is made
+without the other headers, which are not a part of the key.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import MutableMapping
-from typing import Any
+from time import monotonic, time
+from typing import Any, TypeAlias
 
 from waitroom.gates.decision import GoodPass
 from waitroom.gates.gate import Gate
-from waitroom.gates.scopes import cookie_of
+from waitroom.gates.scopes import cookie_of, facts_of
 from waitroom.web.names import CODE
 
+Key: TypeAlias = tuple[str, str, str | None, bytes]
 _MOST = 10_000
-_LONGEST_COOKIE = 4_096
+_LONGEST = 4_096  # path and cookie of a request
 _CODE = CODE.encode()
 
 
 class Recall:
     """Passes by request; each holds until a moment, in one generation of keys and sessions."""
 
-    __slots__ = ("_gate", "_known", "_never")
+    __slots__ = ("_gate", "_known", "_verifier")
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
-        self._known: dict[tuple[str, str, bytes], tuple[float, int, GoodPass]] = {}
-        self._never = gate.options.strict or gate.options.ends is not None
+        self._verifier = gate.verifier
+        self._known: dict[Key, tuple[float, int, GoodPass]] = {}
 
     def get(self, scope: MutableMapping[str, Any]) -> GoodPass | None:
         """Return the pass of a request that was let through before, if nothing has changed."""
-        if not self._known or _CODE in scope["query_string"]:
-            return None
-        known = self._known.get((scope["method"], scope["path"], cookie_of(scope["headers"])))
+        cookie = cookie_of(scope["headers"])
+        known = self._known.get((scope["method"], scope["path"], scope.get("root_path"), cookie))
         if known is None:
             return None
         until, generation, good_pass = known
-        gate, now = self._gate, time.monotonic()
-        if generation != gate.verifier.generation or now >= until or now >= gate.due_at:
+        now = monotonic()
+        if now >= until or now >= self._gate.due_at or generation != self._verifier.generation:
             return None
-        return good_pass
+        query = scope["query_string"]
+        return None if query and _CODE in query else good_pass
 
     def put(self, scope: MutableMapping[str, Any], good_pass: GoodPass) -> None:
-        """Remember that a request was let through with a pass in its cookie."""
-        cookie = cookie_of(scope["headers"])
-        if self._never or len(cookie) > _LONGEST_COOKIE or good_pass.text.encode() not in cookie:
+        """Remember that a request was let through, if what is in its key suffices for that."""
+        method, path, cookie = scope["method"], scope["path"], cookie_of(scope["headers"])
+        ends_s = min(good_pass.half_s, good_pass.expires_s) - time()
+        if ends_s <= 0 or good_pass.text.encode() not in cookie:
             return
-        ends_s = min(good_pass.half_s, good_pass.expires_s) - time.time()
-        if ends_s <= 0:
+        if len(path) + len(cookie) > _LONGEST:
+            return
+        generation = self._verifier.generation
+        only_key = {**scope, "headers": [(b"cookie", cookie)], "query_string": b""}
+        visit = self._gate.quick(facts_of(only_key))
+        if visit is None or visit.good_pass != good_pass or visit.carries is not None:
             return
         if len(self._known) >= _MOST:
             self._known.clear()
-        key = scope["method"], scope["path"], cookie
-        self._known[key] = (time.monotonic() + ends_s, self._gate.verifier.generation, good_pass)
+        key = method, path, scope.get("root_path"), cookie
+        self._known[key] = (monotonic() + ends_s, generation, good_pass)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import Any
 
 from waitroom.gates.decision import Facts
@@ -25,6 +25,10 @@ def facts_of(scope: MutableMapping[str, Any]) -> Facts:
     return Facts(method, path, query, scheme, client[0] if client else "", header, inner)
 
 
-def cookie_of(headers: list[tuple[bytes, bytes]]) -> bytes:
+def cookie_of(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Return the Cookie header; HTTP/2 may send it in pieces."""
-    return b"; ".join([value for name, value in headers if name == b"cookie"])
+    cookie = b""
+    for name, value in headers:
+        if name == b"cookie":
+            cookie = cookie + b"; " + value if cookie else value
+    return cookie
