@@ -48,13 +48,29 @@ async def test_every_kicked_ticket_is_recorded(engine: Engine, room: str) -> Non
 async def test_every_named_ticket_is_recorded(engine: Engine, room: str, length: int) -> None:
     """As many ids as one call takes stand in the log, however long they are or are written."""
     await engine.create(room, WAITING)
-    ids = [f"{number}".ljust(length, "\x01") for number in range(500)]
+    (person,) = await crowd(engine, room, 1)
+    ids = [person.id, *(f"{number}".ljust(length, "\x01") for number in range(499))]
     await people.kick(engine, trail(engine), room, ids)
     log = await entries(engine, room)
     assert ids == [ticket for entry in log for ticket in entry.detail["tickets"]]
     parts = [(entry.detail["part"], entry.detail["parts"]) for entry in log]
     assert [(number, len(log)) for number in range(1, len(log) + 1)] == parts
     assert LONGEST_ENTRY >= max(len(f"{entry.detail}") for entry in log)
+
+
+@pytest.mark.attack
+async def test_ids_of_nobody_fill_no_log(engine: Engine, room: str) -> None:
+    """A kick that removes nobody is one entry, however many ids were made up for it."""
+    await engine.create(room, WAITING)
+    ids = [f"{number}".ljust(64, "\x01") for number in range(500)]
+    done = await people.kick(engine, trail(engine), room, ids)
+    (entry,) = await entries(engine, room)
+    assert (0, 500, 0, 20) == (
+        done.kicked,
+        entry.detail["asked"],
+        entry.detail["kicked"],
+        len(entry.detail["tickets"]),
+    )
 
 
 @pytest.mark.attack

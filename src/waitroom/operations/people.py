@@ -13,6 +13,7 @@ from waitroom.models import Page, State
 from waitroom.operations.selection import Selection, pages
 from waitroom.operations.trail import UNCERTAIN, Trail
 
+_NOBODYS_IDS = 20
 _IDS_LENGTH = LONGEST_ENTRY * 3 // 4  # the rest is for who did it, where and when
 
 
@@ -138,7 +139,9 @@ async def _record_kick(
     detail: dict[str, Any],
 ) -> str:
     """Record all ids, in several entries where they do not fit into one; None is not known."""
-    parts, entry_id = list(_parts(ticket_ids)), ""
+    # Ids of nobody can be made up, and must not fill the log.
+    parts = [list(ticket_ids[:_NOBODYS_IDS])] if kicked == 0 else list(_parts(ticket_ids))
+    entry_id = ""
     for number, part in enumerate(parts, 1):
         which = {"part": number, "parts": len(parts)} if len(parts) > 1 else {}
         doubt = {"outcome": "unknown"} if kicked is None else {}
