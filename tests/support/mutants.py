@@ -82,6 +82,21 @@ MUTANTS: dict[str, Mutant] = {
         ("settle", "known > revision and not forced", "false"),
         file="settle",
     ),
+    "lets_everybody_return": _mutant(
+        "test_a_hoard_ends_with_return_s",
+        ("_common", "is_overdue(id) and 'abandoned' or 'absent'", "'absent'"),
+        file="hoarding",
+    ),
+    "drops_who_is_cut_off": _mutant(
+        "test_visitors_cut_off_lose_nothing",
+        ("_moves", "if polled < MANY then return false end", "do return false end"),
+        file="hoarding",
+    ),
+    "renews_for_ever": _mutant(
+        "test_never_past_longest_s",
+        ("_moves", "min(ends, began + R.longest)", "ends"),
+        file="renew",
+    ),
     "ignores_the_deadline": _mutant(
         "test_a_turn_ends_at_its_deadline_without_a_sweep",
         ("_common", "if score > called_cutoff() then return", "if score then return"),

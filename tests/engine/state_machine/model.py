@@ -33,9 +33,8 @@ class Model(PolicyModel):
         policy, heard = self.policy, before.meta["alive_at"]
         assert now >= self.peak - 1000, "room time went back"
         assert not self.peak or self.now - heard <= 1000, "our own silence cannot be told"
-        quiet = min(
-            ms(policy.recover_s), ms(policy.presence_s) // 2, ms(policy.enter_within_s) // 2
-        )
+        halves = (policy.presence_s, policy.enter_within_s, policy.return_s)
+        quiet = min(ms(policy.recover_s), *(ms(span) // 2 for span in halves))
         if now - heard > max(5000, quiet) and (before.waiting or before.called):
             for p in self.people.values():  # the silence was ours: nobody's turn ran out in it
                 if p.state == "called" and p.until > self.now and policy.enter_within_s is not None:

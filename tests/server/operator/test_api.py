@@ -350,3 +350,23 @@ def test_sign_ins_are_kept_apart(operator: httpx.Client, page: httpx.Client, roo
     assert "Signed in" not in page.get("/admin/audit").text
     assert "Signed in" in page.get("/admin/audit?log=sign_ins").text
     assert 422 == operator.get("/v1/admin/audit", params={"log": "x"}).status_code
+
+
+@pytest.mark.attack
+def test_who_may_return_is_seen_and_bounded(
+    http: httpx.Client, operator: httpx.Client, page: httpx.Client, room: str
+) -> None:
+    """A ticket that nobody polls is counted; after `return_s` it is gone, and is told so."""
+    policy = {"mode": "paused", "presence_s": 1, "return_s": 86_400}
+    operator.patch(at(room), json={"policy": policy}).raise_for_status()
+    ticket = join(http, room, 1)[0]["ticket"]
+
+    def may_return() -> int:
+        return int(operator.get(at(room, "/stats")).json()["may_return"])
+
+    wait_for(lambda: may_return() == 1, "dropped for silence")
+    assert "May return: 1" in page.get(f"/admin/rooms/{room}").text
+    operator.patch(at(room), json={"policy": {"return_s": 0.001}}).raise_for_status()
+    wait_for(lambda: may_return() == 0, "too late")
+    gone = http.get(f"/v1/rooms/{room}/tickets/{ticket}")
+    assert (410, "abandoned") == (gone.status_code, gone.json()["reason"])

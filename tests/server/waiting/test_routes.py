@@ -102,6 +102,16 @@ def test_every_reason_has_a_face_and_every_face_its_words() -> None:
             assert words(f"{face}_title") in render(replace(view, ticket=ticket, view={}))
 
 
+def test_how_long_a_place_is_kept() -> None:
+    """Until the turn has passed, for ever, or no longer than presence and `return_s` together."""
+    view = PageView(room="a", face=Face.WAITING, now_ms=0, nonce="n", policy=Policy())
+    assert "as long as your turn has not passed" in view.kept
+    short = Policy(presence_s=60, return_s=240)
+    expected = "You may close this page, but come back within 5 min: after that your place is gone."
+    assert expected == replace(view, policy=short).kept
+    assert "Look in again" in replace(view, policy=Policy(presence_s=None, return_s=240)).kept
+
+
 def test_without_a_script_the_cause_of_a_longer_wait_is_told() -> None:
     """The page itself says that the operator changed something, and how long ago."""
     view = PageView(

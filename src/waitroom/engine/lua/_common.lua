@@ -289,7 +289,8 @@ local function keep_time(raw_us)
   if gap < 1000 then return end -- `alive_at` is written once a second, not by every call
   -- Half of what people have: with all of it an outage of a minute would sweep a room with a minute's presence.
   -- 5 s at least, for a process may pause so long without anything being wrong.
-  local quiet = max(5000, min(R.recover, (R.presence or FOREVER) / 2, (R.enter_within or FOREVER) / 2))
+  local quiet = max(5000, min(R.recover, (R.presence or FOREVER) / 2, (R.enter_within or FOREVER) / 2,
+    (R.returns or FOREVER) / 2))
   -- Nobody waits and nobody is called: then a silence cost nobody anything, and there is nothing to give back.
   if gap > quiet and R.alive_at > 0 and (R.n_waiting > 0 or redis.call('EXISTS', K.called) == 1) then
     -- We may have judged by the clock until a second after `alive_at`: what was over then stays over.

@@ -330,11 +330,12 @@ local function visitors_cut_off()
   local some = redis.call('HRANDFIELD', K.seen, 100, 'WITHVALUES')
   local ids, polled, since_s = {}, 0, floor(R.polled_at / 1000) - 60
   for i = 1, #some, 2 do ids[#ids + 1] = some[i] end
+  if #ids < MANY then return false end
   local places = redis.call('ZMSCORE', K.waiting, unpack(ids))
   for i in ipairs(ids) do
-    local seen_s, place = tonumber(some[2 * i]), tonumber(places[i] or 0)
+    local seen_s, place = tonumber(some[2 * i]), tonumber(places[i] or nil)
     -- Who joined and never polled may be nobody at all. A drawn place does not tell when they joined.
-    local came_again = place <= R.draw_top or seen_s * 1000 > place / 1000 + 1000
+    local came_again = place and (place <= R.draw_top or seen_s * 1000 > place / 1000 + 1000)
     if seen_s >= since_s and came_again then polled = polled + 1 end
   end
   if polled < MANY then return false end
