@@ -3,7 +3,7 @@
 
 local HISTORY_MS = 5000 -- between two moments of the history of entries
 local KEPT_MOMENTS = 60 -- most that are kept
-local KEPT_SWEPT = 1000000 -- most notes of who was dropped: about 90 MB; the first in line go first
+local KEPT_SWEPT = 100000 -- most notes of who was dropped, about 13 MB, or as many as wait; the lowest go first
 local CUT_OFF_MS = 30000 -- so long without a visit, where many polled, is no chance
 local MANY = 20 -- of a hundred at random: who polled in the minute before it
 
@@ -314,7 +314,7 @@ end
 local function prune_swept()
   local edge = string.format('%.0f', no_return_up_to())
   local old = redis.call('ZRANGEBYSCORE', K.swept, '-inf', edge, 'LIMIT', 0, LIMIT)
-  local over = redis.call('ZCARD', K.swept) - KEPT_SWEPT
+  local over = redis.call('ZCARD', K.swept) - max(KEPT_SWEPT, R.n_waiting)
   if #old == 0 and over > 0 then old = redis.call('ZRANGE', K.swept, 0, min(over, LIMIT) - 1) end
   if #old == 0 then return end
   redis.call('ZREM', K.swept, unpack(old))
