@@ -13,7 +13,14 @@ import pytest
 
 from tests.cli.conftest import Cli
 from tests.support.clock import open_engine
-from tests.support.servers import Server, start_cluster, start_replica, start_server
+from tests.support.servers import (
+    Server,
+    free_port,
+    start_cluster,
+    start_replica,
+    start_server,
+)
+from tests.support.serving import SECRET, serving
 from waitroom.cli import checks as doctor_checks
 from waitroom.engine import keys
 from waitroom.models import State
@@ -168,6 +175,29 @@ def test_a_secret_that_two_deployments_share(tmp_path: Path) -> None:
         week_ago_ms = round((time.time() - 8 * 86_400) * 1000)
         server.command("HSET", keys.room_key("concert", "meta"), "foreign_at", week_ago_ms)
         assert "ok" == examined(cli)[1]["shared secret"]["verdict"]
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("algorithm", ["ES256", "EdDSA"])
+def test_another_deployment_with_our_secret(valkey: Server, tmp_path: Path, algorithm: str) -> None:
+    """Its public keys tell, whichever algorithm it signs with."""
+    with serving(tmp_path, redis_url=valkey.url, pass_algorithm=algorithm) as theirs:
+        name = f"keys of {theirs.base}"
+        for secret, code, verdict in ((SECRET, 1, "fail"), ("another-" * 8, 0, "ok")):
+            cli = Cli(valkey.url, {"WAITROOM_SECRET": secret})
+            result = cli.run("doctor", "--json", "--other", theirs.base)
+            checks = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+            assert (code, verdict) == (result.exit_code, checks[name]["verdict"])
+            assert ("same secret" in checks[name]["found"]) is (verdict == "fail")
+
+
+def test_another_deployment_that_is_not_there(valkey: Server) -> None:
+    """Nobody answers: that is said, and is no error of ours; an address must be one."""
+    url = f"http://127.0.0.1:{free_port()}"
+    result = Cli(valkey.url).run("doctor", "--json", "--other", url)
+    checks = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+    assert (0, "warn") == (result.exit_code, checks[f"keys of {url}"]["verdict"])
+    assert 2 == Cli(valkey.url).run("doctor", "--other", "file:///etc/passwd").exit_code
 
 
 async def _show_foreign_ticket(url: str) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from waitroom.cli import checks
-from waitroom.cli.command import Session
+from waitroom.cli.command import Session, option
+from waitroom.cli.other_deployment import other_deployment
 from waitroom.cli.text import number
 from waitroom.cli.verdict import Check, Verdict, fail, ok
 from waitroom.credentials.secret import SECRET_FILE, load_secret
@@ -27,7 +30,12 @@ _MARKS = {
 }
 
 
-async def doctor(cli: Session) -> None:
+Other = Annotated[
+    str | None, option("Another Waitroom of yours, which should not have our keys.", "URL")
+]
+
+
+async def doctor(cli: Session, other: Other = None) -> None:
     """Check the settings, the server and the rooms, and say what to fix.
 
     Every line begins with ✓ (well), ! (works, but should be better) or ✗ (must be fixed). The exit
@@ -37,8 +45,11 @@ async def doctor(cli: Session) -> None:
 
       waitroom doctor
       waitroom --redis-url redis://db.internal doctor --json
+      waitroom doctor --other https://staging.example
     """
     results = await examine(cli.settings)
+    if other is not None:
+        results.append(await asyncio.to_thread(other_deployment, cli.settings, other))
     failed = sum(check.verdict is Verdict.FAIL for check in results)
     warned = sum(check.verdict is Verdict.WARN for check in results)
     width = max(len(check.name) for check in results)
