@@ -314,14 +314,14 @@ async def test_another_policy_does_not_show_the_draw(
 async def test_events_tell_no_order(engine: Engine, clock: Clock, room: str) -> None:
     """Who is dropped for silence may come back to their lot: the log of events has them by id."""
     await engine.create(room, drawing(clock, presence_s=10))
-    await crowd(engine, room, 30)
+    await crowd(engine, room, 15)  # more at once would look like an outage
     start = (await engine.events(room)).cursor
     for _ in range(4):
         clock.step(4)
         await engine.advance(room)
     (swept,) = (await engine.events(room, start)).events
     assert sorted(swept.ids) == list(swept.ids)
-    assert 30 == len(swept.ids)
+    assert 15 == len(swept.ids)
 
 
 async def test_everything_shows_after_the_opening(engine: Engine, clock: Clock, room: str) -> None:
