@@ -221,6 +221,25 @@ def test_a_pass_of_another_deployment_with_the_same_keys() -> None:
     assert given.read("concert", theirs, NOW) is not None
 
 
+@pytest.mark.attack
+@pytest.mark.parametrize("change", [OTHER.jwks(), {**ES256.jwks(), "issuer": "another"}])
+def test_keys_that_change_while_a_pass_is_verified(
+    change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A holder of a leaked key floods the gate until it goes: none of their passes stays good."""
+    checker, verify = verifier(), PassKeys.verify
+
+    def slowly(keys: PassKeys, *given: Any, **named: Any) -> Any:
+        good = verify(keys, *given, **named)
+        assert checker.load(change)
+        return good
+
+    monkeypatch.setattr(PassKeys, "verify", slowly)
+    assert checker.read("concert", made(), NOW) is None
+    assert checker.read("concert", made(), NOW) is None
+    assert [] == checker.live("concert", NOW)
+
+
 def test_a_finished_session_is_over_here_at_once() -> None:
     """With all its passes, and only it."""
     checker = verifier()

@@ -13,11 +13,12 @@ from tests.gates.conftest import Sign
 from tests.support.servers import wait_for
 from tests.support.serving import Serving
 from waitroom.gates.decision import Facts
-from waitroom.gates.gate import Gate
+from waitroom.gates.gate import Gate, Visit
 from waitroom.gates.judging import settled
 from waitroom.gates.options import Options
 from waitroom.gates.recall import Recall
 from waitroom.gates.scopes import facts_of
+from waitroom.passes import PassKeys
 
 
 def scope(text: str, path: str = "/concert", query: bytes = b"", **more: Any) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def test_a_change_of_keys_or_sessions_ends_it(make_gate: Callable[..., Gate], te
     assert None is recall.get(scope(text))
     gate.due_at = time.monotonic() + 600
     assert recall.get(scope(text)) is not None
-    gate.verifier.generation += 1
+    gate.verifier.generation = object()
     assert None is recall.get(scope(text))
 
 
@@ -185,3 +186,20 @@ def test_another_mount_opens_no_other_room(make_gate: Callable[..., Gate], text:
     mounted = scope(text, path, root_path="/tours")
     assert None is gate.quick(facts_of(mounted)), "there is no pass for that room"
     assert None is recall.get(mounted)
+
+
+@pytest.mark.attack
+def test_a_key_that_goes_while_a_request_is_judged(
+    make_gate: Callable[..., Gate], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The keys come on another thread: what was decided with the old ones is not remembered."""
+    gate = make_gate()
+    recall, quick = Recall(gate), gate.quick
+
+    def slowly(facts: Facts) -> Visit | None:
+        visit = quick(facts)
+        assert gate.verifier.load(PassKeys.derive("another-secret-of-32-characters-").jwks())
+        return visit
+
+    monkeypatch.setattr(gate, "quick", slowly)
+    assert not remembers(gate, recall, scope(text), text)

@@ -24,7 +24,9 @@ _MOST_KEYS = 100
 class Verifier:
     """Reads passes. `unknown` is set when a pass was signed with an unknown key.
 
-    `generation` grows with every change that may make a good pass bad before its end.
+    `generation` is another object after every change that may make a good pass bad before its end.
+    Requests and the thread that fetches keys share all this, so a change comes first, then what was
+    remembered before goes, and the generation ends last.
     """
 
     def __init__(self, pem: str | bytes | None, issuer: str | None = None) -> None:
@@ -37,7 +39,7 @@ class Verifier:
         self._issuer, self._issuer_given = issuer, issuer is not None
         self.fixed = pem is not None
         self.unknown = False
-        self.generation = 0
+        self.generation = object()
         self._seen: dict[str, GoodPass] = {}
         self._ended: dict[tuple[str, int], float] = {}
         if pem is not None:
@@ -72,8 +74,8 @@ class Verifier:
         if self._issuer_given or not isinstance(issuer, str) or issuer == self._issuer:
             return
         self._issuer = issuer
-        self.generation += 1
         self._seen = {}
+        self.generation = object()
 
     def read(self, room: str, text: str, now_s: float) -> GoodPass | None:
         """Return the pass of a text, if it is good for a room now."""
@@ -93,8 +95,8 @@ class Verifier:
         if len(self._ended) >= _MOST_REMEMBERED:
             self._ended = dict(list(self._ended.items())[_MOST_REMEMBERED // 2 :])
         self._ended[good_pass.room, good_pass.sid] = good_pass.expires_s
-        self.generation += 1
         self._seen.pop(good_pass.text, None)
+        self.generation = object()
 
     def live(self, room: str, now_s: float) -> list[str]:
         """Return the newest pass of each session of a room that this gate has seen."""
@@ -113,26 +115,29 @@ class Verifier:
         if kids == self._kids:
             return
         self._keys, self._kids = keys, kids
-        self.generation += 1
         self._seen = {
             text: good_pass for text, good_pass in list(self._seen.items()) if good_pass.kid in kids
         }
+        self.generation = object()
 
     def _verify(self, text: str, now_s: float) -> GoodPass | None:
-        kid = self._kid(text)
-        if kid is None or self._keys is None:
+        kid, keys, issuer = self._kid(text), self._keys, self._issuer
+        if kid is None or keys is None:
             self.unknown = self.unknown or kid is not None
             return None
         if kid not in self._kids:
             self.unknown = True
             return None
         try:
-            good = self._keys.verify(text, now_s=now_s, issuer=self._issuer)
+            good = keys.verify(text, now_s=now_s, issuer=issuer)
         except InvalidPass:
             return None
         half_s = (_object(text.split(".")[1])["iat"] + good.expires_s) / 2
         good_pass = GoodPass(good.room, good.ticket_id, good.sid, good.expires_s, kid, text, half_s)
         self._remember(good_pass, now_s)
+        if keys is not self._keys or issuer != self._issuer:  # changed while we looked
+            self._seen.pop(text, None)
+            return self._verify(text, now_s)
         return good_pass
 
     def _remember(self, good_pass: GoodPass, now_s: float) -> None:

@@ -30,7 +30,7 @@ class Recall:
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
         self._verifier = gate.verifier
-        self._known: dict[Key, tuple[float, int, GoodPass]] = {}
+        self._known: dict[Key, tuple[float, object, GoodPass]] = {}
 
     def get(self, scope: MutableMapping[str, Any]) -> GoodPass | None:
         """Return the pass of a request that was let through before, if nothing has changed."""
@@ -40,7 +40,7 @@ class Recall:
             return None
         until, generation, good_pass = known
         now = monotonic()
-        if now >= until or now >= self._gate.due_at or generation != self._verifier.generation:
+        if now >= until or now >= self._gate.due_at or generation is not self._verifier.generation:
             return None
         query = scope["query_string"]
         return None if query and _CODE in query else good_pass
@@ -53,7 +53,7 @@ class Recall:
             return
         if len(path) + len(cookie) > _LONGEST:
             return
-        generation = self._verifier.generation
+        generation = self._verifier.generation  # of what is decided next, or older
         only_key = {**scope, "headers": [(b"cookie", cookie)], "query_string": b""}
         visit = self._gate.quick(facts_of(only_key))
         if visit is None or visit.good_pass != good_pass or visit.carries is not None:
