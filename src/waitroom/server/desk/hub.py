@@ -35,7 +35,7 @@ from waitroom.server.desk.bodies.guests import place_body, store_body
 from waitroom.server.desk.lines import read_line
 from waitroom.server.desk.stream import Guest, Host, Listener
 from waitroom.server.http import problems
-from waitroom.server.http.event_stream import LONGEST_PAUSE_S, SHARE_S, OpenStreams
+from waitroom.server.http.event_stream import BEAT_S, SHARE_S, OpenStreams
 from waitroom.server.rooms.backend_health import BackendHealth
 
 log = logging.getLogger("waitroom.desk.stream")
@@ -304,7 +304,7 @@ class DeskHub:
             ended_at = listener.ended_at if isinstance(listener, Guest) else None
             if ended_at is not None and now > ended_at + GONE_S:
                 listener.tell("gone", b"{}", last=True)
-            elif now - listener.sent_at > LONGEST_PAUSE_S and not listener.wake.is_set():
+            elif now - listener.sent_at > BEAT_S and not listener.wake.is_set():
                 listener.beat()
                 if isinstance(listener, Guest) and ended_at is None:
                     # Observed waits change with time alone.

@@ -18,8 +18,12 @@ from waitroom.server.http.bodies import Receive, Send
 SHARE_S = 0.02
 """New streams that come within this time are fed together."""
 
+BEAT_S = 8.0
+"""No stream stays silent longer: proxies and phones drop idle connections, and a page that misses
+two heartbeats says that it has lost us."""
+
 LONGEST_PAUSE_S = 15.0
-"""No stream stays silent longer: proxies and phones drop idle connections."""
+"""The whole state is told at least so often, also if nothing has changed."""
 
 RETRY_MS = 2_000
 HEADERS = [

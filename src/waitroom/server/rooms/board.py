@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from waitroom.engine import Engine
 from waitroom.errors import UnknownRoom, WaitroomError
 from waitroom.estimate.methods import Estimator, Wait, estimator
-from waitroom.models import Policy, Sample, Stats
+from waitroom.models import Mode, Policy, Sample, Stats
 from waitroom.server.rooms.background import Background
 
 log = logging.getLogger("waitroom.boards")
@@ -32,6 +32,7 @@ _MOST_BOARDS = 2_000
 _MADE_AT_ONCE = 4
 _RENEWED_AT_ONCE = 8
 _FULL_LAG_S = 0.5
+_STANDS = {Mode.PAUSED, Mode.CLOSED}
 
 
 @dataclass(slots=True)
@@ -49,6 +50,8 @@ class Board:
     """How long somebody who waits may be silent without losing anything."""
 
     wait: Callable[[int], Wait | None] = field(default=lambda _: None)
+    """How long somebody at a position waits, as far as that can be told."""
+
     estimator: Estimator | None = None
 
     @property
@@ -69,7 +72,13 @@ class Board:
             self.samples.append(sample_of(stats))
         # The newest second counts too, or the estimate would react in steps.
         self.estimator = estimator(policy, stats, (*self.samples, sample_of(stats)))
-        self.wait = self.estimator.wait
+        # While nobody is called no moment can be promised, whatever the pace was before.
+        stands = policy.mode in _STANDS or stats.hold_until_ms is not None
+        self.wait = _unknown if stands else self.estimator.wait
+
+
+def _unknown(_: int) -> None:
+    return None
 
 
 def sample_of(stats: Stats) -> Sample:

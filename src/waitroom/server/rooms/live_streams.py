@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import random
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,13 @@ from waitroom.engine import Engine, PresentedTicket
 from waitroom.errors import BackendUnavailable, UnknownRoom, WaitroomError
 from waitroom.models import MEMBERS_PER_SCRIPT, State, TicketView
 from waitroom.server.http import answers, problems
-from waitroom.server.http.event_stream import LONGEST_PAUSE_S, SHARE_S, EventStream, OpenStreams
+from waitroom.server.http.event_stream import (
+    BEAT_S,
+    LONGEST_PAUSE_S,
+    SHARE_S,
+    EventStream,
+    OpenStreams,
+)
 from waitroom.server.rooms.backend_health import BackendHealth
 from waitroom.server.rooms.board import Boards
 from waitroom.server.rooms.passes import Passes
@@ -213,6 +220,9 @@ class RoomStreams:
         before, self._told_room = self._told_room, news
         if news != before:
             self._new = set(self.streams)
+            for stream in self.streams if before else ():
+                # Its wait is another now; at the next look or the one after, not all in one.
+                stream.due_at, stream.last_news = random.uniform(0, LOOK_S) + time.monotonic(), ()  # noqa: S311
         if self._new:
             body = answers.encode(room_body(board))
             for stream in self._new & self.streams:
@@ -240,5 +250,5 @@ class RoomStreams:
     def _beat(self) -> None:
         now = time.monotonic()
         for stream in self.streams:
-            if now - stream.sent_at > LONGEST_PAUSE_S and not stream.wake.is_set():
+            if now - stream.sent_at > BEAT_S and not stream.wake.is_set():
                 stream.beat()

@@ -49,6 +49,7 @@
  * @property {(view: Room) => void} [room]  the room, likewise
  * @property {(problem: Problem) => void} [gone]  the place is no more; `problem.body.reason` says how it ended
  * @property {(problem: Problem) => void} [away]  Waitroom cannot be reached; the place is kept
+ * @property {() => void} [alive]  a heartbeat: nothing is new, and Waitroom is there
  * @property {Ticket} [view]  what is known already
  * @property {number} [hiddenMs]  in a hidden tab, poll no more often
  */
@@ -61,7 +62,7 @@
 
 /** @typedef {{code: string, expires_at: string}} Handoff  a one-time code */
 
-const SILENCE_MS = 25_000; // a stream has a heartbeat every 15 s at the latest
+const SILENCE_MS = 18_000; // a stream has a heartbeat every 8 s at the latest: two are missing
 const FIRST_MS = 8_000; // and speaks at once, unless a proxy holds it back
 const ME = "/tickets/me";
 const clock = () => performance.now(); // a phone that corrects its time must not miss a poll
@@ -159,7 +160,7 @@ export class Waitroom {
    */
   follow(on) {
     const end = new AbortController(), { signal } = end, tab = globalThis.document;
-    let heardAt = 0, askAt = 0, streamAt = 0, misses = 0, cuts = 0, wake = () => {};
+    let heardAt = 0, askAt = 0, streamAt = 0, misses = 0, cuts = 0, worked = false, wake = () => {};
     /** @type {?Promise<void>} */
     let asking = null;
 
@@ -213,7 +214,7 @@ export class Waitroom {
     /** @param {string} block  an event of the stream */
     const take = (block) => {
       const [, kind, data] = /^event: (\w+)\ndata: (.*)$/m.exec(block) ?? [];
-      if (!kind) return; // a heartbeat
+      if (!kind) return misses ? undefined : tell(on.alive, undefined); // a heartbeat
       const body = JSON.parse(data);
       if (kind === "ticket") { cuts = 0; hear(this.#keep(body)); }
       if (kind === "room") hearRoom(body);
@@ -222,14 +223,17 @@ export class Waitroom {
     };
     const listen = async () => {
       const stream = new AbortController(), stop = () => stream.abort();
-      let timer = setTimeout(stop, FIRST_MS), text = "", retryMs = 0;
+      let text = "", retryMs = 0, opened = false, late = false;
+      const cutIn = (/** @type {number} */ ms) => setTimeout(() => { late = true; stop(); }, ms);
+      let timer = cutIn(FIRST_MS);
       signal.addEventListener("abort", stop);
       try {
         const answer = await this.#send("GET", `${ME}/events`, null, {}, stream.signal);
         const reader = /** @type {ReadableStream} */ (answer.body).pipeThrough(new TextDecoderStream()).getReader();
         for (let part; !(part = await reader.read()).done; ) {
           clearTimeout(timer);
-          timer = setTimeout(stop, SILENCE_MS);
+          timer = cutIn(SILENCE_MS);
+          opened = true;
           const blocks = (text + part.value).split("\n\n");
           text = blocks.pop() ?? "";
           blocks.forEach(take);
@@ -238,8 +242,12 @@ export class Waitroom {
         const { status, retryMs: later } = /** @type {Problem} */ (problem);
         if (status === 429) retryMs = later; // too many streams: we poll
         else if (status) lost(/** @type {Problem} */ (problem));
+        // Silent for too long, or nobody there where somebody was: ask at once who is. A first word that
+        // is late may be held back by a proxy: then we poll.
+        else if (opened ? late : worked) askAt = 0;
       }
       clearTimeout(timer);
+      worked ||= opened;
       signal.removeEventListener("abort", stop);
       stop();
       streamAt = clock() + retryMs + Math.min(60_000, 1_000 * 2 ** cuts++) * (0.5 + upTo(1));

@@ -48,6 +48,7 @@ let { face, ticket, view: room } = page;
 let calledMs = 0; // when we learnt of our turn
 let enterAtMs = 0; // not before, if the server said so
 let freshMs = now();
+let ticketMs = freshMs; // when the ticket and its estimate were told
 let tryAtMs = 0; // when to do again what the server did not take
 /** @type {?Following} */
 let following = null;
@@ -200,11 +201,13 @@ function paintWaiting() {
   write("behind", behind ? say("place_behind", { n: behind }) : "");
   parts.bar.max = Math.max(1, memory.start - 1);
   parts.bar.value = memory.start - n;
-  const eta = ticket.eta_s, near = !eta || eta.high < 60;
-  const stands = !eta && (room.mode === "paused" || room.mode === "closed");
+  const stands = room.mode === "paused" || room.mode === "closed" || room.holding;
+  const eta = stands ? null : ticket.eta_s, near = !eta || eta.high < 60;
   write("wait", stands ? say("wait_paused") : waitWords(eta));
   parts.turn.hidden = near;
-  if (!near) write("clock", say("wait_clock", { time: time(freshMs + eta.likely * 1000) }));
+  if (!near) write("clock", say("wait_clock", { time: time(ticketMs + eta.likely * 1000) }));
+  // Made before the last change, or not renewed any more.
+  parts.wait.classList.toggle("old", Boolean(eta) && (lost || at(room.changed_at) > ticketMs));
   paintNote();
 }
 
@@ -260,6 +263,7 @@ function paintInside() {
 function heard(view) {
   alive();
   ticket = view;
+  ticketMs = freshMs;
   if (view.state === "inside") return void goOn();
   if (view.position) learn(view.position, view.eta_s);
   show(view.state === "called" ? "called" : early() ? "soon" : "waiting");
@@ -286,6 +290,7 @@ const early = () => at(room.opens_at) > now() && room.before_open !== "pass" && 
 
 /** @param {Room} view */
 function heardRoom(view) {
+  alive();
   room = view;
   if (ticket?.state === "waiting") show(early() ? "soon" : "waiting");
   paint();
@@ -446,7 +451,7 @@ if (parts.choices) {
 function beat() {
   const mayTry = now() > tryAtMs;
   if (ticket && (face === "waiting" || face === "soon" || face === "called")) {
-    following ??= place.follow({ ticket: heard, room: heardRoom, gone, away, view: ticket, hiddenMs });
+    following ??= place.follow({ ticket: heard, room: heardRoom, gone, away, alive, view: ticket, hiddenMs });
     if (face === "soon" && !early()) {
       show("waiting");
       setTimeout(following.ask, upTo(Math.min(15_000, 2_000 + ticket.waiting / 20))); // all at once would hurt
@@ -457,13 +462,6 @@ function beat() {
     if (mayTry) void join();
   }
   paint();
-}
-
-// A gate has sent us back for a code. Not again at once: where its cookie does not stick, the reader decides.
-function sentBack() {
-  const beforeMs = Number(sessionStorage.getItem("sent-back"));
-  sessionStorage.setItem("sent-back", `${now()}`);
-  return now() - beforeMs > 60_000;
 }
 
 // A hidden page may ask less often, but often enough to be counted as there.
@@ -480,7 +478,11 @@ function start() {
   if (ticket && face === "waiting" && ticket.position) learn(ticket.position, ticket.eta_s);
   if (face === "called") turn("waiting");
   else show(face);
-  if (face === "inside" && page.browser && sentBack()) void goOn();
+  // A gate has sent us back for a code. Not again at once: where its cookie does not stick, the reader decides.
+  if (face === "inside" && page.browser && now() - Number(saved(sessionStorage, "sent")) > 60_000) {
+    save(sessionStorage, "sent", `${now()}`);
+    void goOn();
+  }
   setInterval(beat, 1_000);
   document.addEventListener("visibilitychange", beat);
   beat();
