@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help venv run demo demo-desk quick test test-repeat attack lint format seeds soak \
-	bench-engine bench-http bench-eta bench-gate bench-desk clean
+	release-hashes bench-engine bench-http bench-eta bench-gate bench-desk clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -92,6 +92,9 @@ lint: $(STAMP) ## check style and types; Lua and JavaScript where luacheck and n
 $(MODULES): package.json examples/node/package.json
 	npm install --no-audit --no-fund --loglevel=error
 	@touch $(MODULES)
+
+release-hashes: $(STAMP) ## write the requirements of a release with hashes, from what pip downloads
+	$(BIN)/python -m tests.release
 
 format: $(STAMP) ## put the code into shape
 	$(BIN)/ruff check --fix .
