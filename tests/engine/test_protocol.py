@@ -82,7 +82,7 @@ def test_advanced() -> None:
 
 def test_listed() -> None:
     """Values that mean nothing in a state are None, and so is the cursor of the last page."""
-    fields = {"tickets": [b"a", 0, 0, 60, 8], "after": b""}
+    fields = {"tickets": [b"a", 0, 0, 60, 8], "after": b"", "ordered": 1}
     page = replies.listed(Reply("ok", fields), State.INSIDE)
     assert (("a", State.INSIDE, None, None, 60, 8),) == tuple(
         map(dataclasses.astuple, page.tickets)
@@ -94,7 +94,7 @@ def test_stats() -> None:
     """All counters are there by name."""
     fields: dict[str, Any] = dict.fromkeys(COUNTERS, 1)
     names = ("version", "epoch", "waiting", "called", "inside", "entries", "hold_until", "oldest")
-    fields |= dict.fromkeys(names, 2) | {"mode": b"open", "now": 9}
+    fields |= dict.fromkeys(names, 2) | {"mode": b"open", "now": 9, "may_return": 3}
     stats = replies.stats(Reply("ok", fields), "concert")
     assert ("concert", Mode.OPEN, 2) == (stats.room, stats.mode, stats.hold_until_ms)
     assert dict.fromkeys(COUNTERS, 1) == stats.counters

@@ -50,7 +50,7 @@ class LineRules(People):
         assert not isinstance(answers, errors.WaitroomError), repr(answers)
         for join, answer in zip(joins, answers, strict=True):
             self.judge_source(buckets, join.source[:12], answer)
-        assert buckets.keys() >= self.facts.sources.keys()
+        assert buckets.keys() == self.facts.sources.keys(), "a new place was not charged"
         for source, full_at in self.facts.sources.items():
             assert abs(buckets[source] - full_at) < 1, "a new place was not charged, or an old one"
         for ticket_id, answer in zip(ids, answers, strict=True):

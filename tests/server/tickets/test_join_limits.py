@@ -5,11 +5,17 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.support.clients import Reply, ask, request
+from tests.support.in_process import serving_here
+from tests.support.servers import Server as Backend
 from tests.support.serving import ADMIN, Serving, serving
+from waitroom.models import Policy, WhenAway
+from waitroom.server.http.rate_limits import Buckets
 from waitroom.web.names import TICKET_COOKIE
 
 PER_MINUTE = 3
@@ -86,6 +92,24 @@ def test_a_neighbour_who_returns_is_not_limited(limited: Serving, path: str) -> 
         assert (200, repeated) == (again.status, again.json()["position"])
         member = join(limited, path, "192.0.2.1", ADMIN, '{"visitor": "kim"}')
         assert member.status in (200, 201)
+
+
+async def test_while_the_backend_is_away_each_process_counts(
+    valkey: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A room that lets people in then lets in no more of one address than it would otherwise."""
+    async with (
+        serving_here(valkey.url, tmp_path) as (server, base),
+        httpx.AsyncClient(base_url=base, timeout=20) as http,
+    ):
+        room = f"t-{secrets.token_hex(6)}"
+        await server.engine.create(room, Policy(when_away=WhenAway.OPEN))
+        server.joins = Buckets(PER_MINUTE, clock=lambda: 0.0)
+        monkeypatch.setattr(server.backend_health, "is_away", lambda _: True)
+        replies = [await http.post(f"/v1/rooms/{room}/tickets") for _ in range(PER_MINUTE + 2)]
+        assert [200] * PER_MINUTE + [429] * 2 == [reply.status_code for reply in replies]
+        assert ("20", "inside") == (replies[-1].headers["retry-after"], replies[0].json()["state"])
+        assert {"joins": [2]} == server.counters.snapshot()["limited"]
 
 
 @pytest.mark.attack
