@@ -74,7 +74,9 @@ def lean(name: str, content: bytes) -> bytes:
     gaps = _GAPS[Path(name).suffix]
     lines = (line.strip() for line in _BLOCK.sub("", content.decode()).splitlines())
     kept = (_REMARK.sub("", line) for line in lines if line and not line.startswith("//"))
-    return "\n".join(gaps.sub(_close, line) for line in kept).encode()
+    # A line of a style sheet ends with a sign of its own; in a script the end of a line is one.
+    between = "" if name.endswith(".css") else "\n"
+    return between.join(gaps.sub(_close, line) for line in kept).encode()
 
 
 def _close(match: re.Match[str]) -> str:
