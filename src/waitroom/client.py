@@ -311,7 +311,8 @@ def _error(problem: dict[str, Any], after_s: float) -> errors.WaitroomError:
     kind = _kinds().get(str(problem.get("code")), errors.WaitroomError)
     error = kind.__new__(kind)
     error.args = (str(problem.get("detail", "")),)
-    known = {"problem": problem, "field": problem.get("field"), "retry_after_s": int(after_s)}
+    known = {name: problem.get(name) for name in ("field", "reason")}
+    known |= {"problem": problem, "retry_after_s": int(after_s)}
     if retry_at := _moment(problem.get("retry_at")):
         known["retry_at_ms"] = int(retry_at.timestamp() * 1000)
     vars(error).update({name: value for name, value in known.items() if value is not None})

@@ -11,6 +11,7 @@
     ├── VersionConflict         the policy or store was changed by somebody else in between
     ├── Refused                 the room says no, and `code` says why
     │   ├── RoomClosed, RoomNotOpen, RoomFull     join
+    │   ├── Banned                                join
     │   ├── NotYourTurn, TurnPassed, EnterLater   enter
     │   ├── SessionOver, NotRenewable             renew
     │   ├── CodeUsed                              redeem
@@ -149,6 +150,12 @@ class RoomFull(Refused):
     code: ClassVar[str] = "room_full"
 
 
+class Banned(Refused):
+    """An operator has removed this ticket or visitor, and does not let them join again."""
+
+    code: ClassVar[str] = "banned"
+
+
 class NotYourTurn(Refused):
     """The ticket still waits."""
 
@@ -156,9 +163,14 @@ class NotYourTurn(Refused):
 
 
 class TurnPassed(Refused):
-    """The ticket was called and its time to enter is over, or it left."""
+    """The ticket is gone: its time to enter is over, it left or was kicked; `reason` says which."""
 
     code: ClassVar[str] = "turn_passed"
+    reason: str | None = None
+
+    def __init__(self, message: str, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class EnterLater(Refused):
@@ -172,9 +184,14 @@ class EnterLater(Refused):
 
 
 class SessionOver(Refused):
-    """The session has ended, so it can be neither renewed nor finished."""
+    """The session has ended, so it can be neither renewed nor finished; `reason` says how."""
 
     code: ClassVar[str] = "session_over"
+    reason: str | None = None
+
+    def __init__(self, message: str, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class CodeUsed(Refused):

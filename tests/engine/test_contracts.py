@@ -320,7 +320,7 @@ CALLS: dict[Verb, Callable[[Scene], Awaitable[Any]]] = {
     Verb.LEAVE: lambda s: s.engine.leave(s.room, s.waiting.ticket, op_id="it"),
     Verb.ADMIT: lambda s: s.engine.admit(s.room, 2, force=True, op_id="it"),
     Verb.CALL: lambda s: s.engine.call(s.room, s.last.id, force=True, op_id="it"),
-    Verb.KICK: lambda s: s.engine.kick(s.room, [s.waiting.id, s.last.id], op_id="it"),
+    Verb.KICK: lambda s: s.engine.kick(s.room, [s.waiting.id, s.last.id], ban=True, op_id="it"),
     Verb.DEFER: lambda s: s.engine.defer(s.room, s.waiting.ticket, 3, op_id="it"),
     Verb.LIST: lambda s: s.engine.list(
         s.room, State.WAITING, after="5", limit=9, since_ms=1, until_ms=2
@@ -366,7 +366,7 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
     Verb.LEAVE: lambda s: [("id", s.waiting.id), ("claim", s.claim(s.waiting))],
     Verb.ADMIT: lambda _: [("how many", 2), ("'1' = forced", 1)],
     Verb.CALL: lambda s: [("id", s.last.id), ("'1' = forced", 1)],
-    Verb.KICK: lambda _: [],
+    Verb.KICK: lambda _: [("'1' = ban", 1)],
     Verb.DEFER: lambda s: [("id", s.waiting.id), ("how many places", 3)],
     Verb.LIST: lambda _: [
         ("state", "waiting"),

@@ -56,7 +56,9 @@ async def test_a_session_stays_over(engine: Engine, room: str, how: str) -> None
     await lose(engine, room)
     with pytest.raises(SessionOver):
         await vouch(engine, out)
-    assert [True, False] == [await engine.has_ended(room, view.sid or 0) for view in (out, honest)]
+    assert [True, False] == [
+        await engine.has_ended(room, view.id, view.sid or 0) for view in (out, honest)
+    ]
     assert State.INSIDE is (await vouch(engine, honest)).state
     assert State.GONE is (await engine.poll(room, out.ticket)).state
 

@@ -6,10 +6,17 @@ from typing import Any
 
 import pytest
 
-from tests.support.clock import crowd
+from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine, Join, keys
-from waitroom.errors import InvalidInput, SessionOver, UnknownRoom, UpgradeNeeded
-from waitroom.models import Mode, Policy, State, TicketView
+from waitroom.errors import (
+    Banned,
+    InvalidInput,
+    SessionOver,
+    TurnPassed,
+    UnknownRoom,
+    UpgradeNeeded,
+)
+from waitroom.models import Mode, Policy, Reason, State, TicketView
 
 
 async def test_wherever_they_are(engine: Engine, room: str) -> None:
@@ -29,6 +36,121 @@ async def test_stray_poll(engine: Engine, room: str) -> None:
     await engine.kick(room, [first.id])
     assert State.GONE is (await engine.poll(room, first.ticket)).state
     assert 2 == (await engine.join(room, first.ticket)).position
+
+
+async def swept(engine: Engine, room: str, clock: Clock) -> tuple[TicketView, TicketView]:
+    """Return somebody who was dropped for their silence, and somebody who waits behind them."""
+    await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=10))
+    absent, present = await crowd(engine, room, 2)
+    for _ in range(13):
+        clock.step(1)
+        await engine.poll(room, present.ticket)
+        await engine.advance(room)
+    assert [present.id] == [line.id for line in (await engine.list(room)).tickets]
+    return absent, present
+
+
+@pytest.mark.attack
+async def test_who_is_absent(engine: Engine, room: str, clock: Clock) -> None:
+    """Whoever does not poll is kicked all the same: their ticket brings no place back."""
+    absent, _ = await swept(engine, room, clock)
+    assert 0 == await engine.kick(room, [absent.id])
+    view = await engine.poll(room, absent.ticket)
+    assert (State.GONE, Reason.KICKED) == (view.state, view.reason)
+    with pytest.raises(TurnPassed) as refused:
+        await engine.enter(room, absent.ticket)
+    assert Reason.KICKED == refused.value.reason
+    again = await engine.join(room, absent.ticket)
+    assert (State.WAITING, 2, True) == (again.state, again.position, again.new)
+    await engine.leave(room, again.ticket)
+    for ticket in (absent.ticket, again.ticket):
+        assert Reason.LEFT is (await engine.poll(room, ticket)).reason
+
+
+@pytest.mark.attack
+async def test_who_was_forgotten(engine: Engine, room: str) -> None:
+    """After a loss nobody is in the room yet: who is kicked then is not restored by a poll."""
+    await engine.create(room, Policy(mode=Mode.PAUSED, recover_s=5))
+    first, second = await crowd(engine, room, 2)
+    await engine.backend.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
+    await engine.kick(room, [first.id])
+    assert Reason.KICKED is (await engine.poll(room, first.ticket)).reason
+    assert 1 == (await engine.poll(room, second.ticket)).position
+
+
+@pytest.mark.attack
+async def test_a_lost_session_is_not_vouched_for(engine: Engine, room: str, clock: Clock) -> None:
+    """A gate cannot bring back a session that a loss has forgotten and an operator has kicked."""
+    await engine.create(room, Policy(renewable=True, recover_s=60))
+    person = await engine.join(room, enter=True)
+    await engine.backend.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
+    await engine.kick(room, [person.id])
+    with pytest.raises(SessionOver):
+        await engine.renew_session(
+            room, person.id, person.sid or 0, vouched_until_ms=clock.now_ms + 9_000
+        )
+    assert 0 == (await engine.stats(room)).inside
+
+
+@pytest.mark.parametrize("state", ["waiting", "called", "inside"])
+async def test_they_are_told(engine: Engine, room: str, clock: Clock, state: str) -> None:
+    """Wherever they were, people read that they were kicked, for a day."""
+    await engine.create(room, Policy(mode=Mode.MANUAL, ticket_ttl_s=None, idle_ttl_s=None))
+    person = await engine.join(room)
+    if state != "waiting":
+        await engine.admit(room, 1)
+    if state == "inside":
+        await engine.enter(room, person.ticket)
+    await engine.kick(room, [person.id])
+    clock.step(86_399)
+    assert Reason.KICKED is (await engine.poll(room, person.ticket)).reason
+    with pytest.raises(SessionOver) as over:
+        await engine.finish(room, person.ticket)
+    assert Reason.KICKED == over.value.reason
+    clock.step(2)
+    await engine.advance(room)
+    later = Reason.LEFT if state == "waiting" else Reason.PASSED
+    assert later is (await engine.poll(room, person.ticket)).reason
+    assert 0 == await engine.backend.client.exists(keys.room_key(room, "kicked"))
+
+
+@pytest.mark.attack
+async def test_banned(engine: Engine, room: str, clock: Clock) -> None:
+    """A banned visitor or ticket cannot join again, whatever comes, until the ban is lifted."""
+    await engine.create(room, Policy(mode=Mode.PAUSED, idle_ttl_s=5))
+    known = await engine.join(room, visitor="ann")
+    stranger = await engine.join(room)
+    assert 2 == await engine.kick(room, [known.id, stranger.id], ban=True)
+    for _ in range(3):
+        with pytest.raises(Banned):
+            await engine.join(room, visitor="ann")
+        with pytest.raises(Banned):
+            await engine.join(room, stranger.ticket, enter=True)
+        assert State.GONE is (await engine.poll(room, stranger.ticket)).state
+        clock.step(700)  # the room is tidied up, and cleared, and the ban holds
+        await engine.advance(room)
+        await engine.clear(room)
+    await engine.kick(room, [known.id])
+    assert State.WAITING is (await engine.join(room, visitor="ann")).state
+    assert State.WAITING is (await engine.join(room)).state  # a new stranger is somebody else
+
+
+async def test_notes_are_bounded(engine: Engine, room: str) -> None:
+    """Who was kicked is told so up to a number; bans are never forgotten, and places stay gone."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    first, second, third = await crowd(engine, room, 3)
+    await engine.kick(room, [first.id], ban=True)
+    await engine.kick(room, [second.id])
+    kicked = keys.room_key(room, "kicked")
+    others = {f"x{n}": 9e14 for n in range(100_000)}
+    await engine.backend.client.zadd(kicked, others)
+    await engine.kick(room, [third.id])
+    assert 100_001 == await engine.backend.client.zcard(kicked)
+    assert Reason.KICKED is (await engine.poll(room, first.ticket)).reason
+    for person in (second, third):
+        assert State.GONE is (await engine.poll(room, person.ticket)).state
+    with pytest.raises(Banned):
+        await engine.join(room, first.ticket)
 
 
 async def test_session_is_revoked(engine: Engine, room: str) -> None:

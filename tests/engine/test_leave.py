@@ -7,7 +7,7 @@ import pytest
 from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine, keys
 from waitroom.errors import InvalidTicket, UpgradeNeeded
-from waitroom.models import Mode, Policy, Reason, State
+from waitroom.models import Mode, Policy, Reason, State, TicketView
 
 
 async def test_waiting(engine: Engine, room: str) -> None:
@@ -96,6 +96,55 @@ async def test_note_is_pruned(engine: Engine, room: str) -> None:
     await engine.admit(room, 1, force=True)
     await engine.advance(room)
     assert 0 == await engine.backend.client.zcard(gone)
+
+
+async def only_poll(engine: Engine, room: str, clock: Clock, person: TicketView) -> None:
+    """Let time pass in which only one person polls: the others are dropped for their silence."""
+    for _ in range(13):
+        clock.step(1)
+        await engine.poll(room, person.ticket)
+        await engine.advance(room)
+    assert [person.id] == [line.id for line in (await engine.list(room)).tickets]
+
+
+@pytest.mark.attack
+async def test_notes_are_bounded(engine: Engine, room: str, clock: Clock) -> None:
+    """However many join and leave where nobody is called, the notes stay few, and nobody returns.
+
+    Whose note was forgotten is gone all the same, with every ticket that they had. People who were
+    dropped for their silence, in front of them or behind, keep their places.
+    """
+    await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=10))
+    dropped, first, second, last = await crowd(engine, room, 4)
+    await engine.leave(room, first.ticket)
+    gone, place = keys.room_key(room, "gone"), engine.ring.read(room, first.ticket).place
+    await engine.backend.client.zadd(gone, {f"x{n}": place + 1 for n in range(100_000)})
+    await engine.leave(room, second.ticket)
+    assert 100_000 == await engine.backend.client.zcard(gone)
+    for person in (first, second):
+        assert State.GONE is (await engine.poll(room, person.ticket)).state
+    again = await engine.join(room, first.ticket)
+    assert (3, True) == (again.position, again.new)
+    await only_poll(engine, room, clock, last)
+    assert 1 == (await engine.poll(room, dropped.ticket)).position
+    assert State.GONE is (await engine.poll(room, first.ticket)).state
+    assert 3 == (await engine.poll(room, again.ticket)).position
+
+
+@pytest.mark.attack
+async def test_notes_are_forgotten_after_a_week(engine: Engine, room: str, clock: Clock) -> None:
+    """In a room that calls nobody, who left is forgotten in time, and is gone all the same."""
+    policy = Policy(mode=Mode.PAUSED, presence_s=None, ticket_ttl_s=None)
+    await engine.create(room, policy)
+    first, second, third = await crowd(engine, room, 3)
+    await engine.leave(room, second.ticket)
+    clock.step(7 * 86_400 + 1)
+    await engine.advance(room)
+    assert 0 == await engine.backend.client.exists(keys.room_key(room, "gone"))
+    assert Reason.PASSED is (await engine.poll(room, second.ticket)).reason
+    assert 1 == (await engine.poll(room, first.ticket)).position
+    assert 2 == (await engine.poll(room, third.ticket)).position
+    assert 3 == (await engine.join(room, second.ticket)).position
 
 
 async def test_event(engine: Engine, room: str) -> None:

@@ -20,8 +20,10 @@ READING = {
     *("XREVRANGE", "ZCARD", "ZCOUNT", "ZMSCORE", "ZRANGE", "ZRANGEBYSCORE", "ZRANK", "ZSCAN"),
     "ZSCORE",
 }
-WRITING = {"EXPIRE", "HDEL", "HINCRBY", "HSET", "SET", "UNLINK", "XADD", "ZADD", "ZREM"}
-WRITING |= {"ZREMRANGEBYRANK"}
+WRITING = {
+    *("EXPIRE", "HDEL", "HINCRBY", "HSET", "SET", "UNLINK", "XADD"),
+    *("ZADD", "ZPOPMIN", "ZREM", "ZREMRANGEBYRANK", "ZREMRANGEBYSCORE"),
+}
 FUNCTION = re.compile(r"^local function (\w+)\(.*?^end$", re.MULTILINE | re.DOTALL)
 ASSIGNED = re.compile(r"((?:[\w.\[\]]+, )*[\w.\[\]]+) = ")
 

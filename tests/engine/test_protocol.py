@@ -110,8 +110,8 @@ def test_refusals(word: str) -> None:
 
 
 def test_refusals_differ() -> None:
-    """No two words are the same error."""
-    assert len(refusals._REFUSALS) == len({type(refusal(word)) for word in refusals._REFUSALS})
+    """No two words are the same answer."""
+    assert len(refusals._REFUSALS) == len({str(refusal(word)) for word in refusals._REFUSALS})
 
 
 @pytest.mark.parametrize("word", GONE)

@@ -357,10 +357,13 @@ class Engine:
             inputs.check_session(session)
         return await self._crowd.check_many(check_room_name(room), sessions)
 
-    async def has_ended(self, room: str, sid: int) -> bool:
-        """Tell whether a session is known to have ended before its time."""
-        done = room_key(check_room_name(room), "done")
-        return await self._runner.command("ZSCORE", done, sid) is not None
+    async def has_ended(self, room: str, ticket_id: str, sid: int) -> bool:
+        """Tell whether a session is known to have ended early, or its ticket to be kicked."""
+        done, kicked = (room_key(check_room_name(room), name) for name in ("done", "kicked"))
+        if await self._runner.command("ZSCORE", done, sid) is not None:
+            return True
+        kicked_ms = await self._runner.command("ZSCORE", kicked, ticket_id)
+        return kicked_ms is not None and float(kicked_ms) >= sid / 1000  # session ids are times
 
     # Operators and the ticker ---------------------------------------------------------------
 
@@ -393,14 +396,20 @@ class Engine:
         call = calls.call(inputs.check_ticket_id(ticket_id), force=force)
         return replies.called(await self._once(room, call, op_id))
 
-    async def kick(self, room: str, ticket_ids: Iterable[str], *, op_id: str | None = None) -> int:
-        """Remove tickets wherever they are; return how many were there."""
+    async def kick(
+        self, room: str, ticket_ids: Iterable[str], *, ban: bool = False, op_id: str | None = None
+    ) -> int:
+        """Remove tickets, here or not; return how many were waiting, called or inside.
+
+        None of them comes back to a place it had. With `ban` it cannot join again either, until it
+        is kicked without one.
+        """
         if isinstance(ticket_ids, str):  # else each of its letters would be an id
             raise InvalidInput("ticket ids", "must be a list of ids, not one string")
         ids = [inputs.check_ticket_id(ticket_id) for ticket_id in ticket_ids]
         op_id, total = inputs.op_id_of(op_id), 0
         for start in range(0, len(ids), MEMBERS_PER_SCRIPT):
-            call = calls.kick(ids[start : start + MEMBERS_PER_SCRIPT])
+            call = calls.kick(ids[start : start + MEMBERS_PER_SCRIPT], ban=ban)
             total += replies.kicked(await self._once(room, call, f"{op_id}.{start}"))
         return total
 

@@ -38,6 +38,7 @@ ROOM_KEYS = (
     "swept",
     "swept_at",
     "sources",
+    "kicked",
 )
 """In the order in which every script takes them."""
 

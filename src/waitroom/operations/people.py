@@ -28,7 +28,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Kicked:
-    """How many were meant, how many of them were still there, and whether there are more."""
+    """How many were meant, how many of them were in the room, and whether there are more."""
 
     asked: int
     kicked: int
@@ -69,11 +69,17 @@ async def call(
 
 
 async def kick(
-    engine: Engine, trail: Trail, room: str, ticket_ids: Sequence[str], *, op_id: str | None = None
+    engine: Engine,
+    trail: Trail,
+    room: str,
+    ticket_ids: Sequence[str],
+    *,
+    ban: bool = False,
+    op_id: str | None = None,
 ) -> Kicked:
-    """Remove named tickets, wherever they are."""
+    """Remove named tickets, here or not; with `ban` they cannot join again."""
     op_id = trail.op_id("kick", op_id)
-    kicked, entry_id = await _kick(engine, trail, room, ticket_ids, {}, op_id)
+    kicked, entry_id = await _kick(engine, trail, room, ticket_ids, {"ban": ban}, op_id)
     return Kicked(len(ticket_ids), kicked, entry_id=entry_id)
 
 
@@ -124,7 +130,8 @@ async def _kick(
     """Remove tickets and record each of them; return how many went, and the last entry's id."""
     kicked: int | None = None
     try:
-        kicked = await engine.kick(room, ticket_ids, op_id=op_id)
+        ban = bool(detail.get("ban"))
+        kicked = await engine.kick(room, ticket_ids, ban=ban, op_id=op_id)
     except UNCERTAIN:
         await _record_kick(trail, room, ticket_ids, kicked, detail)
         raise

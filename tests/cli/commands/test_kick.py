@@ -15,7 +15,7 @@ def test_kick_by_id(cli: Cli, room: str) -> None:
     """Named tickets go without a question, wherever they are."""
     ids = [view.id for view in cli.fill(room, Policy(capacity=2), 5, enter=1)]
     text = cli.text("kick", room, ids[0], ids[4], "0123456789abcdef")
-    assert "Removed 2 people; 1 had gone already.\n" == text
+    assert "Removed 2 people; 1 was not there.\n" == text
     assert {"name": room, "found": 1, "kicked": 1} == cli.json("kick", room, ids[3])
 
 
@@ -84,6 +84,7 @@ def test_kick_spares_who_went_inside(cli: Cli, room: str, monkeypatch: pytest.Mo
         ("--older-than 5m", "ids: give ids of tickets, or --state waiting, called or inside"),
         ("abc --state waiting", "ids: give either ids or a state and ages, not both"),
         ("--state inside --older-than 5m", "ages are known of waiting people only"),
+        ("--state waiting --ban", "ban: is for named tickets; give their ids"),
         ("--state left", "state: 'left' is not one of waiting, called, inside"),
     ],
 )

@@ -102,13 +102,22 @@ class Driver(RuleBasedStateMachine):
             key = room_key(ROOM, name)
             if name in ("config", "meta", "seen", "sids", "moved", "entries", "record"):
                 pipe.hgetall(key)
-            elif name in ("waiting", "called", "inside", "done", "gone", "swept", "sources"):
+            elif name in (
+                "waiting",
+                "called",
+                "inside",
+                "done",
+                "gone",
+                "swept",
+                "sources",
+                "kicked",
+            ):
                 pipe.zrange(key, 0, -1, withscores=True)
             elif name == "events":
                 pipe.xrange(key)
         values = await pipe.execute()
         config, meta, waiting, seen, called, inside, sids, *rest = values
-        _, gone, _, entries, events, record, swept, sources = rest
+        _, gone, _, entries, events, record, swept, sources, kicked = rest
         return Facts(
             policy=policies.read(config)[0] if config else None,
             meta=_numbers((name, value) for name, value in meta.items() if value.isdigit()),
@@ -119,6 +128,7 @@ class Driver(RuleBasedStateMachine):
             sids=_numbers(sids.items()),
             gone=_numbers(gone),
             sources={name.decode(): score for name, score in sources},
+            kicked=_numbers(kicked),
             entries={int(start): int(n) for start, n in entries.items()},
             record={name.decode(): int(settled.split(b":")[0]) for name, settled in record.items()},
             swept=_numbers(swept),

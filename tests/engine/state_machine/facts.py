@@ -31,6 +31,7 @@ class Facts:
     sids: dict[str, int]
     gone: dict[str, int]
     sources: dict[str, float]
+    kicked: dict[str, int]
     entries: dict[int, int]
     record: dict[str, int]
     swept: dict[str, int]
@@ -66,11 +67,13 @@ class Person:
     lost: bool = False  # waits, but the server forgot: a poll must bring them back
     forgiven: bool = False  # is out, but the server forgot: a poll may bring them back
     reverted: bool = False  # was put back by a failover, perhaps behind the watermark
+    banned: bool = False  # may not join again
     settled: bool = False  # has a place of a record elsewhere, which alone brings it back
 
     def forget(self) -> None:
         """Be forgotten by the server: a ticket brings back whose place it proves."""
         self.lost = self.state == "waiting" and not self.settled
+        self.banned = False
         if not self.lost:
             self.state, self.forgiven = "out", self.why != "cleared"
 

@@ -41,6 +41,7 @@ class LineRules(People):
             and (join.ticket or not model.person(i).lost)
             and not self.left_to_record(i)
         }
+        banned = {i for i in ids if model.person(i).banned and model.person(i).state == "out"}
         then = model.now
         has_room = bool(model.room_left(direct=True)) and not model.line()
         nameless = frozenset(i for i, j in zip(ids, joins, strict=True) if j.ticket is None)
@@ -54,7 +55,9 @@ class LineRules(People):
         for source, full_at in self.facts.sources.items():
             assert abs(buckets[source] - full_at) < 1, "a new place was not charged, or an old one"
         for ticket_id, answer in zip(ids, answers, strict=True):
-            if isinstance(answer, TicketView):
+            if ticket_id in banned:
+                assert isinstance(answer, errors.Banned), repr(answer)
+            elif isinstance(answer, TicketView):
                 assert answer.id == ticket_id
                 person = self.keep(answer)
                 if len(set(ids)) == len(ids):

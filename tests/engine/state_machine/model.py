@@ -259,6 +259,12 @@ class Model(PolicyModel):
             before = self.entries[: len(self.entries) - len(kept)]
             self.entries = before[-old.max_entries * spans :] + kept
 
+    def kicked(self, ids: Iterable[str], *, ban: bool) -> None:
+        """Keep people out whom an operator has removed, also those who were not here."""
+        for person in map(self.person, ids):
+            person.state, person.why, person.banned = "out", "kicked", ban
+            person.lost = person.forgiven = False
+
     def begin_again(self) -> None:
         """Be one with the clock again: the room is empty, and nothing counts in its own time."""
         self.now = self.peak = self.slot = self.slot_calls = self.hold_until = self.resumed = 0
@@ -289,6 +295,7 @@ class Model(PolicyModel):
                 # They joined in the lost second: their ticket must bring them back.
                 self.people[p.id] = p
                 p.forget()
+                p.banned = mine is not None and mine.banned  # as the replica has it
             else:
                 mine.places |= p.places
                 mine.seen = max(mine.seen, p.seen)

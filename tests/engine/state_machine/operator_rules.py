@@ -89,15 +89,20 @@ class OperatorRules(People):
             assert person.until > self.model.now
 
     @precondition(lambda self: self.tickets)
-    @rule(who=st.integers(0, 1), picks=st.lists(PEOPLE, min_size=1, max_size=2, unique=True))
-    def kick(self, who: int, picks: list[int]) -> None:
-        """Kick some, wherever they are."""
+    @rule(
+        who=st.integers(0, 1),
+        picks=st.lists(PEOPLE, min_size=1, max_size=2, unique=True),
+        ban=either(False, False, True),
+    )
+    def kick(self, who: int, picks: list[int], ban: bool) -> None:
+        """Kick some, whether or not they are here: no ticket of theirs brings them back."""
         ids = [i for i in dict.fromkeys(self.holders(pick) for pick in picks) if i is not None]
         step = Step("kick", frozenset(ids))
-        kicked = self.call(who, step, lambda e: e.kick(ROOM, ids))
+        kicked = self.call(who, step, lambda e: e.kick(ROOM, ids, ban=ban))
         assert kicked == self.model.counts["kicked"]
-        for i in ids:
-            assert self.model.person(i).state == "out" or self.model.person(i).lost
+        self.model.kicked(ids, ban=ban)
+        assert set(ids) <= set(self.facts.kicked)
+        assert not set(ids) & {*self.facts.waiting, *self.facts.called, *self.facts.inside}
 
     @precondition(lambda self: self.tickets)
     @rule(who=st.integers(0, 1), pick=PEOPLE, places=st.integers(1, 3))

@@ -69,6 +69,10 @@ class People(Driver):
             if view.reason is Reason.ABANDONED:
                 assert model.overdue(person), "too late, though `return_s` is not over"
             assert person.state != "waiting" or person.lost, f"gone ({view.reason}) but waiting"
+            if view.reason is Reason.KICKED:
+                assert view.id in facts.kicked, "told of a kick that never was"
+            elif person.why == "kicked":
+                assert view.id not in facts.kicked, f"kicked, and told {view.reason}"
 
     def too_old(self, answer: object, ticket_id: str) -> bool:
         """Whether the ticket was refused for its age, which is checked."""

@@ -39,6 +39,8 @@ class RoomRules(Driver):
         people = self.model.people
         self.model = Model(policy, 1, people, now, now, now, resumed=now, highest=highest)
         self.model.cleared()
+        for person in people.values():
+            person.banned = False
         self.known[who] = (self.born, 1, policy)
         assert self.facts.policy == policy
 

@@ -79,7 +79,7 @@ def test_what_more_is_told() -> None:
     assert "places" == problems.document(errors.InvalidInput("places", "x"))["field"]
     later = problems.document(errors.EnterLater("x", 1_700_000_000_123))
     assert "2023-11-14T22:13:20.123Z" == later["retry_at"]
-    gone = problems.answer(errors.TurnPassed("x"), reason="kicked")
+    gone = problems.answer(errors.TurnPassed("x", "kicked"))
     assert "kicked" == json.loads(gone.body)["reason"]
     assert "waitroom room" not in problems.document(errors.UnknownRoom("hall"))["detail"]
 

@@ -185,6 +185,24 @@ def test_call_and_kick(http: httpx.Client, operator: httpx.Client, room: str) ->
     assert ["kick", "call"] == [entry["action"] for entry in log(operator, room)[:2]]
 
 
+@pytest.mark.attack
+def test_a_ban_holds(http: httpx.Client, operator: httpx.Client, room: str) -> None:
+    """A banned visitor cannot join again, is told why, and the log has it; a ban can be lifted."""
+    key = {"authorization": operator.headers["authorization"]}
+    join(http, room, 2)
+    path, who = f"/v1/rooms/{room}/tickets", {"visitor": "ann"}
+    ticket = http.post(path, json=who, headers=key).json()["ticket"]
+    ids = {"ticket_ids": [ticket[24:40]]}
+    operator.post(at(room, "/kick"), json=ids | {"ban": True}).raise_for_status()
+    refused = http.post(path, json=who, headers=key)
+    assert (403, "banned") == (refused.status_code, refused.json()["code"])
+    for answer in (http.get(f"{path}/{ticket}"), http.post(f"{path}/{ticket}/enter")):
+        assert (410, "kicked") == (answer.status_code, answer.json()["reason"])
+    assert log(operator, room)[0]["detail"]["ban"]
+    operator.post(at(room, "/kick"), json=ids).raise_for_status()
+    assert 201 == http.post(path, json=who, headers=key).status_code
+
+
 def test_kick_by_age(http: httpx.Client, operator: httpx.Client, room: str) -> None:
     """Those who have waited long enough go, the others stay."""
     join(http, room, 4)
@@ -193,6 +211,7 @@ def test_kick_by_age(http: httpx.Client, operator: httpx.Client, room: str) -> N
     out = operator.post(at(room, "/kick"), json={"newer_than_s": 3600})
     assert {"found": 2, "kicked": 2, "more": False} == out.json()
     bad: list[dict[str, Any]] = [{}, {"ticket_ids": ["x"], "older_than_s": 1}, {"ticket_ids": []}]
+    bad.append({"newer_than_s": 3600, "ban": True})
     for body in bad:
         assert 422 == operator.post(at(room, "/kick"), json=body).status_code
 

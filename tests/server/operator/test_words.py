@@ -57,7 +57,9 @@ def test_deeds_in_words() -> None:
             assert "None" not in line
     aged = {"asked": 2, "kicked": 2, "state": "waiting", "older_than_s": 60.0}
     whole = {"asked": 2, "kicked": 2, "state": "inside", "older_than_s": None}
-    for detail, words in ((aged, "how long"), (whole, "of the state “Inside”")):
+    banned = {"asked": 2, "kicked": 1, "ban": True, "tickets": ["a", "b"]}
+    cases = ((aged, "how long"), (whole, "of the state “Inside”"), (banned, "cannot join again"))
+    for detail, words in cases:
         entry = Entry(key_id="k", key_name="n", role="admin", action="kick", detail=detail)
         assert words in say.told(load_text("operator", "en"), entry)[0]
     part = {"asked": 9, "kicked": 9, "tickets": ["a"], "part": 2, "parts": 3}

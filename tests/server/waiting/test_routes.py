@@ -204,6 +204,29 @@ def test_forms_do_it_all(served_base: str, room: str) -> None:
         assert "Take your place" == heading(first.get(f"/rooms/{room}"))
 
 
+def test_who_was_kicked_is_told(served_base: str, operator: httpx.Client, room: str) -> None:
+    """The page says that somebody was removed; they may join again, unless they are banned."""
+    with browser(served_base) as person:
+
+        def kick(**more: bool) -> None:
+            ids = [person.cookies[f"waitroom-ticket-{room}"][24:40]]
+            body = {"ticket_ids": ids, **more}
+            operator.post(f"/v1/admin/rooms/{room}/kick", json=body).raise_for_status()
+
+        person.post(f"/rooms/{room}/join")
+        kick()
+        shown = person.get(f"/rooms/{room}")
+        assert "You were removed from the line" == heading(shown)
+        assert f'action="/rooms/{room}/join"' in shown.text
+        assert "주최 측에서 대기를 종료했습니다" == heading(person.get(f"/rooms/{room}?lang=ko"))
+        person.get(f"/rooms/{room}?lang=en")
+        assert "It is your turn" == heading(person.post(f"/rooms/{room}/join"))
+        kick(ban=True)
+        refused = person.post(f"/rooms/{room}/join")
+        assert "You cannot join this line" == heading(refused)
+        assert f'action="/rooms/{room}/join"' not in refused.text
+
+
 @pytest.mark.parametrize(
     "headers",
     [

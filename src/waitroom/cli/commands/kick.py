@@ -19,6 +19,7 @@ Ids = Annotated[
     list[str] | None,
     typer.Argument(metavar="ID", help="Ids of tickets, as `list` shows them."),
 ]
+Ban = Annotated[bool, typer.Option("--ban", help="They cannot join again, until kicked without.")]
 StateOf = Annotated[str | None, option("Everybody waiting, called or inside.", "WORD")]
 
 
@@ -29,15 +30,18 @@ async def kick(
     state: StateOf = None,
     older_than: OlderThan = None,
     newer_than: NewerThan = None,
+    ban: Ban = False,
     yes: Yes = False,
 ) -> None:
     """Remove people from a room: those named, or all of a state, the waiting ones also by age.
 
     Says how many are meant and asks before it removes a whole state. Sessions inside are revoked.
+    Nobody who is named comes back to a place they had, whether they are in the room or not.
 
     Example:
 
       waitroom kick concert q3Jv0eW7hJ5mX2aB
+      waitroom kick concert q3Jv0eW7hJ5mX2aB --ban
       waitroom kick concert --state waiting --older-than 2h
       waitroom kick concert --state inside --yes
     """
@@ -46,9 +50,11 @@ async def kick(
             raise InvalidInput("ids", "give either ids or a state and ages, not both")
         async with cli.engine() as engine:
             tickets = [check_id(word) for word in ids]
-            done = await people.kick(engine, cli.trail(engine), name, tickets)
+            done = await people.kick(engine, cli.trail(engine), name, tickets, ban=ban)
         asked = len(ids)
     else:
+        if ban:
+            raise InvalidInput("ban", "is for named tickets; give their ids")
         if not state:
             raise InvalidInput("ids", "give ids of tickets, or --state waiting, called or inside")
         selection = choose(state, older_than, newer_than)
@@ -69,7 +75,8 @@ async def kick(
                     on_page=lambda count: progress.update(task, advance=count),
                 )
     gone = asked - done.kicked
-    missing = f"; {text.number(gone)} had gone already" if gone > 0 else ""
+    why = "had gone already" if not ids else "was not there" if gone == 1 else "were not there"
+    missing = f"; {text.number(gone)} {why}" if gone > 0 else ""
     cli.out.show(
         {"name": name, "found": asked, "kicked": done.kicked},
         f"Removed {text.people(done.kicked)}{missing}.",

@@ -28,7 +28,9 @@
 --   16 swept_at ZSET    id of these -> when, in ms; only with `return_s`   goes with `swept`
 --   17 sources  ZSET    keyed hash of a network that people join from ->
 --                       when its bucket of joins is full, in ms            expires
---   18 op       STRING  the packed reply of one op_id; only with an op_id   expires
+--   18 kicked   ZSET    id that an operator removed -> when, in ms (room
+--                       time); FOREVER = banned                            goes on join, pruned by advance
+--   19 op       STRING  the packed reply of one op_id; only with an op_id   expires
 --
 -- ARGV, the same for every verb; the verb's own begin at ARGV[6]:
 --   1 now in us, or '' for the server's TIME        2 epoch     }
@@ -69,6 +71,8 @@
 --                             note_place, check, configure
 --   R.watermark       us      open_room, learn,                 highest place called from the head
 --                             raise_watermark, check, configure
+--   R.forgotten       us      open_room, forget_up_to, clear    highest place that `gone` has forgotten: of those up to
+--                                                               it only who is in `swept` may come back
 --   R.slot_start      ms      open_room, pace_left              when the slot of `R.every` began
 --   R.slot_count      people  open_room, pace_left, count_pace  calls in it
 --   R.bucket_ms       ms      open_room, rekey                  width of a bucket of `entries`
@@ -98,7 +102,7 @@
 --   R.counts          table   open_room, configure              counter -> how many `save` adds
 --   R.foreign         number  judge_absent                      tickets of another deployment in this call, or nil
 --   R.endings         table   note_ending                       what the caller is to remember of who was taken out
---   R.changed         boolean count, take_out, end_again        somebody's state changed in this call
+--   R.changed         boolean count, take_out, end_again, kick  somebody's state changed in this call
 --   R.raw_ms          wall ms keep_time                         the server's clock
 --   R.now             ms      keep_time, check                  room time of this call
 --   R.now_us          us      keep_time                         the same, finer
@@ -126,19 +130,20 @@ local STEP = 8 -- between two places, so that deferred people fit in between
 local FOREVER = 9e15 -- the score of "no deadline": exact in a double, and after every real time
 local KEPT_EVENTS = 10000 -- about: '~' lets the stream drop whole nodes only, which is cheap
 local REV_JUMP = 1000000 -- puts `rev` above every caller's after a loss: it is noticed once
+local KICK_TOLD_MS = 86400000 -- for a day people are told that they were kicked
 local SESSION_KEPT_MS = 86400000 -- a session without an end is known as ended for a day
 
 local K = {
   config = KEYS[1], meta = KEYS[2], waiting = KEYS[3], seen = KEYS[4], called = KEYS[5],
   inside = KEYS[6], sids = KEYS[7], done = KEYS[8], gone = KEYS[9], moved = KEYS[10],
   entries = KEYS[11], events = KEYS[12], series = KEYS[13], record = KEYS[14],
-  swept = KEYS[15], swept_at = KEYS[16], sources = KEYS[17], op = KEYS[18],
+  swept = KEYS[15], swept_at = KEYS[16], sources = KEYS[17], kicked = KEYS[18], op = KEYS[19],
 }
 -- What a key must be, if it is there. `series` is not here: only `sample` writes it, and checks it itself.
 local TYPES = {
   config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash', called = 'zset', inside = 'zset',
   sids = 'hash', done = 'zset', gone = 'zset', moved = 'hash', entries = 'hash', events = 'stream',
-  record = 'hash', swept = 'zset', swept_at = 'zset', sources = 'zset', op = 'string',
+  record = 'hash', swept = 'zset', swept_at = 'zset', sources = 'zset', kicked = 'zset', op = 'string',
 }
 -- A verb that writes to these alone need not look at the others: reading a wrong one fails by itself.
 local POLL_TYPES = {config = 'hash', meta = 'hash', waiting = 'zset', seen = 'hash'}
@@ -152,6 +157,7 @@ local META = {
   'schema', 'epoch', 'rev', 'last', 'watermark', 'slot_start', 'slot_count', 'bucket_ms',
   'alive_at', 'polled_at', 'silent_from', 'resumed_at', 'grace_until', 'hold_until', 'offset', 'sweep_after', 'sweep_at',
   'draw_floor', 'draw_top', 'draw_until', 'opened', 'rebuilt', 'last_sid', 'history_at', 'active_at', 'dropped',
+  'forgotten',
 }
 -- Lifetime counters are added to with HINCRBY and only read where they are shown: no call needs their sum.
 local COUNTERS = {
@@ -441,6 +447,13 @@ local function is_overdue(id)
   return R.now - tonumber(redis.call('ZSCORE', K.swept_at, id) or 0) > R.returns
 end
 
+-- Whether an operator has removed this ticket since a moment (in ms), and it has not joined again. This tells why
+-- somebody is gone, and keeps nobody out: `gone` and the watermark do.
+local function was_kicked(id, since)
+  local at = tonumber(redis.call('ZSCORE', K.kicked, id) or nil)
+  return at ~= nil and at >= (since or R.now - KICK_TOLD_MS)
+end
+
 -- Why a ticket that is nowhere is nowhere, and its place if that is still to come; 'absent' = it may have it back.
 -- The claim was checked by Python: it is what a signed ticket says.
 local function judge_absent(id, claim)
@@ -455,11 +468,19 @@ local function judge_absent(id, claim)
   -- A deferred ticket's older strings still verify: the latest place counts, or a defer could be undone.
   if moved then place = max(place, tonumber(string.match(moved, ':(%d+)$'))) end
   -- Called once, and everybody up to here with it: that turn was used, or it ran out.
-  if place <= R.watermark then return 'passed' end
+  local why = place <= R.watermark and 'passed'
   -- Of whom a record elsewhere has told us, it alone says where they are.
-  if redis.call('HEXISTS', K.record, id) == 1 then return 'left' end
-  -- Who left and came again later has a later place, which a failover may have forgotten.
-  local left = tonumber(redis.call('ZSCORE', K.gone, id) or nil)
-  if left and left >= place then return 'left' end
+  if not why and redis.call('HEXISTS', K.record, id) == 1 then why = 'left' end
+  if not why then
+    -- Who left and came again later has a later place, which a failover may have forgotten.
+    local left = tonumber(redis.call('ZSCORE', K.gone, id) or nil)
+    if left and left >= place then why = 'left' end
+  end
+  -- Up to here `gone` has forgotten who left, but who was dropped from this place has not.
+  if not why and place <= R.forgotten then
+    local dropped_from = tonumber(redis.call('ZSCORE', K.swept, id) or FOREVER)
+    if place < dropped_from then why = 'passed' end
+  end
+  if why then return was_kicked(id) and 'kicked' or why end
   return is_overdue(id) and 'abandoned' or 'absent', place
 end

@@ -6,6 +6,8 @@ local KEPT_MOMENTS = 60 -- most that are kept
 local KEPT_SWEPT = 100000 -- most notes of who was dropped, about 13 MB, or as many as wait; the lowest go first
 local CUT_OFF_MS = 30000 -- so long without a visit, where many polled, is no chance
 local MANY = 20 -- of a hundred at random: who polled in the minute before it
+local GONE_KEPT_MS = 604800000 -- a note of `gone`: a week, or as long as a ticket lives
+local KEPT_NOTES = 100000 -- of `gone` and of `kicked`, about 10 MB each: nobody fills the memory by joining and leaving
 
 -- Limits ---------------------------------------------------------------------------------------
 
@@ -165,6 +167,47 @@ local function raise_watermark(place)
   end
 end
 
+-- `gone` no longer knows who left from the places up to here, so only who is known to have been dropped comes back.
+local function forget_up_to(place)
+  if place > R.forgotten then
+    R.forgotten = place
+    set('forgotten', place)
+  end
+end
+
+-- The lowest places of `gone` are forgotten where it holds too many: more than wait, and more than `KEPT_NOTES`.
+local function forget_gone(most)
+  local over = redis.call('ZCARD', K.gone) - max(KEPT_NOTES, R.n_waiting)
+  if over <= 0 then return end
+  local lowest = redis.call('ZPOPMIN', K.gone, min(over, most))
+  forget_up_to(tonumber(lowest[#lowest]))
+end
+
+-- Takes out up to 100 members, the lowest first. Returns the score of the last one, 0 = nobody.
+local function prune_up_to(key, score)
+  local old = redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', score), 'WITHSCORES', 'LIMIT', 0, 100)
+  local members = {}
+  for i = 1, #old, 2 do members[#members + 1] = old[i] end
+  if #members > 0 then redis.call('ZREM', key, unpack(members)) end
+  return tonumber(old[#old] or 0)
+end
+
+-- Places that are passed need no note. Where nobody is called, notes are forgotten in time; drawn places are no times,
+-- so the draw itself must be so long ago.
+local function prune_gone()
+  prune_up_to(K.gone, max(R.watermark, R.forgotten))
+  local old = R.now - max(R.ttl or 0, GONE_KEPT_MS)
+  if R.draw_until < old then forget_up_to(prune_up_to(K.gone, old * 1000)) end
+  forget_gone(100)
+end
+
+-- A place after the watermark could be restored by a stray poll. `gone` says no until it is passed.
+local function note_gone(place, id)
+  if place <= R.watermark or place <= R.forgotten then return end
+  redis.call('ZADD', K.gone, 'GT', place, id)
+  forget_gone(2) -- one more than has come, so that it shrinks where it is too large
+end
+
 -- Give a turn to people who stand in no set: the caller has taken them out of `waiting`, or never put them in.
 local function mark_called(ids)
   local until_ms = R.enter_within and R.now + R.enter_within or FOREVER
@@ -293,6 +336,13 @@ local function forget_swept(id)
   return was
 end
 
+-- Of somebody who joins on purpose: where the same id had another place before, only this one counts from now on.
+local function begin_anew(id, place)
+  if redis.call('ZREM', K.gone, id) + forget_swept(id) > 0 or redis.call('HEXISTS', K.moved, id) == 1 then
+    redis.call('HSET', K.moved, id, string.format('0:%.0f', place))
+  end
+end
+
 -- Drop people who have been silent for too long. A place survives a closed tab, so it is noted who may come back.
 local function drop_absent(ids, places)
   if #ids == 0 then return end
@@ -380,6 +430,7 @@ local function call_from_head(want, allowance)
     redis.call('HDEL', K.moved, unpack(take))
     if R.draws then -- by hand, before the draw is over: others may still draw a place in front
       redis.call('ZADD', K.gone, unpack(places))
+      forget_gone(2 * #take)
     else
       raise_watermark(places[#places - 1])
     end
@@ -423,8 +474,7 @@ local function take_out(id, reason, claim)
   local state, score = locate(id)
   if state == 'waiting' then
     drop_waiting({id})
-    -- A place after the watermark could be restored by a stray poll. `gone` says no until it is passed.
-    if score > R.watermark then redis.call('ZADD', K.gone, score, id) end
+    note_gone(score, id)
     redis.call('HDEL', K.moved, id)
     note_ending(id, reason, score, '0', 0)
     count(reason, 1)
@@ -447,7 +497,7 @@ local function take_out(id, reason, claim)
   elseif claim then
     local word, place = judge_absent(id, claim)
     if word == 'absent' or word == 'abandoned' then
-      redis.call('ZADD', K.gone, place, id)
+      note_gone(place, id)
       forget_swept(id)
       note_ending(id, reason, place, '0', 0)
       R.changed = true -- it could have come back, and now cannot: no counter tells, but a failover may lose it
@@ -459,7 +509,7 @@ end
 -- End again what the caller remembers as ended: tickets and passes verify still, and the loss has forgotten that they
 -- are worth nothing. Only up to the place, and only the session, that was ended: they may have joined again since.
 local function end_again(endings)
-  for id, reason, place, sid, ends in string.gmatch(endings, '(%S+) (%S+) (%d+) (%d+) (%d+) %d+') do
+  for id, reason, place, sid, ends, at in string.gmatch(endings, '(%S+) (%S+) (%d+) (%d+) (%d+) (%d+)') do
     place, ends = tonumber(place), tonumber(ends) + R.offset_ms
     local state, score = locate(id)
     local same_session = state == 'inside' and redis.call('HGET', K.sids, id) == sid
@@ -470,9 +520,12 @@ local function end_again(endings)
     elseif state == 'waiting' and score <= place then
       take_out(id, reason == 'finished' and 'left' or reason) -- only a session can be finished
     elseif not state and place > R.watermark then
-      redis.call('ZADD', K.gone, 'GT', place, id)
+      note_gone(place, id)
       forget_swept(id)
       R.changed = true
+    end
+    if reason == 'kicked' and not locate(id) then -- they are told so
+      redis.call('ZADD', K.kicked, 'NX', tonumber(at) + R.offset_ms, id)
     end
     if sid ~= '0' and ends > R.now then
       redis.call('ZADD', K.done, 'GT', ends, sid)

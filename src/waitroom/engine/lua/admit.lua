@@ -1,5 +1,5 @@
 -- admit: call the first people by hand, as capacity and the rolling limit allow, or forced.
--- KEYS: as in _common, with 18 op.
+-- KEYS: as in _common, with 19 op.
 -- ARGV: 6 how many, at most 500   7 '1' = forced
 -- Returns: ok (called, dropped, waiting, more: 1 = some may be left to call) |
 --   holding (until) | room_paused | no_capacity

@@ -46,10 +46,9 @@ end
 -- A bounded part at each call: they cost memory only, as every reader compares with the watermark or the clock.
 local function prune()
   prune_swept()
-  local old = redis.call('ZRANGEBYSCORE', K.gone, '-inf', string.format('%.0f', R.watermark), 'LIMIT', 0, 100)
-  if #old > 0 then redis.call('ZREM', K.gone, unpack(old)) end
-  old = redis.call('ZRANGEBYSCORE', K.done, '-inf', string.format('%.0f', R.now), 'LIMIT', 0, 100)
-  if #old > 0 then redis.call('ZREM', K.done, unpack(old)) end
+  prune_gone()
+  prune_up_to(K.done, R.now)
+  prune_up_to(K.kicked, R.now - KICK_TOLD_MS)
   -- `moved` is not sorted by place, so ten at random are looked at.
   local some = redis.call('HRANDFIELD', K.moved, 10, 'WITHVALUES')
   for i = 1, #some, 2 do
@@ -75,6 +74,7 @@ local function tidy_idle()
   raise_watermark(R.last) -- `gone` goes, so no place given out so far may be restored any more
   redis.call('UNLINK', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.sids, K.seen, K.record, K.swept,
     K.swept_at)
+  redis.call('ZREMRANGEBYSCORE', K.kicked, '-inf', string.format('(%.0f', FOREVER)) -- bans stay
 end
 
 -- The earliest deadline of a set, live or not.

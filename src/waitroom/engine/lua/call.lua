@@ -1,5 +1,5 @@
 -- call: call one ticket by hand, wherever it stands in the line.
--- KEYS: as in _common, with 18 op.
+-- KEYS: as in _common, with 19 op.
 -- ARGV: 6 id   7 '1' = forced
 -- Returns: called (until) | not_waiting (was) | holding (until) | room_paused | no_capacity
 -- Unlike admit it takes somebody out of the middle of the line: those in front keep their places and turns.
@@ -27,7 +27,7 @@ if word then return no_change(word, 'was', state or 'none', 'until', wall(R.hold
 drop_waiting({id})
 redis.call('HDEL', K.moved, id)
 -- Not from the head, so the watermark stays; `gone` keeps a stray poll from restoring the place.
-if place > R.watermark then redis.call('ZADD', K.gone, place, id) end
+note_gone(place, id)
 local until_ms = mark_called({id})
 save(true)
 return remember(reply('called', 'until', wall(until_ms)))

@@ -1,6 +1,6 @@
 -- clear: empty the room and begin a new epoch; tickets of the old one are refused from now on. The
 -- rolling limit still counts who went inside before.
--- KEYS: as in _common, with 18 op.
+-- KEYS: as in _common, with 19 op.
 -- ARGV: none of its own
 -- Returns: ok (cleared = how many were waiting, called or inside)
 local stop = open_room() or replay()
@@ -8,7 +8,8 @@ if stop then return stop end
 
 local n = R.n_waiting + live_called() + live_inside()
 -- First write: everything is checked.
--- Keys that count people's tickets go, and `gone` with them: the new epoch refuses their tickets anyway. `entries`
+-- Keys that count people's tickets go, and `gone` with them: the new epoch refuses their tickets anyway. `kicked`
+-- stays, for a ban is of a visitor, whatever ticket they have. `entries`
 -- and the pace stay, for clearing must not let more people in than the site can take.
 redis.call('UNLINK', K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved, K.record,
   K.swept, K.swept_at)
@@ -16,6 +17,8 @@ redis.call('UNLINK', K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.go
 R.epoch = max(floor(R.now_us), R.epoch + 1)
 set('epoch', R.epoch)
 set('sweep_after', 0)
+R.forgotten = 0
+set('forgotten', 0)
 set('hold_until', 0) -- nobody is left to come back, so there is nothing to wait for
 event('cleared', {})
 save(true)

@@ -1,5 +1,5 @@
 -- configure: create a room, change its policy, or bring it back after a loss.
--- KEYS: as in _common, with 18 op.
+-- KEYS: as in _common, with 19 op.
 -- ARGV: 6 'create', 'update' or 'restore'   7 update: the version it must have, or ''; restore: the
 --       version it had   8 restore: the epoch that a ticket claims, for a caller who remembers none (0 = no
 --       ticket does), else ''   9 restore: endings that the caller remembers, at most 500 (see note_ending), else ''
@@ -34,6 +34,7 @@ local function make(new_version, rev, restored)
   -- What is left of a half-lost room would not fit the new one. `series` stays, for charts.
   redis.call('UNLINK', K.meta, K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved,
     K.entries, K.events, K.record, K.swept, K.swept_at)
+  if not restored then redis.call('UNLINK', K.kicked) end -- who was kicked from the same room stays so
   write_policy(new_version)
   read_policy()
   R.offset, R.alive_at, R.hold_until, R.n_waiting, R.changes, R.counts = 0, 0, 0, 0, {}, {}

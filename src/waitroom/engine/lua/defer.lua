@@ -1,5 +1,5 @@
 -- defer: let some people go first. The ticket moves behind the n-th person after it.
--- KEYS: as in _common, with 18 op.
+-- KEYS: as in _common, with 19 op.
 -- ARGV: 6 id   7 how many places
 -- Returns: waiting (place, position, defers) | not_waiting (was) | defers_used_up | room_not_open
 local id, places = ARGV[6], tonumber(ARGV[7])

@@ -1,6 +1,6 @@
 -- drop: remove the room. A note of it stays for a day, so that a process which remembers the room
 -- does not take its absence for a loss and bring it back.
--- KEYS: as in _common, with 18 op.
+-- KEYS: as in _common, with 19 op.
 -- ARGV: none of its own
 -- Returns: ok | unknown_room
 -- Asked for its op_id first, unlike other verbs: a repeat finds no room any more, and must still answer ok.
@@ -9,7 +9,7 @@ if stop then return stop end
 
 -- First write: everything is checked.
 redis.call('UNLINK', K.config, K.meta, K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved,
-  K.entries, K.events, K.series, K.record, K.swept, K.swept_at, K.sources)
+  K.entries, K.events, K.series, K.record, K.swept, K.swept_at, K.sources, K.kicked)
 -- Epoch and last place stay for a room of the same name: see configure.
 redis.call('HSET', K.meta, 'schema', SCHEMA, 'epoch', R.epoch, 'dropped', R.now, 'last', R.last)
 redis.call('EXPIRE', K.meta, 86400)

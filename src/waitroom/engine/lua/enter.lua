@@ -3,7 +3,7 @@
 -- ARGV: for each ticket: id, claim ('place:epoch' of its ticket)
 -- Returns: ok, tickets = {word, number, sid, new} of each ticket, at most 400:
 --   inside session end, sid | enter_later at | waiting position (0 = hidden) |
---   no_show, expired, absent, abandoned, passed, left, cleared, unknown
+--   no_show, expired, absent, abandoned, passed, left, kicked, cleared, unknown
 local stop = open_room()
 if stop then return stop end
 

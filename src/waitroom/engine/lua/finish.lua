@@ -1,7 +1,7 @@
 -- finish: end a session before its time and give its place to the next one in the same call.
--- KEYS: as in _common, with 18 op.
+-- KEYS: as in _common, with 19 op.
 -- ARGV: 6 id   7 sid, or '' = whichever it has
--- Returns: finished | session_over (called; endings: see note_ending)
+-- Returns: finished | session_over, session_kicked (called; endings: see note_ending)
 local id, sid = ARGV[6], ARGV[7]
 local stop = open_room() or replay()
 if stop then return stop end
@@ -9,7 +9,7 @@ if stop then return stop end
 -- By session id, if one is given: a late finish of an earlier session must not end the present one.
 local state = locate(id)
 local mine = sid == '' or sid == redis.call('HGET', K.sids, id)
-local word = 'session_over'
+local word = was_kicked(id) and 'session_kicked' or 'session_over'
 
 -- First write: everything is checked.
 if state == 'inside' and mine then

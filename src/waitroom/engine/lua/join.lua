@@ -6,7 +6,7 @@
 --       enter ('1' = go inside at once if called at once), source (see _sources, '' = not counted)
 -- Returns: ok, waiting, tickets = {word, place, number, sid, new} of each ticket:
 --   waiting position (0 = hidden) | called enter-by | inside session end, sid |
---   abandoned, passed, left, cleared, unknown | room_full, room_closed, room_not_open |
+--   abandoned, passed, left, kicked, cleared, unknown | room_full, room_closed, room_not_open, banned |
 --   limited ms to wait, 1 = surely so long
 --   or redraw: nothing was done, the caller drew by an old policy or epoch
 local restore_only = ARGV[6] == '1'
@@ -21,6 +21,7 @@ end
 
 local out, adds, seens, added = {}, {}, {}, {}
 local now_s = math.ceil(R.now / 1000)
+local any_kicked = redis.call('EXISTS', K.kicked) == 1 -- in most rooms nobody was, and newcomers cost no command more
 
 local function answer(word, place, number, sid, new)
   local n = #out
@@ -53,6 +54,7 @@ end
 
 -- Written to `waiting` after the loop, all in one command, but for draws. Until then `added` knows them.
 local function newcomer(id, draw, enters, source)
+  if any_kicked and was_kicked(id, FOREVER) then return answer('banned', 0, 0, 0, 0) end
   if R.refuses then return answer(R.refuses, 0, 0, 0, 0) end
   -- Straight in only where nobody waits: a newcomer never overtakes. Then the queue limit does not matter either.
   local direct = R.n_waiting == 0 and budget(true) > 0
@@ -61,10 +63,8 @@ local function newcomer(id, draw, enters, source)
   if wait then return answer('limited', 0, wait, sure, 0) end
   count('joined', 1)
   local place = R.draws and drawn_place(draw) or next_place()
-  -- The same id had another place before: only this one counts from now on.
-  if redis.call('ZREM', K.gone, id) + forget_swept(id) > 0 or redis.call('HEXISTS', K.moved, id) == 1 then
-    redis.call('HSET', K.moved, id, string.format('0:%.0f', place))
-  end
+  if any_kicked then redis.call('ZREM', K.kicked, id) end
+  begin_anew(id, place)
   if direct then
     local until_ms = mark_called({id})
     raise_watermark(place) -- as if called from the head: this place will not come back

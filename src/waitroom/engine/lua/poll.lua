@@ -5,7 +5,7 @@
 -- Returns: ok, waiting, positions of all tickets (0 = hidden, -1 = not waiting), and others =
 --   {word, number, sid} of each that does not wait:
 --   called enter-by | inside session end, sid |
---   absent, abandoned, passed, left, cleared, unknown, no_show, expired
+--   absent, abandoned, passed, left, kicked, cleared, unknown, no_show, expired
 local ids = ARGV[6]
 local stop = open_room(POLL_TYPES)
 if stop then return stop end

@@ -3,7 +3,7 @@
 -- KEYS: as in _common.
 -- ARGV: 6 id   7 sid, or '' = whichever it has   8 wall-clock ms until which a verified pass of this
 --       session runs, or ''   9 claim ('place:epoch' of its ticket)
--- Returns: inside (ends, sid) | not_renewable | session_over
+-- Returns: inside (ends, sid) | not_renewable | session_over | session_kicked
 local id, sid, vouched, claim = ARGV[6], ARGV[7], tonumber(ARGV[8]), ARGV[9]
 local stop = open_room()
 if stop then return stop end
@@ -13,11 +13,11 @@ local has = redis.call('HGET', K.sids, id)
 local inside = state == 'inside' and (sid == '' or sid == has)
 if inside and R.p.renewable ~= '1' then return no_change('not_renewable', 'ends', wall(score)) end
 -- A gate may vouch only while admission holds: later the place may have been given to somebody else. And never for
--- a session that was ended here: its pass still verifies, but it was finished or kicked.
+-- a session that was ended here: its pass still verifies, but it was finished or kicked. Session ids are times.
 local pass_ends = vouched and vouched + R.offset_ms
 local vouchable = pass_ends and pass_ends > R.now and sid ~= '' and state ~= 'inside' and R.hold_until > R.now
-  and not redis.call('ZSCORE', K.done, sid)
-if not inside and not vouchable then return no_change('session_over') end
+  and not redis.call('ZSCORE', K.done, sid) and not was_kicked(id, tonumber(sid) / 1000)
+if not inside and not vouchable then return no_change(was_kicked(id) and 'session_kicked' or 'session_over') end
 
 -- First write: everything is checked.
 if inside then
@@ -34,7 +34,7 @@ if state == 'waiting' then -- a poll was quicker than the gate
   place = score
 end
 -- It is served: its place must not come back when the session is over.
-if place and place > R.watermark then redis.call('ZADD', K.gone, place, id) end
+if place then note_gone(place, id) end
 forget_swept(id)
 redis.call('ZREM', K.called, id)
 redis.call('ZADD', K.inside, pass_ends, id)

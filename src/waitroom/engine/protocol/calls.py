@@ -108,9 +108,9 @@ def call(ticket_id: str, *, force: bool) -> ScriptCall:
     return ScriptCall(Verb.CALL, [ticket_id, int(force)])
 
 
-def kick(ids: Sequence[str]) -> ScriptCall:
-    """Remove tickets."""
-    return ScriptCall(Verb.KICK, ids)
+def kick(ids: Sequence[str], *, ban: bool) -> ScriptCall:
+    """Remove tickets, perhaps for good."""
+    return ScriptCall(Verb.KICK, [int(ban), *ids], max(1, len(ids)))
 
 
 def settle(tickets: Sequence[tuple[str, str, int, int]], pace: str, *, forced: bool) -> ScriptCall:

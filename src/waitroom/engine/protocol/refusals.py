@@ -11,6 +11,7 @@ GONE = {
     "passed": Reason.PASSED,
     "abandoned": Reason.ABANDONED,
     "left": Reason.LEFT,
+    "kicked": Reason.KICKED,
     "cleared": Reason.CLEARED,
     "unknown": Reason.PASSED,
     "no_show": Reason.NO_SHOW,
@@ -26,8 +27,12 @@ _REFUSALS: dict[str, Callable[[], errors.Refused]] = {
         "places are drawn until the room opens, so nobody has an age or an order before that"
     ),
     "room_full": lambda: errors.RoomFull("as many people wait as this room allows; try later"),
+    "banned": lambda: errors.Banned("an operator has removed you and lets you join no more"),
     "waiting": lambda: errors.NotYourTurn("it is not your turn yet"),
     "session_over": lambda: errors.SessionOver("the session has ended; join again"),
+    "session_kicked": lambda: errors.SessionOver(
+        "an operator has ended the session", Reason.KICKED
+    ),
     "not_renewable": lambda: errors.NotRenewable("sessions of this room are not extended"),
     "defers_used_up": lambda: errors.DefersUsedUp("the place was given up as often as allowed"),
     "not_waiting": lambda: errors.NotWaiting("the ticket does not wait in this room"),
@@ -49,5 +54,8 @@ def refusal(word: str) -> errors.WaitroomError:
     if word in _REFUSALS:
         return _REFUSALS[word]()
     if word in GONE:
-        return errors.TurnPassed(f"the ticket is gone ({GONE[word]}); join again for a new place")
+        reason = GONE[word]
+        return errors.TurnPassed(
+            f"the ticket is gone ({reason}); join again for a new place", reason
+        )
     return errors.UpgradeNeeded(f"the server answered {word!r}, which this version does not know")

@@ -36,6 +36,7 @@ STATUS: dict[type[errors.WaitroomError], int] = {
     errors.Refused: 409,
     errors.RoomClosed: 403,
     errors.RoomNotOpen: 403,
+    errors.Banned: 403,
     errors.RoomFull: 429,
     errors.TurnPassed: 410,
     errors.SessionOver: 410,
@@ -108,14 +109,16 @@ def document(error: errors.WaitroomError) -> dict[str, Any]:
         problem["field"] = error.field
     if isinstance(error, errors.EnterLater):
         problem["retry_at"] = moment(error.retry_at_ms)
+    if isinstance(error, errors.TurnPassed | errors.SessionOver) and error.reason is not None:
+        problem["reason"] = error.reason
     return problem
 
 
-def answer(error: errors.WaitroomError, **extra: Any) -> Answer:
+def answer(error: errors.WaitroomError) -> Answer:
     """Return the whole answer to an error."""
     problem = document(error)
     headers = [*_HEAD, *_more_headers(error)]
-    return Answer(problem["status"], headers, msgspec.json.encode(problem | extra))
+    return Answer(problem["status"], headers, msgspec.json.encode(problem))
 
 
 def _more_headers(error: errors.WaitroomError) -> list[tuple[bytes, bytes]]:

@@ -147,13 +147,16 @@ async def call(
 async def kick(
     server: Here, who: Operator, room: RoomName, body: m.Kick, repeat: Repeat = None
 ) -> m.KickedBody:
-    """Remove named tickets wherever they are, or those waiting by age; sessions are revoked."""
+    """Remove named tickets, here or not, or those waiting by age; sessions are revoked."""
     by_age = body.older_than_s is not None or body.newer_than_s is not None
     if by_age == (body.ticket_ids is not None):
         raise InvalidInput("ticket_ids", "give either ids, or older_than_s or newer_than_s")
+    if by_age and body.ban:
+        raise InvalidInput("ban", "is for named tickets; give ticket_ids")
     engine, trail = server.engine, _trail(server, who)
     if body.ticket_ids is not None:
-        kicked = await people.kick(engine, trail, room, body.ticket_ids, op_id=body.op_id or repeat)
+        ids, op_id = body.ticket_ids, body.op_id or repeat
+        kicked = await people.kick(engine, trail, room, ids, ban=body.ban, op_id=op_id)
     else:
         selection = Selection(State.WAITING, _ms(body.older_than_s), _ms(body.newer_than_s))
         now_ms = (await engine.stats(room)).now_ms

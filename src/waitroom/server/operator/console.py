@@ -207,7 +207,8 @@ async def _do(page: Page, room: str, wish: Wish, version: str, op_id: str | None
         _, entry_id = await rooms.change(engine, trail, room, wish.changes, known, op_id=op_id)
         return entry_id
     if wish.lever is Lever.KICK:
-        return (await people.kick(engine, trail, room, [wish.ticket], op_id=op_id)).entry_id
+        ids, ban = [wish.ticket], wish.ban
+        return (await people.kick(engine, trail, room, ids, ban=ban, op_id=op_id)).entry_id
     if wish.lever is Lever.CALL:
         called = await people.call(engine, trail, room, wish.ticket, force=force, op_id=op_id)
     else:

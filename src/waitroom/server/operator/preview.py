@@ -52,6 +52,7 @@ class Wish:
     count: int = 0
     force: bool = False
     ticket: str = ""
+    ban: bool = False
 
     @property
     def inputs(self) -> dict[str, str]:
@@ -95,7 +96,7 @@ def read(form: Mapping[str, str]) -> Wish:
         if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= _MOST_ADMITTED:
             raise InvalidInput("count", f"takes a whole number from 1 to {_MOST_ADMITTED:,}")
         return Wish(lever, {}, int(text[:9]), force)
-    return Wish(lever, {}, 1, force, form.get("ticket", "")[:64])
+    return Wish(lever, {}, 1, force, form.get("ticket", "")[:64], form.get("ban") == "1")
 
 
 def _value(name: str, text: str) -> Any:

@@ -235,14 +235,15 @@ class Kick(Strict):
     )
     older_than_s: float | None = Field(None, ge=0, le=31_622_400)
     newer_than_s: float | None = Field(None, ge=0, le=31_622_400)
+    ban: bool = Field(False, description="Named tickets cannot join again, until kicked without.")
     op_id: OpId = None
 
 
 class KickedBody(BaseModel):
-    """How many were meant and were still there."""
+    """How many were meant, and how many of them were in the room."""
 
     found: int
-    kicked: int
+    kicked: int = Field(description="The others are noted: they come back to no place they had.")
     more: bool = Field(description="By age one request removes up to 10,000; repeat it for more.")
 
 

@@ -105,7 +105,9 @@ def told(text: Text, entry: Entry) -> list[str]:
     key = "did_" + entry.action.replace(".", "_")
     if entry.action == "sign_in" and "store" in detail:
         key = "did_sign_in_store"
-    if entry.action == "kick" and "state" in detail:
+    if entry.action == "kick" and detail.get("ban"):
+        key = "did_ban"
+    elif entry.action == "kick" and "state" in detail:
         by_age = any(detail.get(name) is not None for name in ("older_than_s", "newer_than_s"))
         key = "did_kick_age" if by_age else "did_kick_state"
     if key not in text.words:

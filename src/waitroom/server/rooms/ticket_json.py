@@ -119,12 +119,12 @@ def _inside(
 
 def gone_answer(view: TicketView) -> Answer:
     """Answer for a ticket that is gone."""
-    return problems.answer(gone_error(view), reason=view.reason or Reason.PASSED)
+    return problems.answer(gone_error(view))
 
 
 def gone_error(view: TicketView) -> Refused:
     """Return the message for a ticket that is gone."""
     reason = view.reason or Reason.PASSED
     if reason in _OVER:
-        return SessionOver("the session has ended; join again")
-    return TurnPassed(f"the ticket is gone ({reason}); join again for a new place")
+        return SessionOver("the session has ended; join again", reason)
+    return TurnPassed(f"the ticket is gone ({reason}); join again for a new place", reason)

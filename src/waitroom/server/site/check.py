@@ -57,7 +57,7 @@ async def _good_while_held(server: Server, request: VisitorRequest) -> Answer:
     pass_ = read(server, request)
     stats = await within(server, server.engine.stats(pass_.room))  # a board may be a second old
     ended = stats.hold_until_ms is None or await within(
-        server, server.engine.has_ended(pass_.room, pass_.sid)
+        server, server.engine.has_ended(pass_.room, pass_.ticket_id, pass_.sid)
     )
     if ended:
         raise InvalidPass(_OVER)

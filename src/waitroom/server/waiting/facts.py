@@ -154,7 +154,7 @@ def _with_ticket(
     server: Server, request: VisitorRequest, page: PageView, view: TicketView
 ) -> Facts:
     if view.state is State.GONE:
-        return Facts(replace(page, face=_gone(request, view)), [])
+        return Facts(replace(page, face=_gone(request, page, view)), [])
     body = _plain(ticket_json.ticket_body(server.boards, server.passes, view))
     eta = body["eta_s"]
     page = replace(
@@ -183,7 +183,9 @@ def inside(server: Server, request: VisitorRequest, ticket: str) -> tuple[bytes,
     return cookie(INSIDE_COOKIE + request.room, ticket[-_TAIL:], secure=safe, max_age_s=86_400)
 
 
-def _gone(request: VisitorRequest, view: TicketView) -> Face:
+def _gone(request: VisitorRequest, page: PageView, view: TicketView) -> Face:
+    if view.reason is Reason.KICKED and page.refused == "join":
+        return Face.BANNED
     if (
         view.reason is Reason.PASSED
         and request.cookie(INSIDE_COOKIE + request.room) == request.ticket[-_TAIL:]

@@ -47,6 +47,7 @@ class Face(StrEnum):
     LEFT = "left"
     FINISHED = "finished"
     REMOVED = "removed"
+    BANNED = "banned"
     CLEARED = "cleared"
     AWAY = "away"
     UNKNOWN = "unknown"
@@ -64,7 +65,10 @@ FACE_OF = {
 }
 _LIVES = {Face.JOIN, Face.SOON, Face.WAITING, Face.CALLED, Face.FULL, Face.CLOSED}
 _FOLLOWS = _LIVES | {Face.INSIDE, Face.AWAY}
-_REJOINS = {Face.PASSED, Face.LATE, Face.OVER, Face.LEFT, Face.FINISHED, Face.CLEARED}
+_REJOINS = {
+    *(Face.PASSED, Face.LATE, Face.OVER, Face.LEFT, Face.FINISHED),
+    *(Face.REMOVED, Face.CLEARED),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
