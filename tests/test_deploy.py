@@ -202,6 +202,7 @@ def test_compose_starts_valkey_with_its_users(tmp_path: Path) -> None:
 
 def _follow_the_head(folder: Path) -> None:
     """Run the commands of the head of compose.yaml, except the one that needs Docker."""
+    needed("openssl")
     (folder / "deploy").mkdir()
     for name in ("waitroom.env.example", "valkey.acl.example"):
         shutil.copy(DEPLOY / name, folder / "deploy")

@@ -73,7 +73,7 @@ def test_the_line_has_what_scripts_call_and_no_more() -> None:
     sources = [Path(str(package)) / "scripts.py", *Path(str(package), "lua").glob("*.lua")]
     lua = "".join(path.read_text("utf-8") for path in sources)
     in_scripts = {name.lower() for name in re.findall(r"redis\.p?call\(\s*'(\w+)'", lua)}
-    assert set() == in_scripts - commands()
+    assert set() == in_scripts - commands(), "add it to deploy/valkey.acl.example and the docs"
     python = "".join(path.read_text("utf-8") for path in Path(str(package)).rglob("*.py"))
     spare = {
         name
