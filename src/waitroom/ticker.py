@@ -186,6 +186,7 @@ class Ticker:
         new = [room for room in idle if room not in self._met][:NEW_PER_LAP]
         for room in await self._engine.meet(new):
             self._schedule(room, now)
+        await self._engine.note_kicks([room for room in rooms if room in self._due or room in new])
         self._met = (self._met | set(new)) & set(rooms)
         self._sample_at = {room: at for room, at in self._sample_at.items() if at > now}
         # The index lost rooms that we remember: a step restores them, or finds them dropped.

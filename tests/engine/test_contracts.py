@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine, Settled, keys, policies, scripts
+from waitroom.engine.endings import FOREVER
 from waitroom.engine.memory import REV_JUMP
 from waitroom.engine.protocol import refusals, replies
 from waitroom.engine.scripts import READS, SHARED, WANTS_MEMORY, Verb, lua, script
@@ -223,9 +224,10 @@ def test_fields_of_meta(name: str) -> None:
     assert set(counted) <= set(table("COUNTERS"))
 
 
-def test_rev_jump() -> None:
-    """Python takes the same jump of `rev` for the sign of a loss."""
+def test_numbers() -> None:
+    """Both languages have the same jump of `rev` after a loss, and the same moment of a ban."""
     assert f"local REV_JUMP = {REV_JUMP} " in COMMON
+    assert f"local FOREVER = {FOREVER:.0e} ".replace("e+", "e") in COMMON
 
 
 def test_names_do_not_clash() -> None:

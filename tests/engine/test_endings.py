@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.support.clock import Clock, crowd, open_engine
 from tests.support.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.engine.endings import MOST_KEPT, Endings
-from waitroom.errors import SessionOver
-from waitroom.models import Mode, Policy, State, TicketView
+from waitroom.errors import Banned, SessionOver
+from waitroom.models import Mode, Policy, Reason, State, TicketView
+from waitroom.ticker import Ticker
 
 PAUSED = Policy(mode=Mode.PAUSED)
 
@@ -114,6 +117,85 @@ async def test_a_failover_lost_the_kick(engine: Engine, clock: Clock, room: str)
     assert [State.GONE, State.GONE, State.WAITING] == states
     with pytest.raises(SessionOver):
         await vouch(engine, inside)
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("ban", [False, True])
+async def test_somebody_else_kicked_them(
+    engine: Engine, server: Server, clock: Clock, room: str, ban: bool
+) -> None:
+    """A command line that has ended, say: whoever looked at the room since remembers it."""
+    await engine.create(room, Policy(session_s=300, capacity=1))
+    inside = await engine.join(room, enter=True)
+    waiting, honest = await crowd(engine, room, 2)
+    async with open_engine(server.url, clock) as other:
+        assert 2 == await other.kick(room, [waiting.id, inside.id], ban=ban)
+    await engine.note_kicks([room])
+    await lose(engine, room)
+    for person in (waiting, inside):
+        assert Reason.KICKED is (await engine.poll(room, person.ticket)).reason
+    assert State.WAITING is (await engine.poll(room, honest.ticket)).state
+    with pytest.raises(SessionOver):
+        await vouch(engine, inside)
+    assert await engine.has_ended(room, inside.id, inside.sid or 0)
+    if ban:
+        with pytest.raises(Banned):
+            await engine.join(room, waiting.ticket)
+    else:
+        assert (await engine.join(room, waiting.ticket)).new
+
+
+async def test_a_ban_that_was_lifted_stays_lifted(engine: Engine, room: str) -> None:
+    """What the room said last counts."""
+    await engine.create(room, PAUSED)
+    person = await engine.join(room)
+    for ban in (True, False):
+        await engine.kick(room, [person.id], ban=ban)
+        await engine.note_kicks([room])
+    await lose(engine, room)
+    assert Reason.KICKED is (await engine.poll(room, person.ticket)).reason
+    assert (await engine.join(room, person.ticket)).new
+
+
+@pytest.mark.attack
+async def test_a_look_at_a_room_that_has_forgotten(
+    engine: Engine, server: Server, clock: Clock, room: str
+) -> None:
+    """It teaches nobody that the kicks were never there."""
+    await engine.create(room, PAUSED)
+    first, out = await crowd(engine, room, 2)
+    async with open_engine(server.url, clock) as other:
+        await other.poll(room, first.ticket)
+        async with open_engine(server.url, clock) as third:
+            await third.kick(room, [out.id])
+        await engine.note_kicks([room])
+        await lose(engine, room)
+        await other.poll(room, first.ticket)
+        await engine.note_kicks([room])
+        assert 1 == (await engine.poll(room, first.ticket)).position
+        assert Reason.KICKED is (await engine.poll(room, out.ticket)).reason
+
+
+async def test_rooms_that_are_not_there(engine: Engine, room: str) -> None:
+    """Lost, broken or unknown: nothing is learnt, and nothing fails."""
+    await engine.create(room, PAUSED)
+    await engine.backend.client.set(keys.room_key(room, "kicked"), "mine")
+    await engine.note_kicks([room, f"{room}.unknown"])
+    await lose(engine, room)
+    await engine.note_kicks([room])
+    assert engine._runner.memory(room).endings is None
+
+
+async def test_the_ticker_looks(engine: Engine, server: Server, room: str) -> None:
+    """Every process learns of a kick by itself."""
+    await engine.create(room, PAUSED)
+    _, out = await crowd(engine, room, 2)
+    async with open_engine(server.url) as other, Ticker(other, lap_s=0.05):
+        await engine.kick(room, [out.id])
+        async with asyncio.timeout(20):
+            while (endings := other._runner.memory(room).endings) is None:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+    assert out.id in endings.everybodys_kicks[0]
 
 
 async def test_who_joined_again_keeps_the_new_place(engine: Engine, room: str) -> None:

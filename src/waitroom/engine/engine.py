@@ -207,6 +207,10 @@ class Engine:
         """Return the rooms in which tickets of another deployment with our secret were shown."""
         return await self._rooms.foreign_tickets(rooms)
 
+    async def note_kicks(self, rooms: Sequence[str]) -> None:
+        """Learn whom anybody has kicked or banned in these rooms, so that it survives a loss."""
+        await self._rooms.note_kicks(rooms)
+
     async def meet(self, rooms: Sequence[str]) -> builtins.list[str]:
         """Get to know rooms, so that they survive a loss; return those with something to tidy."""
         return await self._rooms.meet(rooms)

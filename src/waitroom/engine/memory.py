@@ -80,6 +80,12 @@ class RoomMemory:
             self.endings = self.endings or Endings()
             self.endings.add(endings)
 
+    def note_kicks(self, kicks: list[str]) -> None:
+        """Remember all kicks that the room knows of, whoever made them."""
+        if kicks or self.endings is not None:
+            self.endings = self.endings or Endings()
+            self.endings.everybodys_kicks = kicks
+
     def draw(self, ring: KeyRing, room: str) -> Callable[[str], int] | None:
         """Return the function that draws a ticket's place, if places of this room are drawn."""
         if self.policy is None or self.policy.before_open is not BeforeOpen.DRAW:

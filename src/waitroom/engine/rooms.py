@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from waitroom.engine import inputs, keys, policies
-from waitroom.engine.memory import MEMORY_FIELDS, RoomMemory
+from waitroom.engine.endings import MOST_KEPT, kick
+from waitroom.engine.memory import MEMORY_FIELDS, REV_JUMP, RoomMemory
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.runner import Runner
 from waitroom.errors import (
@@ -123,6 +124,40 @@ class Rooms:
                     if not isinstance(meta, Exception) and all(meta):
                         shown.append(ForeignTickets(room, *map(int, meta)))
         return shown
+
+    async def note_kicks(self, rooms: Sequence[str]) -> None:
+        """Learn whom anybody has kicked or banned, so that it survives a loss; the newest."""
+        known = [room for room in rooms if self._runner.knows(room)]
+        for some in self._by_node(known):
+            with self._alone():
+                await self._note_kicks(some)
+
+    async def _note_kicks(self, rooms: Sequence[str]) -> None:
+        revs = [self._runner.memory(room).rev for room in rooms]
+        commands: list[tuple[str, ...]] = []
+        for room in rooms:
+            kicked = keys.room_key(room, "kicked")
+            commands.append(("ZRANGE", kicked, "0", str(MOST_KEPT - 1), "REV"))
+            commands.append(("HMGET", keys.room_key(room, "meta"), "rev", "offset"))
+        answers = iter(await self._runner.reads(commands))
+        for room, rev, ids, meta in zip(rooms, revs, answers, answers, strict=True):
+            broken = isinstance(ids, Exception) or isinstance(meta, Exception)
+            # A room that was lost since has forgotten kicks, which we shall tell it.
+            if not broken and meta[0] is not None and int(float(meta[0])) - rev < REV_JUMP:
+                offset_ms = int(float(meta[1] or 0)) // 1000
+                self._runner.memory(room).note_kicks(await self._kicks(room, ids, offset_ms))
+
+    async def _kicks(self, room: str, ids: Sequence[Any], offset_ms: int) -> list[str]:
+        """Return the kicks of tickets, as endings."""
+        if not ids:
+            return []
+        scores = [("ZMSCORE", keys.room_key(room, name), *ids) for name in ("kicked", "gone")]
+        moments, places = await self._runner.reads(scores)
+        return [
+            kick(ticket_id.decode(), int(float(moment)), int(float(place or 0)), offset_ms)
+            for ticket_id, moment, place in zip(ids, moments, places, strict=True)
+            if moment is not None  # else they have joined again
+        ]
 
     async def meet(self, rooms: Sequence[str]) -> list[str]:
         """Learn what the server has of rooms; return those with something to tidy up."""

@@ -524,8 +524,10 @@ local function end_again(endings)
       forget_swept(id)
       R.changed = true
     end
-    if reason == 'kicked' and not locate(id) then -- they are told so
-      redis.call('ZADD', K.kicked, 'NX', tonumber(at) + R.offset_ms, id)
+    if reason == 'kicked' and not locate(id) then -- they are told so, and stay out if they were banned
+      at = tonumber(at)
+      redis.call('ZADD', K.kicked, 'GT', at < FOREVER and at + R.offset_ms or FOREVER, id)
+      R.changed = true
     end
     if sid ~= '0' and ends > R.now then
       redis.call('ZADD', K.done, 'GT', ends, sid)
