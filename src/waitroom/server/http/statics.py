@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Header, Request, Response
 
 from waitroom.errors import NotFound
+from waitroom.server.http.packing import packed, takes_gzip
 
 FOLDER = Path(__file__).parents[1] / "static"
 router = APIRouter(include_in_schema=False)
@@ -46,6 +47,7 @@ class Static:
     """One file: what it holds and the URL to ask it by."""
 
     content: bytes
+    packed: bytes
     media_type: str
     version: str
     url: str
@@ -89,7 +91,16 @@ def _static(name: str, content: bytes) -> Static:
     if name.endswith(".js") or name == "waiting/page.css":
         content = lean(name, content)
     version = hashlib.sha256(content).hexdigest()[:12]
-    return Static(content, _TYPES[Path(name).suffix], version, f"/static/{name}?v={version}")
+    url = f"/static/{name}?v={version}"
+    return Static(content, packed(content), _TYPES[Path(name).suffix], version, url)
+
+
+def _answer(request: Request, file: Static, headers: dict[str, str]) -> Response:
+    headers["vary"] = "Accept-Encoding"
+    content = file.content
+    if takes_gzip(request.headers.get("accept-encoding")) and len(file.packed) < len(content):
+        content, headers["content-encoding"] = file.packed, "gzip"
+    return Response(content, media_type=file.media_type, headers=headers)
 
 
 def url_of(name: str) -> str:
@@ -98,7 +109,7 @@ def url_of(name: str) -> str:
 
 
 @router.api_route("/static/{name:path}", methods=["GET", "HEAD"])
-async def static(name: str, v: str = "") -> Response:
+async def static(request: Request, name: str, v: str = "") -> Response:
     """Serve a file; only a URL of its present version may be kept."""
     file = files().get(name)
     if file is None:
@@ -108,7 +119,7 @@ async def static(name: str, v: str = "") -> Response:
         "cross-origin-resource-policy": "same-origin",
         "x-content-type-options": "nosniff",
     }
-    return Response(file.content, media_type=file.media_type, headers=headers)
+    return _answer(request, file, headers)
 
 
 @router.head(CLIENT_PATH)
@@ -122,6 +133,7 @@ async def static(name: str, v: str = "") -> Response:
     },
 )
 async def client(
+    request: Request,
     if_none_match: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
     """Return the JavaScript client, an ES module for single-page apps."""
@@ -137,4 +149,4 @@ async def client(
     }
     if tag in if_none_match:
         return Response(status_code=304, headers=headers)
-    return Response(file.content, media_type=file.media_type, headers=headers)
+    return _answer(request, file, headers)

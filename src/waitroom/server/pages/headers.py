@@ -29,7 +29,7 @@ def page_headers(
         "content-security-policy": policy + ("" if reads_html else _TRUSTED_TYPES),
         "content-language": lang,
         "cache-control": "no-store",
-        "vary": "Accept-Language, Cookie",
+        "vary": "Accept-Language, Accept-Encoding, Cookie",
         # Some addresses are tickets, so no other site may see them. With no referrer at all
         # browsers would send `Origin: null` with our own forms.
         "referrer-policy": "same-origin",

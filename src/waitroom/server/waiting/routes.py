@@ -19,6 +19,7 @@ from waitroom.models import check_room_name
 from waitroom.server.context import Here, Server
 from waitroom.server.http import statics
 from waitroom.server.http.answers import Answer
+from waitroom.server.http.packing import packed, takes_gzip
 from waitroom.server.http.request import VisitorRequest, cookie
 from waitroom.server.pages.forms import check_own_form
 from waitroom.server.pages.headers import page_headers
@@ -72,7 +73,10 @@ async def waiting_page(
     if lang in LANGUAGES:
         safe = visitor_request.is_https(server.proxies)
         cookies.append(cookie(LANGUAGE_COOKIE, word, secure=safe, max_age_s=LANGUAGE_LIFE_S))
-    response = Response(render(answer.page), answer.status, _headers(answer.page))
+    content, headers = render(answer.page).encode(), _headers(answer.page)
+    if takes_gzip(request.headers.get("accept-encoding")):
+        content, headers["content-encoding"] = packed(content), "gzip"
+    response = Response(content, answer.status, headers)
     response.raw_headers += cookies
     return response
 

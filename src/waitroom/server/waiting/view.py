@@ -294,7 +294,7 @@ class PageView:
     def client(self) -> dict[str, Any]:
         """The script's first state; without ticket and pass, which stay in cookies."""
         words, target = self.text.words, self.onward
-        return {
+        state = {
             "room": self.room,
             "title": self.theme.title,
             "lang": self.text.lang,
@@ -314,6 +314,7 @@ class PageView:
             "view": self.view,
             "text": {key: words[key] for key in client_keys()} if self.lives else self._few,
         }
+        return {name: value for name, value in state.items() if value is not None}
 
     # Inside -----------------------------------------------------------------------------------
 

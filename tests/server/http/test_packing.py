@@ -1,0 +1,52 @@
+"""Who takes gzip, and that only those get it."""
+
+from __future__ import annotations
+
+import gzip
+
+import httpx
+import pytest
+
+from waitroom.server.http.packing import packed, takes_gzip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (None, False),
+        ("", False),
+        ("identity", False),
+        ("br, deflate", False),
+        ("gzip", True),
+        ("gzip, deflate, br, zstd", True),
+        ("br;q=1.0, GZIP;q=0.8, *;q=0.1", True),
+        ("*", True),
+        ("gzip;q=0", False),
+        ("gzip ; q=0.0, br", False),
+        ("gzip;q=0.001", True),
+        ("xgzip", False),
+        ("gzipped", False),
+    ],
+)
+def test_who_takes_gzip(text: str | None, expected: bool) -> None:
+    """As RFC 9110 has it: named or by a star, and not with a weight of nothing."""
+    assert expected == takes_gzip(text)
+
+
+def test_the_same_stays_the_same() -> None:
+    """So that caches and versions agree on all servers."""
+    assert packed(b"x" * 999) == packed(b"x" * 999)
+    assert b"x" * 999 == gzip.decompress(packed(b"x" * 999))
+
+
+@pytest.mark.parametrize("path", ["/waitroom.js", "/static/waiting/page.css", "/rooms/none"])
+def test_scripts_styles_and_pages_are_packed(http: httpx.Client, path: str) -> None:
+    """A third of the bytes for browsers, the plain text for everybody else."""
+    plain = http.get(path, headers={"accept-encoding": "identity"})
+    small = http.get(path, headers={"accept-encoding": "gzip"})
+    assert ("gzip", None) == (
+        small.headers["content-encoding"],
+        plain.headers.get("content-encoding"),
+    )
+    assert int(small.headers["content-length"]) < int(plain.headers["content-length"]) / 2
+    assert "accept-encoding" in plain.headers["vary"].lower()
