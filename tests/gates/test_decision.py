@@ -28,7 +28,7 @@ CODE = "0123456789abcdefghijkl"
 GOOD = GoodPass("concert", "t", 7, 1_000, "k", "good", 500)
 
 
-def passes(room: str, text: str) -> GoodPass | None:
+def passes(room: str, text: str, _: float) -> GoodPass | None:
     """Know one good pass."""
     return GOOD if (room, text) == ("concert", "good") else None
 

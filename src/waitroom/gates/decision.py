@@ -72,28 +72,32 @@ class Facts:
         self.header = header
         self.inner = inner
 
-    def cookies(self, name: str) -> list[str]:
-        """Return all cookies of a name, in order: another page may have set a second one."""
-        text = self.header("cookie")
-        if text is None or name not in text:
-            return []
-        before, _, after = text.partition(name + "=")
-        if name not in after and (not before or before.endswith("; ")):
-            value = after.partition(";")[0].strip(
-                ' "'
-            )  # only one cookie has that name, as nearly always
-            return [value] if value else []
-        values = []
-        for part in text.split(";"):
-            key, _, value = part.strip().partition("=")
-            if key == name and value:
-                values.append(value.strip(' "'))
+    def cookies(self, *names: str) -> list[str]:
+        """Return all cookies of these names, in the order of the names."""
+        text, values = self.header("cookie") or "", []
+        for name in names:
+            if name in text:
+                values += _cookies(text, name)
         return values
 
     def bearer(self) -> str | None:
         """Return the token of `Authorization: Bearer`; most often it is the site's own."""
         kind, _, token = (self.header("authorization") or "").partition(" ")
         return token.strip() if kind.lower() == "bearer" else None
+
+
+def _cookies(text: str, name: str) -> list[str]:
+    """Return all cookies of a name, in order: another page may have set a second one."""
+    before, _, after = text.partition(name + "=")
+    if name not in after and (not before or before.endswith("; ")):
+        value = after.partition(";")[0].strip(' "')  # only one has that name, as nearly always
+        return [value] if value else []
+    values = []
+    for part in text.split(";"):
+        key, _, value = part.strip().partition("=")
+        if key == name and value:
+            values.append(value.strip(' "'))
+    return values
 
 
 class PassOn(NamedTuple):
@@ -140,13 +144,13 @@ class Refuse:
 
 
 Decision = PassOn | Wait | Join | Redeem | Refuse
-Reader = Callable[[str, str], GoodPass | None]
+Reader = Callable[[str, str, float], GoodPass | None]
 _FREE = PassOn()
 _UNREADABLE = Refuse(400, "unreadable_path", "the path can be read in more ways than one")
 
 
 def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Decision:
-    """Decide about a request. `passes(room, text)` returns the pass of a text, if it is good."""
+    """Decide about a request. `passes(room, text, now_s)` returns the pass of a text, if good."""
     method = facts.method
     match = options.table.match(method, facts.path)
     if facts.inner is not None and match.safe:
@@ -162,7 +166,7 @@ def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Deci
     if place is None and not ends:
         return _FREE
     for room in options.rooms if place is None else (place.room or "",):
-        good_pass = _shown_pass(facts, room, passes)
+        good_pass = _shown_pass(facts, room, passes, now_s)
         if good_pass is not None:
             late = now_s >= good_pass.half_s and options.renew and good_pass.sid != 0 and not ends
             return PassOn(good_pass, late, ends)
@@ -190,8 +194,7 @@ def _outside(options: Options, facts: Facts, place: Place) -> Decision:
     )
     if not is_api(facts):
         return Wait(room, url)
-    safer, other = cookie_names(TICKET_COOKIE + room)
-    tickets = [*facts.cookies(safer), *facts.cookies(other), facts.header(TICKET_HEADER)]
+    tickets = [*facts.cookies(*cookie_names(TICKET_COOKIE + room)), facts.header(TICKET_HEADER)]
     ticket = next((text for text in tickets if text and _is_token(text)), None)
     key = facts.header(KEY_HEADER)
     return Join(
@@ -221,14 +224,13 @@ def address_of(options: Options, facts: Facts) -> str:
     return options.believed.visitor(facts.address, facts.header(FORWARDED_FOR))
 
 
-def _shown_pass(facts: Facts, room: str, passes: Reader) -> GoodPass | None:
+def _shown_pass(facts: Facts, room: str, passes: Reader, now_s: float) -> GoodPass | None:
     """Return the good pass of a request: from a cookie, or from a program's header."""
-    for name in cookie_names(PASS_COOKIE + room):
-        for text in facts.cookies(name)[:_MOST_TRIED]:
-            if (good_pass := passes(room, text)) is not None:
-                return good_pass
+    for text in facts.cookies(*cookie_names(PASS_COOKIE + room))[:_MOST_TRIED]:
+        if (good_pass := passes(room, text, now_s)) is not None:
+            return good_pass
     for other in (facts.header(PASS_HEADER), facts.bearer()):
-        if other and (good_pass := passes(room, other)) is not None:
+        if other and (good_pass := passes(room, other, now_s)) is not None:
             return good_pass
     return None
 

@@ -134,7 +134,7 @@ class Gate:
         now = time.monotonic()
         if now >= self.due_at or self.options.strict:
             return None
-        decision = decide(self.options, facts, self._read, time.time())
+        decision = decide(self.options, facts, self.verifier.read, time.time())
         if decision.__class__ is not PassOn or decision.renew:
             return None
         return Visit(self, decision.good_pass, Carries.END if decision.finish else None)
@@ -146,13 +146,13 @@ class Gate:
             waits = self._tidy(now)
             if waits is not None:
                 yield waits
-        decision = decide(self.options, facts, self._read, time.time())
+        decision = decide(self.options, facts, self.verifier.read, time.time())
         for _ in range(2):  # a fetch under way may have begun before the key was there
             if not self.verifier.unknown or not self._may_fetch():
                 break
             yield self._fetch()
             self.verifier.unknown = False
-            decision = decide(self.options, facts, self._read, time.time())
+            decision = decide(self.options, facts, self.verifier.read, time.time())
         refused = False
         if self.options.strict and isinstance(decision, PassOn) and decision.good_pass is not None:
             inside = yield from self.sessions.still_inside(decision.good_pass)
@@ -193,9 +193,6 @@ class Gate:
     def close(self) -> None:
         """Close threads and connections."""
         self.remote.close()
-
-    def _read(self, room: str, text: str) -> GoodPass | None:
-        return self.verifier.read(room, text, time.time())
 
     def _tidy(self, now: float) -> Call | None:
         """Do what is due; return the call that the request must wait for, if any."""
@@ -337,10 +334,10 @@ class Gate:
         text = view.get("pass")
         if not isinstance(text, str):
             return None
-        good_pass = self._read(room, text)
+        good_pass = self.verifier.read(room, text, time.time())
         if good_pass is None and not self.verifier.fixed:
             yield self._fetch()
-            good_pass = self._read(room, text)
+            good_pass = self.verifier.read(room, text, time.time())
         return good_pass
 
     def _told(self, facts: Facts, wish: Join, reply: Reply, view: dict[str, Any]) -> Answer:
@@ -368,5 +365,5 @@ class Gate:
         )
 
 
-def _nobody(_: str, __: str) -> None:
+def _nobody(*_: object) -> None:
     return None

@@ -41,8 +41,9 @@ class WaitroomGate:
         environ[KEY] = outcome
 
         def leave(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
-            cookies = outcome.leaving(int(status[:3]), facts_of, environ)
-            headers = [*headers, *(("Set-Cookie", cookie.header()) for cookie in cookies)]
+            if outcome.carries:
+                cookies = outcome.leaving(int(status[:3]), facts_of, environ)
+                headers = [*headers, *(("Set-Cookie", cookie.header()) for cookie in cookies)]
             return start_response(status, headers, *more)
 
         return self.app(environ, start_response if outcome.good_pass is None else leave)
