@@ -125,7 +125,9 @@ def test_addresses_may_be_let_by_also_through_a_proxy() -> None:
     assert PassOn() == said(request, proxies=["192.0.2.0/24"], **office)
     forged = facts(x_forwarded_for="198.51.100.7, 203.0.113.9")
     assert isinstance(said(forged, proxies=["192.0.2.0/24"], **office), Wait)
-    for text in ("nonsense", "198.51.100.7:80", "", ","):
+    ported = facts(x_forwarded_for="198.51.100.7:80")
+    assert PassOn() == said(ported, proxies=["192.0.2.1"], **office), "some proxies name the port"
+    for text in ("nonsense", "198.51.100.7:nonsense", "", ","):
         assert isinstance(said(facts(x_forwarded_for=text), proxies=["192.0.2.1"], **office), Wait)
 
 

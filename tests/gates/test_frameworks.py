@@ -120,14 +120,15 @@ def test_a_planted_cookie_does_not_lock_out(port: int, sign: Sign) -> None:
 
 
 def test_a_browser_is_sent_to_the_waiting_page(port: int, waitroom: Serving) -> None:
-    """It is told where to come back to, on a host that is listed."""
+    """It is told where to come back to, on a host that is listed, and its mark for a code."""
     reply = get(port, "/concert/seats?row=7&x=%2F%2Fevil.test", accept="text/html")
 
     assert (303, "no-store") == (reply.status, reply.header("cache-control"))
     target = urlsplit(reply.header("location") or "")
     assert f"{waitroom.base}/rooms/concert" == f"{target.scheme}://{target.netloc}{target.path}"
     back = "http://waitroom.test/concert/seats?row=7&x=%2F%2Fevil.test"
-    assert {"return": [back]} == parse_qs(target.query)
+    query = parse_qs(target.query)
+    assert ({"return", "browser"}, [back]) == (set(query), query["return"])
 
 
 def test_a_secret_header_lets_by(port: int) -> None:
