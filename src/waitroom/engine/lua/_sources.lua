@@ -56,6 +56,6 @@ local function save_sources()
   redis.call('ZADD', K.sources, unpack(args))
   redis.call('EXPIRE', K.sources, 2 * MINUTE_MS / 1000)
   if redis.call('ZCARD', K.sources) <= KEPT_FULL then return end
-  local full = redis.call('ZCOUNT', K.sources, '-inf', string.format('%.0f', R.now))
-  if full > 0 then redis.call('ZREMRANGEBYRANK', K.sources, 0, min(full, 2 * LIMIT) - 1) end
+  local idle = redis.call('ZCOUNT', K.sources, '-inf', string.format('%.0f', R.now))
+  if idle > 0 then redis.call('ZREMRANGEBYRANK', K.sources, 0, min(idle, 2 * LIMIT) - 1) end
 end
