@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from waitroom.models import Page, State
 from waitroom.operations.selection import Selection, pages
 from waitroom.operations.trail import UNCERTAIN, Trail
 
-_NOBODYS_IDS = 20
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _IDS_LENGTH = LONGEST_ENTRY * 3 // 4  # the rest is for who did it, where and when
 
 
@@ -146,8 +146,8 @@ async def _record_kick(
     detail: dict[str, Any],
 ) -> str:
     """Record all ids, in several entries where they do not fit into one; None is not known."""
-    # Ids of nobody can be made up, and must not fill the log.
-    parts = [list(ticket_ids[:_NOBODYS_IDS])] if kicked == 0 else list(_parts(ticket_ids))
+    # Who is absent is kicked too, so all are recorded but what can be nobody's id.
+    parts = list(_parts([ticket_id for ticket_id in ticket_ids if _ID.fullmatch(ticket_id)]))
     entry_id = ""
     for number, part in enumerate(parts, 1):
         which = {"part": number, "parts": len(parts)} if len(parts) > 1 else {}
@@ -170,7 +170,7 @@ def _parts(ticket_ids: Sequence[str]) -> Iterator[list[str]]:
     part: list[str] = []
     space = _IDS_LENGTH
     for ticket_id in ticket_ids:
-        length = len(json.dumps(ticket_id)) + 2
+        length = len(ticket_id) + len('"", ')
         if part and length > space:
             yield part
             part, space = [], _IDS_LENGTH
