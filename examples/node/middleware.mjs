@@ -19,6 +19,8 @@ const AWAY_MS = 3_000; // a Waitroom that is only late is away after so long, an
 const FEWEST_FAILURES = 3;
 const DEADLINE_MS = Number(process.env.WAITROOM_DEADLINE_MS ?? 250);
 const CODE = "waitroom_code";
+/** The Web's own, which the types of Node 18 do not name. */
+const { crypto } = /** @type {{crypto: import("node:crypto").webcrypto.Crypto}} */ (/** @type {unknown} */ (globalThis));
 
 /**
  * @param {object} options

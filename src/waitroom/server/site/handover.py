@@ -41,7 +41,9 @@ class HandOver(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     browser: str | None = Field(
-        None, max_length=64, description="The mark that the site's gate gave its waiting page."
+        None,
+        pattern=r"^[A-Za-z0-9_-]{43}$",
+        description="The mark that the site's gate gave its waiting page.",
     )
 
 
