@@ -132,6 +132,24 @@ async def test_notes_are_bounded(engine: Engine, room: str, clock: Clock) -> Non
 
 
 @pytest.mark.attack
+async def test_notes_of_who_came_again_are_bounded(engine: Engine, room: str, clock: Clock) -> None:
+    """Who leaves, joins again and falls silent leaves no note for ever, and gains no place."""
+    await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=10))
+    first, last = await crowd(engine, room, 2)
+    await engine.leave(room, first.ticket)
+    again = await engine.join(room, first.ticket)
+    moved, place = keys.room_key(room, "moved"), engine.ring.read(room, again.ticket).place
+    others = {f"x{n}": f"0:{place + 8}" for n in range(100_250)}
+    await engine.backend.client.hset(moved, mapping=others)
+    await only_poll(engine, room, clock, last)
+    assert 100_000 >= await engine.backend.client.hlen(moved)
+    assert 1 == (await engine.poll(room, last.ticket)).position
+    # While the note is kept, any of their tickets finds the later place; afterwards only its own.
+    assert 2 == (await engine.poll(room, again.ticket)).position
+    assert 2 == (await engine.poll(room, first.ticket)).position
+
+
+@pytest.mark.attack
 async def test_notes_are_forgotten_after_a_week(engine: Engine, room: str, clock: Clock) -> None:
     """In a room that calls nobody, who left is forgotten in time, and is gone all the same."""
     policy = Policy(mode=Mode.PAUSED, presence_s=None, ticket_ttl_s=None)

@@ -18,7 +18,7 @@ MARK = "-- First write: everything is checked."
 READING = {
     *("EXISTS", "GET", "HEXISTS", "HGET", "HGETALL", "HMGET", "HRANDFIELD", "TIME", "TYPE"),
     *("XREVRANGE", "ZCARD", "ZCOUNT", "ZMSCORE", "ZRANGE", "ZRANGEBYSCORE", "ZRANK", "ZSCAN"),
-    "ZSCORE",
+    *("HLEN", "ZSCORE"),
 }
 WRITING = {
     *("EXPIRE", "HDEL", "HINCRBY", "HSET", "SET", "UNLINK", "XADD"),

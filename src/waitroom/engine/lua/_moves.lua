@@ -208,6 +208,19 @@ local function note_gone(place, id)
   forget_gone(2) -- one more than has come, so that it shrinks where it is too large
 end
 
+-- `moved` is not sorted by place, so ten at random are looked at. Where it holds too many, those who do not wait are
+-- noted in `gone` instead, which is bounded: just before their place, so that only earlier tickets are worth nothing.
+local function prune_moved()
+  local crowded = redis.call('HLEN', K.moved) > max(KEPT_NOTES, R.n_waiting)
+  local some = redis.call('HRANDFIELD', K.moved, crowded and 300 or 10, 'WITHVALUES')
+  for i = 1, #some, 2 do
+    local id, place = some[i], tonumber(string.match(some[i + 1], ':(%d+)$'))
+    local spare = crowded and not redis.call('ZSCORE', K.waiting, id)
+    if spare then note_gone(place - 1, id) end
+    if spare or place <= R.watermark then redis.call('HDEL', K.moved, id) end
+  end
+end
+
 -- Give a turn to people who stand in no set: the caller has taken them out of `waiting`, or never put them in.
 local function mark_called(ids)
   local until_ms = R.enter_within and R.now + R.enter_within or FOREVER

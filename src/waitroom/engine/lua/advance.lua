@@ -49,11 +49,7 @@ local function prune()
   prune_gone()
   prune_up_to(K.done, R.now)
   prune_up_to(K.kicked, R.now - KICK_TOLD_MS)
-  -- `moved` is not sorted by place, so ten at random are looked at.
-  local some = redis.call('HRANDFIELD', K.moved, 10, 'WITHVALUES')
-  for i = 1, #some, 2 do
-    if tonumber(string.match(some[i + 1], ':(%d+)$')) <= R.watermark then redis.call('HDEL', K.moved, some[i]) end
-  end
+  prune_moved()
 end
 
 -- An empty room's leftovers go after `idle_ttl_s`. Old tickets cannot come back then, so nobody who
