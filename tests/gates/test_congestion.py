@@ -24,7 +24,7 @@ from tests.support.servers import wait_for
 from tests.support.serving import Serving
 from waitroom.gates import sessions
 from waitroom.gates.answers import Answer
-from waitroom.gates.decision import Facts
+from waitroom.gates.facts import Facts
 from waitroom.gates.gate import Gate, Visit
 from waitroom.gates.health import State
 from waitroom.gates.judging import settled, settled_async

@@ -9,17 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waitroom.errors import InvalidInput, InvalidRoomName
-from waitroom.gates.decision import (
-    Decision,
-    Facts,
-    GoodPass,
-    Join,
-    PassOn,
-    Redeem,
-    Refuse,
-    Wait,
-    decide,
-)
+from waitroom.gates.decision import Decision, GoodPass, Join, PassOn, Redeem, Refuse, Wait, decide
+from waitroom.gates.facts import Facts
 from waitroom.gates.options import Options, Rule
 
 URL = "http://waitroom.test"
@@ -131,9 +122,9 @@ def test_addresses_may_be_let_by_also_through_a_proxy() -> None:
         assert isinstance(said(facts(x_forwarded_for=text), proxies=["192.0.2.1"], **office), Wait)
 
 
-def test_a_question_before_a_request_goes_by() -> None:
+def test_a_question_before_a_attemptgoes_by() -> None:
     """A browser asks with OPTIONS and no cookie whether it may send something; nothing else."""
-    asks = {"origin": "https://app.test", "access_control_request_method": "POST"}
+    asks = {"origin": "https://app.test", "access_control_attemptmethod": "POST"}
     assert PassOn() == said(facts("OPTIONS", **asks))
     assert isinstance(said(facts("OPTIONS")), Wait)
     assert isinstance(said(facts("GET", **asks)), Wait)
@@ -145,6 +136,68 @@ def test_a_claimed_method_is_believed_to_protect() -> None:
     assert PassOn() == said(facts("POST"), **rules)
     assert isinstance(said(facts("POST", x_http_method_override="delete"), **rules), Wait)
     assert isinstance(said(facts("HEAD"), **rules), Wait)
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        facts(x_http_method_override="post"),
+        facts(x_method_override="POST"),
+        facts(x_http_method="POST"),
+        facts(x_http_method_override="GET", x_method_override="POST"),
+        facts(x_http_method_override="GET, post"),
+        facts("HEAD", x_http_method_override="POST"),
+        facts(query="a=b&_method=post"),
+        facts(query="%5Fmethod=%50OST"),
+        facts("post"),
+    ],
+)
+def test_no_claimed_method_is_a_way_around(attempt: Facts) -> None:
+    """Free as a GET, but a site may take it for the POST that is protected: so it needs a pass."""
+    rules: dict[str, Any] = {"rules": [Rule("/concert", "concert", ["POST"])]}
+    assert PassOn() == said(facts(), **rules)
+    assert isinstance(said(attempt, **rules), Wait)
+
+
+@pytest.mark.attack
+def test_a_claimed_method_is_no_way_around_a_bypass_or_a_mount() -> None:
+    """A bypass of GET is for GET alone, and a mounted app's own path counts too."""
+    bypass: dict[str, Any] = {"bypass_paths": ["GET /concert/info"]}
+    assert PassOn() == said(facts(path="/concert/info"), **bypass)
+    claimed = facts(path="/concert/info", x_http_method_override="PURGE")
+    assert isinstance(said(claimed, **bypass), Wait)
+    headers = {"x-http-method-override": "POST"}
+    mounted = Facts("GET", "/shop/concert", "", "http", "192.0.2.1", headers.get, "/concert")
+    assert isinstance(said(mounted, rules=[Rule("/concert", "concert", ["POST"])]), Wait)
+
+
+@pytest.mark.attack
+def test_a_claimed_method_of_another_room_is_refused() -> None:
+    """A pass for the room of the GET must not open the room of the POST."""
+    rules = [Rule("/concert", "concert", ["GET"]), Rule("/concert", "buying", ["POST"])]
+    shown = {"cookie": "waitroom-pass-concert=good"}
+    assert PassOn(GOOD) == said(facts(**shown), rules=rules)
+    refusal = said(facts(x_http_method_override="POST", **shown), rules=rules)
+    assert isinstance(refusal, Refuse)
+    assert 400 == refusal.status
+
+
+@pytest.mark.attack
+def test_a_form_may_name_its_method_in_a_field() -> None:
+    """The gate does not read bodies: a form counts as what its field `_method` may say."""
+    rules: dict[str, Any] = {"rules": [Rule("/concert", "concert", ["DELETE"])]}
+    form = "application/x-www-form-urlencoded; charset=utf-8"
+    assert isinstance(said(facts("POST", content_type=form), **rules), Wait)
+    assert PassOn() == said(facts("POST", content_type="application/json"), **rules)
+    assert PassOn() == said(facts("GET", content_type=form), **rules)
+
+
+@pytest.mark.attack
+def test_a_claimed_method_ends_the_session_too() -> None:
+    """Who orders by a PUT that the site takes for a POST does not keep the place."""
+    request = facts("PUT", "/pay", cookie="waitroom-pass-concert=good", x_method_override="POST")
+    assert PassOn(GOOD, finish=True) == said(request, finish=["POST /pay"])
 
 
 def test_a_mounted_app_is_protected_by_either_path() -> None:
@@ -202,7 +255,7 @@ def test_a_room_has_the_name_of_a_room() -> None:
     st.text(max_size=40),
     st.dictionaries(st.text(max_size=20), st.text(max_size=60)),
 )
-def test_no_request_raises(path: str, query: str, headers: dict[str, str]) -> None:
+def test_no_attemptraises(path: str, query: str, headers: dict[str, str]) -> None:
     """Whatever the headers hold, there is a decision, and it lets nobody in."""
     names = [
         "cookie",

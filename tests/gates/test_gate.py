@@ -10,7 +10,7 @@ import pytest
 from tests.gates.conftest import Sign
 from tests.support.serving import Serving
 from waitroom.gates.answers import Answer
-from waitroom.gates.decision import Facts
+from waitroom.gates.facts import Facts
 from waitroom.gates.gate import Carries, Gate, Visit
 from waitroom.gates.judging import settled, settled_async
 from waitroom.gates.options import Options

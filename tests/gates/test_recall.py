@@ -12,7 +12,7 @@ import pytest
 from tests.gates.conftest import Sign
 from tests.support.servers import wait_for
 from tests.support.serving import Serving
-from waitroom.gates.decision import Facts
+from waitroom.gates.facts import Facts
 from waitroom.gates.gate import Gate, Visit
 from waitroom.gates.judging import settled
 from waitroom.gates.options import Options

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.support.attacks import tried
 from tests.support.counts import count
 from waitroom.errors import InvalidInput
-from waitroom.gates.decision import Facts, Join, PassOn, Redeem, Refuse, Wait, decide
+from waitroom.gates.decision import Join, PassOn, Redeem, Refuse, Wait, decide
+from waitroom.gates.facts import Facts
 from waitroom.gates.options import Options
 from waitroom.gates.returns import listed, origin, return_to
 from waitroom.web.return_urls import on_site

@@ -9,7 +9,7 @@ import pytest
 
 from waitroom.errors import InvalidInput
 from waitroom.gates import decision
-from waitroom.gates.decision import Facts
+from waitroom.gates.facts import Facts
 from waitroom.gates.options import Options
 from waitroom.gates.scopes import facts_of
 from waitroom.server.http.proxies import TrustedProxies

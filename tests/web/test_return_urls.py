@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waitroom.gates import returns
-from waitroom.gates.decision import Facts, Redeem, Wait, decide
+from waitroom.gates.decision import Redeem, Wait, decide
+from waitroom.gates.facts import Facts
 from waitroom.gates.options import Options
 from waitroom.server.waiting.onward import returning
 from waitroom.web.names import CODE

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from waitroom.gates import returns
+from waitroom.gates import methods, returns
+from waitroom.gates.facts import Facts
 from waitroom.gates.options import Options
-from waitroom.gates.paths import Match, Place
+from waitroom.gates.paths import Place
 from waitroom.web.addresses import FORWARDED_FOR, FORWARDED_PROTO
 from waitroom.web.names import (
     CODE,
@@ -44,60 +45,6 @@ class GoodPass(NamedTuple):
     text: str
     half_s: float
     """When half of the session is over."""
-
-
-class Facts:
-    """What is known about a request. `header` gives a header by its name in lower case.
-
-    `inner` is the path as the app sees it, if it is mounted below another path.
-    """
-
-    __slots__ = ("address", "header", "inner", "method", "path", "query", "scheme")
-
-    def __init__(
-        self,
-        method: str,
-        path: str,
-        query: str,
-        scheme: str,
-        address: str,
-        header: Callable[[str], str | None],
-        inner: str | None = None,
-    ) -> None:
-        self.method = method
-        self.path = path
-        self.query = query
-        self.scheme = scheme
-        self.address = address
-        self.header = header
-        self.inner = inner
-
-    def cookies(self, *names: str) -> list[str]:
-        """Return all cookies of these names, in the order of the names."""
-        text, values = self.header("cookie") or "", []
-        for name in names:
-            if name in text:
-                values += _cookies(text, name)
-        return values
-
-    def bearer(self) -> str | None:
-        """Return the token of `Authorization: Bearer`; most often it is the site's own."""
-        kind, _, token = (self.header("authorization") or "").partition(" ")
-        return token.strip() if kind.lower() == "bearer" else None
-
-
-def _cookies(text: str, name: str) -> list[str]:
-    """Return all cookies of a name, in order: another page may have set a second one."""
-    before, _, after = text.partition(name + "=")
-    if name not in after and (not before or before.endswith("; ")):
-        value = after.partition(";")[0].strip(' "')  # only one has that name, as nearly always
-        return [value] if value else []
-    values = []
-    for part in text.split(";"):
-        key, _, value = part.strip().partition("=")
-        if key == name and value:
-            values.append(value.strip(' "'))
-    return values
 
 
 class PassOn(NamedTuple):
@@ -146,23 +93,20 @@ class Refuse:
 Decision = PassOn | Wait | Join | Redeem | Refuse
 Reader = Callable[[str, str, float], GoodPass | None]
 _FREE = PassOn()
-_UNREADABLE = Refuse(400, "unreadable_path", "the path can be read in more ways than one")
+_UNREADABLE = Refuse(
+    400, "unreadable_path", "the path or the method can be read in more ways than one"
+)
 
 
 def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Decision:
     """Decide about a request. `passes(room, text, now_s)` returns the pass of a text, if good."""
-    method = facts.method
-    match = options.table.match(method, facts.path)
-    if facts.inner is not None and match.safe:
-        match = _narrower(match, options.table.match(method, facts.inner))
-    if options.table.by_method and match.place is None and match.safe:
-        match = _as_another(options, facts) or match
+    match = methods.match(options.table, facts)
     if not match.safe:
         return _UNREADABLE
     place = match.place
     if place is not None and CODE in facts.query and (code := _code(facts)):
         return Redeem(code, on_site(facts.path, facts.query, decoded=True))
-    ends = options.ends is not None and options.ends.match(method, facts.path).place is not None
+    ends = options.ends is not None and methods.may_match(options.ends, facts)
     if place is None and not ends:
         return _FREE
     for room in options.rooms if place is None else (place.room or "",):
@@ -173,13 +117,6 @@ def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Deci
     if place is None or _goes_by(options, facts):
         return _FREE
     return _outside(options, facts, place)
-
-
-def _narrower(outer: Match, inner: Match) -> Match:
-    """Return the match that protects more: rules may include the mount's path or not."""
-    if not inner.safe or outer.place is None:
-        return inner
-    return inner if inner.place and len(inner.place.path) > len(outer.place.path) else outer
 
 
 def _outside(options: Options, facts: Facts, place: Place) -> Decision:
@@ -246,13 +183,6 @@ def _goes_by(options: Options, facts: Facts) -> bool:
     # A browser sends no cookie with a preflight.
     asks = facts.header("access-control-request-method")
     return facts.method == "OPTIONS" and bool(asks and facts.header("origin"))
-
-
-def _as_another(options: Options, facts: Facts) -> Match | None:
-    """Match the method that a framework might read the request as."""
-    override = facts.header("x-http-method-override") or facts.header("x-method-override")
-    method = "GET" if facts.method == "HEAD" else (override or "").strip().upper()
-    return options.table.match(method, facts.path) if method else None
 
 
 def _code(facts: Facts) -> str | None:

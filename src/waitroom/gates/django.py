@@ -14,7 +14,7 @@ from django.conf import settings  # type: ignore[import-untyped]
 from django.http import HttpResponse  # type: ignore[import-untyped]
 
 from waitroom.gates.answers import Answer, Cookie
-from waitroom.gates.decision import Facts
+from waitroom.gates.facts import Facts
 from waitroom.gates.gate import Gate
 from waitroom.gates.judging import settled, settled_async
 from waitroom.gates.options import Options

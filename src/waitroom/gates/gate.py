@@ -18,7 +18,6 @@ from typing import Any, TypeAlias
 from waitroom.gates import answers
 from waitroom.gates.answers import Answer, Cookie
 from waitroom.gates.decision import (
-    Facts,
     GoodPass,
     Join,
     PassOn,
@@ -30,6 +29,7 @@ from waitroom.gates.decision import (
     is_api,
     seen_as,
 )
+from waitroom.gates.facts import Facts
 from waitroom.gates.health import State
 from waitroom.gates.keys import Verifier
 from waitroom.gates.options import Options

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 
 from waitroom.gates.answers import Answer
-from waitroom.gates.decision import Facts
+from waitroom.gates.facts import Facts
 from waitroom.gates.gate import Gate, Visit
 from waitroom.gates.remote import Remote
 from waitroom.gates.transport import Outcome

@@ -51,7 +51,7 @@ class Match:
     safe: bool = True
 
 
-_FREE, _REFUSED = Match(), Match(safe=False)
+_FREE, REFUSED = Match(), Match(safe=False)
 
 
 def folded(path: str) -> str:
@@ -120,7 +120,8 @@ class Table:
         # If a rule and a bypass have the same path, the rule wins: protecting is the safer error.
         rows.sort(key=lambda row: (-len(row[0]), row[0].count(ANY), row[1].room is None))
         self._rows = rows
-        self.by_method = any(place.methods for place in places)
+        self.methods = frozenset[str]().union(*(place.methods or () for place in places))
+        self.by_method = bool(self.methods)
         self._remembered = lru_cache(_MOST_REMEMBERED)(self._match)
 
     def match(self, method: str, path: str) -> Match:
@@ -133,13 +134,13 @@ class Table:
         try:
             ways = readings(path)
         except Unreadable:
-            return _REFUSED
+            return REFUSED
         exact = plain(path, ways)
         places = {self._first(method, way, exact) for way in ways} - {None}
         if not places:
             return _FREE
         if len({place.room for place in places if place is not None}) > 1:
-            return _REFUSED  # a pass for one room must not open the other
+            return REFUSED  # a pass for one room must not open the other
         return Match(max((place for place in places if place), key=lambda place: len(place.path)))
 
     def _first(self, method: str, parts: Segments, exact: Segments | None) -> Place | None:

@@ -25,12 +25,17 @@ _CODE = CODE.encode()
 class Recall:
     """Passes by request; each holds until a moment, in one generation of keys and sessions."""
 
-    __slots__ = ("_gate", "_known", "_verifier")
+    __slots__ = ("_by_method", "_gate", "_known", "_verifier")
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
         self._verifier = gate.verifier
         self._known: dict[Key, tuple[float, object, GoodPass]] = {}
+        options = gate.options
+        # A header may name another method, which may belong to another room or end the session.
+        rooms_differ = options.table.by_method and len(options.rooms) > 1
+        ends_differ = options.ends is not None and options.ends.by_method
+        self._by_method = rooms_differ or ends_differ
 
     def get(self, scope: MutableMapping[str, Any]) -> GoodPass | None:
         """Return the pass of a request that was let through before, if nothing has changed."""
@@ -51,7 +56,7 @@ class Recall:
         ends_s = min(good_pass.half_s, good_pass.expires_s) - time()
         if ends_s <= 0 or good_pass.text.encode() not in cookie:
             return
-        if len(path) + len(cookie) > _LONGEST:
+        if self._by_method or len(path) + len(cookie) > _LONGEST:
             return
         generation = self._verifier.generation  # of what is decided next, or older
         only_key = {**scope, "headers": [(b"cookie", cookie)], "query_string": b""}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, MutableMapping
 from typing import Any
 
-from waitroom.gates.decision import Facts
+from waitroom.gates.facts import Facts
 
 
 def facts_of(scope: MutableMapping[str, Any]) -> Facts:

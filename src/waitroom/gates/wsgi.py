@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any
 
 from waitroom.gates.answers import Answer
-from waitroom.gates.decision import Facts
+from waitroom.gates.facts import Facts
 from waitroom.gates.gate import Gate
 from waitroom.gates.judging import settled
 from waitroom.gates.options import Options

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from waitroom.credentials.roles import Role
 from waitroom.engine import Engine
-from waitroom.errors import InvalidInput, UnknownRoom
+from waitroom.errors import Forbidden, InvalidInput, UnknownRoom
 from waitroom.models import Policy, PolicyChange, Room
 from waitroom.operations.trail import Trail
+
+FOR_ADMINS = frozenset({"go_to"})
+"""Fields that say where people are sent: whoever sets one can lead everybody to another site."""
 
 _LONGEST_TEXT = 200  # a logo may have 64 kB
 
@@ -38,6 +42,7 @@ async def change(
     """
     if not changes:
         raise InvalidInput("policy", "give at least one field to change")
+    _check_role(trail.actor.role, changes)
     op_id = trail.op_id("room.change", op_id)
     doing = engine.configure(room, version=version, op_id=op_id, **changes)
     new = {name: _cut(value) for name, value in changes.items()}
@@ -74,6 +79,12 @@ async def drop(engine: Engine, trail: Trail, room: str) -> bool:
         raise UnknownRoom(room)
     await trail.record("room.drop", room, people=people)
     return dropped
+
+
+def _check_role(role: str, changes: dict[str, Any]) -> None:
+    """Refuse fields that only admins may set."""
+    if role != Role.ADMIN and (fields := sorted(FOR_ADMINS & changes.keys())):
+        raise Forbidden(f"{fields[0]} needs the role {Role.ADMIN}: it says where people are sent")
 
 
 def _cut(value: Any) -> Any:

@@ -116,6 +116,21 @@ def test_change(operator: httpx.Client, room: str) -> None:
     )
 
 
+@pytest.mark.attack
+def test_an_operator_sends_nobody_elsewhere(operator: httpx.Client, room: str) -> None:
+    """Where people go on to is for admins alone: an operator's key cannot lead them astray."""
+    made = operator.post("/v1/admin/keys", json={"name": "till", "role": "operator"}).json()
+    headers = {"authorization": f"Bearer {made['key']}"}
+    for policy in ({"go_to": "https://evil.example/"}, {"mode": "paused", "go_to": None}):
+        refused = operator.patch(at(room), json={"policy": policy}, headers=headers)
+        assert (403, "forbidden") == (refused.status_code, refused.json()["code"])
+    assert "open" == operator.get(at(room)).json()["policy"]["mode"]
+    allowed = operator.patch(at(room), json={"policy": {"capacity": 9}}, headers=headers)
+    assert 200 == allowed.status_code
+    leads = operator.patch(at(room), json={"policy": {"go_to": "https://shop.example/"}})
+    assert "https://shop.example/" == leads.json()["policy"]["go_to"]
+
+
 def test_a_stale_change_is_refused(operator: httpx.Client, room: str) -> None:
     """With the version in the body or as If-Match, somebody else's change is not overwritten."""
     etag = operator.get(at(room)).headers["etag"]
