@@ -24,6 +24,7 @@ from waitroom.desk.notify.loops import Notifier
 from waitroom.desk.record.database import open_database
 from waitroom.desk.record.host_keys import HostKeys
 from waitroom.desk.record.record import Action, Record
+from waitroom.desk.record.sign_outs import HostSignOuts
 from waitroom.engine import Engine, LineCounts, Spot
 from waitroom.errors import BackendUnavailable, InvalidInput, Unavailable
 from waitroom.settings import Settings
@@ -45,6 +46,7 @@ class Desk:
     def __init__(self, record: Record, engine: Engine, ring: KeyRing) -> None:
         self.record = record
         self.hosts = HostKeys(record.database)
+        self.sign_outs = HostSignOuts(record.database)
         self.engine = engine
         self.repairs = Repairs(record, LiveLines(engine))
         self.observed = ObservedWaits(engine)

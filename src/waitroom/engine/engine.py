@@ -33,6 +33,7 @@ from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall, Session
 from waitroom.engine.rooms import ForeignTickets, Rooms
 from waitroom.engine.runner import Clock, OnChange, OnScript, Runner
+from waitroom.engine.sign_outs import OperatorSignOuts
 from waitroom.engine.ticket_views import PresentedTicket
 from waitroom.errors import InvalidInput, WaitroomError
 from waitroom.models import (
@@ -80,6 +81,7 @@ class Engine:
         self.audit = Audit(self._runner, audit_days)
         self.declared = Declared(self._runner)
         self.handoffs = Handoffs(self._runner)
+        self.sign_outs = OperatorSignOuts(self._runner)
 
     @classmethod
     async def connect(

@@ -17,6 +17,9 @@ SIGN_INS = "wr:sign-ins"
 HANDOFF = "wr:handoff:"
 """STRING, by the hash of a one-time code: the session that it hands to another host; expires."""
 
+SIGN_OUT = "wr:sign-out:"
+"""STRING, by the id of an operator's session that was signed out; expires with the session."""
+
 DECLARED = "wr:declared"
 """HASH of room name → the policy that a file declared for it when a server last started."""
 

@@ -14,6 +14,7 @@ from waitroom.engine import Engine
 from waitroom.engine.api_keys import ApiKeys
 from waitroom.engine.audit import Audit
 from waitroom.engine.handoffs import Handoffs
+from waitroom.engine.sign_outs import OperatorSignOuts
 from waitroom.server.counters.shared import SharedCounters
 from waitroom.server.counters.worker import Counters
 from waitroom.server.http.event_stream import OpenStreams
@@ -53,6 +54,7 @@ class Server:
     keys: ApiKeys
     audit: Audit
     handoffs: Handoffs
+    sign_outs: OperatorSignOuts
     boards: Boards
     backend_health: BackendHealth
     counters: Counters

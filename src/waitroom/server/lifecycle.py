@@ -89,6 +89,7 @@ def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
         keys=engine.api_keys,
         audit=engine.audit,
         handoffs=engine.handoffs,
+        sign_outs=engine.sign_outs,
         boards=boards,
         backend_health=health,
         counters=counters,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.server.desk.api.test_guests import problem
 from tests.server.desk.conftest import Shop, open_shop, shop_on
+from tests.server.operator.forms import token_of
 from tests.support.clients import live
 from tests.support.serving import Serving, serving
 from waitroom.server.desk.session import COOKIE
@@ -81,6 +83,27 @@ def test_a_revoked_key_ends_its_session(
     while tablet.get(f"{shop.path}/line").status_code != 401:
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def _sign_out(shop: Shop, tablet: httpx.Client) -> None:
+    token = token_of(tablet.get(f"/desk/{shop.id}/host").text)
+    signed_out = tablet.post(f"/desk/{shop.id}/host/sign-out", data={"token": token})
+    assert 303 == signed_out.status_code
+
+
+@pytest.mark.attack
+async def test_a_copy_of_a_cookie_ends_with_the_sign_out(
+    shop: Shop, served: Serving, tablet: httpx.Client
+) -> None:
+    """For requests and for open streams, though the copy would have been good for two weeks."""
+    (cookie,) = tablet.cookies.jar
+    copied = {"Cookie": f"{cookie.name}={cookie.value}"}
+    async with live(served.port, f"{shop.path}/line/events", copied) as stream:
+        await stream.until("line", parties=[])
+        await asyncio.to_thread(_sign_out, shop, tablet)
+        await stream.until("gone", code="unauthorized")
+    refused = await asyncio.to_thread(shop.guest.get, f"{shop.path}/line", headers=copied)
+    assert (401, "unauthorized") == problem(refused)
 
 
 def test_bad_host_keys_are_limited(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.server.operator.forms import token_of
+from tests.support.servers import wait_for
 from tests.support.serving import ADMIN_KEY, Serving
 
 
@@ -68,6 +69,24 @@ def test_signing_out(page: httpx.Client) -> None:
     answer = page.post("/admin/sign-out", data={"token": token})
     assert 303 == answer.status_code
     assert "Max-Age=0" in answer.headers["set-cookie"]
+
+
+@pytest.mark.attack
+def test_a_copy_of_a_cookie_ends_with_the_sign_out(served: Serving, page: httpx.Client) -> None:
+    """Whoever copied the cookie is signed out too; the session of a colleague goes on."""
+    copied = {"waitroom-admin": page.cookies["waitroom-admin"]}
+    with (
+        httpx.Client(base_url=served.base, cookies=copied) as thief,
+        httpx.Client(base_url=served.base) as colleague,
+    ):
+        colleague.post("/admin/sign-in", data={"key": ADMIN_KEY})
+        shown = thief.get("/admin")
+        assert 200 == shown.status_code
+        page.post("/admin/sign-out", data={"token": token_of(shown.text)})
+        wait_for(lambda: thief.get("/admin").status_code == 303, "the copy is signed out")
+        form = {"do": "mode", "mode": "paused", "token": token_of(shown.text)}
+        assert 303 == thief.post("/admin/rooms/x/do", data=form).status_code
+        assert 200 == colleague.get("/admin").status_code
 
 
 def test_forms_of_other_sites(page: httpx.Client, room: str) -> None:

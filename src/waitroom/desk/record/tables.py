@@ -167,6 +167,15 @@ host_keys = Table(
     Index("ix_host_keys_store", "store"),
 )
 
+# Sessions of hosts that were signed out before their time.
+sign_outs = Table(
+    "sign_outs",
+    metadata,
+    Column("session", String(16), primary_key=True),
+    Column("ends_s", BigInteger, nullable=False),
+    Index("ix_sign_outs_ends", "ends_s"),
+)
+
 # The outbox: notices for a store's webhook, delivered at least once. `round` tells two notices of
 # a kind apart: the time of the call in ms, so that a second call is sent too, or the defers.
 notices = Table(

@@ -46,8 +46,8 @@ LOOK_S = 0.3
 AWAY_S = 2.0
 """How often hosts get the line from the record alone while Redis is away."""
 
-KEYS_S = 5.0
-"""How often a host's key is checked again."""
+KEYS_S = 1.0
+"""How often a host's key and session are checked again: a sign-out ends a stream within 2 s."""
 
 ENDED_S = 3.0
 """How often the place of a party that ended is read: it comes from the record."""

@@ -74,7 +74,7 @@ async def sign_out(
     page = await Page.of(server, request)
     page.check(token)
     response = redirect("/admin/sign-in")
-    session.end(server, request, response)
+    await session.end(server, request, response)
     return response
 
 

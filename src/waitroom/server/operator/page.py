@@ -64,7 +64,6 @@ class Page(LocalPage):
         """Make one for somebody who is signed in and may see it."""
         made = cls(server, request, await sessions.current(server, request))
         made.who.need(role)
-        server.backend_health.check()
         return made
 
     @property

@@ -31,9 +31,13 @@ def begin(server: Server, request: Request, response: Response, key: ApiKey) -> 
     _cookie(server).begin(response, _KIND, key, secure=is_https(server, request))
 
 
-def end(server: Server, request: Request, response: Response) -> None:
-    """Sign somebody out."""
-    _cookie(server).end(response, secure=is_https(server, request))
+async def end(server: Server, request: Request, response: Response) -> None:
+    """Sign somebody out: on every server, and in every copy of the cookie."""
+    cookie = _cookie(server)
+    claim = cookie.read(request)
+    if claim is not None:
+        await server.sign_outs.add(claim.session_id, claim.ends_s)
+    cookie.end(response, secure=is_https(server, request))
 
 
 async def current(server: Server, request: Request) -> Session:
@@ -41,6 +45,9 @@ async def current(server: Server, request: Request) -> Session:
     claim = _cookie(server).read(request)
     key = None if claim is None else await server.keys.get(claim.key_id)
     if claim is None or key is None or not claim.is_of(key):
+        raise NotSignedIn
+    server.backend_health.check()  # which knows the sign-outs
+    if await server.sign_outs.has(claim.session_id):
         raise NotSignedIn
     return Session(Who(key, address_of(server, request)), claim.form_token)
 

@@ -1,6 +1,7 @@
 """A session in a signed cookie: whose key it is and until when, and the CSRF token of its forms.
 
-The cookie holds no key, only its id and mark: it ends after its time, or with its key.
+The cookie holds no key, only its id and mark: it ends after its time, with its key, or when it is
+signed out.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ class Claim(NamedTuple):
     key_id: str
     mark: str
     form_token: str
+    session_id: str
+    ends_s: int
 
     def is_of(self, key: BearerKey) -> bool:
         """Tell whether the session was begun with this key."""
@@ -51,7 +54,7 @@ class SessionCookie:
         self._set(response, f"{text}.{self._sign('session', text)}", self.life_s, secure=secure)
 
     def end(self, response: Response, *, secure: bool) -> None:
-        """Sign somebody out."""
+        """Remove the cookie; whoever has copied it is refused by the sign-outs."""
         self._set(response, "", 0, secure=secure)
 
     def read(self, request: Request) -> Claim | None:
@@ -59,10 +62,10 @@ class SessionCookie:
         text, _, seal = request.cookies.get(self.name, "")[:_LONGEST].rpartition(".")
         if not hmac.compare_digest(seal.encode(), self._sign("session", text).encode()):
             return None
-        kind, key_id, mark, ends_s, _ = text.split(".")
+        kind, key_id, mark, ends_s, session_id = text.split(".")
         if int(ends_s) < self.clock():
             return None
-        return Claim(kind, key_id, mark, self._sign("form", text))
+        return Claim(kind, key_id, mark, self._sign("form", text), session_id, int(ends_s))
 
     def _sign(self, purpose: str, text: str) -> str:
         # No room has an empty name, so no visitor's id can equal what is signed here.

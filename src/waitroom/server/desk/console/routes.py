@@ -86,9 +86,11 @@ async def _shown_key(server: Server, text: str) -> HostKey | ApiKey:
 @router.post("/sign-out")
 async def sign_out(server: Here, request: Request, store: str, token: Word = "") -> Response:
     """End the session."""
-    await Host.of(server, request, store, token)
+    host = await Host.of(server, request, store)
+    check_own_form(server, request)
+    check_form_token(host.caller.form_token, token)
     response = redirect(f"/desk/{store}/host/sign-in")
-    session.end(server, request, response, store)
+    await session.end(server, request, response, store)
     return response
 
 
