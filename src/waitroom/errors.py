@@ -19,7 +19,8 @@
     │   └── Holding, RoomPaused, NoCapacity       admit, call
     ├── DeskError               a restaurant's desk says no, and nothing was written
     │   ├── UnknownStore, UnknownType, UnknownParty, StoreExists
-    │   ├── StoreClosed, StorePaused, LineFull, PastClosing       join
+    │   ├── StoreClosed, StorePaused, LineFull, PastClosing,
+    │   │   PhoneInLine                                           join
     │   └── WrongStatus, PartyMoved                               call, seat, undo, …
     ├── Unauthorized            no API key, or one that is not (or no longer) known
     ├── Forbidden               the key's role does not allow it
@@ -304,6 +305,18 @@ class LineFull(DeskError):
     """As many parties wait as `queue_limit` of the line allows."""
 
     code: ClassVar[str] = "line_full"
+
+
+class PhoneInLine(DeskError):
+    """The number has a place in this line; a host may add it all the same."""
+
+    code: ClassVar[str] = "phone_in_line"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this number cannot be added to the line now; who has joined with it before has a "
+            "page of their own, and a host can help"
+        )
 
 
 class PastClosing(DeskError):

@@ -37,6 +37,11 @@ class Diner:
         answer.raise_for_status()
         return f"{self.page}/p/{answer.json()['token']}"
 
+    async def code(self) -> str:
+        """Return the code of the poster, which shows that a guest is there."""
+        answer = await self.http.get(f"/v1/stores/{self.id}/on-site-code")
+        return str(answer.raise_for_status().json()["code"])
+
     async def parties(self, **query: Any) -> list[dict[str, Any]]:
         """Return the line as hosts see it."""
         answer = await self.http.get(f"/v1/stores/{self.id}/line", params=query)
@@ -64,7 +69,13 @@ async def open_diner(base: str, **fields: Any) -> Diner:
     """Make a store of its own for a test."""
     http = httpx.AsyncClient(base_url=base, headers=ADMIN, timeout=20)
     name = f"t-{secrets.token_hex(5)}"
-    body = {"id": name, "title": "Han River Noodles", "types": TYPES, **fields}
+    body = {
+        "id": name,
+        "title": "Han River Noodles",
+        "types": TYPES,
+        "joins_per_hour": None,
+        **fields,
+    }
     (await http.post("/v1/stores", json=body)).raise_for_status()
     made = await http.post(f"/v1/stores/{name}/hosts", json={"name": "front tablet"})
     return Diner(name, made.json()["key"], f"{base}/desk/{name}", http)

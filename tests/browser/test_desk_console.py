@@ -298,7 +298,7 @@ async def test_everyone_can_use_it(diner: Diner, open_page: Open, viewport: View
     """axe-core finds nothing serious, nothing is too wide, and every target is big enough."""
     await diner.join("Kim", note="A high chair, please", phone="010-0000-0000")
     for name in ("Lee", "Park", "A name of very many words, at most forty"):
-        await diner.join(name, remote=True)
+        await diner.join(name)
     await diner.do("call", "Kim")
     await diner.do("cancel", "Park")
     page = await open_page(f"{diner.page}/host/sign-in", viewport=viewport, has_touch=True)
@@ -324,9 +324,10 @@ async def test_the_picture_of_the_docs(diner: Diner, desk_served: Serving, open_
     """An evening with people who have waited for a while, as the docs show it."""
     people = [("Kim", 4, "Window seat"), ("Lee", 2, None), ("Park", 3, "High chair, please")]
     people += [("Choi", 2, None), ("Jung", 6, "A birthday"), ("Kang", 2, None), ("Cho", 4, None)]
+    code = await diner.code()
     for n, (name, size, note) in enumerate(people):
         phone = f"010-0000-{1000 + n}" if n % 2 else None
-        await diner.join(name, size=size, note=note, phone=phone, remote=n % 3 == 1)
+        await diner.join(name, size=size, note=note, phone=phone, code=None if n % 3 == 1 else code)
     await diner.join("Seo", type="takeout")
     for act, name in (("seat", "Kim"), ("no-show", "Lee"), ("call", "Park")):
         await diner.do(act, name)

@@ -12,7 +12,7 @@ from tests.browser.conftest import Open
 from tests.browser.desk_stage import Diner, open_diner, serious, too_wide
 from tests.browser.stage import picture, text
 from tests.server.desk import qr
-from tests.support.serving import Serving
+from tests.support.serving import ADMIN, Serving
 from waitroom.desk.models import Place, Range, Status
 from waitroom.server.desk import text as say
 from waitroom.server.desk.pages import place as page_place
@@ -32,7 +32,7 @@ async def diner(desk_served: Serving) -> AsyncIterator[Diner]:
 
 async def test_join_by_the_poster_and_be_called(diner: Diner, open_page: Open) -> None:
     """Who scans the poster joins on site, and is told within two seconds that they are called."""
-    poster = await open_page(f"{diner.page}/poster")
+    poster = await open_page(f"{diner.page}/poster", extra_http_headers=ADMIN)
     address = qr.read(await poster.content())
     await diner.join("Lee")
     page = await open_page(address)
@@ -98,7 +98,7 @@ async def test_defer_and_cancel(diner: Diner, open_page: Open) -> None:
 async def test_without_a_script(diner: Diner, open_page: Open) -> None:
     """Joining, looking, deferring and cancelling are forms."""
     await diner.join("Lee")
-    page = await open_page(f"{diner.page}?here=1", java_script_enabled=False)
+    page = await open_page(f"{diner.page}?code={await diner.code()}", java_script_enabled=False)
     await page.fill("#size", "99")
     await page.fill("#name", "Kim")
     await page.get_by_role("button", name="Join the waitlist").click()
@@ -121,7 +121,7 @@ async def test_in_korean(diner: Diner, open_page: Open) -> None:
     """A Korean phone reads Korean on every page, also what comes live."""
     for name in ("이", "박", "최"):
         await diner.join(name)
-    page = await open_page(f"{diner.page}?here=1", locale="ko-KR")
+    page = await open_page(f"{diner.page}?code={await diner.code()}", locale="ko-KR")
     await expect(page.get_by_role("heading", name="대기 등록")).to_be_visible()
     await expect(page.locator("form.join")).to_contain_text("3팀 대기 중")
     await page.get_by_role("button", name="대기 등록하기").click()
@@ -238,7 +238,7 @@ async def test_everyone_can_use_it(diner: Diner, open_page: Open) -> None:
 
     await diner.join("Lee")
     address = await diner.join("Kim", note="A high chair, please", phone="010-0000-0000")
-    await look("join", f"{diner.page}?here=1")
+    await look("join", f"{diner.page}?code={await diner.code()}")
     refused = await open_page(diner.page)
     await refused.fill("#size", "99")
     await refused.get_by_role("button", name="Join the waitlist").click()
@@ -250,7 +250,8 @@ async def test_everyone_can_use_it(diner: Diner, open_page: Open) -> None:
         await look(name, address, name)
     await diner.do("seat", "Kim")
     await look("seated", address, "seated")
-    await look("poster", f"{diner.page}/poster")
+    for path in ("poster", "screen"):
+        await look(path, f"{diner.page}/{path}", extra_http_headers=ADMIN)
     await look("unknown", f"{diner.page}/p/nothing")
     await diner.change(mode="closed", reason="Private party")
     await look("closed", diner.page)
@@ -259,7 +260,7 @@ async def test_everyone_can_use_it(diner: Diner, open_page: Open) -> None:
 
 async def test_a_poster_is_one_sheet(diner: Diner, open_page: Open) -> None:
     """Printed, it is one page of A4."""
-    page = await open_page(f"{diner.page}/poster")
+    page = await open_page(f"{diner.page}/poster", extra_http_headers=ADMIN)
     sheet = await page.pdf(prefer_css_page_size=True)
     assert 1 == sheet.count(b"/Type /Page\n")
     assert b"/MediaBox [0 0 594" in sheet or b"/MediaBox [0 0 595" in sheet

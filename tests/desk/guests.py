@@ -12,6 +12,7 @@ from waitroom.desk.record.record import Record
 
 STORE, DINE_IN, TAKEOUT = "han-river", "dine-in", "takeout"
 HOST = "front door"
+_OF_CALLS = ("by", "op_id", "force", "address")
 
 
 def new_ticket() -> str:
@@ -21,7 +22,7 @@ def new_ticket() -> str:
 
 async def arrive(record: Record, line_name: str = DINE_IN, size: int = 2, **more: Any) -> Party:
     """Let one party register."""
-    by_call = {name: more.pop(name) for name in ("by", "op_id", "force") if name in more}
+    by_call = {name: more.pop(name) for name in _OF_CALLS if name in more}
     wish = Wish(size=size, **more)
     return await record.register(STORE, line_name, wish, new_ticket(), **by_call)
 

@@ -122,9 +122,9 @@ def test_addresses_may_be_let_by_also_through_a_proxy() -> None:
         assert isinstance(said(facts(x_forwarded_for=text), proxies=["192.0.2.1"], **office), Wait)
 
 
-def test_a_question_before_a_attemptgoes_by() -> None:
+def test_a_question_before_a_request_goes_by() -> None:
     """A browser asks with OPTIONS and no cookie whether it may send something; nothing else."""
-    asks = {"origin": "https://app.test", "access_control_attemptmethod": "POST"}
+    asks = {"origin": "https://app.test", "access_control_request_method": "POST"}
     assert PassOn() == said(facts("OPTIONS", **asks))
     assert isinstance(said(facts("OPTIONS")), Wait)
     assert isinstance(said(facts("GET", **asks)), Wait)
@@ -255,7 +255,7 @@ def test_a_room_has_the_name_of_a_room() -> None:
     st.text(max_size=40),
     st.dictionaries(st.text(max_size=20), st.text(max_size=60)),
 )
-def test_no_attemptraises(path: str, query: str, headers: dict[str, str]) -> None:
+def test_no_request_raises(path: str, query: str, headers: dict[str, str]) -> None:
     """Whatever the headers hold, there is a decision, and it lets nobody in."""
     names = [
         "cookie",

@@ -174,7 +174,17 @@ def test_another_method_in_a_header_opens_no_other_room(
     assert None is gate.quick(facts_of(request(b"PUT"))), "there is no pass for that room"
     assert not remembers(gate, recall, request(b"POST"), text)
     assert None is recall.get(request(b"PUT"))
-    assert remembers(gate, recall, scope(text, "/book", method="POST"), text)
+    # Nor a plain request, which would answer for the same one with a header.
+    assert not remembers(gate, recall, scope(text, "/book", method="POST"), text)
+
+
+@pytest.mark.attack
+def test_another_method_in_a_header_ends_the_session(
+    make_gate: Callable[..., Gate], text: str
+) -> None:
+    """What is remembered of a GET does not answer for a GET that a site takes for an order."""
+    gate = make_gate({"/concert": "concert"}, finish=["POST /concert/pay"])
+    assert not remembers(gate, Recall(gate), scope(text, "/concert/pay"), text)
 
 
 @pytest.mark.attack

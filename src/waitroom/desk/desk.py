@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from waitroom.desk.inputs import Wish
@@ -21,6 +22,7 @@ from waitroom.desk.live.turnover import read_turnover, turnover_text
 from waitroom.desk.live.waits import LineSummary, ObservedWaits, summarize_line
 from waitroom.desk.models import Party, Place, Status, Store
 from waitroom.desk.notify.loops import Notifier
+from waitroom.desk.on_site import OnSiteCodes
 from waitroom.desk.record.database import open_database
 from waitroom.desk.record.host_keys import HostKeys
 from waitroom.desk.record.record import Action, Record
@@ -54,6 +56,9 @@ class Desk:
         self._follow = Follower(record, self._lines, self.repairs)
         self._tokens = Tokens(ring)
         self._new_ticket = ring.new_id
+        # With the deployment's secret: the record must not tell where guests came from.
+        self._sealed_address = partial(ring.visitor_id, "desk/address")
+        self.on_site = OnSiteCodes(ring)
         self._spot = engine.spot
 
     # Guests ---------------------------------------------------------------------------------
@@ -67,11 +72,16 @@ class Desk:
         by: str = "guest",
         op_id: str | None = None,
         force: bool = False,
+        address: str | None = None,
     ) -> tuple[Party, str]:
-        """Register a party; return it with the token of its guests."""
+        """Register a party; return it with the token of its guests.
+
+        With an `address`, it counts against how many may join from there.
+        """
         ticket = self._new_ticket()
+        source = None if address is None else self._sealed_address(f"{store_id}:{address}")
         party = await self.record.register(
-            store_id, line_name, wish, ticket, by=by, op_id=op_id, force=force
+            store_id, line_name, wish, ticket, by=by, op_id=op_id, force=force, address=source
         )
         await self._follow.party(party)
         return party, self.token(party)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from waitroom.desk.models import Source, Store, StoreMode, WaitingType
+from waitroom.desk.models import OnSite, Source, Store, StoreMode, WaitingType
 from waitroom.desk.phones import read_phone
 from waitroom.errors import InvalidInput, UnknownType
 
@@ -22,11 +22,12 @@ TICKET = re.compile(r"[!-~]{1,64}", re.ASCII)
 MOST_TYPES = 20
 MOST_WAITING = 10_000
 LARGEST_PARTY = 100
+MOST_JOINS_PER_HOUR = 10_000
 MOST_PLACES = 10
 """How many parties one defer may let go first."""
 
 _LONGEST_URL = 500
-_Word = TypeVar("_Word", Source, StoreMode)
+_Word = TypeVar("_Word", OnSite, Source, StoreMode)
 # Marks that change the direction of text: they would also reverse the lines of other parties.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 
@@ -67,10 +68,13 @@ def checked_store(store: Store) -> Store:
     _check_flag("remote", store.remote)
     check_number("max_defers", store.max_defers, 0, 20)
     check_number("keep_phones_days", store.keep_phones_days, 0, 365)
+    if store.joins_per_hour is not None:
+        check_number("joins_per_hour", store.joins_per_hour, 1, MOST_JOINS_PER_HOUR)
     kept = replace(
         store,
         title=needed_text("title", store.title, 80),
         mode=_member("mode", StoreMode, store.mode),
+        on_site=_member("on_site", OnSite, store.on_site),
         reason=optional_text("reason", store.reason, 200),
         webhook_url=_url(store.webhook_url),
         webhook_secret=_secret(store.webhook_secret),

@@ -67,6 +67,19 @@ class StoreMode(StrEnum):
     CLOSED = "closed"
 
 
+class OnSite(StrEnum):
+    """How guests who join by themselves show that they are at the store."""
+
+    NONE = "none"
+    """Not at all: only a host says who is there."""
+
+    POSTER = "poster"
+    """By a printed code, which stays the same."""
+
+    ROTATING = "rotating"
+    """By the code on a screen at the store, which changes every minute."""
+
+
 LineId = tuple[str, str]
 """A store, and the name of one of its lines."""
 
@@ -100,6 +113,10 @@ class Store:
     max_defers: int = 2
     remote: bool = True
     """Whether guests may join from elsewhere."""
+
+    on_site: OnSite = OnSite.POSTER
+    joins_per_hour: int | None = 20
+    """How many may join from one address within an hour."""
 
     keep_phones_days: int = 7
     webhook_url: str | None = None

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from fastapi import Depends, Request
 
+from waitroom.credentials.sign_outs import SignOuts
 from waitroom.engine import Engine
 from waitroom.engine.api_keys import ApiKeys
 from waitroom.engine.audit import Audit
 from waitroom.engine.handoffs import Handoffs
-from waitroom.engine.sign_outs import OperatorSignOuts
 from waitroom.server.counters.shared import SharedCounters
 from waitroom.server.counters.worker import Counters
 from waitroom.server.http.event_stream import OpenStreams
@@ -54,7 +54,7 @@ class Server:
     keys: ApiKeys
     audit: Audit
     handoffs: Handoffs
-    sign_outs: OperatorSignOuts
+    sign_outs: SignOuts
     boards: Boards
     backend_health: BackendHealth
     counters: Counters

@@ -71,6 +71,15 @@ def test_create(cli: Cli, room: str, tmp_path: Path) -> None:
     ]
 
 
+def test_who_may_join(cli: Cli, store: str, tmp_path: Path) -> None:
+    """How guests show that they are there, and how many join from one address."""
+    made = kept(tmp_path, store)
+    assert ("poster", 20) == (made.on_site, made.joins_per_hour)
+    cli.text("desk", "store", "set", store, "--on-site", "rotating", "--joins-per-hour", "none")
+    made = kept(tmp_path, store)
+    assert ("rotating", None) == (made.on_site, made.joins_per_hour)
+
+
 def test_create_plainly(cli: Cli, room: str) -> None:
     """An id is enough: one line, and the defaults."""
     made = cli.json("desk", "store", "create", room)
@@ -94,6 +103,8 @@ def test_create_plainly(cli: Cli, room: str) -> None:
         (["s", "--type", "Dine In"], "type: takes 1 to 20 small letters"),
         (["s", "--webhook-url", "ftp://x"], "webhook_url: takes an address like"),
         (["s", "--max-defers", "99"], "max_defers: 99 is not allowed"),
+        (["s", "--on-site", "shout"], "on_site: 'shout' is not one of none, poster, rotating"),
+        (["s", "--joins-per-hour", "few"], "joins_per_hour: 'few' is neither a whole number"),
     ],
 )
 def test_bad_stores(cli: Cli, words: list[str], message: str) -> None:

@@ -39,6 +39,13 @@ class Shop:
         assert 201 == answer.status_code, answer.text
         return answer.json()
 
+    @property
+    def code(self) -> str:
+        """The code that the poster or the screen at the store carries now."""
+        answer = self.host.get(f"{self.path}/on-site-code")
+        assert 200 == answer.status_code, answer.text
+        return str(answer.json()["code"])
+
     def place(self, token: str) -> Any:
         """Return where a party stands."""
         answer = self.guest.get(f"{self.path}/parties/{token}")
@@ -93,7 +100,7 @@ def shop_on(server: Serving) -> Iterator[Shop]:
 def open_shop(http: httpx.Client, operator: httpx.Client, **fields: Any) -> Iterator[Shop]:
     """Make a store with two lines, and a key for its hosts."""
     store = f"t-{secrets.token_hex(5)}"
-    body = {"id": store, "title": "Noodle Bar", "types": TYPES, **fields}
+    body = {"id": store, "title": "Noodle Bar", "types": TYPES, "joins_per_hour": None, **fields}
     made = operator.post("/v1/stores", json=body)
     assert 201 == made.status_code, made.text
     path = f"/v1/stores/{store}"

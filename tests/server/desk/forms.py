@@ -11,12 +11,12 @@ from tests.server.desk.conftest import Shop
 
 def form(**fields: str) -> dict[str, str]:
     """Return a filled-in form."""
-    return {"type": "dine-in", "size": "2", "here": "1", **fields}
+    return {"type": "dine-in", "size": "2", **fields}
 
 
 def joined(shop: Shop, http: httpx.Client, **fields: str) -> str:
     """Join by the form, and return the address of the place."""
-    answer = http.post(f"/desk/{shop.id}", data=form(**fields))
+    answer = http.post(f"/desk/{shop.id}", data={"code": shop.code, **form(**fields)})
     assert 303 == answer.status_code, answer.text
     return str(answer.headers["location"])
 

@@ -73,7 +73,9 @@ async def _prepare(settings: Settings) -> str:
     clock = [time.time_ns() // 1000]
     async with open_database(settings.desk_database, settings.data_dir) as database:
         record = Record(database, now_us=lambda: clock[0])
-        await record.add_store(Store(id=STORE, title="한강국수 · Han River Noodles", types=lines))
+        title = "한강국수 · Han River Noodles"
+        # All guests of the demo come from this machine.
+        await record.add_store(Store(id=STORE, title=title, types=lines, joins_per_hour=None))
         await before(record, load_secret(settings), clock, random.Random(7))  # noqa: S311 - a play
         text, _ = await HostKeys(database).create(STORE, "front tablet")
     return text
@@ -99,13 +101,14 @@ def _greet(desk: str, place: str, key: str, docs: str) -> None:
   A busy evening at Han River Noodles. Every few seconds somebody joins, is called or sits down.
 
     1. join the line        {desk}
-       As guests see it who scanned the QR code; with your phone number or without.
+       As guests see it; with your phone number or without.
     2. watch a place        {place}
        Somebody who has just joined. Defer, cancel, or wait until they are called.
     3. the host's console   {desk}/host
        Sign in with {key}
        Call, seat and undo: you and the other host never call the same party.
     4. the poster           {desk}/poster
+       Once you are signed in as a host.
     5. the API, explained   {docs}
 
   Ctrl-C ends it; nothing is kept.

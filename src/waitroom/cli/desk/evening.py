@@ -29,17 +29,20 @@ LINE = 9
 """How many parties are kept waiting for a table; about half as many for takeout."""
 
 _MINUTE_US = 60_000_000
+_MOST_BEFORE = 1_000
+"""More than guests who came before."""
+
 _NAMES = ("서연", "Min-jun", "하은", "Alex", "지우", "Sora", "도윤", "Emma", "예준", "Noah", "수아")
 _NOTES = (None, None, None, None, "high chair", "창가 자리", "stroller")
 
 
-def guest(rng: random.Random, line: str) -> dict[str, Any]:
-    """Return what somebody asks for; their phone number cannot be anybody's."""
+def guest(rng: random.Random, line: str, number: int) -> dict[str, Any]:
+    """Return what the guest of a number asks for; no real phone has their phone number."""
     return {
         "type": line,
         "size": rng.choice((1, 2, 2, 2, 3, 4, 4, 6)),
         "name": rng.choice(_NAMES),
-        "phone": f"010-0000-{rng.randrange(10_000):04}",
+        "phone": f"010-0000-{number % 10_000:04}",
         "note": rng.choice(_NOTES),
     }
 
@@ -64,7 +67,7 @@ async def _minute(
 
     every, kept = (5, 6) if line == "dine-in" else (8, 3)
     if minute % every == 0 or minute in (2, 3, 7):
-        asked = guest(rng, line)
+        asked = guest(rng, line, minute)
         del asked["type"]
         source = rng.choice([*Source])
         await record.register(STORE, line, Wish(**asked, source=source), ring.new_id())
@@ -96,10 +99,13 @@ class Evening:
         self._tokens: list[str] = []
         self._called: dict[int, int] = {}
         self._steps = 0
+        self._joined = 0
 
     def join(self, line: str = "dine-in", *, stays: bool = False) -> str:
         """Let somebody join, who `stays` or may change their mind; return their page's address."""
-        answer = self._guests.post("/parties", json=guest(self.rng, line))
+        self._joined += 1
+        number = _MOST_BEFORE + self._joined
+        answer = self._guests.post("/parties", json=guest(self.rng, line, number))
         answer.raise_for_status()
         joined = answer.json()
         if not stays:

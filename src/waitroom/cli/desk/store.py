@@ -41,6 +41,10 @@ Remote = Annotated[
     bool | None,
     typer.Option("--remote/--no-remote", help="Whether guests may join from elsewhere."),
 ]
+OnSiteWord = Annotated[
+    str | None, option("How guests show that they are there: none, poster or rotating.", "WORD")
+]
+JoinsPerHour = Annotated[str | None, option("Most that join from one address; or none.")]
 KeepPhones = Annotated[int | None, option("Then phones are deleted.", "DAYS", "--keep-phones-days")]
 WebhookUrl = Annotated[str | None, option("Where guests' notices are sent; or none.", "URL")]
 NewSecret = Annotated[bool, typer.Option("--new-secret", help="Make a new secret of the webhook.")]
@@ -69,6 +73,8 @@ async def create(
     largest_party: LargestParty = None,
     max_defers: MaxDefers = None,
     remote: Remote = None,
+    on_site: OnSiteWord = None,
+    joins_per_hour: JoinsPerHour = None,
     keep_phones_days: KeepPhones = None,
     webhook_url: WebhookUrl = None,
 ) -> None:
@@ -87,6 +93,7 @@ async def create(
         from waitroom.operations import stores
 
         given = _given(time_zone, None, None, closes_at, max_defers, remote, keep_phones_days)
+        given |= _doors(on_site, joins_per_hour)
         secret = _webhook(given, webhook_url, None, new=False)
         lines = [_line(text, ()) for text in types or ("dine-in=Dine in",)]
         given["types"] = _limited(lines, [line.name for line in lines], queue_limit, largest_party)
@@ -143,6 +150,8 @@ async def set_(
     largest_party: LargestParty = None,
     max_defers: MaxDefers = None,
     remote: Remote = None,
+    on_site: OnSiteWord = None,
+    joins_per_hour: JoinsPerHour = None,
     keep_phones_days: KeepPhones = None,
     webhook_url: WebhookUrl = None,
     new_secret: NewSecret = False,
@@ -163,6 +172,7 @@ async def set_(
 
         old = await desk.record.store(store_id)
         given = _given(time_zone, mode, reason, closes_at, max_defers, remote, keep_phones_days)
+        given |= _doors(on_site, joins_per_hour)
         given |= {} if title is None else {"title": title}
         secret = _webhook(given, webhook_url, old, new=new_secret)
         lines = _changed(old, types, queue_limit, largest_party)
@@ -209,6 +219,14 @@ def _given(
     return given | {name: _or_none(value) for name, value in removable.items() if value is not None}
 
 
+def _doors(on_site: str | None, joins_per_hour: str | None) -> dict[str, Any]:
+    """Return what says who may join by themselves."""
+    given: dict[str, Any] = {} if on_site is None else {"on_site": on_site}
+    if joins_per_hour is not None:
+        given["joins_per_hour"] = _count("joins_per_hour", joins_per_hour)
+    return given
+
+
 def _or_none(value: str) -> str | None:
     return None if value == "none" else value
 
@@ -252,17 +270,17 @@ def _limited(
 ) -> tuple[WaitingType, ...]:
     changes: dict[str, Any] = {} if largest is None else {"largest_party": largest}
     if queue_limit is not None:
-        changes["queue_limit"] = _count(queue_limit)
+        changes["queue_limit"] = _count("queue_limit", queue_limit)
     return tuple(
         dataclasses.replace(line, **changes) if line.name in names else line for line in lines
     )
 
 
-def _count(text: str) -> int | None:
+def _count(name: str, text: str) -> int | None:
     if text == "none":
         return None
     if not (text.isascii() and text.isdecimal()):
-        raise InvalidInput("queue_limit", f"{text!r:.40} is neither a whole number nor none")
+        raise InvalidInput(name, f"{text!r:.40} is neither a whole number nor none")
     return int(text[:12])
 
 

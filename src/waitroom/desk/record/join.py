@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from waitroom.desk.days import closes_at_ms, day_of
@@ -12,16 +12,30 @@ from waitroom.desk.inputs import TICKET, Wish, checked_wish
 from waitroom.desk.models import Party, Source, Status, Store, StoreMode, Turnover
 from waitroom.desk.record import lines
 from waitroom.desk.record.actions import Deed, note, repeated, used_otherwise
+from waitroom.desk.record.joins import check_joins, note_join
 from waitroom.desk.record.lines import LockedLine
 from waitroom.desk.record.rows import party_of
-from waitroom.desk.record.tables import parties
-from waitroom.errors import InvalidInput, LineFull, PastClosing, StoreClosed, StorePaused
+from waitroom.desk.record.tables import is_live, parties
+from waitroom.errors import (
+    InvalidInput,
+    LineFull,
+    PastClosing,
+    PhoneInLine,
+    StoreClosed,
+    StorePaused,
+)
 
 
 async def join(
-    connection: AsyncConnection, line: LockedLine, wish: Wish, ticket: str, deed: Deed, now_us: int
+    connection: AsyncConnection,
+    line: LockedLine,
+    wish: Wish,
+    ticket: str,
+    deed: Deed,
+    now_us: int,
+    address: str | None = None,
 ) -> Party:
-    """Put a party at the end of a locked line, or say why not."""
+    """Put a party at the end of a locked line, or say why not; `address` is counted."""
     if not isinstance(ticket, str) or not TICKET.fullmatch(ticket):
         raise InvalidInput("ticket", "must be the id of a ticket")
     wish = checked_wish(line.store, line.name, wish)
@@ -31,6 +45,10 @@ async def join(
     if not deed.detail.get("forced"):
         check_mode(line.store, wish.source)
         await _check_room(connection, line, waiting, deed.at_ms)
+        if address is not None:
+            await check_joins(connection, line.store, address, deed.at_ms)
+        # Last, so that an address can try only so many numbers.
+        await _check_phone(connection, line, wish.phone)
     values = _party(line, wish, ticket, deed.at_ms) | {"teams_ahead": waiting}
     values |= await _next(connection, line, now_us)
     # First write: everything is checked.
@@ -44,6 +62,8 @@ async def join(
     added = await connection.execute(insert(parties).values(values).returning(*parties.c))
     party = party_of(added.one())
     await note(connection, party, deed, before=None)
+    if address is not None:
+        await note_join(connection, line.store, address, deed.at_ms)
     return party
 
 
@@ -78,6 +98,15 @@ async def _check_room(
         check_closing(line.store, turnover, waiting, now_ms)
 
 
+async def _check_phone(connection: AsyncConnection, line: LockedLine, phone: str | None) -> None:
+    """Refuse a second place for a number, without a word of the first one."""
+    if phone is None:
+        return
+    here = (lines.of_line(line.store.id, line.name), parties.c.phone == phone, is_live)
+    if (await connection.execute(select(parties.c.id).where(*here).limit(1))).first():
+        raise PhoneInLine
+
+
 async def _next(connection: AsyncConnection, line: LockedLine, now_us: int) -> dict[str, Any]:
     """Return the next sort key and number: sort keys only grow, numbers start again each day."""
     day, number = day_of(now_us // 1000, line.store.time_zone), line.last_number
@@ -109,9 +138,8 @@ def _party(line: LockedLine, wish: Wish, ticket: str, now_ms: int) -> dict[str, 
 
 def _same(party: Party, wish: Wish) -> Party:
     """Return the party of a repeated request, unless another guest took the same id by chance."""
-    kept = Wish(
-        size=party.size, name=party.name, phone=party.phone, note=party.note, source=party.source
-    )
-    if kept != wish:
+    # Not by the source: the code that showed it may have ended before the answer came.
+    kept = (party.size, party.name, party.phone, party.note)
+    if kept != (wish.size, wish.name, wish.phone, wish.note):
         raise used_otherwise()
     return party

@@ -29,10 +29,11 @@ from waitroom.desk.record import lines
 from waitroom.desk.record.actions import Deed
 from waitroom.desk.record.database import Database
 from waitroom.desk.record.join import join
+from waitroom.desk.record.joins import forget_joins, note_join
 from waitroom.desk.record.queries import Queries
 from waitroom.desk.record.stores import add_store, change_store
 from waitroom.desk.record.tables import known, parties, stores
-from waitroom.errors import InvalidInput, PartyMoved
+from waitroom.errors import InvalidInput, PartyMoved, PhoneInLine
 
 __all__ = ["Action", "Record"]
 
@@ -87,12 +88,23 @@ class Record(Queries):
         by: str = "guest",
         op_id: str | None = None,
         force: bool = False,
+        address: str | None = None,
     ) -> Party:
-        """Put a party at the end of a line; a host may force it where guests are refused."""
+        """Put a party at the end of a line; a host may force it where guests are refused.
+
+        `address` is a hash of where the request comes from, if joins from there are counted.
+        """
         async with self._change(op_id) as connection:
             line = await lines.lock_line(connection, store_id, line_name)
             deed = self._deed("join", by, op_id, **({"forced": True} if force else {}))
-            return await join(connection, line, wish, ticket, deed, self._now_us())
+            try:
+                return await join(connection, line, wish, ticket, deed, self._now_us(), address)
+            except PhoneInLine as error:
+                # Nothing is written yet. The attempt counts, or all numbers could be tried.
+                if address is not None:
+                    await note_join(connection, line.store, address, deed.at_ms)
+                refusal = error
+        raise refusal
 
     async def call_next(
         self,
@@ -184,6 +196,7 @@ class Record(Queries):
         late = or_(gone, parties.c.registered_ms < limit - DAY_MS)
         async with self._change() as connection:
             done = await connection.execute(update(parties).where(old, late).values(_NOBODY))
+            await forget_joins(connection, self.now_ms())
         if done.rowcount:
             await self.database.tidy()
         return done.rowcount

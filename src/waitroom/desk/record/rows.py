@@ -8,7 +8,16 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from waitroom.desk.models import Change, Party, Source, Status, Store, StoreMode, WaitingType
+from waitroom.desk.models import (
+    Change,
+    OnSite,
+    Party,
+    Source,
+    Status,
+    Store,
+    StoreMode,
+    WaitingType,
+)
 
 PARTY_FIELDS = tuple(field.name for field in fields(Party) if field.name != "line_name")
 STORE_FIELDS = tuple(field.name for field in fields(Store) if field.name != "types")
@@ -25,7 +34,7 @@ def party_of(row: Row[Any]) -> Party:
 def store_of(row: Row[Any], types: Iterable[WaitingType]) -> Store:
     """Return the store of a row of `stores`, with its lines."""
     values = {name: getattr(row, name) for name in STORE_FIELDS}
-    values["mode"] = StoreMode(row.mode)
+    values |= {"mode": StoreMode(row.mode), "on_site": OnSite(row.on_site)}
     return Store(**values, types=tuple(types))
 
 
@@ -49,7 +58,8 @@ def change_of(row: Row[Any]) -> Change:
 
 def store_values(store: Store) -> dict[str, Any]:
     """Return what `stores` keeps of a store."""
-    return {name: getattr(store, name) for name in STORE_FIELDS} | {"mode": str(store.mode)}
+    words = {"mode": str(store.mode), "on_site": str(store.on_site)}
+    return {name: getattr(store, name) for name in STORE_FIELDS} | words
 
 
 def type_values(waiting_type: WaitingType) -> dict[str, Any]:

@@ -53,6 +53,8 @@ stores = Table(
     Column("webhook_secret", String(200)),
     Column("version", Integer, nullable=False),
     Column("created_ms", BigInteger, nullable=False),
+    Column("on_site", String(16), nullable=False, server_default="poster"),
+    Column("joins_per_hour", Integer, server_default="20"),
 )
 
 # One row per line: a change of the line locks it, and it holds the counters.
@@ -130,6 +132,27 @@ Index(
     parties.c.registered_ms,
     sqlite_where=known,
     postgresql_where=known,
+)
+# Whether a phone has a place already.
+Index(
+    "ix_parties_phone",
+    parties.c.store,
+    parties.c.type,
+    parties.c.phone,
+    sqlite_where=is_live,
+    postgresql_where=is_live,
+)
+
+# Joins by address of the last hours; `address` is a keyed hash.
+joins = Table(
+    "joins",
+    metadata,
+    Column("id", ROW_ID, primary_key=True, autoincrement=True),
+    Column("store", String(30), nullable=False),
+    Column("address", String(16), nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Index("ix_joins_address", "store", "address", "at_ms"),
+    Index("ix_joins_at", "at_ms"),
 )
 
 changes = Table(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from waitroom.credentials.roles import Role
-from waitroom.desk.models import Store, StoreMode, WaitingType
+from waitroom.desk.models import OnSite, Store, StoreMode, WaitingType
 from waitroom.errors import InvalidInput
 from waitroom.operations import stores
 from waitroom.operations.trail import Actor, Trail, Way
@@ -15,7 +15,7 @@ from waitroom.server.desk.access import HostCaller, desk_of
 from waitroom.server.desk.bodies.host_schemas import NewStore, StoreChange, TypeChange
 
 _FOR_ADMINS = {"title", "time_zone", "keep_phones_days", "webhook_url", "webhook_secret"}
-_NULLABLE = {"reason", "closes_at", "webhook_url", "webhook_secret", "version"}
+_NULLABLE = {"reason", "closes_at", "webhook_url", "webhook_secret", "version", "joins_per_hour"}
 
 
 async def create(server: Server, caller: HostCaller, body: NewStore) -> Store:
@@ -72,6 +72,8 @@ def _given(body: StoreChange) -> dict[str, Any]:
             raise InvalidInput(name, "must not be null; leave it out to keep it as it is")
     if "mode" in given:
         given["mode"] = StoreMode(given["mode"])
+    if "on_site" in given:
+        given["on_site"] = OnSite(given["on_site"])
     return given
 
 

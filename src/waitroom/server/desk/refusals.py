@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from waitroom.desk.models import Store, StoreMode
-from waitroom.errors import InvalidInput, UnknownType, WaitroomError
+from waitroom.errors import InvalidInput, PhoneInLine, UnknownType, WaitroomError
 from waitroom.server.pages.text import Text
 
 LONGEST = {"name": 40, "note": 200}
@@ -35,6 +35,8 @@ def refusal(text: Text, store: Store, error: WaitroomError, largest_party: int) 
     if (reason := REASONS.get(error.code)) is not None:
         only_on_site = reason == "closed" and store.mode is StoreMode.OPEN
         return {"": shut_text(text, store, "onsite" if only_on_site else reason)}
+    if isinstance(error, PhoneInLine):
+        return {"phone": text("phone_in_line")}
     if error.code == "too_many_requests":
         return {"": text("limited_text")}
     raise error

@@ -8,12 +8,33 @@ import re
 
 from fastapi import Request
 
+from waitroom.desk.inputs import Wish
+from waitroom.desk.models import Party, Store
 from waitroom.errors import BadRequest, TooMany
 from waitroom.server.context import Server
+from waitroom.server.desk.access import desk_of
 from waitroom.server.http.auth import address_of, is_https
 
 _HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """What may be a Host: it goes into addresses that people get, and a code has room for no more."""
+
+
+async def join(
+    server: Server, request: Request, store: str, line_name: str, wish: Wish, key: str | None
+) -> tuple[Party, str]:
+    """Let a guest join, within the limits of their address; return the party and its token."""
+    limit_joins(server, request)
+    try:
+        return await desk_of(server).join(
+            store,
+            line_name,
+            wish,
+            op_id=op_id(server, "join", store, key),
+            address=server.proxies.network(address_of(server, request)),
+        )
+    except TooMany:
+        server.counters.limited("joins")
+        raise
 
 
 def limit_joins(server: Server, request: Request) -> None:
@@ -44,6 +65,13 @@ def base_url(server: Server, request: Request) -> str:
             raise BadRequest("the header Host is not the name of a host")
         base = f"{scheme}://{host}"
     return base.rstrip("/")
+
+
+def door_url(server: Server, request: Request, store: Store) -> str:
+    """Return where the QR code at a store leads now: with a code, those who scan it are there."""
+    code = desk_of(server).on_site.current(store)
+    query = "" if code is None else f"?code={code}"
+    return f"{base_url(server, request)}/desk/{store.id}{query}"
 
 
 def guest_url(server: Server, request: Request, store: str, token: str) -> str:

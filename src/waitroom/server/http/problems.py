@@ -49,6 +49,7 @@ STATUS: dict[type[errors.WaitroomError], int] = {
     errors.StoreClosed: 403,
     errors.StorePaused: 403,
     errors.LineFull: 429,
+    errors.PhoneInLine: 409,
     errors.PastClosing: 403,
     errors.UnknownKey: 404,
     errors.Unauthorized: 401,

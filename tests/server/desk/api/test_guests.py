@@ -24,7 +24,7 @@ def problem(answer: httpx.Response) -> tuple[int, str]:
 
 def test_a_guest_joins(shop: Shop, served: Serving) -> None:
     """The answer has the token, the page, the number of the day and the place; a GET has it too."""
-    made = shop.join(name=NAME, phone=PHONE, note="창가", remote=False)
+    made = shop.join(name=NAME, phone=PHONE, note="창가", code=shop.code)
     party, place, token = made["party"], made["place"], made["token"]
     assert f"{served.base}/desk/{shop.id}/p/{token}" == made["url"]
     assert {"number": 1, "type": "dine-in", "size": 2, "status": "WAITING"}.items() <= party.items()
@@ -107,7 +107,7 @@ def test_a_repeated_join_is_one_place(shop: Shop) -> None:
         ("note", {"note": "x" * 201}),
         ("note", {"note": "\x00"}),
         ("vip", {"vip": True}),
-        ("remote", {"remote": "yes"}),
+        ("code", {"code": 1}),
         ("type", {"type": None}),
     ],
 )

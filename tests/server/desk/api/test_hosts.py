@@ -19,8 +19,8 @@ def first(shop: Shop) -> Any:
 
 def test_the_line(shop: Shop) -> None:
     """Parties in order with position and waits, phones masked; the store with its lines."""
-    shop.join(name=NAME, phone=PHONE, note="창가")
-    shop.join("takeout", size=4, remote=True)
+    shop.join(name=NAME, phone=PHONE, note="창가", code=shop.code)
+    shop.join("takeout", size=4)
     shop.join(size=5)
     view = shop.line()
     first, second, third = view["parties"]

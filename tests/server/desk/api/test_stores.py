@@ -59,6 +59,8 @@ def test_changing_the_store(shop: Shop, operator: httpx.Client) -> None:
         ("closes_at", 22),
         ("max_defers", -1),
         ("remote", None),
+        ("on_site", "shout"),
+        ("joins_per_hour", 0),
         ("colour", "red"),
         ("version", "1"),
         ("reason", "x" * 300),

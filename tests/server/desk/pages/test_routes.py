@@ -16,7 +16,7 @@ PLACE = re.compile(r"/desk/[^/]+/p/[^/?]+$")
 def test_join_and_see_the_place(shop: Shop, http: httpx.Client) -> None:
     """A form takes a place and leads to its page, which has the number and the wait."""
     shop.join()
-    page = http.get(f"/desk/{shop.id}?here=1").text
+    page = http.get(f"/desk/{shop.id}?code={shop.code}").text
     assert "1 party waiting" in page
     location = joined(shop, http, name="Kim")
     assert PLACE.match(location)
@@ -30,9 +30,43 @@ def test_join_and_see_the_place(shop: Shop, http: httpx.Client) -> None:
 
 def test_from_elsewhere(shop: Shop, http: httpx.Client) -> None:
     """Who did not come by the poster is not at the store yet."""
-    data = {"type": "dine-in", "size": "2"}
-    assert 303 == http.post(f"/desk/{shop.id}", data=data).status_code
+    assert 303 == http.post(f"/desk/{shop.id}", data=form()).status_code
     assert "remote" == shop.line()["parties"][0]["source"]
+
+
+@pytest.mark.attack
+def test_nobody_is_at_the_store_because_they_say_so(shop: Shop, http: httpx.Client) -> None:
+    """Neither the old address nor a code that is not ours makes a guest count as on site."""
+    assert "code" not in http.get(f"/desk/{shop.id}?here=1").text
+    for claim in ({"here": "1"}, {"code": "1"}, {"code": shop.code[:-1]}, {"code": "é" * 20}):
+        assert 303 == http.post(f"/desk/{shop.id}", data=form(**claim)).status_code
+    assert {"remote"} == {party["source"] for party in shop.line()["parties"]}
+
+
+@pytest.mark.attack
+def test_one_address_cannot_bury_a_store(http: httpx.Client, operator: httpx.Client) -> None:
+    """After the store's limit the form says so; a host still adds whoever stands there."""
+    with open_shop(http, operator, joins_per_hour=2) as shop:
+        for _ in range(2):
+            assert 303 == http.post(f"/desk/{shop.id}", data=form()).status_code
+        refused = http.post(f"/desk/{shop.id}", data=form())
+        assert (429, True) == (refused.status_code, "from this network" in refused.text)
+        walk_in = shop.host.post(f"{shop.path}/line", json={"type": "dine-in", "size": 2})
+        assert 201 == walk_in.status_code
+        assert 3 == len(shop.numbers())
+
+
+@pytest.mark.attack
+def test_a_number_has_one_place(shop: Shop, http: httpx.Client) -> None:
+    """The second form is refused at its field, and tells nothing of the first party."""
+    joined(shop, http, name="Kim", phone="010-1234-5678")
+    refused = http.post(f"/desk/{shop.id}", data=form(phone="+82 10 1234 5678"))
+    assert 409 == refused.status_code
+    assert 'id="phone-wrong"' in refused.text
+    for secret in ("Kim", "set-cookie", "/p/"):
+        assert secret not in refused.text.split("<form", 1)[1]
+    assert "set-cookie" not in refused.headers
+    assert [1] == shop.numbers()
 
 
 def test_a_form_sent_twice_is_one_party(shop: Shop, http: httpx.Client) -> None:
@@ -81,8 +115,9 @@ def test_why_nobody_can_join(http: httpx.Client, operator: httpx.Client) -> None
             assert 403 == refused.status_code
     with open_shop(http, operator, remote=False) as shop:
         assert 'data-shut="onsite"' in http.get(f"/desk/{shop.id}").text
-        assert "data-shut" not in http.get(f"/desk/{shop.id}?here=1").text
-        assert 403 == http.post(f"/desk/{shop.id}", data=form(here="")).status_code
+        assert "data-shut" not in http.get(f"/desk/{shop.id}?code={shop.code}").text
+        assert 403 == http.post(f"/desk/{shop.id}", data=form()).status_code
+        assert 303 == http.post(f"/desk/{shop.id}", data=form(code=shop.code)).status_code
 
 
 def test_who_has_a_place_is_led_to_it(shop: Shop, http: httpx.Client) -> None:

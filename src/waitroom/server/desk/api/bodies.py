@@ -33,9 +33,9 @@ async def small_body(request: Request, response: Response) -> AsyncIterator[None
         raise InvalidInput("Idempotency-Key", message) from None
 
 
-def wish_of(body: NewParty | WalkIn) -> Wish:
-    """Return what a guest or a host asks for."""
-    source = Source.REMOTE if body.remote else Source.ON_SITE
+def wish_of(body: NewParty | WalkIn, *, here: bool) -> Wish:
+    """Return what a guest or a host asks for; `here` is whether they are at the store."""
+    source = Source.ON_SITE if here else Source.REMOTE
     return Wish(size=body.size, name=body.name, phone=body.phone, note=body.note, source=source)
 
 

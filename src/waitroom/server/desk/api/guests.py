@@ -49,9 +49,10 @@ async def join(
 
     The same `Idempotency-Key` gets the same place again, also after a lost answer.
     """
-    requests.limit_joins(server, request)
-    op_id = requests.op_id(server, "join", store, repeat)
-    party, token = await desk_of(server).join(store, body.type, wish_of(body), op_id=op_id)
+    shown = await desk_of(server).record.store(store)
+    here = desk_of(server).on_site.is_good(shown, body.code)
+    wish = wish_of(body, here=here)
+    party, token = await requests.join(server, request, store, body.type, wish, repeat)
     answer = await _answer(server, party, token)
     url = requests.guest_url(server, request, store, token)
     return Joined(token=token, url=url, **dict(answer))

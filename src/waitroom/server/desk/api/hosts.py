@@ -28,6 +28,7 @@ from waitroom.server.desk.bodies.host_schemas import (
     History,
     HostedLine,
     HostPlaces,
+    OnSiteCode,
     Phone,
     StoreChange,
     StoreRecord,
@@ -35,6 +36,7 @@ from waitroom.server.desk.bodies.host_schemas import (
     WalkIn,
 )
 from waitroom.server.desk.bodies.hosts import change_body, store_record
+from waitroom.server.http.answers import moment
 from waitroom.server.http.openapi import problems
 
 _STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 503)
@@ -122,7 +124,12 @@ async def walk_in(
     desk = desk_of(server)
     op_id = requests.op_id(server, "walk-in", caller.key_id, repeat)
     party, token = await desk.join(
-        store, body.type, wish_of(body), by=caller.name, op_id=op_id, force=body.force
+        store,
+        body.type,
+        wish_of(body, here=not body.remote),
+        by=caller.name,
+        op_id=op_id,
+        force=body.force,
     )
     url = requests.guest_url(server, request, store, token)
     return WalkedIn(party=await lines.read_party(desk, party), token=token, url=url)
@@ -220,6 +227,18 @@ async def erase_party(server: Here, caller: Host, store: StoreId, party: PartyId
     desk = desk_of(server)
     done = await desk.erase(store, party, by=caller.name)
     return Acted(party=await lines.read_party(desk, done))
+
+
+@router.get("/on-site-code")
+async def on_site_code(server: Here, _: Reader, request: Request, store: StoreId) -> OnSiteCode:
+    """Return the code that shows that a guest is at the store, for a screen of your own."""
+    shown, codes = await desk_of(server).record.store(store), desk_of(server).on_site
+    ends_s = codes.ends_s(shown)
+    return OnSiteCode(
+        code=codes.current(shown),
+        url=requests.door_url(server, request, shown),
+        ends_at=None if ends_s is None else moment(ends_s * 1000),
+    )
 
 
 @router.patch("")

@@ -72,7 +72,9 @@ class NewParty(Strict):
     name: Text | None = None
     phone: Text | None = Field(None, description="Only the store's hosts see it, masked.")
     note: Text | None = None
-    remote: bool = Field(False, description="Whether they are not at the store yet.")
+    code: Text | None = Field(
+        None, description="Of the QR code at the store. Without a good one they are not there yet."
+    )
 
 
 class Places(Strict):

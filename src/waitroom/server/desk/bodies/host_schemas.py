@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from waitroom.desk.models import Source, Status, StoreMode
+from waitroom.desk.models import OnSite, Source, Status, StoreMode
 from waitroom.server.desk.bodies.guest_schemas import Count, Moment, Size, StoreBody, Strict, Text
 
 # What hosts send and see -----------------------------------------------------------------------
@@ -119,6 +119,14 @@ class Phone(BaseModel):
     phone: str | None
 
 
+class OnSiteCode(BaseModel):
+    """What the QR code at the store carries now."""
+
+    code: str | None = Field(description="Null if the store has none.")
+    url: str = Field(description="Where the QR code leads.")
+    ends_at: Moment | None = Field(description="When the code ends; null if it does not.")
+
+
 # What admins send and see ----------------------------------------------------------------------
 
 
@@ -140,6 +148,8 @@ class StoreChange(Strict):
     closes_at: Text | None = Field(None, examples=["22:00"])
     max_defers: int | None = None
     remote: bool | None = None
+    on_site: Literal["none", "poster", "rotating"] | None = None
+    joins_per_hour: int | None = Field(None, description="From one address; null for no limit.")
     types: list[TypeChange] | None = Field(None, max_length=50)
     title: Text | None = Field(None, description="admin")
     time_zone: Text | None = Field(None, description="admin")
@@ -166,6 +176,8 @@ class StoreRecord(BaseModel):
     closes_at: str | None
     max_defers: int
     remote: bool
+    on_site: OnSite
+    joins_per_hour: int | None
     keep_phones_days: int
     webhook_url: str | None = Field(description="Null to hosts.")
     webhook_signed: bool = Field(description="Whether there is a secret to sign with.")

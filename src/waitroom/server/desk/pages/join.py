@@ -99,14 +99,14 @@ def refusals(text: Text, store: Store, filled: Filled, error: WaitroomError) -> 
 
 
 def values(
-    text: Text, store: Store, summaries: Sequence[LineSummary], filled: Filled, *, here: bool
+    text: Text, store: Store, summaries: Sequence[LineSummary], filled: Filled, *, code: str
 ) -> dict[str, Any]:
-    """Return what the template of the page needs."""
+    """Return what the template of the page needs; a good `code` shows that they are there."""
     lines = [shown_line(text, store, summary) for summary in summaries]
     open_lines = [line.name for line in lines if line.accepts]
     if filled.line_name not in open_lines:
         filled = replace(filled, line_name=open_lines[0] if open_lines else "")
-    reason = shut(store, summaries, here=here)
+    reason = shut(store, summaries, here=bool(code))
     return {
         "store": store,
         "lines": lines,
@@ -114,5 +114,5 @@ def values(
         "values": filled,
         "shut": reason,
         "shut_text": shut_text(text, store, reason) if reason else "",
-        "here_now": here,
+        "code": code,
     }

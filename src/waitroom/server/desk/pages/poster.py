@@ -1,6 +1,6 @@
-"""The poster for a store's door: one A4 page with a QR code, and the code alone as SVG.
+"""What a store shows at its door: a poster to print, and a screen whose QR code rotates.
 
-The code leads to the join page as somebody who stands at the store sees it.
+The code shows that a guest is there, so only hosts may see these pages.
 """
 
 from __future__ import annotations
@@ -11,20 +11,43 @@ import segno
 from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
 
-from waitroom.server.context import Here
-from waitroom.server.desk.access import desk_of
+from waitroom.credentials.roles import Role
+from waitroom.desk.models import OnSite, Store
+from waitroom.desk.on_site import ROTATE_S
+from waitroom.errors import Unauthorized
+from waitroom.server.context import Here, Server
+from waitroom.server.desk.access import caller_of, desk_of
 from waitroom.server.desk.page import Page, PageRoute
-from waitroom.server.desk.requests import base_url
+from waitroom.server.desk.requests import base_url, door_url
+from waitroom.server.pages.route import NotSignedIn
 from waitroom.server.pages.text import LANGUAGES, load_text
 
 router = APIRouter(prefix="/desk/{store}", route_class=PageRoute, include_in_schema=False)
 _QUIET = 2  # modules of white around the code; the frame of the poster adds more
 _SVG_QUIET = 4  # what the standard asks for, because anything may be beside it
+_SVG_HEADERS = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'",
+    "x-content-type-options": "nosniff",
+}
 
 
-def address(page: Page, store: str) -> str:
-    """Return where the code leads."""
-    return f"{base_url(page.server, page.request)}/desk/{store}?here=1"
+async def _store_of_host(server: Server, request: Request, store: str) -> Store:
+    """Return the store, if a host of it asks."""
+    shown = await desk_of(server).record.store(store)
+    try:
+        caller = await caller_of(server, request, store)
+    except Unauthorized:
+        raise NotSignedIn from None
+    caller.need(store, Role.VIEWER)
+    return shown
+
+
+def _printed_url(server: Server, request: Request, store: Store) -> str:
+    """Return where the poster leads: a code that rotates cannot be printed."""
+    if store.on_site is OnSite.ROTATING:
+        return f"{base_url(server, request)}/desk/{store.id}"
+    return door_url(server, request, store)
 
 
 def code(url: str) -> segno.QRCode:
@@ -35,9 +58,9 @@ def code(url: str) -> segno.QRCode:
 @router.get("/poster")
 async def poster(server: Here, request: Request, store: str) -> Response:
     """Show the poster, to be printed."""
+    shown = await _store_of_host(server, request, store)
     page = Page(request, server)
-    shown = await desk_of(server).record.store(store)
-    url = address(page, store)
+    url = _printed_url(server, request, shown)
     # Segno writes only numbers into it, and no attribute that our policy would refuse.
     picture = Markup(code(url).svg_inline(border=_QUIET, omitsize=True))  # noqa: S704
     second = load_text("desk", next(lang for lang in LANGUAGES if lang != page.lang))
@@ -46,14 +69,28 @@ async def poster(server: Here, request: Request, store: str) -> Response:
 
 @router.get("/poster.svg")
 async def poster_svg(server: Here, request: Request, store: str) -> Response:
-    """Return the code alone."""
-    await desk_of(server).record.store(store)
+    """Return the code of the poster alone."""
+    shown = await _store_of_host(server, request, store)
+    return _svg(_printed_url(server, request, shown))
+
+
+@router.get("/screen")
+async def screen(server: Here, request: Request, store: str) -> Response:
+    """Show the code of now on a tablet at the door; its script asks for the next one."""
+    shown = await _store_of_host(server, request, store)
+    page = Page(request, server)
+    second = load_text("desk", next(lang for lang in LANGUAGES if lang != page.lang))
+    return page.html("desk/screen.html", store=shown, second=second, refresh_s=ROTATE_S // 2)
+
+
+@router.get("/screen.svg")
+async def screen_svg(server: Here, request: Request, store: str) -> Response:
+    """Return the code of now alone."""
+    shown = await _store_of_host(server, request, store)
+    return _svg(door_url(server, request, shown))
+
+
+def _svg(url: str) -> Response:
     out = io.BytesIO()
-    url = address(Page(request, server), store)
     code(url).save(out, kind="svg", border=_SVG_QUIET, scale=10, title=url, xmldecl=True)
-    headers = {
-        "cache-control": "no-cache",
-        "content-security-policy": "default-src 'none'",
-        "x-content-type-options": "nosniff",
-    }
-    return Response(out.getvalue(), media_type="image/svg+xml", headers=headers)
+    return Response(out.getvalue(), media_type="image/svg+xml", headers=_SVG_HEADERS)

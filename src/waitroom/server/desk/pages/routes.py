@@ -16,13 +16,13 @@ from waitroom.desk.models import Place, Store
 from waitroom.desk.record.record import Action
 from waitroom.errors import BackendUnavailable, DefersUsedUp, NotFound, WaitroomError, WrongStatus
 from waitroom.server.context import Here, Server
+from waitroom.server.desk import requests
 from waitroom.server.desk.access import desk_of
 from waitroom.server.desk.lines import summarize
 from waitroom.server.desk.page import Page, PageRoute
 from waitroom.server.desk.pages import join as join_form
 from waitroom.server.desk.pages import place as place_view
 from waitroom.server.desk.pages.join import Filled
-from waitroom.server.desk.requests import limit_joins, op_id
 from waitroom.server.http.problems import status_of
 from waitroom.server.pages.forms import check_own_form
 from waitroom.server.pages.route import redirect
@@ -37,12 +37,12 @@ Op = Annotated[str, Form(max_length=64)]
 
 
 @router.api_route("", methods=["GET", "HEAD"])
-async def join_page(server: Here, request: Request, store: str, here: bool = False) -> Response:
+async def join_page(server: Here, request: Request, store: str, code: str = "") -> Response:
     """Show how long it takes, and a form to join."""
     page = Page(request, server)
     shown = await desk_of(server).record.store(store)
     mine = await _mine(server, request, store)
-    return await _form(page, shown, Filled(), {}, here=here, mine=mine)
+    return await _form(page, shown, Filled(), {}, code=code, mine=mine)
 
 
 async def _form(
@@ -51,14 +51,15 @@ async def _form(
     filled: Filled,
     errors: dict[str, str],
     *,
-    here: bool,
+    code: str,
     mine: str | None = None,
     status: int = 200,
     op: str = "",
 ) -> Response:
     desk, backend = desk_of(page.server), page.server.backend_health
     summaries = await summarize(desk, backend, store)
-    values = join_form.values(page.text, store, summaries, filled, here=here)
+    good_code = code if desk.on_site.is_good(store, code) else ""
+    values = join_form.values(page.text, store, summaries, filled, code=good_code)
     values |= {"errors": errors, "mine": mine, "op": op or secrets.token_urlsafe(18)}
     return page.html("desk/join.html", status, **values)
 
@@ -85,7 +86,7 @@ async def join(
     name: Text = "",
     phone: Text = "",
     note: Text = "",
-    here: Annotated[bool, Form()] = False,
+    code: Text = "",
     op: Op = "",
 ) -> Response:
     """Take a place, and redirect to its page; errors are shown at their fields."""
@@ -94,14 +95,12 @@ async def join(
     shown = await desk.record.store(store)
     filled = Filled(line_name, size, name, phone, note)
     try:
-        limit_joins(server, request)
-        wish = join_form.wish_of(filled, here=here)
-        key = op_id(server, "join", store, op or None)
-        _, token = await desk.join(store, line_name, wish, op_id=key)
+        wish = join_form.wish_of(filled, here=desk.on_site.is_good(shown, code))
+        _, token = await requests.join(server, request, store, line_name, wish, op or None)
     except WaitroomError as error:
         errors = join_form.refusals(page.text, shown, filled, error)
         shown = await desk.record.store(store)  # it may have been paused meanwhile
-        return await _form(page, shown, filled, errors, here=here, status=status_of(error), op=op)
+        return await _form(page, shown, filled, errors, code=code, status=status_of(error), op=op)
     response = redirect(f"/desk/{store}/p/{token}")
     response.set_cookie(
         MINE + store,
@@ -164,7 +163,7 @@ async def act(
     check_own_form(server, request)
     desk = desk_of(server)
     party = await desk.guest_party(store, token)
-    key = op_id(server, act, f"{store}/{token}", op or None)
+    key = requests.op_id(server, act, f"{store}/{token}", op or None)
     outcome = ""
     try:
         if act == "defer":
