@@ -158,6 +158,7 @@ async def test_leaving_asks_once(stage: Stage, open_page: Open) -> None:
     assert 0 == (await stage.stats(room))["waiting"], "a reload does not join again"
 
 
+@pytest.mark.attack
 async def test_a_hostile_title_runs_no_script(stage: Stage, open_page: Open) -> None:
     """Whatever an operator or their database puts into the texts is shown, not run."""
     room = await stage.room(title=HOSTILE, message=HOSTILE, ready=HOSTILE)

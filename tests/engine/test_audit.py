@@ -69,6 +69,7 @@ async def test_it_is_capped(engine: Engine, room: str, monkeypatch: pytest.Monke
     assert {"number": 0} == read.detail
 
 
+@pytest.mark.attack
 async def test_long_entries_keep_every_field(engine: Engine, room: str) -> None:
     """No entry grows large, and nobody hides one field behind the length of another."""
     await engine.audit.append(entry(room, text="x" * 20_000, many=["y"] * 9_000, capacity=7))

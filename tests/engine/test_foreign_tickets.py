@@ -109,6 +109,7 @@ async def lose(engine: Engine, room: str) -> None:
     await engine.backend.client.delete(*keys.script_keys(room))
 
 
+@pytest.mark.attack
 async def test_the_highest_epoch_on_a_ticket_is_taken_once(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:

@@ -203,6 +203,7 @@ async def test_endless_networks_do_not_fill_the_memory(
     assert [True] * 3 + [False] == await joined(limited, room, 4, name(limited, room, "10.0.0.1"))
 
 
+@pytest.mark.attack
 async def test_a_refused_source_is_not_asked_for_again(
     limited: Engine, clock: Clock, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,6 +114,7 @@ def test_it_ends_with_half_of_the_pass(
     assert None is recall.get(scope(text))
 
 
+@pytest.mark.attack
 def test_it_is_bounded(
     make_gate: Callable[..., Gate], text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

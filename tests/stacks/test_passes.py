@@ -120,6 +120,7 @@ def test_a_program_is_told_in_json(stack: Stack) -> None:
     assert f"/v1/rooms/{ROOM}/tickets" == urlsplit(body["join"]).path
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("name", ["node", "java"])
 def test_a_code_becomes_a_cookie(
     name: str, request: pytest.FixtureRequest, served: Serving, inside: Inside

@@ -60,6 +60,7 @@ SIDES = pytest.mark.parametrize("side", [server, gate])
 OURS = "10.0.0.0/8"
 
 
+@pytest.mark.attack
 @SIDES
 @pytest.mark.parametrize(
     ("proxies", "peer", "forwarded", "address"),

@@ -94,6 +94,7 @@ async def test_no_proxy_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "" == await post(receiver.url)
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize(
     ("address", "fine"),
     [

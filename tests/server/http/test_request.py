@@ -82,6 +82,7 @@ def test_a_foreign_page_reads_no_ticket() -> None:
     assert "secret" == asked.shown_cookie("waitroom-ticket-hall")
 
 
+@pytest.mark.attack
 def test_the_safer_name_counts_first() -> None:
     """A neighbour of the same site can set the plain name, not the other."""
     cookies = "waitroom-ticket-hall=planted; __Host-waitroom-ticket-hall=ours"

@@ -52,5 +52,5 @@ def test_only_documents_are_kept() -> None:
     """What is made for one reader is stored nowhere, and differs by language and cookie."""
     mine = page_headers("n", "ko")
     assert ("no-store", "ko") == (mine["cache-control"], mine["content-language"])
-    assert "Accept-Language, Cookie" == mine["vary"]
+    assert "Accept-Language, Accept-Encoding, Cookie" == mine["vary"]
     assert "public, max-age=300" == document_headers("abc=")["cache-control"]

@@ -96,3 +96,18 @@ def test_signing_out_removes_the_cookie() -> None:
     cookie().end(response, secure=True)
     assert "Max-Age=0" in response.headers["set-cookie"]
     assert "Path=/" in response.headers["set-cookie"]
+
+
+def test_over_https_no_neighbour_can_set_it() -> None:
+    """`__Host-` counts before the plain name, which an older server set; both go at the end."""
+    response = Response()
+    cookie().begin(response, "host", made("m1"), secure=True)
+    assert response.headers["set-cookie"].startswith("__Host-waitroom-host-a=")
+    assert "Path=/;" in response.headers["set-cookie"]
+    value, _ = begun(made("m1"))
+    line = f"waitroom-host-a=planted; __Host-waitroom-host-a={value}"
+    shown = Request({"type": "http", "headers": [(b"cookie", line.encode("latin-1"))]})
+    assert cookie().read(shown) is not None
+    ended = Response()
+    cookie().end(ended, secure=True)
+    assert 2 == len(ended.headers.getlist("set-cookie"))

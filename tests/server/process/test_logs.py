@@ -87,6 +87,7 @@ def test_text_for_people_is_one_line_too(stream: io.StringIO) -> None:
     assert "a\\r\\nb\\x00c\\x1b[31m" in stream.getvalue()
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize(
     "text",
     [

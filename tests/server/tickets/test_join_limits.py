@@ -77,6 +77,7 @@ def test_another_room_has_a_share_of_its_own(limited: Serving, path: str) -> Non
     assert 201 == join(limited, other, "192.0.2.1").status
 
 
+@pytest.mark.attack
 def test_a_neighbour_who_returns_is_not_limited(limited: Serving, path: str) -> None:
     """Behind the same NAT a ticket, a repeated key and a known member keep their places."""
     room = path.split("/")[3]

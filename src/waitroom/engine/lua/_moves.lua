@@ -526,13 +526,12 @@ local function end_again(endings)
     place, ends = tonumber(place), tonumber(ends) + R.offset_ms
     local state, score = locate(id)
     local same_session = state == 'inside' and redis.call('HGET', K.sids, id) == sid
-    if redis.call('HEXISTS', K.record, id) == 1 then
-      place = 0 -- a record elsewhere says where they are, and no ticket
-    elseif same_session then
+    local kept = redis.call('HEXISTS', K.record, id) == 1 -- a record elsewhere says where they are
+    if same_session and not kept then
       take_out(id, reason)
-    elseif state == 'waiting' and score <= place then
+    elseif state == 'waiting' and score <= place and not kept then
       take_out(id, reason == 'finished' and 'left' or reason) -- only a session can be finished
-    elseif not state and place > R.watermark then
+    elseif not state and place > R.watermark and not kept then
       note_gone(place, id)
       forget_swept(id)
       R.changed = true

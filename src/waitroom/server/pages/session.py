@@ -18,6 +18,7 @@ from fastapi import Request, Response
 
 from waitroom.credentials.bearer_keys import BearerKey
 from waitroom.tickets import KeyRing
+from waitroom.web.names import cookie_name, cookie_names
 
 _LONGEST = 200
 
@@ -56,10 +57,13 @@ class SessionCookie:
     def end(self, response: Response, *, secure: bool) -> None:
         """Remove the cookie; whoever has copied it is refused by the sign-outs."""
         self._set(response, "", 0, secure=secure)
+        if secure:  # also that of an older server, which would be read again
+            response.delete_cookie(self.name, self.path)
 
     def read(self, request: Request) -> Claim | None:
         """Return the session of a request's cookie; None if it is not ours, or too old."""
-        text, _, seal = request.cookies.get(self.name, "")[:_LONGEST].rpartition(".")
+        shown = filter(None, map(request.cookies.get, cookie_names(self.name)))
+        text, _, seal = next(shown, "")[:_LONGEST].rpartition(".")
         if not hmac.compare_digest(seal.encode(), self._sign("session", text).encode()):
             return None
         kind, key_id, mark, ends_s, session_id = text.split(".")
@@ -74,10 +78,10 @@ class SessionCookie:
 
     def _set(self, response: Response, value: str, age_s: int, *, secure: bool) -> None:
         response.set_cookie(
-            self.name,
+            cookie_name(self.name, secure=secure),
             value,
             max_age=age_s,
-            path=self.path,
+            path="/" if secure else self.path,  # browsers take `__Host-` with no other
             secure=secure,
             httponly=True,
             samesite="strict",

@@ -26,6 +26,7 @@ from waitroom.server.desk.pages.join import Filled
 from waitroom.server.http.problems import status_of
 from waitroom.server.pages.forms import check_own_form
 from waitroom.server.pages.route import redirect
+from waitroom.web.names import cookie_name, cookie_names
 
 router = APIRouter(prefix="/desk/{store}", route_class=PageRoute, include_in_schema=False)
 MINE = "waitroom-desk-"
@@ -66,7 +67,8 @@ async def _form(
 
 async def _mine(server: Server, request: Request, store: str) -> str | None:
     """Return the page of the place that this browser already has here, if it is still live."""
-    token = request.cookies.get(MINE + store, "")[:_LONGEST_TOKEN]
+    kept = filter(None, map(request.cookies.get, cookie_names(MINE + store)))
+    token = next(kept, "")[:_LONGEST_TOKEN]
     if not token:
         return None
     try:
@@ -103,10 +105,10 @@ async def join(
         return await _form(page, shown, filled, errors, code=code, status=status_of(error), op=op)
     response = redirect(f"/desk/{store}/p/{token}")
     response.set_cookie(
-        MINE + store,
+        cookie_name(MINE + store, secure=page.secure),
         token,
         max_age=_MINE_S,
-        path=f"/desk/{store}",
+        path="/" if page.secure else f"/desk/{store}",
         secure=page.secure,
         httponly=True,
         samesite="lax",
