@@ -80,11 +80,12 @@ async def test_who_was_forgotten(engine: Engine, room: str) -> None:
 
 @pytest.mark.attack
 async def test_a_lost_session_is_not_vouched_for(engine: Engine, room: str, clock: Clock) -> None:
-    """A gate cannot bring back a session that a loss has forgotten and an operator has kicked."""
+    """A session that a loss has forgotten and an operator has kicked is over for every gate."""
     await engine.create(room, Policy(renewable=True, recover_s=60))
     person = await engine.join(room, enter=True)
     await engine.backend.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
     await engine.kick(room, [person.id])
+    assert await engine.has_ended(room, person.id, person.sid or 0)
     with pytest.raises(SessionOver):
         await engine.renew_session(
             room, person.id, person.sid or 0, vouched_until_ms=clock.now_ms + 9_000
