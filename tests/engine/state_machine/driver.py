@@ -161,8 +161,8 @@ class Driver(RuleBasedStateMachine):
         except (errors.Refused, errors.InvalidTicket, errors.VersionConflict) as error:
             answer = error
         after = self.facts = self.run(self.read())
-        if lost and isinstance(answer, errors.InvalidTicket):
-            return answer  # refused before the server was asked
+        if lost and not after.meta:
+            return answer  # all were refused before the server was asked
         if lost:
             _, version, policy = self.known[who]
             assert policy is not None

@@ -74,7 +74,8 @@ class Model(PolicyModel):
         self.counts["called_total"] += len(ids)
         line, free = [p for p in self.line() if p.id not in dropped], step.forced or self.bypass
         if step.verb in FROM_THE_HEAD:
-            back = [i for i in ids if i in step.targets and self.person(i).state == "out"]
+            targets = [self.person(i) for i in ids if i in step.targets]
+            back = [person.id for person in targets if person.state == "out" or person.lost]
             for i in back:  # restored by this very call
                 self._arrive(step, self.person(i), self.person(i).place)
             line = [p for p in self.line() if p.id not in dropped]

@@ -39,6 +39,7 @@ class Machine(RoomRules, LineRules, SessionRules, RecordRules, ReadingRules, Fau
         assert set(facts.seen) == set(facts.waiting)
         assert set(facts.sids) == set(facts.inside)
         assert not set(facts.gone) & set(facts.waiting), "gone and in line"
+        assert not set(facts.swept) & set().union(*states, facts.gone), "here, and may return"
         assert len(set(facts.waiting.values())) == len(facts.waiting), "a place given twice"
         assert len(facts.entries) <= MOST_BUCKETS
         assert facts.policy == model.policy
