@@ -196,9 +196,12 @@ class Driver(RuleBasedStateMachine):
         """Nobody stands where this engine remembers that they were taken out, loss or not."""
         endings = self.engines[who]._runner.memory(ROOM).endings
         words = [] if endings is None else " ".join(endings.batches()).split()
-        for ticket_id, place in zip(words[::6], words[2::6], strict=True):
+        for ticket_id, reason, place in zip(words[::6], words[1::6], words[2::6], strict=True):
             at = self.facts.waiting.get(ticket_id, FOREVER)
             assert at > int(place) or ticket_id in self.facts.record, "back after its ending"
+            person = self.model.person(ticket_id)
+            if person.lost and person.place <= int(place):  # another engine had let them come back
+                person.state, person.why, person.lost = "out", reason, False
 
     def end_again(self, who: int) -> None:
         """Let an engine that is about to notice a loss take out whom it remembers as ended.

@@ -132,7 +132,7 @@ class LineRules(People):
         assert not isinstance(answers, errors.WaitroomError), repr(answers)
         for ticket_id, answer in zip(ids, answers, strict=True):
             if isinstance(answer, TicketView):
-                if ticket_id in due & newest:
+                if ticket_id in due & newest and self.restorable(ticket_id):
                     assert answer.state is State.WAITING, f"lost a place: {answer.reason}"
                 self.check_view(answer)
             else:

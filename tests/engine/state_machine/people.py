@@ -71,7 +71,7 @@ class People(Driver):
             assert person.state != "waiting" or person.lost, f"gone ({view.reason}) but waiting"
             if view.reason is Reason.KICKED:
                 assert view.id in facts.kicked, "told of a kick that never was"
-            elif person.why == "kicked":
+            elif person.why == "kicked" and view.reason is not Reason.CLEARED:
                 assert view.id not in facts.kicked, f"kicked, and told {view.reason}"
 
     def too_old(self, answer: object, ticket_id: str) -> bool:

@@ -38,8 +38,10 @@ class Machine(RoomRules, LineRules, SessionRules, RecordRules, ReadingRules, Fau
             assert people == set(keyed), f"{name}: lost {people - set(keyed)}, or strange"
         assert set(facts.seen) == set(facts.waiting)
         assert set(facts.sids) == set(facts.inside)
-        assert not set(facts.gone) & set(facts.waiting), "gone and in line"
-        assert not set(facts.swept) & set().union(*states, facts.gone), "here, and may return"
+        assert not set(facts.swept) & set().union(*states), "here, and may return"
+        for places in (facts.waiting, facts.swept):
+            for ticket_id in set(facts.gone) & set(places):  # told again of an earlier place
+                assert facts.gone[ticket_id] < places[ticket_id], "gone, and in line or may return"
         assert len(set(facts.waiting.values())) == len(facts.waiting), "a place given twice"
         assert len(facts.entries) <= MOST_BUCKETS
         assert facts.policy == model.policy
