@@ -171,7 +171,7 @@ def test_a_full_gate_shows_a_browser_a_page_and_keeps_its_code(
     """The page asks for the same address again, and the code in it is still good."""
     gate = make_gate(held.base, keys=pem)
     fill(gate, newcomer=True)
-    coded = browser()
+    coded = facts(accept="text/html", cookie=f"waitroom-browser={'x' * 32}")
     coded.query = "waitroom_code=0123456789abcdefghijkl"
     (outcome,) = judge(gate, [coded])
     assert isinstance(outcome, Answer)

@@ -204,9 +204,10 @@ class Runner:
             await asyncio.sleep(pause_s)
 
     async def _follow_policy(self, room: str, memory: RoomMemory, head: Head) -> None:
+        behind = head.version < memory.version
         if head.version > memory.version:
             await self.load_policy(room, memory)
-        elif memory.epoch == head.epoch and (head.version < memory.version or memory.forgot):
+        if memory.epoch == head.epoch and (behind or memory.forgot):
             # A failover lost the last change of the policy, or endings that this process remembers.
             await self._restore(room, memory)
 
