@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -33,11 +34,18 @@ def redis_server_or_skip() -> Path:
     return Path(needed("redis-server"))
 
 
+_FIRST_PORT, _PORTS = 11_000, 10_000
+"""Below those that the system gives to clients: one of thousands of them might take the port before
+the server does. A node of a Cluster needs the port 10,000 higher too, which is also below."""
+
+
 def free_port() -> int:
     """Return a port of loopback that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+    while True:
+        port = _FIRST_PORT + secrets.randbelow(_PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind((HOST, port))
+            return port
 
 
 LONGEST_S = 120.0

@@ -31,7 +31,7 @@ def make(kind: type[errors.WaitroomError]) -> errors.WaitroomError:
         *(
             1 if parameter.annotation == "int" else "x"
             for parameter in takes
-            if parameter.kind != parameter.VAR_KEYWORD
+            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
         )
     )
 
