@@ -222,7 +222,8 @@ class RoomStreams:
             self._new = set(self.streams)
             for stream in self.streams if before else ():
                 # Its wait is another now; at the next look or the one after, not all in one.
-                stream.due_at, stream.last_news = random.uniform(0, LOOK_S) + time.monotonic(), ()  # noqa: S311
+                spread_s = random.uniform(0, LOOK_S)  # noqa: S311 - hides nothing
+                stream.due_at, stream.last_news = time.monotonic() + spread_s, ()
         if self._new:
             body = answers.encode(room_body(board))
             for stream in self._new & self.streams:
