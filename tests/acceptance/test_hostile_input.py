@@ -80,7 +80,7 @@ class Probe:
         tried(1)
         reply = ask(self._served.port, data)
         assert reply.status < 500, f"{what}: {reply}"
-        assert reply.took_s < 3, f"{what} took {reply.took_s:.1f} s"
+        assert reply.took_s < 30, f"{what} took {reply.took_s:.1f} s"
         assert reply.header("x-injected") is None, what
         assert not any(byte < 32 or byte == 127 for byte in reply.body if byte not in b"\n\r\t"), (
             what
