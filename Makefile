@@ -10,7 +10,7 @@ MODULES := node_modules/.stamp
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run demo demo-desk quick test test-repeat attack lint format seeds soak \
+.PHONY: help venv run demo demo-desk quick assets test test-repeat attack lint format seeds soak \
 	release-hashes bench-engine bench-http bench-eta bench-gate bench-desk clean
 
 help: ## list what can be made
@@ -58,11 +58,20 @@ QUICK := tests/engine tests/estimate tests/planner tests/credentials tests/web \
 quick: $(STAMP) ## run the tests that need no web server: for every save
 	$(PYTEST) $(QUICK) $(PYTEST_ARGS)
 
-test: $(STAMP) ## run the tests with small counts (PYTEST_ARGS="-k join" for some)
+assets: ## minify the scripts and style sheets of the pages, where npm is installed; a release needs it
+	@if command -v npm >/dev/null; then \
+		$(MAKE) --no-print-directory $(MODULES) && npm run --silent assets; \
+	elif [ "$(CI)" = true ]; then \
+		echo "npm is missing, and CI must not pass without it" >&2; exit 1; \
+	else \
+		echo "npm is not installed, so pages are sent as they were written (Debian: apt install npm)"; \
+	fi
+
+test: $(STAMP) assets ## run the tests with small counts (PYTEST_ARGS="-k join" for some)
 	$(PYTEST) $(PYTEST_ARGS)
 
 N ?= 5
-test-repeat: $(STAMP) ## run the tests N=5 times in random order beside busy loops, and list what failed
+test-repeat: $(STAMP) assets ## run the tests N=5 times in random order beside busy loops, and list what failed
 	$(BIN)/python -m tests.repeat $(N) $(PYTEST) $(PYTEST_ARGS)
 
 attack: $(STAMP) ## run the tests that attack it, and say how many attacks were tried and held
@@ -103,7 +112,7 @@ format: $(STAMP) ## put the code into shape
 seeds: $(STAMP) ## show which requirements of the seed documents are proven
 	$(BIN)/python -m tests.seeds
 
-soak: $(STAMP) ## run the tests with the largest counts: hours, not minutes
+soak: $(STAMP) assets ## run the tests with the largest counts: hours, not minutes
 	SOAK=1 $(BIN)/python -m pytest -q --timeout 0 $(PYTEST_ARGS)
 
 bench-engine: $(STAMP) ## measure the engine (FULL=1: a million waiting; MILLIONS=10: ten)
@@ -122,5 +131,6 @@ bench-desk: $(STAMP) ## measure the desk beside a COUNT query per guest, on Post
 	$(BIN)/python -m bench.desk
 
 clean: ## remove what was made, the data folder .waitroom excepted
-	rm -rf $(VENV) node_modules build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) node_modules build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+		src/waitroom/server/static_built
 	find src tests bench examples -name __pycache__ -type d -prune -exec rm -rf {} +

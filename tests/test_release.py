@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.release import BUILD, EXTRAS, PYTHON, RELEASE, ROOT, requirements, written
+from tests.support.programs import need_assets
 
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -99,6 +100,7 @@ def test_the_steps_of_the_image_run(tmp_path: Path) -> None:
     """Without Docker: the steps one by one. A file with another hash than ours ends them."""
     if not sys.version.startswith(f"{PYTHON}."):
         pytest.skip(f"the image has Python {PYTHON}")
+    need_assets()
     copied = re.findall(r"^COPY (?!--from)(.+) (\S+)$", DOCKERFILE, re.M)
     for name in " ".join(names for names, _ in copied).split():
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
@@ -108,6 +110,12 @@ def test_the_steps_of_the_image_run(tmp_path: Path) -> None:
     assert 3 == len(steps)
     for step in steps:
         run(step, tmp_path)
+    packages = next((tmp_path / "venv/lib").glob("*/site-packages"))
+    assert (packages / "waitroom/server/static_built/waiting/page.js").is_file()
+    shutil.rmtree(tmp_path / "src/waitroom/server/static_built")
+    with pytest.raises(subprocess.CalledProcessError) as without_assets:
+        run(steps[2], tmp_path)
+    assert "run `make assets`" in without_assets.value.stderr
     help_text = run("/venv/bin/waitroom serve --help", tmp_path)
     assert "--proxies" in help_text
     forged = tmp_path / BUILD

@@ -12,28 +12,6 @@ from tests.browser.conftest import Open
 from tests.browser.stage import Stage, heading, picture
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(0)]
-MOST_BYTES = 12_000
-
-
-async def test_the_page_is_small(stage: Stage, open_page: Open) -> None:
-    """HTML, style and script together are at most 12 KB as they are sent, in each language."""
-    room = await stage.room(max_defers=1)
-    for locale in ("en-GB", "ko-KR"):
-        page = await open_page("about:blank", locale=locale)
-        sizes: list[int] = []
-        for _ in range(2):  # before and after joining
-            sizes.clear()
-            answer = await page.goto(stage.page_of(room))
-            assert answer is not None
-            sizes.append(int(answer.headers["content-length"]))
-            for url in await page.eval_on_selector_all(
-                "link[rel=stylesheet], link[rel=modulepreload], script[src]",
-                "all => all.map(one => one.href || one.src)",
-            ):
-                sizes.append(int((await page.request.get(url)).headers["content-length"]))
-            assert 4 == len(sizes)
-            assert MOST_BYTES >= sum(sizes), sizes
-            await expect(page.locator("[data-x=place]")).not_to_be_empty()
 
 
 async def test_before_opening(stage: Stage, open_page: Open) -> None:

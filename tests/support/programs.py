@@ -7,6 +7,8 @@ import shutil
 
 import pytest
 
+from waitroom.server.http import assets
+
 
 def needed(name: str, package: str | None = None) -> str:
     """Return a program's path; without it the test is skipped, but fails in CI."""
@@ -16,3 +18,12 @@ def needed(name: str, package: str | None = None) -> str:
     if program is None:
         pytest.skip(f"{name} is not installed: `apt install {package or name}` to test with it")
     return program
+
+
+def need_assets() -> None:
+    """Skip a test of minified pages where they were not built; in CI it fails."""
+    if assets.are_built():
+        return
+    if os.environ.get("CI") == "true":
+        pytest.fail("the assets are not built, and CI must test with them: `make assets`")
+    pytest.skip("the assets are not built, or older than their sources: `make assets` to test them")

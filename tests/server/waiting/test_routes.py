@@ -131,23 +131,6 @@ def test_without_a_script_the_cause_of_a_longer_wait_is_told() -> None:
     assert "paused" in replace(view, policy=Policy(mode=Mode.PAUSED)).note
 
 
-@pytest.mark.parametrize(
-    "name", ["waiting/page.css", *(name for name in statics.files() if name.endswith(".js"))]
-)
-def test_files_are_sent_lean(name: str) -> None:
-    """Comments and blanks stay here; nothing else is lost, for no text runs over lines."""
-    source = (HERE / "static" / name).read_text("utf-8")
-    sent = statics.files()[name].content.decode()
-    assert all(line.count("`") % 2 == 0 for line in source.splitlines())
-    code = re.sub(r"^\s*/\*.*?\*/|(?<=[ (])/\*.*?\*/", "", source, flags=re.M | re.S)
-    code = re.sub(r"^\s*//[^\n]*| // [^'`\n]*$", "", code, flags=re.M)
-    code = code.replace('"/waitroom.js"', f'"{statics.url_of("waitroom.js")}"')
-    assert re.sub(r"\s", "", code) == re.sub(r"\s", "", sent)
-    texts = r'"(?:[^"\\\n]|\\.)*"'
-    assert re.findall(texts, code) == re.findall(texts, sent), "what is said stays as it is"
-    assert len(sent) < 0.9 * len(source)
-
-
 def test_a_look_takes_no_place(http: httpx.Client, room: str) -> None:
     """Crawlers and browsers that fetch ahead cost nobody anything."""
     for method in ("GET", "HEAD"):
@@ -314,7 +297,6 @@ def test_a_room_leads_to_another_site(served_base: str, operator: httpx.Client, 
 def test_the_client_is_served(http: httpx.Client) -> None:
     """Apps get it by an address that stays and is soon asked for again, pages by its version."""
     answer = http.get("/waitroom.js")
-    assert 6_000 >= len(answer.content)
     assert "text/javascript; charset=utf-8" == answer.headers["content-type"]
     assert "public, max-age=300" == answer.headers["cache-control"]
     assert "*" == answer.headers["access-control-allow-origin"]
@@ -323,10 +305,6 @@ def test_the_client_is_served(http: httpx.Client) -> None:
     assert 200 == http.head("/waitroom.js").status_code
     kept = http.get(statics.url_of("waitroom.js"))
     assert "public, max-age=31536000, immutable" == kept.headers["cache-control"]
-    assert (
-        f'from "{statics.url_of("waitroom.js")}"'
-        in http.get(statics.url_of("waiting/page.js")).text
-    )
 
 
 @pytest.mark.parametrize(

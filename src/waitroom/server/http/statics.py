@@ -8,7 +8,6 @@ a few minutes.
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,9 +16,10 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Request, Response
 
 from waitroom.errors import NotFound
+from waitroom.server.http import assets
 from waitroom.server.http.packing import packed, takes_gzip
 
-FOLDER = Path(__file__).parents[1] / "static"
+FOLDER = assets.SOURCES
 router = APIRouter(include_in_schema=False)
 public = APIRouter()
 CLIENT = "waitroom.js"
@@ -32,14 +32,6 @@ _TYPES = {
 }
 _FOR_A_YEAR = "public, max-age=31536000, immutable"
 _FOR_MINUTES = "public, max-age=300"
-_BLOCK = re.compile(r"^\s*/\*.*?\*/|(?<=[ (])/\*.*?\*/ ?", re.M | re.S)
-_REMARK = re.compile(r"(?<=[;{},)]) // [^'`]*$")
-# Strings and patterns come first, so that they stay as they are. A division has blanks around.
-_TEXT = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|/(?![/* ])(?:[^/\\]|\\.)+/)"""
-_GAPS = {
-    ".js": re.compile(_TEXT + r"| *([=!]==|=>|[<>]=?|&&|\|\||\?\?=?|[-+*]=|[=,(){}?:;*%]) *"),
-    ".css": re.compile(_TEXT + r"| *([{};,]) *|(?<=[a-z]):() "),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +48,10 @@ class Static:
 @cache
 def files() -> dict[str, Static]:
     """Return the files that exist, by name; a path from a visitor is never opened."""
-    client = _static(CLIENT, (FOLDER / CLIENT).read_bytes())
+    built = assets.are_built()
+    client = _static(CLIENT, _content(CLIENT, built=built))
     others = {
-        name: _static(name, _linked((FOLDER / name).read_bytes(), client))
+        name: _static(name, _linked(_content(name, built=built), client))
         for path in sorted(FOLDER.rglob("*.*"))
         for name in [path.relative_to(FOLDER).as_posix()]
         if path.suffix in _TYPES
@@ -66,30 +59,18 @@ def files() -> dict[str, Static]:
     return others | {CLIENT: client}
 
 
+def _content(name: str, *, built: bool) -> bytes:
+    """Return a file as it was built; pictures, and all files without a build, as they are."""
+    minified = assets.BUILT / name
+    return (minified if built and minified.is_file() else FOLDER / name).read_bytes()
+
+
 def _linked(content: bytes, client: Static) -> bytes:
     """Let a script import the client by its version: a page never mixes those of two releases."""
     return content.replace(f'from "{CLIENT_PATH}"'.encode(), f'from "{client.url}"'.encode())
 
 
-def lean(name: str, content: bytes) -> bytes:
-    """Return a script or style sheet without comments and needless blanks."""
-    gaps = _GAPS[Path(name).suffix]
-    lines = (line.strip() for line in _BLOCK.sub("", content.decode()).splitlines())
-    kept = (_REMARK.sub("", line) for line in lines if line and not line.startswith("//"))
-    # A line of a style sheet ends with a sign of its own; in a script the end of a line is one.
-    between = "" if name.endswith(".css") else "\n"
-    return between.join(gaps.sub(_close, line) for line in kept).encode()
-
-
-def _close(match: re.Match[str]) -> str:
-    text, sign = match[1], match[2]
-    return text or sign or ":"
-
-
 def _static(name: str, content: bytes) -> Static:
-    # A crowd on phones loads the waiting page in the same minute.
-    if name.endswith(".js") or name == "waiting/page.css":
-        content = lean(name, content)
     version = hashlib.sha256(content).hexdigest()[:12]
     url = f"/static/{name}?v={version}"
     return Static(content, packed(content), _TYPES[Path(name).suffix], version, url)
@@ -106,6 +87,12 @@ def _answer(request: Request, file: Static, headers: dict[str, str]) -> Response
 def url_of(name: str) -> str:
     """Return the URL of a file, with its version."""
     return files()[name].url
+
+
+def imported_by(name: str) -> str | None:
+    """Return the URL of the client, if a script imports it: one that was built contains it."""
+    url = url_of(CLIENT)
+    return url if url.encode() in files()[name].content else None
 
 
 @router.api_route("/static/{name:path}", methods=["GET", "HEAD"])

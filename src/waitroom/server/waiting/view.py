@@ -28,6 +28,7 @@ _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
     "%3Ccircle cx='8' cy='8' r='6' fill='{fill}' stroke='%231f9d55' stroke-width='3'/%3E%3C/svg%3E"
 )
+_SCRIPT = "waiting/page.js"
 _SAYS = re.compile(r'"([a-z]+(?:_[a-z]+)*)"')
 
 
@@ -337,13 +338,14 @@ class PageView:
 
 def render(view: PageView) -> str:
     """Return the page as HTML."""
-    css, js, client = map(statics.url_of, ("waiting/page.css", "waiting/page.js", statics.CLIENT))
+    css, js = map(statics.url_of, ("waiting/page.css", _SCRIPT))
+    client = statics.imported_by(_SCRIPT)
     return templates.render("waiting/page.html", v=view, t=view.text, css=css, js=js, client=client)
 
 
 @cache
 def client_keys() -> tuple[str, ...]:
     """Return the keys of the texts that the script uses: every string in it that is a key."""
-    source = (statics.FOLDER / "waiting/page.js").read_text("utf-8")
+    source = (statics.FOLDER / _SCRIPT).read_text("utf-8")
     words = words_of(LANGUAGES[0]).words
     return tuple(sorted({key for key in _SAYS.findall(source) if key in words}))

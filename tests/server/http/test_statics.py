@@ -1,0 +1,58 @@
+"""Scripts and style sheets: minified where they were built, and never older than their sources."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.programs import need_assets
+from waitroom.server.http import assets, statics
+
+SCRIPT = "waiting/page.js"
+
+
+@pytest.fixture
+def without_a_build(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Serve the sources, as on a machine without npm."""
+    monkeypatch.setattr(assets, "are_built", lambda: False)
+    statics.files.cache_clear()
+    yield
+    statics.files.cache_clear()
+
+
+@pytest.mark.usefixtures("without_a_build")
+def test_sources_are_served_without_a_build() -> None:
+    """A page imports the client by its version then, and says so for the browser to load it."""
+    client = statics.url_of(statics.CLIENT)
+    assert client == statics.imported_by(SCRIPT)
+    assert f'from "{client}"' in statics.files()[SCRIPT].content.decode()
+    source = (assets.SOURCES / "waiting/page.css").read_bytes()
+    assert source == statics.files()["waiting/page.css"].content
+
+
+def test_built_files_are_smaller_and_whole() -> None:
+    """Each source has its minified file, and a script contains the client that it imports."""
+    need_assets()
+    statics.files.cache_clear()
+    files = {name: file for name, file in statics.files().items() if name.endswith((".js", ".css"))}
+    for name, file in files.items():
+        assert (assets.BUILT / name).read_bytes() == file.content
+        if b'"/waitroom.js"' not in (assets.SOURCES / name).read_bytes():
+            assert len(file.content) < 0.9 * len((assets.SOURCES / name).read_bytes()), name
+    assert statics.imported_by(SCRIPT) is None
+    assert b'"/waitroom.js"' not in files[SCRIPT].content
+
+
+def test_an_edit_is_seen_without_a_build(tmp_path: Path) -> None:
+    """A built file of another source, or of none, counts for nothing."""
+    sources, built = tmp_path / "static", tmp_path / assets.BUILT.name
+    shutil.copytree(assets.SOURCES, sources)
+    assert not assets.are_built(sources)
+    need_assets()
+    shutil.copytree(assets.BUILT, built)
+    assert assets.are_built(sources)
+    (sources / SCRIPT).write_text("// edited")
+    assert not assets.are_built(sources)
