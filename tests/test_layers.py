@@ -19,6 +19,7 @@ CORE = {
     "version",
     "models",
     "errors",
+    "moments",
     "settings",
     "texts",
     "tickets",

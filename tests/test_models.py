@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from datetime import UTC, date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from waitroom.errors import InvalidPolicy, InvalidRoomName
 from waitroom.models import (
+    MOMENTS,
     POLICY_FIELDS,
     PRESETS,
     BeforeOpen,
@@ -19,13 +22,14 @@ from waitroom.models import (
     check_room_name,
     preset,
 )
+from waitroom.moments import from_ms
 
 SPECS = {spec.name: spec for spec in dataclasses.fields(Policy)}
 WORDS = ("mode", "before_open", "eta", "when_away")
-TEXTS = ("title", "message", "ready", "logo", "colour", "go_to")
+TEXTS = ("time_zone", "title", "message", "ready", "logo", "colour", "go_to")
 FLAGS = ("renewable",)
-NUMBERS = [name for name in POLICY_FIELDS if name not in (*WORDS, *FLAGS, *TEXTS)]
-MAY_BE_ZERO = ("recover_s", "max_defers", "opens_at_ms")
+NUMBERS = [name for name in POLICY_FIELDS if name not in (*WORDS, *FLAGS, *TEXTS, *MOMENTS)]
+MAY_BE_ZERO = ("recover_s", "max_defers")
 WHOLE = [name for name in NUMBERS if not name.endswith("_s")]
 PARTNER = {"batch": "every_s", "every_s": "batch", "max_entries": "per_s", "per_s": "max_entries"}
 
@@ -58,13 +62,13 @@ def test_zero(name: str) -> None:
 
 @pytest.mark.parametrize("name", MAY_BE_ZERO)
 def test_zero_where_it_means_something(name: str) -> None:
-    """Zero turns recovery and deferring off, and is a time like any other."""
+    """Zero turns recovery and deferring off."""
     assert 0 == getattr(Policy(**{name: 0}), name)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_whole_numbers(name: str) -> None:
-    """People and times in ms are whole: a half is refused, 3.0 becomes 3."""
+    """People are whole: a half is refused, 3.0 becomes 3."""
     assert "whole" in refused(name, 1.5)
     partner = {PARTNER[name]: 1} if name in PARTNER else {}
     value = getattr(Policy(**{name: 3.0, **partner}), name)  # type: ignore[arg-type]
@@ -107,6 +111,7 @@ def test_bad_flag(value: object) -> None:
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
 GOOD_TEXTS = [
+    ("time_zone", "Asia/Seoul"),
     ("title", "t" * 120),
     ("title", "대기열 <b>&amp; 'x'"),
     ("message", "one\ntwo"),
@@ -208,7 +213,7 @@ def test_bad_colours(value: str) -> None:
 
 def test_words_become_enums() -> None:
     """Words from JSON or TOML become members, so that code can compare by identity."""
-    policy = Policy(mode="paused", eta="rate", opens_at_ms=1, before_open="draw")  # type: ignore[arg-type]
+    policy = Policy(mode="paused", eta="rate", opens_at=from_ms(1), before_open="draw")  # type: ignore[arg-type]
     assert (Mode.PAUSED, Eta.RATE, BeforeOpen.DRAW) == (
         policy.mode,
         policy.eta,
@@ -224,10 +229,67 @@ def test_half_of_a_pair(given: str, missing: str) -> None:
     assert missing == caught.value.field
 
 
+MOMENT = datetime(2030, 3, 1, 11, tzinfo=UTC)
+SAME_MOMENT: list[Any] = [
+    *("2030-03-01T20:00+09:00", "2030-03-01 11:00:00Z", "2030-03-01T11:00:00.000Z"),
+    *(MOMENT, MOMENT.astimezone(ZoneInfo("Asia/Seoul"))),
+]
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+@pytest.mark.parametrize("value", SAME_MOMENT, ids=str)
+def test_moments(name: str, value: Any) -> None:
+    """A moment is a datetime or text with a zone; it is kept to the millisecond, and in UTC."""
+    policy = Policy(**{name: value})
+    assert (MOMENT, UTC) == (getattr(policy, name), getattr(policy, name).tzinfo)
+    assert "2030-03-01T11:00:00.000Z" == policy.as_dict()[name]
+    assert policy == Policy(**policy.as_dict())
+    late = MOMENT.replace(microsecond=123_999)
+    assert MOMENT.replace(microsecond=123_000) == getattr(Policy(**{name: late}), name)  # type: ignore[arg-type]
+    assert None is getattr(policy.change(**{name: None}), name)
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_moments_of_the_time_zone(name: str) -> None:
+    """Without a zone a moment is one of the room's, and an error names both remedies."""
+    for value in ("2030-03-01T20:00", datetime(2030, 3, 1, 20)):
+        words = refused(name, value)
+        assert "2030-03-01T20:00:00+09:00, or set `time_zone`" in words
+        policy = Policy(time_zone="Asia/Seoul").change(**{name: value})
+        assert MOMENT == getattr(policy, name)
+        assert MOMENT == getattr(policy.change(time_zone="Europe/Berlin"), name)
+
+
+BAD_MOMENTS = [
+    *("tomorrow", "", "20:00", "2030-03-01", "2030-02-30T20:00Z", "1898593200000"),
+    *(1_898_593_200_000, 0, True, b"2030", [], {}, date(2030, 3, 1)),
+]
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+@pytest.mark.parametrize("value", BAD_MOMENTS, ids=ascii)
+def test_what_is_no_moment(name: str, value: object) -> None:
+    """Numbers, dates and other words are refused with an example."""
+    assert "is not a time; write it as 2030-03-01T20:00:00+09:00" in refused(name, value)
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_moments_far_away(name: str) -> None:
+    """A moment that clocks and scripts cannot mean is refused, however it is written."""
+    for value in ("1969-12-31T23:59:59Z", "2100-01-02T00:00Z", "0001-01-01T00:00+09:00"):
+        assert "2030" not in refused(name, value)
+
+
+@pytest.mark.parametrize("value", ["Seoul", "../etc/passwd", "/etc/passwd", "Asia", "asia/nowhere"])
+def test_unknown_time_zones(value: str) -> None:
+    """A zone is a name of the IANA's list."""
+    assert "is not known; use one like Asia/Seoul" in refused("time_zone", value)
+
+
 @pytest.mark.parametrize("word", ["pass", "refuse", "draw"])
 def test_before_open_needs_an_opening(word: str) -> None:
     """What happens before the opening contradicts a room that has none."""
-    with pytest.raises(InvalidPolicy, match="opens_at_ms") as caught:
+    with pytest.raises(InvalidPolicy, match="`opens_at`") as caught:
         Policy(before_open=word)  # type: ignore[arg-type]
     assert "before_open" == caught.value.field
 

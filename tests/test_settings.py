@@ -10,6 +10,7 @@ import pytest
 
 from waitroom.errors import InvalidInput, InvalidPolicy, InvalidRoomName
 from waitroom.models import PRESETS, BeforeOpen, Mode, Policy
+from waitroom.moments import from_ms
 from waitroom.settings import SETTINGS, Settings, declared_rooms, load
 
 
@@ -229,14 +230,14 @@ def test_declared_rooms(tmp_path: Path) -> None:
         [rooms."a.b"]
         mode = "paused"
         [rooms.draw]
-        opens_at_ms = 1763232000000
+        opens_at = 2025-11-16T03:40:00+09:00
         before_open = "draw"
         """,
     )
     assert {
         "concert": PRESETS["slots"].change(capacity=500, session_s=None),
         "a.b": Policy(mode=Mode.PAUSED),
-        "draw": Policy(opens_at_ms=1_763_232_000_000, before_open=BeforeOpen.DRAW),
+        "draw": Policy(opens_at=from_ms(1_763_232_000_000), before_open=BeforeOpen.DRAW),
     } == declared_rooms(path)
     assert 1.0 == load({}, {}, path).timeout_s
 

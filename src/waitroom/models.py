@@ -10,10 +10,12 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
+from waitroom import moments
 from waitroom.errors import InvalidPolicy, InvalidRoomName
 from waitroom.texts import checked_text
 
@@ -23,6 +25,7 @@ MEMBERS_PER_SCRIPT = 500
 
 _MOST_PEOPLE = 1_000_000_000
 _MOST_SECONDS = 366 * 86_400
+_LAST_MS = 4_102_444_800_000  # the end of 2099
 _MOST_DEFERS = 7  # the generation of a deferred place has three bits in the ticket
 
 
@@ -37,7 +40,7 @@ class Mode(StrEnum):
 
 
 class BeforeOpen(StrEnum):
-    """What happens before `opens_at_ms`."""
+    """What happens before `opens_at`."""
 
     PASS = "pass"  # noqa: S105 - a word of the policy
     WAIT = "wait"
@@ -111,6 +114,10 @@ def _seconds(default: float | None, about: str, low: float = 0.001) -> Any:
     return _setting(default, "seconds", about, low, _MOST_SECONDS)
 
 
+def _moment(about: str) -> Any:
+    return _setting(None, "moment", about, 0, _LAST_MS)
+
+
 def _text(about: str, most: int) -> Any:
     return _setting(None, "text", about, 1, most)
 
@@ -138,9 +145,7 @@ class Policy:
     queue_limit: int | None = _people(None, "most people waiting; more get `room_full`")
     ticket_ttl_s: float | None = _seconds(86_400, "life of a ticket", 1)
     idle_ttl_s: float | None = _seconds(21_600, "when an empty room's live keys go", 1)
-    opens_at_ms: int | None = _setting(
-        None, "Unix time in ms", "when the room opens", 0, 4_102_444_800_000
-    )
+    opens_at: datetime | None = _moment("when the room opens")
     before_open: BeforeOpen = _setting(
         BeforeOpen.WAIT, "before_open", "until then: pass, wait, refuse or draw"
     )
@@ -149,6 +154,7 @@ class Policy:
     when_away: WhenAway = _setting(
         WhenAway.CLOSED, "when_away", "while Redis is away: closed, or open to everybody"
     )
+    time_zone: str | None = _text("zone of the times on the page, like Asia/Seoul", 64)
     title: str | None = _text("the page's title, instead of the room's name", 120)
     message: str | None = _text("a paragraph for those who wait", 1_000)
     ready: str | None = _text("what to have ready when it is your turn", 300)
@@ -160,10 +166,17 @@ class Policy:
         for spec in dataclasses.fields(self):
             value = _checked(spec, getattr(self, spec.name))
             object.__setattr__(self, spec.name, value)
+        for name in MOMENTS:  # last: one without a zone is read in `time_zone`
+            object.__setattr__(self, name, _checked_moment(self, name))
         _both_or_neither(self, "batch", "every_s")
         _both_or_neither(self, "max_entries", "per_s")
-        if self.opens_at_ms is None and self.before_open is not BeforeOpen.WAIT:
-            raise InvalidPolicy("before_open", f"{self.before_open} needs `opens_at_ms`")
+        if self.opens_at is None and self.before_open is not BeforeOpen.WAIT:
+            raise InvalidPolicy("before_open", f"{self.before_open} needs `opens_at`")
+
+    @property
+    def opens_at_ms(self) -> int | None:
+        """The opening as Unix time, as scripts and estimates count."""
+        return None if self.opens_at is None else moments.to_ms(self.opens_at)
 
     @property
     def longest_stay_s(self) -> float | None:
@@ -180,19 +193,35 @@ class Policy:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as plain JSON values."""
-        return {
-            name: str(value) if isinstance(value, StrEnum) else value
-            for name, value in dataclasses.asdict(self).items()
-        }
+        return {name: _plain(value) for name, value in dataclasses.asdict(self).items()}
 
 
 POLICY_FIELDS = tuple(spec.name for spec in dataclasses.fields(Policy))
+MOMENTS = tuple(
+    spec.name for spec in dataclasses.fields(Policy) if spec.metadata["unit"] == "moment"
+)
 _ENUMS: dict[str, type[StrEnum]] = {
     "mode": Mode,
     "before_open": BeforeOpen,
     "eta": Eta,
     "when_away": WhenAway,
 }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return moments.written(value)
+    return str(value) if isinstance(value, StrEnum) else value
+
+
+def _checked_moment(policy: Policy, name: str) -> datetime | None:
+    value = getattr(policy, name)
+    if value is None:
+        return None
+    moment = moments.read(name, value, policy.time_zone)
+    if not 0 <= moments.to_ms(moment) <= _LAST_MS:
+        raise InvalidPolicy(name, f"{str(value)!r:.40} is not allowed; it takes 1970 to 2099")
+    return moment
 
 
 def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:
@@ -208,6 +237,8 @@ def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:
         if not isinstance(value, bool):
             raise InvalidPolicy(name, f"{value!r:.40} is neither true nor false")
         return value
+    if meta["unit"] == "moment":
+        return value  # see `_checked_moment`
     if value is None:
         if spec.default is not None and name in ("recover_s", "max_defers"):
             raise InvalidPolicy(name, "must be a number; 0 turns it off")

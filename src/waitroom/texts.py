@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from waitroom.errors import InvalidPolicy
 
@@ -83,8 +84,16 @@ def _checked_go_to(name: str, value: str) -> str:
     return value
 
 
+def _checked_time_zone(name: str, value: str) -> str:
+    try:
+        return ZoneInfo(value).key
+    except (OSError, ValueError, KeyError):  # a folder, a path elsewhere, or no such name
+        raise InvalidPolicy(name, f"{value!r:.64} is not known; use one like Asia/Seoul") from None
+
+
 _SHAPES: dict[str, Callable[[str, str], str]] = {
     "logo": _checked_logo,
     "colour": _checked_colour,
     "go_to": _checked_go_to,
+    "time_zone": _checked_time_zone,
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy
+from waitroom.moments import from_ms
 from waitroom.server.http.answers import moment
 from waitroom.server.waiting.view import Face, PageView
 from waitroom.server.waiting.words import words_of
@@ -67,7 +68,7 @@ def faces(lang: str = "en") -> Iterator[tuple[str, PageView]]:
     yield "waiting", waiting(base)
     paused = POLICY.change(mode=Mode.PAUSED)
     yield "paused", waiting(replace(base, policy=paused, view=room_view(paused)), eta=None)
-    early = POLICY.change(opens_at_ms=now_ms + 200_000_000, before_open=BeforeOpen.DRAW)
+    early = POLICY.change(opens_at=from_ms(now_ms + 200_000_000), before_open=BeforeOpen.DRAW)
     soon = replace(base, face=Face.SOON, policy=early, view=room_view(early), holds=True)
     yield "soon", replace(soon, ticket=ticket_view("waiting"))
     by_ms = now_ms + 291_000

@@ -10,6 +10,7 @@ from playwright.async_api import expect
 
 from tests.browser.conftest import Open
 from tests.browser.stage import Stage, heading, picture
+from waitroom.server.http.answers import moment
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(0)]
 
@@ -17,7 +18,7 @@ pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(0)]
 async def test_before_opening(stage: Stage, open_page: Open) -> None:
     """The countdown runs, and at opening the page goes on by itself."""
     opens_ms = int(time.time() * 1000) + 7_000
-    room = await stage.room(mode="open", capacity=1, opens_at_ms=opens_ms)
+    room = await stage.room(mode="open", capacity=1, opens_at=moment(opens_ms))
     await stage.join(room, 1)
     page = await open_page(stage.page_of(room))
     await expect(page.get_by_role("heading", name="It opens soon")).to_be_visible()
@@ -31,7 +32,7 @@ async def test_before_opening(stage: Stage, open_page: Open) -> None:
 async def test_before_opening_nobody_may_join(stage: Stage, open_page: Open) -> None:
     """Where a room refuses until it opens, the page waits and joins then."""
     opens_ms = int(time.time() * 1000) + 5_000
-    room = await stage.room(opens_at_ms=opens_ms, before_open="refuse")
+    room = await stage.room(opens_at=moment(opens_ms), before_open="refuse")
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=early]")).to_have_text("You can join from then on.")
     await expect(page.get_by_text("Leave the line", exact=True)).to_be_hidden()

@@ -18,6 +18,7 @@ from waitroom.errors import (
     UpgradeNeeded,
 )
 from waitroom.models import Mode, Policy, State
+from waitroom.moments import from_ms
 
 
 async def line(engine: Engine, room: str, people: int, **policy: Any) -> list[str]:
@@ -80,7 +81,7 @@ async def test_modes(engine: Engine, room: str, mode: str) -> None:
 
 async def test_before_opening(engine: Engine, clock: Clock, room: str) -> None:
     """Before the opening nobody is called by hand, unless forced."""
-    await line(engine, room, 1, opens_at_ms=clock.now_ms + 60_000)
+    await line(engine, room, 1, opens_at=from_ms(clock.now_ms + 60_000))
     with pytest.raises(RoomPaused):
         await engine.admit(room, 1)
 

@@ -11,6 +11,7 @@ from tests.support.servers import Server
 from waitroom.engine import Engine, Join, keys
 from waitroom.errors import InvalidInput, InvalidRoomName, UnknownRoom, UpgradeNeeded
 from waitroom.models import Mode, Policy, State
+from waitroom.moments import from_ms
 
 
 async def line(engine: Engine, room: str, people: int, **policy: Any) -> list[str]:
@@ -137,7 +138,7 @@ async def test_bypass(engine: Engine, room: str) -> None:
 
 async def test_opening(engine: Engine, clock: Clock, room: str) -> None:
     """Before the opening nobody is called; at that moment all there is room for."""
-    await line(engine, room, 3, opens_at_ms=clock.now_ms + 5_000, capacity=2)
+    await line(engine, room, 3, opens_at=from_ms(clock.now_ms + 5_000), capacity=2)
     assert 0 == (await engine.advance(room)).called
     clock.step(5)
     assert 2 == (await engine.advance(room)).called

@@ -17,9 +17,10 @@ from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine, Settled, keys, policies, scripts
 from waitroom.engine.endings import FOREVER
 from waitroom.engine.memory import REV_JUMP
+from waitroom.engine.policies import STORED
 from waitroom.engine.protocol import refusals, replies
 from waitroom.engine.scripts import READS, SHARED, WANTS_MEMORY, Verb, lua, script
-from waitroom.models import POLICY_FIELDS, Mode, Policy, State, TicketView
+from waitroom.models import Mode, Policy, State, TicketView
 
 pytestmark = pytest.mark.every_kind
 
@@ -30,7 +31,17 @@ PARTS = ("KEYS", "ARGV", "Returns")
 FIRST_OWN = 6
 HEAD = ("now", "epoch", "rev", "watermark", "last")
 # What is shown to people, or acts while there is no server to act.
-ONLY_PYTHON = {"eta", "when_away", "title", "message", "ready", "logo", "colour", "go_to"}
+ONLY_PYTHON = {
+    "eta",
+    "when_away",
+    "time_zone",
+    "title",
+    "message",
+    "ready",
+    "logo",
+    "colour",
+    "go_to",
+}
 HANDLED = {
     *("ok", "room_exists", "version_conflict", "lost", "unknown_room"),
     *("absent", "enter_later", "limited", "redraw", "not_due", "upgrade_needed"),
@@ -199,7 +210,7 @@ def test_every_call_is_literal(name: str) -> None:
 
 def test_policy_fields() -> None:
     """Lua reads the fields of `Policy`, except those that only Python uses, and the version."""
-    assert {"version", *POLICY_FIELDS} - ONLY_PYTHON == set(table("POLICY"))
+    assert {"version", *STORED.values()} - ONLY_PYTHON == set(table("POLICY"))
 
 
 def test_policy_fields_are_used() -> None:
@@ -388,7 +399,7 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
     Verb.DROP: lambda _: [],
 }
 REPEATED: dict[Verb, tuple[list[str], int]] = {
-    Verb.CONFIGURE: (["name", "value"], len(POLICY_FIELDS)),
+    Verb.CONFIGURE: (["name", "value"], len(STORED)),
     Verb.JOIN: (["id", "claim", "draw", "enter", "source"], 1),
     Verb.ENTER: (["id", "claim"], 1),
     Verb.KICK: (["ids"], 2),

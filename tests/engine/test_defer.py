@@ -17,6 +17,7 @@ from waitroom.errors import (
     UpgradeNeeded,
 )
 from waitroom.models import BeforeOpen, Policy, State, TicketView
+from waitroom.moments import from_ms
 
 
 async def line(engine: Engine, room: str, people: int = 4, **policy: Any) -> list[TicketView]:
@@ -156,7 +157,9 @@ async def test_not_waiting(engine: Engine, room: str) -> None:
 
 async def test_before_the_draw(engine: Engine, clock: Clock, room: str) -> None:
     """Before a draw nobody can defer a place that nobody may know yet."""
-    a, *_ = await line(engine, room, opens_at_ms=clock.now_ms + 60_000, before_open=BeforeOpen.DRAW)
+    a, *_ = await line(
+        engine, room, opens_at=from_ms(clock.now_ms + 60_000), before_open=BeforeOpen.DRAW
+    )
     with pytest.raises(RoomNotOpen):
         await engine.defer(room, a.ticket, 1)
 

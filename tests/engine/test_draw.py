@@ -12,13 +12,16 @@ from tests.support.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.errors import RoomNotOpen
 from waitroom.models import BeforeOpen, Listed, Mode, Policy, State
+from waitroom.moments import from_ms
 
 
 def drawing(clock: Clock, **policy: Any) -> Policy:
     """Return a policy that draws, and opens in an hour."""
     defaults: dict[str, Any] = {"presence_s": None, "enter_within_s": None}
     return Policy(
-        opens_at_ms=clock.now_ms + 3_600_000, before_open=BeforeOpen.DRAW, **{**defaults, **policy}
+        opens_at=from_ms(clock.now_ms + 3_600_000),
+        before_open=BeforeOpen.DRAW,
+        **{**defaults, **policy},
     )
 
 
@@ -111,7 +114,9 @@ async def test_those_before_the_draw_stay_in_front(engine: Engine, clock: Clock,
     """People who waited before the draw was announced keep their places before it."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=None))
     early = [person.id for person in await crowd(engine, room, 3)]
-    await engine.configure(room, opens_at_ms=clock.now_ms + 3_600_000, before_open=BeforeOpen.DRAW)
+    await engine.configure(
+        room, opens_at=from_ms(clock.now_ms + 3_600_000), before_open=BeforeOpen.DRAW
+    )
     await crowd(engine, room, 20)
     assert early == (await order(engine, room))[:3]
 
@@ -139,7 +144,7 @@ async def test_process_that_knows_an_older_policy(
     async with open_engine(server.url, clock) as other:
         await other.room(room)
         await engine.configure(
-            room, opens_at_ms=clock.now_ms + 3_600_000, before_open=BeforeOpen.DRAW
+            room, opens_at=from_ms(clock.now_ms + 3_600_000), before_open=BeforeOpen.DRAW
         )
         mine = {person.id for person in await crowd(engine, room, 30)}
         theirs = {person.id for person in await crowd(other, room, 30)}
@@ -195,7 +200,7 @@ async def test_second_sale(engine: Engine, clock: Clock, room: str) -> None:
     await engine.create(room, drawing(clock, mode=Mode.PAUSED))
     first = {person.id for person in await crowd(engine, room, 10)}
     await until_open(engine, clock, room)
-    await engine.configure(room, opens_at_ms=clock.now_ms + 3_600_000)
+    await engine.configure(room, opens_at=from_ms(clock.now_ms + 3_600_000))
     second = [person.id for person in await crowd(engine, room, 30)]
     line = await order(engine, room)
     assert (first, set(second)) == (set(line[:10]), set(line[10:]))
@@ -218,7 +223,7 @@ async def test_policy_without_the_draw_drops_nobody(
     await engine.create(room, drawing(clock, mode=Mode.PAUSED))
     await crowd(engine, room, 20)
     await until_open(engine, clock, room)
-    await engine.configure(room, opens_at_ms=None, before_open=BeforeOpen.WAIT)
+    await engine.configure(room, opens_at=None, before_open=BeforeOpen.WAIT)
     done = await engine.advance(room)
     assert (0, 20) == (done.abandoned, done.waiting)
 
@@ -300,7 +305,7 @@ async def test_another_policy_does_not_show_the_draw(
     await engine.create(room, drawing(clock, max_defers=1))
     first, *_ = await crowd(engine, room, 30)
     opens_at_ms = clock.now_ms + 3_700_000
-    await engine.configure(room, before_open=BeforeOpen.WAIT, opens_at_ms=opens_at_ms)
+    await engine.configure(room, before_open=BeforeOpen.WAIT, opens_at=from_ms(opens_at_ms))
     page = await engine.list(room, limit=500)
     assert {None} == {ticket.place for ticket in page.tickets}
     assert None is (await engine.poll(room, first.ticket)).position

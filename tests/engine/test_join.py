@@ -21,6 +21,7 @@ from waitroom.errors import (
     UpgradeNeeded,
 )
 from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
+from waitroom.moments import from_ms
 
 
 async def paused(engine: Engine, room: str, **policy: Any) -> None:
@@ -199,7 +200,7 @@ async def test_closed(engine: Engine, room: str) -> None:
 async def test_before_open_refuse(engine: Engine, clock: Clock, room: str) -> None:
     """`refuse` takes nobody before the opening, and everybody from that moment."""
     opens = clock.now_ms + 60_000
-    await engine.create(room, Policy(opens_at_ms=opens, before_open=BeforeOpen.REFUSE))
+    await engine.create(room, Policy(opens_at=from_ms(opens), before_open=BeforeOpen.REFUSE))
     with pytest.raises(RoomNotOpen):
         await engine.join(room)
     clock.step(60)
@@ -209,7 +210,9 @@ async def test_before_open_refuse(engine: Engine, clock: Clock, room: str) -> No
 async def test_before_open_pass(engine: Engine, clock: Clock, room: str) -> None:
     """`pass` lets everybody through before the opening, beyond the capacity."""
     opens = clock.now_ms + 60_000
-    await engine.create(room, Policy(opens_at_ms=opens, before_open=BeforeOpen.PASS, capacity=1))
+    await engine.create(
+        room, Policy(opens_at=from_ms(opens), before_open=BeforeOpen.PASS, capacity=1)
+    )
     assert [State.CALLED] * 3 == [person.state for person in await crowd(engine, room, 3)]
     clock.step(60)
     assert State.WAITING is (await engine.join(room)).state
@@ -217,7 +220,7 @@ async def test_before_open_pass(engine: Engine, clock: Clock, room: str) -> None
 
 async def test_before_open_wait(engine: Engine, clock: Clock, room: str) -> None:
     """`wait` gives places by arrival and calls nobody before the opening."""
-    await engine.create(room, Policy(opens_at_ms=clock.now_ms + 60_000))
+    await engine.create(room, Policy(opens_at=from_ms(clock.now_ms + 60_000)))
     assert [1, 2] == [person.position for person in await crowd(engine, room, 2)]
     assert 0 == (await engine.advance(room)).called
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from waitroom.engine import policies
-from waitroom.models import POLICY_FIELDS, PRESETS, BeforeOpen, Eta, Mode, Policy, WhenAway
+from waitroom.models import MOMENTS, POLICY_FIELDS, PRESETS, BeforeOpen, Eta, Mode, Policy, WhenAway
+from waitroom.moments import from_ms
 
 SPECS = {spec.name: spec.metadata for spec in dataclasses.fields(Policy)}
 
@@ -23,6 +24,7 @@ def lines(most: int, letters: st.SearchStrategy[str] = LINE) -> st.SearchStrateg
 
 
 TEXTS: dict[str, st.SearchStrategy[str]] = {
+    "time_zone": st.sampled_from(["Asia/Seoul", "UTC"]),
     "title": lines(120),
     "message": lines(1_000, LINE | st.just("\n")),
     "ready": lines(300),
@@ -43,7 +45,8 @@ def numbers(name: str) -> st.SearchStrategy[Any]:
     low, high = SPECS[name]["low"], SPECS[name]["high"]
     if SPECS[name]["unit"] == "seconds":
         return st.integers(round(low * 1000), round(high * 1000)).map(lambda ms: ms / 1000)
-    return st.integers(low, high)
+    whole = st.integers(low, high)
+    return whole.map(from_ms) if SPECS[name]["unit"] == "moment" else whole
 
 
 @st.composite
@@ -51,7 +54,7 @@ def any_policy(draw: st.DrawFn) -> Policy:
     """Return any policy that is allowed."""
     values: dict[str, Any] = {}
     for name, meta in SPECS.items():
-        if meta["unit"] in ("people", "seconds", "Unix time in ms"):
+        if meta["unit"] in ("people", "seconds", "moment"):
             required = name in ("recover_s", "max_defers")
             values[name] = draw(numbers(name) if required else st.none() | numbers(name))
     for field, partner in (("batch", "every_s"), ("max_entries", "per_s")):
@@ -63,7 +66,7 @@ def any_policy(draw: st.DrawFn) -> Policy:
     values["renewable"] = draw(st.booleans())
     for name, texts in TEXTS.items():
         values[name] = draw(st.none() | texts)
-    if values["opens_at_ms"] is not None:
+    if values["opens_at"] is not None:
         values["before_open"] = draw(st.sampled_from(BeforeOpen))
     return Policy(**values)
 
@@ -82,15 +85,18 @@ def test_presets(name: str) -> None:
 
 
 def test_every_field_is_written() -> None:
-    """A policy is written with all its fields, by name, in their order."""
-    assert list(POLICY_FIELDS) == policies.write(Policy())[::2]
+    """A policy is written with all its fields, by name, in their order; moments with their unit."""
+    assert list(POLICY_FIELDS) == list(policies.STORED)
+    assert list(policies.STORED.values()) == policies.write(Policy())[::2]
+    assert {f"{name}_ms" for name in MOMENTS} == set(policies.STORED.values()) - set(POLICY_FIELDS)
 
 
 def test_readable() -> None:
     """Values are what a person expects in redis-cli: no limit is empty, whole seconds are whole."""
-    raw = stored(Policy(capacity=50, session_s=600, renewable=True))
+    raw = stored(Policy(capacity=50, session_s=600, renewable=True, opens_at=from_ms(1_900)))
     shown = [raw[name] for name in (b"capacity", b"session_s", b"renewable", b"batch", b"mode")]
     assert [b"50", b"600", b"1", b"", b"open"] == shown
+    assert b"1900" == raw[b"opens_at_ms"]
 
 
 def test_fields_of_a_newer_version() -> None:

@@ -9,6 +9,7 @@ from waitroom.engine import Engine
 from waitroom.engine.keys import ROOM_KEYS, room_key
 from waitroom.errors import EnterLater, TurnPassed
 from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
+from waitroom.moments import from_ms
 
 pytestmark = pytest.mark.every_kind
 
@@ -131,7 +132,7 @@ async def test_who_drew_is_not_too_old_after_a_loss(
 ) -> None:
     """A drawn place is no time of arrival, also in a room that was lost and brought back."""
     opens = clock.now_ms + 5_000
-    policy = Policy(capacity=1, opens_at_ms=opens, before_open=BeforeOpen.DRAW, recover_s=10)
+    policy = Policy(capacity=1, opens_at=from_ms(opens), before_open=BeforeOpen.DRAW, recover_s=10)
     await engine.create(room, policy)
     people = await crowd(engine, room, 3)
     clock.step(6)

@@ -15,6 +15,7 @@ from waitroom.engine import Engine, Settled, keys
 from waitroom.engine.inputs import MOST_PLACE
 from waitroom.errors import BrokenRoom, InvalidInput, UnknownRoom, UpgradeNeeded
 from waitroom.models import BeforeOpen, Mode, Policy, State, preset
+from waitroom.moments import from_ms
 
 DESK = preset("desk", ticket_ttl_s=None)
 GONE = ("finished", "left", "no_show")
@@ -371,7 +372,7 @@ async def test_a_draw(engine: Engine, clock: Clock, room: str) -> None:
     """Before a draw the record's places stand among the drawn ones; newcomers come after all."""
     opens = clock.now_ms + 60_000
     await engine.create(
-        room, Policy(opens_at_ms=opens, before_open=BeforeOpen.DRAW, mode=Mode.MANUAL)
+        room, Policy(opens_at=from_ms(opens), before_open=BeforeOpen.DRAW, mode=Mode.MANUAL)
     )
     await crowd(engine, room, 3)
     place = opens * 1000 + 80

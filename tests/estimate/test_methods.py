@@ -19,6 +19,7 @@ from tests.support.counts import count
 from tests.support.room_simulator import SAMPLE_S, START_MS, Line, Session, judge
 from waitroom.estimate.methods import Estimator, Wait, estimator
 from waitroom.models import BeforeOpen, Eta, Mode, Policy, Sample, Stats, preset
+from waitroom.moments import from_ms
 
 
 def estimate(line: Line, **stats: Any) -> Estimator:
@@ -133,7 +134,7 @@ def test_paused(eta: Eta, mode: Mode) -> None:
 def test_hold_and_opening_are_added(eta: Eta) -> None:
     """A hold, or the time to the opening, whichever is longer, comes before everything else."""
     policy = preset("per-minute", capacity=5, eta=eta)
-    opening = policy.change(opens_at_ms=START_MS + 300_000)
+    opening = policy.change(opens_at=from_ms(START_MS + 300_000))
     base = likely(fresh(policy), 50)
     assert base + 75 == likely(fresh(policy, hold_until_ms=START_MS + 75_000), 50)
     assert base + 300 == likely(fresh(opening), 50)
@@ -143,7 +144,7 @@ def test_hold_and_opening_are_added(eta: Eta) -> None:
 
 def test_everybody_passes() -> None:
     """In bypass, and before an opening that all may pass, there is no wait."""
-    early = Policy(batch=1, every_s=60, opens_at_ms=START_MS + 1, before_open=BeforeOpen.PASS)
+    early = Policy(batch=1, every_s=60, opens_at=from_ms(START_MS + 1), before_open=BeforeOpen.PASS)
     assert Wait(0, 0, 3) == fresh(early).wait(500)
     assert Wait(0, 0, 3) == fresh(Policy(batch=1, every_s=60, mode=Mode.BYPASS)).wait(500)
 
@@ -384,7 +385,7 @@ def policies(draw: st.DrawFn) -> Policy:
         session_s=maybe(0.001, 10**7),
         enter_within_s=maybe(0.001, 10**7),
         renewable=draw(st.booleans()),
-        opens_at_ms=draw(st.none() | moments),
+        opens_at=draw(st.none() | moments.map(from_ms)),
     )
 
 

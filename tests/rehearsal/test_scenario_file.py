@@ -91,6 +91,17 @@ def test_unknown_names() -> None:
         find("nowhere.toml")
 
 
+@pytest.mark.parametrize(
+    "written", ['"10:30"', "10:30:00", "2026-12-24T10:30:00+09:00", '"2026-12-24T10:30+09:00"']
+)
+def test_moments_of_the_day(written: str) -> None:
+    """An opening is written as in a policy or as a time of day; it is on the rehearsal's day."""
+    scenario = scene(GOOD.replace("capacity = 5", f"opens_at = {written}"))
+    assert scenario.starts_ms + 1_800_000 == scenario.policy.opens_at_ms
+    with pytest.raises(InvalidInput, match=r"room.opens_at: 'soon' is not a time of day"):
+        scene(GOOD.replace("capacity = 5", 'opens_at = "soon"'))
+
+
 def test_times_of_day() -> None:
     """`at` counts from the start of the day that `starts` names."""
     scenario = scene(BAD_DAY)

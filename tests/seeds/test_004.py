@@ -12,6 +12,7 @@ from tests.support.servers import Cluster, Server
 from waitroom.engine import Engine, Join, keys
 from waitroom.errors import RoomClosed, WaitroomError
 from waitroom.models import BeforeOpen, Mode, State, TicketView, preset
+from waitroom.moments import from_ms
 
 
 def views(answers: list[TicketView | WaitroomError]) -> list[TicketView]:
@@ -196,7 +197,9 @@ async def test_faulty(engine: Engine, room: str) -> None:
 async def test_activation_time(engine: Engine, clock: Clock, room: str) -> None:
     """004-08: before its activation time everybody passes; from then on the threshold holds."""
     opens = clock.now_ms + 60_000
-    policy = preset("per-minute", max_entries=2, opens_at_ms=opens, before_open=BeforeOpen.PASS)
+    policy = preset(
+        "per-minute", max_entries=2, opens_at=from_ms(opens), before_open=BeforeOpen.PASS
+    )
     await engine.create(room, policy)
     early = views(await engine.join_many(room, [Join(enter=True)] * 5))
     clock.step(61)

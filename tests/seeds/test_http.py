@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.servers import wait_for
 from tests.support.serving import Serving
+from waitroom.server.http.answers import moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,5 +240,5 @@ def test_zone_states(site: Site) -> None:
     answer = site.visitor.post(f"/v1/rooms/{closed}/tickets")
     assert (403, "room_closed") == (answer.status_code, answer.json()["code"])
     soon_ms = int(time.time() * 1000) + 60_000
-    early = site.make(capacity=1, opens_at_ms=soon_ms, before_open="pass")
+    early = site.make(capacity=1, opens_at=moment(soon_ms), before_open="pass")
     assert ["inside"] * 3 == [site.join(early, enter=True)["state"] for _ in range(3)]

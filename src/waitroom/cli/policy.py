@@ -11,22 +11,23 @@ from rich.text import Text
 
 from waitroom.cli.command import parameter
 from waitroom.cli.output import table
-from waitroom.cli.text import moment, number, plain, read_moment, read_span, span
+from waitroom.cli.text import moment, number, plain, read_span, span
 from waitroom.errors import InvalidPolicy
-from waitroom.models import Policy
+from waitroom.models import MOMENTS, Policy
+from waitroom.moments import read, to_ms
 
 _FIELDS = {spec.name: spec for spec in dataclasses.fields(Policy)}
 _METAVARS = {
     "people": "NUMBER",
     "seconds": "SECONDS",
-    "Unix time in ms": "TIME",
+    "moment": "TIME",
     "text": "TEXT",
 }
 _SHOWN = 60  # most characters of a text: a logo may have 65,536
 
 
 def _flag(name: str) -> str:
-    return "--" + name.removesuffix("_ms").replace("_", "-")
+    return "--" + name.replace("_", "-")
 
 
 def _option(spec: dataclasses.Field[Any]) -> inspect.Parameter:
@@ -34,8 +35,8 @@ def _option(spec: dataclasses.Field[Any]) -> inspect.Parameter:
     if unit == "yes or no":
         flags = f"{_flag(spec.name)}/--no-{_flag(spec.name)[2:]}"
         return parameter(spec.name, bool, flags, about, None, "Policy")
-    if unit == "Unix time in ms":
-        about += ": RFC 3339 with a zone, or Unix ms"
+    if unit == "moment":
+        about += ": 2030-03-01T20:00+09:00, or without a zone in `time_zone`"
     if unit in ("mode", "eta"):
         about = f"one of {about}"
     metavar = _METAVARS.get(unit, "WORD")
@@ -57,10 +58,8 @@ def _read(name: str, value: str | bool) -> Any:
         return value
     if value.lower() == "none":
         return None
-    if meta["unit"] == "text":
+    if meta["unit"] in ("text", "moment"):
         return value
-    if meta["unit"] == "Unix time in ms":
-        return read_moment(name, value)
     if meta["unit"] not in ("people", "seconds"):
         return value.lower()
     whole = meta["unit"] == "people"
@@ -84,13 +83,13 @@ def _whole(text: str) -> float | None:
     return None
 
 
-def shown(name: str, value: Any) -> str:
-    """Return a field's value with its unit."""
+def shown(name: str, value: Any, zone: str | None = None) -> str:
+    """Return a field's value with its unit; moments in the room's zone, else in the local one."""
     unit = _FIELDS[name].metadata["unit"]
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:
-        no_limit = unit != "text" and name not in ("every_s", "per_s", "opens_at_ms")
+        no_limit = unit != "text" and name not in ("every_s", "per_s", *MOMENTS)
         return "no limit" if no_limit else "not set"
     if unit == "text":
         line = value.replace("\n", " ")
@@ -98,8 +97,8 @@ def shown(name: str, value: Any) -> str:
     if unit == "seconds":
         long = f" ({span(value)})" if value >= 60 else ""
         return f"{plain(value)} s{long}"
-    if unit == "Unix time in ms":
-        return moment(value)
+    if unit == "moment":
+        return moment(to_ms(read(name, value, None)), zone)
     return number(value) if unit == "people" else str(value)
 
 
@@ -107,7 +106,8 @@ def described(policy: Policy) -> Table:
     """Return every field with its value and what it means."""
     lines = table("field", "value", "meaning", wrap=["meaning"], header=False)
     for name, spec in _FIELDS.items():
-        lines.add_row(name, shown(name, getattr(policy, name)), Text(spec.metadata["about"], "dim"))
+        value = shown(name, getattr(policy, name), policy.time_zone)
+        lines.add_row(name, value, Text(spec.metadata["about"], "dim"))
     return lines
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 from waitroom.errors import InvalidInput, InvalidPolicy
 
@@ -43,11 +44,12 @@ def span(seconds: float) -> str:
     return " ".join(part for part in parts[:2] if part)
 
 
-def moment(ms: int | None) -> str:
-    """Return a Unix time in ms in the local zone, with its offset."""
+def moment(ms: int | None, zone: str | None = None) -> str:
+    """Return a Unix time in ms in a zone, else in the local one, with its offset."""
     if ms is None:
         return NONE
-    return datetime.fromtimestamp(ms / 1000).astimezone().isoformat(" ", "seconds")
+    there = ZoneInfo(zone) if zone else None
+    return datetime.fromtimestamp(ms / 1000, UTC).astimezone(there).isoformat(" ", "seconds")
 
 
 def size(count: int) -> str:

@@ -1,23 +1,30 @@
-"""How a policy is stored: one hash field per field, as text; '' stands for no limit, no text."""
+"""How a policy is stored: one hash field per field, as text; '' stands for no limit, no text.
+
+A moment is stored as Unix time, with its unit in the name of the hash field.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from waitroom.errors import BrokenRoom, InvalidPolicy
-from waitroom.models import POLICY_FIELDS, Policy
+from waitroom.models import MOMENTS, POLICY_FIELDS, Policy
+from waitroom.moments import from_ms, to_ms
 
 _WORDS = {"mode", "before_open", "eta", "when_away"}
-_WHOLE = {"capacity", "batch", "max_entries", "queue_limit", "opens_at_ms", "max_defers"}
-_TEXTS = {"title", "message", "ready", "logo", "colour", "go_to"}
+_WHOLE = {"capacity", "batch", "max_entries", "queue_limit", "max_defers"}
+_TEXTS = {"time_zone", "title", "message", "ready", "logo", "colour", "go_to"}
+STORED = {name: f"{name}_ms" if name in MOMENTS else name for name in POLICY_FIELDS}
+"""The hash field of each field of a policy."""
 
 
 def write(policy: Policy) -> list[str]:
     """Return name, value, name, value, ... for a script's ARGV."""
     flat: list[str] = []
-    for name in POLICY_FIELDS:
-        flat += (name, _text(getattr(policy, name)))
+    for name, stored in STORED.items():
+        flat += (stored, _text(getattr(policy, name)))
     return flat
 
 
@@ -26,6 +33,8 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "1" if value else "0"
+    if isinstance(value, datetime):
+        return str(to_ms(value))
     return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
@@ -33,7 +42,9 @@ def read(raw: Mapping[bytes, bytes]) -> tuple[Policy, int]:
     """Return policy and version of a `config` hash; fields of a newer Waitroom are passed over."""
     try:
         texts = {name.decode(): value.decode() for name, value in raw.items()}
-        values = {name: _value(name, texts[name]) for name in POLICY_FIELDS if name in texts}
+        values = {
+            name: _value(name, texts[stored]) for name, stored in STORED.items() if stored in texts
+        }
         return Policy(**values), int(texts["version"])
     except (InvalidPolicy, KeyError, ValueError) as error:
         raise BrokenRoom(
@@ -51,4 +62,6 @@ def _value(name: str, text: str) -> Any:
         return None
     if name in _TEXTS:
         return text
+    if name in MOMENTS:
+        return from_ms(int(text))
     return int(text) if name in _WHOLE else float(text)

@@ -6,6 +6,7 @@ for the key below them.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import datetime as dt
 import math
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from waitroom.errors import InvalidInput, InvalidPolicy
-from waitroom.models import POLICY_FIELDS, Policy, preset
+from waitroom.models import MOMENTS, POLICY_FIELDS, Policy, preset
 from waitroom.rehearsal.distributions import Spread, fixed
 from waitroom.rehearsal.scenario import Arrivals, Behaviour, Change, Fault, Origin, Scenario
 
@@ -146,17 +147,22 @@ class _Reader:
 
     def _policy(self) -> Policy:
         fields = dict(self._table("room"))
-        base, opens = fields.pop("preset", None), fields.pop("opens", None)
-        _only(fields, POLICY_FIELDS, ("room",), ("preset", "opens"))
-        if opens is not None:
-            at_s = self._since_start(("room", "opens"), opens)
-            start = (_DAY + self._starts).timestamp()
-            fields["opens_at_ms"] = int((start + at_s) * 1000)
-        changes = {key: None if value == "none" else value for key, value in fields.items()}
+        base = fields.pop("preset", None)
+        _only(fields, POLICY_FIELDS, ("room",), ("preset",))
+        changes = self._values(("room",), fields)
         try:
             return (Policy() if base is None else preset(str(base))).change(**changes)
         except InvalidPolicy as error:
             raise _Wrong(("room", error.field), _why(error)) from None
+
+    def _values(self, path: Path_, fields: dict[str, Any]) -> dict[str, Any]:
+        """Return fields of a policy: "none" takes one away, moments are on the rehearsal's day."""
+        values = {key: None if value == "none" else value for key, value in fields.items()}
+        for name in MOMENTS:
+            if values.get(name) is not None:
+                since = dt.timedelta(seconds=self._since_start((*path, name), values[name]))
+                values[name] = _DAY + self._starts + since
+        return values
 
     def _arrivals(self, path: Path_, table: dict[str, Any]) -> Arrivals:
         kind = _word((*path, "kind"), table.get("kind"), tuple(_ARRIVALS))
@@ -231,7 +237,7 @@ class _Reader:
         admit = 0
         if "admit" in table:
             admit = int(_number((*path, "admit"), table["admit"], 1, 1_000_000, whole=True))
-        changes = {key: None if value == "none" else value for key, value in fields.items()}
+        changes = self._values(path, fields)
         try:
             self._policy().change(**changes)
         except InvalidPolicy as error:
@@ -278,6 +284,11 @@ class _Reader:
         return since if since >= 0 else since + 86_400  # after midnight
 
     def _clock(self, path: Path_, value: Any) -> dt.timedelta:
+        if isinstance(value, str) and len(value) > len("2030-03-18"):
+            with contextlib.suppress(ValueError):
+                value = dt.datetime.fromisoformat(value)
+        if isinstance(value, dt.datetime):  # a rehearsal has a day of its own
+            value = value.time()
         if isinstance(value, dt.time):
             return dt.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second)
         match = _CLOCK.fullmatch(value) if isinstance(value, str) else None

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Cli
 from waitroom.models import BeforeOpen, Mode, Policy
+from waitroom.moments import from_ms
 
 
 def test_list_in_order(cli: Cli, room: str) -> None:
@@ -88,7 +89,7 @@ def test_bad_lists(cli: Cli, room: str, words: str, message: str) -> None:
 def test_list_hides_a_draw(cli: Cli, room: str) -> None:
     """Before the opening of a draw tickets come by id, without a place, and not by age."""
     opens_at_ms = time.time_ns() // 10**6 + 3_600_000
-    policy = Policy(opens_at_ms=opens_at_ms, before_open=BeforeOpen.DRAW)
+    policy = Policy(opens_at=from_ms(opens_at_ms), before_open=BeforeOpen.DRAW)
     ids = sorted(view.id for view in cli.fill(room, policy, 5))
     page = cli.json("list", room, "--all")
     assert ids == [ticket["id"] for ticket in page["tickets"]]

@@ -12,6 +12,7 @@ import pytest
 from tests.cli.conftest import Cli
 from waitroom.engine import Engine, keys
 from waitroom.models import POLICY_FIELDS, PRESETS, Policy, preset
+from waitroom.moments import from_ms
 
 VALUES: dict[str, tuple[list[str], Any]] = {
     "mode": (["--mode", "paused"], "paused"),
@@ -30,11 +31,12 @@ VALUES: dict[str, tuple[list[str], Any]] = {
     "queue_limit": (["--queue-limit", "9"], 9),
     "ticket_ttl_s": (["--ticket-ttl-s", "2d"], 172_800),
     "idle_ttl_s": (["--idle-ttl-s", "500"], 500),
-    "opens_at_ms": (["--opens-at", "2030-03-01T20:00:00+09:00"], 1_898_593_200_000),
+    "opens_at": (["--opens-at", "2030-03-01T20:00"], "2030-03-01T11:00:00.000Z"),
     "before_open": (["--before-open", "DRAW"], "draw"),
     "max_defers": (["--max-defers", "3"], 3),
     "eta": (["--eta", "rate"], "rate"),
     "when_away": (["--when-away", "open"], "open"),
+    "time_zone": (["--time-zone", "Asia/Seoul"], "Asia/Seoul"),
     "title": (["--title", "Concert [bold]2030[/]"], "Concert [bold]2030[/]"),
     "message": (["--message", "One.\nTwo."], "One.\nTwo."),
     "ready": (["--ready", "A card"], "A card"),
@@ -93,10 +95,10 @@ def test_create_twice(cli: Cli, room: str) -> None:
         ("--per-s 60", "max_entries: must be set together with `per_s`"),
         ("--recover-s none", "recover_s: must be a number; 0 turns it off"),
         ("--mode shut", "mode: 'shut' is not one of open, paused, closed, bypass, manual"),
-        ("--opens-at tomorrow", "opens_at_ms: 'tomorrow' is not a time; write it as 2030-"),
+        ("--opens-at tomorrow", "opens_at: 'tomorrow' is not a time; write it as 2030-"),
         ("--opens-at 2030-03-01T20:00", "has no zone; write it as 2030-03-01T20:00:00+09:00"),
-        ("--opens-at 1898593200", "opens_at_ms: 1898593200 is too small for ms; multiply it"),
-        ("--before-open draw", "before_open: draw needs `opens_at_ms`"),
+        ("--time-zone Seoul", "time_zone: 'Seoul' is not known; use one like Asia/Seoul"),
+        ("--before-open draw", "before_open: draw needs `opens_at`"),
         ("--when-away ajar", "when_away: 'ajar' is not one of closed, open"),
         ("--title=", "title: is empty; use none to have no such text"),
         ("--colour red", "colour: 'red' is not a colour; write #rrggbb"),
@@ -176,12 +178,13 @@ def test_bad_changes(cli: Cli, room: str, words: str, code: int, message: str) -
 
 
 def test_show(cli: Cli, room: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Policy with units, numbers beside their limits, times in the local zone."""
+    """Policy with units, numbers beside their limits, times in the zone of the room or here."""
     monkeypatch.setitem(os.environ, "TZ", "Asia/Seoul")
     time.tzset()
     try:
-        cli.fill(room, preset("slots", opens_at_ms=1_700_000_000_000), 53, enter=2)
+        cli.fill(room, preset("slots", opens_at=from_ms(1_700_000_000_000)), 53, enter=2)
         lines = [" ".join(line.split()) for line in cli.text("room", "show", room).splitlines()]
+        change = cli.text("room", "set", room, "--time-zone", "UTC", "--opens-at", "2030-01-01T00")
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -190,7 +193,8 @@ def test_show(cli: Cli, room: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[2].startswith("waiting 3 longest wait ")
     assert ["called 48", "inside 2 of 50 with those called"] == lines[3:5]
     assert "session_s 600 s (10 min) length of a session inside" in lines
-    assert "opens_at_ms 2023-11-15 07:13:20+09:00 when the room opens" in lines
+    assert "opens_at 2023-11-15 07:13:20+09:00 when the room opens" in lines
+    assert "2023-11-14 22:13:20+00:00  →  2030-01-01 00:00:00+00:00" in change
 
 
 def test_show_as_json(cli: Cli, room: str) -> None:

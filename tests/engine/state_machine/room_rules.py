@@ -13,6 +13,7 @@ from tests.engine.state_machine.model import Model
 from tests.engine.state_machine.strategies import CHANGES, OPENINGS, either
 from waitroom.engine import Engine
 from waitroom.models import Policy
+from waitroom.moments import from_ms
 
 
 class RoomRules(Driver):
@@ -53,13 +54,13 @@ class RoomRules(Driver):
     def opening(self, who: int, opening: dict[str, Any]) -> None:
         """Set when the room opens, and what happens until then."""
         at = self.clock.now_ms + round(opening["in_s"] * 1000)
-        changes = {"opens_at_ms": at, "before_open": opening["before_open"]}
+        changes = {"opens_at": from_ms(at), "before_open": opening["before_open"]}
         self.change_policy(who, changes)
 
     @rule(who=st.integers(0, 1))
     def open_now(self, who: int) -> None:
         """Forget about an opening time, and be open."""
-        self.change_policy(who, {"opens_at_ms": None, "before_open": "wait", "mode": "open"})
+        self.change_policy(who, {"opens_at": None, "before_open": "wait", "mode": "open"})
 
     def change_policy(self, who: int, changes: dict[str, Any]) -> None:
         """Change some fields and tell the model."""

@@ -21,6 +21,7 @@ from tests.support.servers import Server as Backend
 from tests.support.serving import Serving, serving
 from waitroom.engine import COUNTERS
 from waitroom.models import preset
+from waitroom.moments import from_ms
 from waitroom.server.counters.shared import WRITE_EVERY_S, SharedCounters, Sum
 from waitroom.server.counters.worker import ITEMS, LATENCY_S, MOST_LABELS, Counters
 from waitroom.server.metrics import families
@@ -134,7 +135,7 @@ async def test_both_formats_are_well_formed(valkey: Backend, clock: Clock, tmp_p
     """The text format and OpenMetrics parse, and hold every metric of the table."""
     room = f"t-{secrets.token_hex(6)}"
     async with open_engine(valkey.url, clock) as engine:
-        policy = preset("batch", capacity=9, opens_at_ms=1_900_000_000_000)
+        policy = preset("batch", capacity=9, opens_at=from_ms(1_900_000_000_000))
         await engine.create(room, policy)
         stats = await engine.stats(room)
     counters = Counters()

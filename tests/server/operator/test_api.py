@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.servers import wait_for
 from waitroom.models import POLICY_FIELDS
+from waitroom.server.http.answers import moment
 
 
 def join(http: httpx.Client, room: str, people: int) -> list[dict[str, Any]]:
@@ -342,7 +343,7 @@ def test_nobody_reads_a_draw(
     http: httpx.Client, operator: httpx.Client, page: httpx.Client, room: str
 ) -> None:
     """Before the opening no list tells who drew which place, and nobody is removed by an age."""
-    draw = {"opens_at_ms": (time.time_ns() // 10**6) + 3_600_000, "before_open": "draw"}
+    draw = {"opens_at": moment((time.time_ns() // 10**6) + 3_600_000), "before_open": "draw"}
     operator.patch(at(room), json={"policy": draw}).raise_for_status()
     views = join(http, room, 8)
     shown = operator.get(at(room, "/tickets")).json()

@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.clients import Reply, ask, request
 from tests.support.serving import Serving
+from waitroom.server.http.answers import moment
 
 BROWSER = {"Origin": "http://waitroom.test"}
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -169,7 +170,7 @@ def test_a_room_may_refuse(call: Call, new_room: NewRoom) -> None:
     closed = call("POST", f"{new_room(mode='closed')}/tickets")
     assert (403, "room_closed") == (closed.status, closed.code)
     later = int(time.time() * 1000) + 3_600_000
-    early = call("POST", f"{new_room(opens_at_ms=later, before_open='refuse')}/tickets")
+    early = call("POST", f"{new_room(opens_at=moment(later), before_open='refuse')}/tickets")
     assert (403, "room_not_open") == (early.status, early.code)
     room = new_room(mode="paused", queue_limit=1)
     assert 201 == call("POST", f"{room}/tickets").status

@@ -263,7 +263,7 @@ def refusals(call: Caller) -> None:
     call.make(mode="paused", queue_limit=1)
     call.ticket()
     call.send("POST", "tickets")
-    call.make(opens_at_ms=4_000_000_000_000, before_open="refuse")
+    call.make(opens_at="2090-01-01T00:00:00Z", before_open="refuse")
     call.send("POST", "tickets")
     for key in ("short", "x" * 129, b"\xe9" * 20, "x" * 16):
         call.make()

@@ -92,16 +92,17 @@ def _plan(steps: list[Step]) -> Table:
     """Return the difference: + create, ~ change, = unchanged."""
     lines = table("sign", "room", "field", "old", "", "new", header=False)
     for step in steps:
+        zone = step.policy.time_zone
         if step.current is None:
             fields = policy.compared(Policy(), step.policy)
             lines.add_row("+", step.room, *([] if fields else ["with the defaults"]))
             for name, (_, new) in fields.items():
-                lines.add_row("", "", name, "", "", policy.shown(name, new))
+                lines.add_row("", "", name, "", "", policy.shown(name, new, zone))
         elif step.changed:
             lines.add_row("~", step.room)
             for name, (old, new) in step.changed.items():
-                shown = policy.shown(name, old), "→", policy.shown(name, new)
-                lines.add_row("", "", name, *shown)
+                before, after = (policy.shown(name, value, zone) for value in (old, new))
+                lines.add_row("", "", name, before, "→", after)
         else:
             lines.add_row("=", step.room, "unchanged")
     return lines

@@ -77,8 +77,10 @@ async def set_(cli: Session, name: RoomName, if_version: IfVersion = None, **giv
         change, _ = await rooms.change(engine, cli.trail(engine), name, asked, if_version)
     version, differ = change.new.version, change.fields
     lines = table("field", "old", "", "new", header=False)
-    for field, (before, after) in differ.items():
-        lines.add_row(field, policy.shown(field, before), "→", policy.shown(field, after))
+    zone = change.new.policy.time_zone
+    for field, values in differ.items():
+        before, after = (policy.shown(field, value, zone) for value in values)
+        lines.add_row(field, before, "→", after)
     cli.out.show(
         {
             "name": name,

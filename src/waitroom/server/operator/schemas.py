@@ -41,7 +41,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-_TYPES = {"people": int, "seconds": float, "Unix time in ms": int, "yes or no": bool}
+_TYPES = {"people": int, "seconds": float, "yes or no": bool}
 _ENUMS: dict[str, type[StrEnum]] = {
     "mode": Mode,
     "before_open": BeforeOpen,
@@ -75,6 +75,8 @@ def _allowed(spec: dataclasses.Field[Any]) -> dict[str, Any]:
         return {"enum": [str(word) for word in _ENUMS[spec.name]]}
     if spec.metadata["unit"] == "yes or no":
         return {}
+    if spec.metadata["unit"] == "moment":
+        return {"format": "date-time"}
     low, high = spec.metadata["low"], spec.metadata["high"]
     if spec.metadata["unit"] == "text":
         return {"minLength": low, "maxLength": high}

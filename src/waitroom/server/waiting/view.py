@@ -1,7 +1,7 @@
 """The waiting page as a pure function: facts in, HTML out. What it shows is called its face.
 
 Clock times come from the script, because only the browser knows its time zone; without it the page
-shows spans ("8–11 minutes") and the opening time in UTC.
+shows spans ("8–11 minutes") and the opening time in the room's zone.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy, Reason
@@ -244,11 +244,11 @@ class PageView:
 
     @property
     def opens_at(self) -> str:
-        """The moment itself, in UTC."""
-        if self.policy is None or self.policy.opens_at_ms is None:
+        """The moment itself, in the room's zone or in UTC."""
+        if self.policy is None or self.policy.opens_at is None:
             return ""
-        moment = datetime.fromtimestamp(self.policy.opens_at_ms / 1000, UTC)
-        return self.text("soon_time", time=f"{moment:%Y-%m-%d %H:%M} UTC")
+        moment = self.policy.opens_at.astimezone(ZoneInfo(self.policy.time_zone or "UTC"))
+        return self.text("soon_time", time=f"{moment:%Y-%m-%d %H:%M %Z}")
 
     @property
     def enter_in(self) -> str:
