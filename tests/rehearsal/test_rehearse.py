@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -67,9 +68,16 @@ async def test_seconds_out_of_a_csv(tmp_path: Path) -> None:
 async def test_the_report_says_it_all() -> None:
     """The report has the verdicts and the plots, and asks nobody for anything."""
     scenario = dataclasses.replace(scene(PACED), title="<script>alert(1)</script>")
-    page = render(await rehearse(scenario))
+    outcome = await rehearse(scenario)
+    page = render(outcome)
     assert "every promise was kept" in page
     assert 4 <= page.count("<svg")
     assert "<script" not in page
     assert "http://" not in page
     assert "https://" not in page
+    assert "`" not in page
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids)) > 0
+    assert "of its size" not in page
+    half = dataclasses.replace(outcome, scenario=scenario.scaled(round(scenario.expected / 2)))
+    assert "Played at 50 % of its size" in render(half)

@@ -16,8 +16,8 @@ from waitroom.charts import Pixel, Scale, path, round_marks
 from waitroom.rehearsal.accuracy import Told
 from waitroom.rehearsal.outcome import Moment
 
-WIDTH, HEIGHT = 720, 260
-LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 34
+WIDTH, HEIGHT = 720, 330
+LEFT, RIGHT, TOP, BOTTOM = 76, 44, 38, 44  # room for labels at the size that phones need, too
 MOST_POINTS = 360
 _GROUPS = 60
 
@@ -44,51 +44,112 @@ class Mark:
 
     kind: str
     style: str
+    label: str
     points: Points
     other: Points = ()
 
 
-def counts(timeline: Sequence[Moment], starts_ms: int) -> str:
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot with its legend; `name` is what the ids of its title and description begin with."""
+
+    name: str
+    title: str
+    about: str
+    unit: str
+    x: Axis
+    y: Axis
+    marks: Sequence[Mark]
+
+    @property
+    def svg(self) -> str:
+        """The plot as SVG, with a title and a description for those who cannot see it."""
+        right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+        across, down = self.x.scale(LEFT, right), self.y.scale(bottom, TOP)
+
+        def pixels(points: Points) -> list[Pixel]:
+            return [(across.at(value), down.at(other)) for value, other in points]
+
+        parts = [self._head(), f'<text x="{LEFT}" y="{TOP - 14}">{escape(self.unit)}</text>']
+        for value in self.y.marks:
+            up = down.at(value)
+            parts.append(f'<path class="grid" d="M{LEFT} {up:.1f}H{right}"/>')
+            parts.append(_text(LEFT - 8, up + 5, "end", self.y.write(value)))
+        for value in self.x.marks:
+            over = across.at(value)
+            parts.append(f'<path class="grid" d="M{over:.1f} {TOP}V{bottom}"/>')
+            parts.append(_text(over, HEIGHT - 12, "middle", self.x.write(value)))
+        parts += [_drawn(mark, pixels) for mark in self.marks]
+        return "".join([*parts, "</svg>"])
+
+    def _head(self) -> str:
+        peaks = [
+            f"{mark.label}: at most {self.y.write(max(y for _, y in mark.points))}"
+            for mark in self.marks
+            if mark.kind == "line"
+        ]
+        about = " ".join([self.about, "; ".join(peaks)]).strip()
+        return (
+            f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+            f'aria-labelledby="{self.name}-title" aria-describedby="{self.name}-about">'
+            f'<title id="{self.name}-title">{escape(self.title)}</title>'
+            f'<desc id="{self.name}-about">{escape(about)}</desc>'
+        )
+
+
+def counts(timeline: Sequence[Moment], starts_ms: int) -> Plot | None:
     """Draw who waits, is called and is inside, against the limits."""
     moments = _thinned(timeline)
     names = ("waiting", "inside", "called")
-    lines = [Mark("line", name, [(m.at_ms, getattr(m, name)) for m in moments]) for name in names]
-    return _plot([*_limits(moments), *lines], starts_ms, _number)
+    lines = [
+        Mark("line", name, name, [(m.at_ms, getattr(m, name)) for m in moments]) for name in names
+    ]
+    about = "Everybody in the room over time."
+    return _over_time("counts", "Waiting", about, "people", [*_limits(moments), *lines], starts_ms)
 
 
-def served(timeline: Sequence[Moment], starts_ms: int) -> str:
+def served(timeline: Sequence[Moment], starts_ms: int) -> Plot | None:
     """Draw called and inside alone: next to a long line they would look flat."""
     moments = _thinned(timeline)
     both = [(moment.at_ms, moment.called + moment.inside) for moment in moments]
     inside = [(moment.at_ms, moment.inside) for moment in moments]
-    lines = (Mark("line", "called", both), Mark("line", "inside", inside))
-    return _plot([*_limits(moments), *lines], starts_ms, _number)
+    lines = (
+        Mark("line", "called", "called + inside", both),
+        Mark("line", "inside", "inside", inside),
+    )
+    limits = _limits(moments)
+    about = "Dashed: what the room and the site allow." if limits else ""
+    title = "Called and inside, against the limits" if limits else "Called and inside"
+    return _over_time("served", title, about, "people", [*limits, *lines], starts_ms)
 
 
-def no_shows(timeline: Sequence[Moment], starts_ms: int) -> str:
+def no_shows(timeline: Sequence[Moment], starts_ms: int) -> Plot | None:
     """Draw how many were called and did not come."""
     points = [(moment.at_ms, moment.no_shows) for moment in _thinned(timeline)]
-    return _plot([Mark("line", "no-shows", points)], starts_ms, _number)
+    line = Mark("line", "no-shows", "no-shows so far", points)
+    return _over_time("no-shows", "Called, and did not come", "", "people", [line], starts_ms)
 
 
-def waits(joined_ms: array[int], called_ms: array[int], starts_ms: int) -> str:
+def waits(joined_ms: array[int], called_ms: array[int], starts_ms: int) -> Plot | None:
     """Draw the wait by the time of arrival: the median, and the band of eight in ten."""
     known = [
         (joined, (called - joined) / 60_000)
         for joined, called in zip(joined_ms, called_ms, strict=True)
         if called
     ]
-    if not known:
-        return ""
-    groups = _grouped(known)
+    groups = _grouped(known) if known else []
     middle = [(at, _part(values, 0.5)) for at, values in groups]
     low = [(at, _part(values, 0.1)) for at, values in groups]
     high = [(at, _part(values, 0.9)) for at, values in groups]
-    marks = [Mark("band", "wait", low, high), Mark("line", "waiting", middle)]
-    return _plot(marks, starts_ms, _minutes)
+    marks = [
+        Mark("band", "wait", "eight of ten", low, high),
+        Mark("line", "waiting", "median", middle),
+    ]
+    about = "How long those waited who came at that time."
+    return _over_time("waits", "Wait by time of arrival", about, "minutes", marks, starts_ms)
 
 
-def estimates(answers: Sequence[Told], called_ms: Sequence[int]) -> str:
+def estimates(eta: str, answers: Sequence[Told], called_ms: Sequence[int]) -> Plot | None:
     """Draw the estimate that was shown against the real wait."""
     pairs = [
         ((called_ms[estimate.person] - estimate.at_ms) / 60_000, estimate.likely / 60)
@@ -96,55 +157,43 @@ def estimates(answers: Sequence[Told], called_ms: Sequence[int]) -> str:
         if called_ms[estimate.person] > estimate.at_ms
     ]
     if not pairs:
-        return ""
+        return None
     some = pairs[:: max(1, len(pairs) // 1_500)]
-    most = max(max(pair) for pair in some) * 1.02 or 1.0
-    axis = _axis(most, _minutes)
+    y = _axis(max(max(pair) for pair in some) * 1.02 or 1.0)
+    x = Axis(y.low, y.high, y.marks, _minutes)
     marks = [
-        Mark("limit", "capacity", [(0, 0), (axis.high, axis.high)]),
-        Mark("dots", "told", some),
+        Mark("limit", "exact", "estimate = wait", [(0, 0), (y.high, y.high)]),
+        Mark("dots", "told", "one estimate", some),
     ]
-    return _svg(marks, axis, axis)
+    about = "Across: how long it still took. Up: what people were told."
+    title = f"Estimate ({eta}) against the wait that came true"
+    return Plot("estimates", title, about, "minutes", x, y, marks)
 
 
 def _limits(moments: Sequence[Moment]) -> list[Mark]:
     """Return the limits, where there are any."""
-    return [
-        Mark("limit", name, [(m.at_ms, getattr(m, name)) for m in moments if getattr(m, name)])
-        for name in ("capacity", "takes")
+    limits = [
+        Mark(
+            "limit", name, label, [(m.at_ms, getattr(m, name)) for m in moments if getattr(m, name)]
+        )
+        for name, label in (("takes", "what the site takes"), ("capacity", "capacity of the room"))
     ]
+    return [limit for limit in limits if limit.points]
 
 
-def _plot(marks: Sequence[Mark], starts_ms: int, write: Callable[[float], str]) -> str:
+def _over_time(
+    name: str, title: str, about: str, unit: str, marks: Sequence[Mark], starts_ms: int
+) -> Plot | None:
     moments = [x for mark in marks for x, _ in mark.points]
     values = [y for mark in marks for _, y in (*mark.points, *mark.other)]
     if not moments or max(moments) <= min(moments):
-        return ""
-    return _svg(
-        marks, _clock(min(min(moments), starts_ms), max(moments)), _axis(max(values), write)
-    )
+        return None
+    clock = _clock(min(min(moments), starts_ms), max(moments))
+    return Plot(name, title, about, unit, clock, _axis(max(values)), marks)
 
 
-def _svg(marks: Sequence[Mark], x: Axis, y: Axis) -> str:
-    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-    across, down = x.scale(LEFT, right), y.scale(bottom, TOP)
-
-    def pixels(points: Points) -> list[Pixel]:
-        return [(across.at(value), down.at(other)) for value, other in points]
-
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">']
-    for value in y.marks:
-        up = down.at(value)
-        parts.append(f'<path class="grid" d="M{LEFT} {up:.1f}H{right}"/>')
-        text = escape(y.write(value))
-        parts.append(f'<text x="{LEFT - 6}" y="{up + 4:.1f}" text-anchor="end">{text}</text>')
-    for value in x.marks:
-        over = across.at(value)
-        parts.append(f'<path class="grid" d="M{over:.1f} {TOP}V{bottom}"/>')
-        text = escape(x.write(value))
-        parts.append(f'<text x="{over:.1f}" y="{HEIGHT - 12}" text-anchor="middle">{text}</text>')
-    parts += [_drawn(mark, pixels) for mark in marks if mark.points]
-    return "".join([*parts, "</svg>"])
+def _text(x: float, y: float, anchor: str, text: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def _drawn(mark: Mark, pixels: Callable[[Points], list[Pixel]]) -> str:
@@ -155,10 +204,10 @@ def _drawn(mark: Mark, pixels: Callable[[Points], list[Pixel]]) -> str:
     return f'<path class="{mark.kind} {mark.style}" d="{path(outline)}"/>'
 
 
-def _axis(high: float, write: Callable[[float], str]) -> Axis:
+def _axis(high: float) -> Axis:
     """Return an axis from zero with round marks."""
     marks = round_marks(0, high)
-    return Axis(0, marks[-1], marks, write)
+    return Axis(0, marks[-1], marks, _number)
 
 
 def _clock(low: float, high: float) -> Axis:
@@ -192,11 +241,15 @@ def _part(values: Sequence[float], part: float) -> float:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:g}"
+    """Return a number that fits beside an axis: 9,500, 20k, 1.5M."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if value >= size and value >= 10_000:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _minutes(value: float) -> str:
-    return f"{value:g} min"
+    return f"{_number(value)} min"
 
 
 def _time(at_ms: float) -> str:

@@ -143,6 +143,7 @@ class Scenario:
     faults: tuple[Fault, ...] = ()
     origin: tuple[Origin, ...] = ()
     host_every_s: float | None = None
+    scale: float = 1.0  # of the scenario as it was written
 
     @property
     def expected(self) -> float:
@@ -170,6 +171,7 @@ class Scenario:
                 for change in self.changes
             ),
             origin=tuple(Origin(step.at_s, _times(step.takes, factor)) for step in self.origin),
+            scale=self.scale * factor,
         )
 
 
