@@ -96,6 +96,7 @@ SETTINGS = (
     _serve("audit_days", int, 365, "how long entries of the audit log are kept", 1, 36_500),
     _serve("log_json", bool, None, "log as JSON lines; none = unless at a terminal"),
     _serve("desk", bool, False, "serve the restaurant desk too: /desk and /v1/stores"),
+    _serve("locales", Path, None, "folder of the waiting page's texts in more languages"),
     _serve("lane", bool, True, "answer the crowd before the framework does"),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -138,6 +139,7 @@ class Settings:
     audit_days: int = 365
     log_json: bool | None = None
     desk: bool = False
+    locales: Path | None = None
     lane: bool = True
 
     def shown(self) -> dict[str, str | None]:

@@ -40,7 +40,7 @@ async def test_a_visitor_waits_is_called_and_enters(stage: Stage, open_page: Ope
     await expect(page.locator("[data-x=ahead]")).to_have_text("5")
     assert "You are in line" == await heading(page)
     await stage.join(room, 12)
-    await expect(page.locator("[data-x=behind]")).to_have_text("12 behind you")
+    await expect(page.locator("[data-x=behind]")).to_have_text("12 people behind you")
     await expect(page.locator("[data-x=place]")).to_have_text("You are number 6 of 18 waiting")
     await picture(page, "waiting")
     await stage.admit(room, 3)
@@ -123,6 +123,7 @@ async def test_in_korean_on_a_phone(stage: Stage, open_page: Open) -> None:
     width = await page.evaluate("document.documentElement.scrollWidth")
     assert 390 == width
     await picture(page, "waiting-ko")
+    await page.locator("footer summary").click()
     await page.get_by_role("link", name="English").click()
     await expect(page.get_by_text("People ahead of you")).to_be_visible()
     await page.goto(stage.page_of(room))
@@ -186,7 +187,9 @@ async def test_the_number_never_rises(stage: Stage, open_page: Open) -> None:
     await page.route("**/tickets/me", higher)
     await page.route("**/tickets/me/events", lambda route: route.abort())
     await page.reload()
-    await expect(page.locator("[data-x=behind]")).to_have_text("995 behind you", timeout=20_000)
+    await expect(page.locator("[data-x=behind]")).to_have_text(
+        "995 people behind you", timeout=20_000
+    )
     assert asked
     assert "4" == await text(page, "ahead")
     await page.reload()

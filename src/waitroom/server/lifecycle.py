@@ -20,6 +20,7 @@ from waitroom.server.http.event_stream import OpenStreams
 from waitroom.server.http.proxies import TrustedProxies
 from waitroom.server.http.rate_limits import Buckets
 from waitroom.server.http.under_way import UnderWay
+from waitroom.server.pages.locales import load_locales
 from waitroom.server.rooms.backend_health import BackendHealth
 from waitroom.server.rooms.board import Boards
 from waitroom.server.rooms.late_answers import LateAnswers
@@ -47,6 +48,7 @@ DESK_NEEDS = ("sqlalchemy", "aiosqlite", "alembic", "httpx", "segno")
 async def open_server(settings: Settings) -> AsyncIterator[Server]:
     """Connect, and keep the rooms moving until the end."""
     ring = load_secret(settings)
+    load_locales(settings.locales)  # here rather than at the first page: a wrong file is refused
     engine = await Engine.connect(
         settings.redis_url,
         settings.data_dir,

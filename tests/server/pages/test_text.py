@@ -1,14 +1,13 @@
-"""The words of all pages, and which language somebody gets."""
+"""The words of operators' and hosts' pages, and how texts are filled in."""
 
 from __future__ import annotations
 
-import string
-
 import pytest
 
-from waitroom.server.pages.text import LANGUAGES, language, load_text
+from waitroom.server.pages.locale_file import wanted_placeholders
+from waitroom.server.pages.text import LANGUAGES, Text, load_text
 
-FACES = ("waiting", "operator", "desk")
+FACES = ("operator", "desk")
 
 
 @pytest.mark.parametrize("face", FACES)
@@ -27,30 +26,16 @@ def test_every_key_is_in_every_language(face: str) -> None:
     # Korean has no plural, so the "one" of the desk may or may not say the number.
     optional = {"n"} if face == "desk" else set[str]()
     for key, words in english.items():
-        assert fields(words) | optional == fields(korean[key]) | optional, key
+        both = wanted_placeholders(words) | optional, wanted_placeholders(korean[key]) | optional
+        assert both[0] == both[1], key
 
 
-def fields(text: str) -> set[str]:
-    """Return what is filled into a sentence."""
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
-
-
-@pytest.mark.parametrize(
-    ("chosen", "kept", "accept", "expected"),
-    [
-        (None, None, None, "en"),
-        (None, None, "ko-KR,ko;q=0.9,en-US;q=0.8", "ko"),
-        (None, None, "fr, en;q=0.3, ko;q=0.4", "ko"),
-        (None, None, "ko;q=0, en;q=0.1", "en"),
-        (None, None, "*", "en"),
-        (None, None, "ko;q=x,,;;=\x00" + "," * 5_000, "en"),
-        (None, "ko", "en", "ko"),
-        ("en", "ko", "ko", "en"),
-        ("xx", "../../etc", "ko", "ko"),
-    ],
-)
-def test_the_language(
-    chosen: str | None, kept: str | None, accept: str | None, expected: str
-) -> None:
-    """A click counts more than an earlier click, and that more than what the browser asks for."""
-    assert expected == language(chosen, kept, accept)
+def test_plurals_and_numbers_are_those_of_the_language() -> None:
+    """CLDR tells which form a number takes and how it is written."""
+    forms = {"one": "a file", "few": "{n} few", "many": "{n} many", "other": "{n} other"}
+    polish = Text("pl", {"files": forms})
+    said = [polish("files", n=n) for n in (1, 2, 5, 22)]
+    assert ["a file", "2 few", "5 many", "22 few"] == said
+    assert ["12.345", "12,345"] == [Text(tag, {}).number(12_345) for tag in ("de", "zh-Hant")]
+    # A text that fell back to English has only the forms of English.
+    assert "5 files" == Text("pl", {"files": {"one": "a file", "other": "{n} files"}})("files", n=5)

@@ -12,6 +12,7 @@ import pytest
 from waitroom.estimate.methods import Wait
 from waitroom.models import Mode, Policy, Reason
 from waitroom.server.http import statics
+from waitroom.server.pages.locales import load_locales
 from waitroom.server.waiting import view as page_view
 from waitroom.server.waiting.view import Face, PageView, client_keys, render
 from waitroom.server.waiting.words import clock, span, wait_words, words_of
@@ -164,7 +165,10 @@ def test_headers(http: httpx.Client, room: str) -> None:
 
 
 def test_the_language_is_kept(http: httpx.Client, room: str) -> None:
-    """A click on the other language holds for the next visits."""
+    """A click on another language holds for the next visits."""
+    page = http.get(f"/rooms/{room}").text
+    for tag, text in load_locales(None).items():
+        assert f'<a href="?lang={tag}" lang="{tag}" hreflang="{tag}">{text.name}</a>' in page
     assert "대기 순서 받기" == heading(http.get(f"/rooms/{room}?lang=ko"))
     assert "대기 순서 받기" == heading(http.get(f"/rooms/{room}"))
     assert "Take your place" == heading(http.get(f"/rooms/{room}?lang=en"))

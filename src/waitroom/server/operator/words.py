@@ -74,13 +74,13 @@ def admission_pace(text: Text, policy: Policy) -> str:
 
 def field(text: Text, name: str) -> str:
     """Say the name of a field; those without a word of their own are named as in the policy."""
-    return text.words.get(f"field_{name}", name)
+    return text.known(f"field_{name}", name)
 
 
 def origin(text: Text, entry: Entry) -> str:
     """Say in what role and from where somebody acted."""
-    role = text.words.get(f"role_{entry.role}", entry.role)
-    way = text.words.get(f"way_{entry.way}", entry.way)
+    role = text.known(f"role_{entry.role}", entry.role)
+    way = text.known(f"way_{entry.way}", entry.way)
     # Whoever has a shell or the configuration may do everything; a role would say nothing.
     own = way if entry.way in ("cli", "config") else " · ".join(filter(None, (role, way)))
     return " · ".join(filter(None, (own, entry.address)))
@@ -114,7 +114,7 @@ def told(text: Text, entry: Entry) -> list[str]:
         return [entry.action]
     values: dict[str, Any] = {name: detail.get(name) or 0 for name in _COUNTS}
     values |= {name: detail.get(name) or "" for name in _WORDS}
-    values["state"] = text.words.get(detail.get("state", ""), "")
+    values["state"] = text.known(detail.get("state", ""), "")
     values["fields"] = ", ".join(detail.get("changed") or detail.get("names") or ())
     part = f" ({detail['part']}/{detail['parts']})" if "parts" in detail else ""
     return [text(key, **values) + part]

@@ -12,8 +12,9 @@ from waitroom.server.context import Server
 from waitroom.server.http.auth import is_https
 from waitroom.server.http.statics import url_of
 from waitroom.server.pages.headers import page_headers
+from waitroom.server.pages.languages import choose
 from waitroom.server.pages.templates import render
-from waitroom.server.pages.text import language, load_text
+from waitroom.server.pages.text import LANGUAGES, load_text
 
 LANGUAGE_COOKIE = "waitroom-lang"
 LANGUAGE_LIFE_S = 365 * 86_400
@@ -32,7 +33,7 @@ class LocalPage:
         self.server = server
         self.request = request
         chosen, kept = request.query_params.get("lang"), request.cookies.get(self.language_cookie)
-        self.lang = language(chosen, kept, request.headers.get("accept-language"))
+        self.lang = choose(LANGUAGES, chosen, kept, request.headers.get("accept-language"))
         self.text = load_text(self.face, self.lang)
 
     @property

@@ -1,4 +1,4 @@
-"""The texts of the pages in each language: the locale files, and the choice of a language."""
+"""The texts of a page in one language: values, numbers and plurals filled in as CLDR has it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
+
+from babel import Locale
+from babel.numbers import format_decimal
 
 LANGUAGES = ("en", "ko")
-"""The first is the default for browsers that ask for none of them."""
+"""What operators and hosts can read; the waiting page has more, see `locales.py`."""
 
-_LOCALES = Path(__file__).parents[1] / "locales"
-_TAG = re.compile(r"\s*([A-Za-z]{1,8}|\*)(?:-[A-Za-z0-9-]{1,40})?\s*(?:;\s*q=([0-9.]{1,5}))?\s*")
-_MOST_TAGS = 20
+FOLDER = Path(__file__).parents[1] / "locales"
+PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
+Words = Mapping[str, str | dict[str, str]]
+"""By key a text, or one for each plural category of the number `n`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,42 +28,45 @@ class Text:
     """One language: `text("place", n=4)`."""
 
     lang: str
-    words: Mapping[str, str]
+    words: Words
+    name: str = ""
+    """What the language calls itself."""
 
-    def __call__(self, key: str, **values: object) -> str:
+    reviewed: bool = True
+    rtl: bool = False
+
+    def __call__(self, key: str, **values: Any) -> str:
         """Return a sentence with its values filled in; whole numbers get their separators."""
-        shown = {name: f"{v:,}" if isinstance(v, int) else v for name, v in values.items()}
-        return self.words[key].format_map(shown)
+        words = self.words[key]
+        if not isinstance(words, str):
+            words = words.get(cldr(self.lang).plural_form(values["n"])) or words["other"]
+        return PLACEHOLDER.sub(lambda match: self._shown(values[match[1]]), words)
+
+    def known(self, key: str, otherwise: str) -> str:
+        """Return a text without values, or something else where there is none."""
+        return self(key) if key in self.words else otherwise
+
+    def number(self, number: int) -> str:
+        """Return a number as the language writes it."""
+        return format_decimal(number, locale=cldr(self.lang))
+
+    def _shown(self, value: object) -> str:
+        return self.number(value) if isinstance(value, int) else str(value)
 
     @property
     def other(self) -> str:
-        """The other language, to switch to."""
+        """The other language of operators and hosts, to switch to."""
         return next(lang for lang in LANGUAGES if lang != self.lang)
 
 
 @cache
 def load_text(face: str, lang: str) -> Text:
-    """Return the texts of a face (`waiting`, `operator`, `desk`) in one of our languages."""
-    words: dict[str, str] = json.loads((_LOCALES / face / f"{lang}.json").read_text("utf-8"))
+    """Return the texts of a face (`operator`, `desk`) in one of its languages."""
+    words: Words = json.loads((FOLDER / face / f"{lang}.json").read_text("utf-8"))
     return Text(lang, MappingProxyType(words))
 
 
-def language(chosen: str | None, kept: str | None, accept: str | None) -> str:
-    """Pick a language: what was clicked, what was clicked before, what the browser asks for."""
-    for word in (chosen, kept):
-        if word in LANGUAGES:
-            return word
-    best, best_q = LANGUAGES[0], 0.0
-    for tag in (accept or "").split(",", _MOST_TAGS)[:_MOST_TAGS]:
-        if match := _TAG.fullmatch(tag):
-            name, q = match[1].lower(), _quality(match[2])
-            if name in LANGUAGES and q > best_q:
-                best, best_q = name, q
-    return best
-
-
-def _quality(text: str | None) -> float:
-    try:
-        return float(text) if text else 1.0
-    except ValueError:
-        return 0.0
+@cache
+def cldr(tag: str) -> Locale:
+    """Return what CLDR knows of a language; `ValueError` or `UnknownLocaleError` if nothing."""
+    return Locale.parse(tag, sep="-")

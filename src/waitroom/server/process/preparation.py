@@ -34,6 +34,10 @@ def check(settings: Settings) -> None:
         from waitroom.server.lifecycle import check_desk
 
         check_desk()
+    if settings.locales is not None:
+        from waitroom.server.pages.locales import load_locales
+
+        load_locales(settings.locales)
     public = urlsplit(settings.public_url or "http://unset")
     if public.scheme not in ("http", "https") or not public.netloc:
         raise InvalidInput("public_url", "must be like https://wait.example")

@@ -18,6 +18,7 @@ from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
 from waitroom.server.context import Server
 from waitroom.server.http.request import VisitorRequest, cookie
+from waitroom.server.pages.locales import load_locales
 from waitroom.server.pages.text import Text
 from waitroom.server.rooms import ticket_json
 from waitroom.server.rooms.board import Board
@@ -78,6 +79,7 @@ async def facts(
         now_ms=now_ms,
         nonce=nonce,
         text=text,
+        locales=load_locales(server.settings.locales),
         refused=asked.refused,
         wanted=asked.wanted,
         browser=mark_in(asked.browser),

@@ -23,14 +23,14 @@ from waitroom.server.http.packing import packed, takes_gzip
 from waitroom.server.http.request import VisitorRequest, cookie
 from waitroom.server.pages.forms import check_own_form
 from waitroom.server.pages.headers import page_headers
+from waitroom.server.pages.languages import choose, nearest
+from waitroom.server.pages.locales import load_locales
 from waitroom.server.pages.page import LANGUAGE_COOKIE, LANGUAGE_LIFE_S
-from waitroom.server.pages.text import LANGUAGES, language
 from waitroom.server.tickets import actions
 from waitroom.server.waiting import onward
 from waitroom.server.waiting.facts import Asked, facts, host_of, inside, mark_in
 from waitroom.server.waiting.progress import PROGRESS_COOKIE
 from waitroom.server.waiting.view import PageView, render
-from waitroom.server.waiting.words import words_of
 from waitroom.web.names import BROWSER
 from waitroom.web.return_urls import with_code
 
@@ -66,13 +66,14 @@ async def waiting_page(
         visitor_request.shown_cookie(LANGUAGE_COOKIE),
         request.headers.get("accept-language"),
     )
-    word = language(lang, kept, accept)
+    locales = load_locales(server.settings.locales)
+    tag = choose(tuple(locales), lang, kept, accept)
     asked = Asked(ended, no, back, browser)
-    answer = await facts(server, visitor_request, words_of(word), secrets.token_urlsafe(16), asked)
+    answer = await facts(server, visitor_request, locales[tag], secrets.token_urlsafe(16), asked)
     cookies = [*answer.cookies]
-    if lang in LANGUAGES:
+    if nearest(lang, tuple(locales)):
         safe = visitor_request.is_https(server.proxies)
-        cookies.append(cookie(LANGUAGE_COOKIE, word, secure=safe, max_age_s=LANGUAGE_LIFE_S))
+        cookies.append(cookie(LANGUAGE_COOKIE, tag, secure=safe, max_age_s=LANGUAGE_LIFE_S))
     content, headers = render(answer.page).encode(), _headers(answer.page)
     if takes_gzip(request.headers.get("accept-encoding")):
         content, headers["content-encoding"] = packed(content), "gzip"

@@ -19,7 +19,9 @@ from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy, Reason
 from waitroom.server.http import statics
 from waitroom.server.pages import templates
-from waitroom.server.pages.text import LANGUAGES, Text
+from waitroom.server.pages.languages import DEFAULT
+from waitroom.server.pages.locales import Locales, load_locales
+from waitroom.server.pages.text import Text, Words
 from waitroom.server.waiting.onward import Onward, onward, returning
 from waitroom.server.waiting.theme import Theme
 from waitroom.server.waiting.words import clock, span, wait_words, words_of
@@ -80,7 +82,8 @@ class PageView:
     face: Face
     now_ms: int
     nonce: str
-    text: Text = field(default_factory=lambda: words_of(LANGUAGES[0]))
+    text: Text = field(default_factory=lambda: words_of(DEFAULT))
+    locales: Locales = field(default_factory=lambda: load_locales(None))
     policy: Policy | None = None
     holds: bool = False
     position: int | None = None
@@ -164,7 +167,7 @@ class PageView:
     @property
     def ahead(self) -> str:
         """How many people stand before the reader."""
-        return f"{self.position - 1:,}" if self.position else "…"
+        return self.text.number(self.position - 1) if self.position else "…"
 
     @property
     def place(self) -> str:
@@ -287,11 +290,6 @@ class PageView:
         return self.face in _REJOINS
 
     @property
-    def another(self) -> str:
-        """The other language, to switch to."""
-        return self.text.other
-
-    @property
     def client(self) -> dict[str, Any]:
         """The script's first state; without ticket and pass, which stay in cookies."""
         words, target = self.text.words, self.onward
@@ -320,7 +318,7 @@ class PageView:
     # Inside -----------------------------------------------------------------------------------
 
     @property
-    def _few(self) -> dict[str, str]:
+    def _few(self) -> Words:
         keys = ("days", "inside_ends", "link_ago", "link_lost", "link_now")
         return {key: self.text.words[key] for key in keys}
 
@@ -347,5 +345,5 @@ def render(view: PageView) -> str:
 def client_keys() -> tuple[str, ...]:
     """Return the keys of the texts that the script uses: every string in it that is a key."""
     source = (statics.FOLDER / _SCRIPT).read_text("utf-8")
-    words = words_of(LANGUAGES[0]).words
+    words = words_of(DEFAULT).words
     return tuple(sorted({key for key in _SAYS.findall(source) if key in words}))

@@ -7,7 +7,8 @@ test checks.
 from __future__ import annotations
 
 from waitroom.estimate.methods import Wait
-from waitroom.server.pages.text import Text, load_text
+from waitroom.server.pages.locales import load_locales
+from waitroom.server.pages.text import Text
 
 _HOUR_M = 60
 _TENS_FROM_M = 90
@@ -15,8 +16,8 @@ _TENS_FROM_M = 90
 
 
 def words_of(lang: str) -> Text:
-    """Return the page's texts in one of our languages."""
-    return load_text("waiting", lang)
+    """Return the page's texts in one of the languages that we ship."""
+    return load_locales(None)[lang]
 
 
 def wait_words(text: Text, wait: Wait | None) -> str:
@@ -29,28 +30,28 @@ def wait_words(text: Text, wait: Wait | None) -> str:
     if high > _TENS_FROM_M:
         low, high = low // 10 * 10, -(-high // 10) * 10
     if high == 1:
-        return text("wait_minute")
+        return text("wait_about", n=1)
     if low < 1:
         return text("wait_up_to", span=minutes(text, high))
     if high > _TENS_FROM_M:
         return text("wait_span", low=minutes(text, low), high=minutes(text, high))
     if low == high:
         return text("wait_about", n=high)
-    return text("wait_range", low=low, high=high)
+    return text("wait_range", low=low, n=high)
 
 
 def minutes(text: Text, total: int) -> str:
     """Say minutes, in hours and minutes from an hour on."""
     h, m = divmod(total, _HOUR_M)
     if not h:
-        return text("span_m", m=m)
-    return text("span_hm", h=h, m=m) if m else text("span_h", h=h)
+        return text("span_m", n=m)
+    return text("span_hm", h=h, m=m) if m else text("span_h", n=h)
 
 
 def span(text: Text, seconds: float) -> str:
     """Say a length of time, under two minutes in seconds."""
     if seconds < 120:
-        return text("span_s", s=int(seconds))
+        return text("span_s", n=int(seconds))
     return minutes(text, int(seconds // 60))
 
 

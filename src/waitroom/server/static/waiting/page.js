@@ -24,7 +24,7 @@ import { Problem, Waitroom } from "/waitroom.js";
  * @property {string} turn_icon
  * @property {?Ticket} ticket
  * @property {Room} view  null while Waitroom is away, where nothing reads it
- * @property {Record<string, string>} text
+ * @property {Record<string, string & Record<string, string>>} text  a string, or one per plural category
  */
 
 /** @type {Page} */
@@ -58,28 +58,34 @@ let codeless = false; // no code could be had for another host
 
 // Words and numbers -------------------------------------------------------------------------
 
-const count = new Intl.NumberFormat(page.lang);
+const lang = page.lang + "-u-nu-latn"; // the digits of our clocks
+const count = new Intl.NumberFormat(lang, { useGrouping: true });
+const plural = new Intl.PluralRules(lang);
 /** @param {string} key @param {Record<string, string | number>} [values] */
-const say = (key, values = {}) =>
-  page.text[key].replace(/\{(\w+)\}/g, (_, name) => {
+const say = (key, values = {}) => {
+  const { [key]: words } = page.text;
+  /** @type {string} */
+  const form = words.other ? words[plural.select(Number(values.n))] ?? words.other : words;
+  return form.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];
     return typeof value === "number" ? count.format(value) : value;
   });
+};
 
 /** @param {number} ms */
 function time(ms) {
   const far = Math.abs(ms - now()) > 20 * 3_600_000;
   /** @type {Intl.DateTimeFormatOptions} */
   const day = far ? { month: "short", day: "numeric" } : {};
-  return new Intl.DateTimeFormat(page.lang, { ...day, hour: "numeric", minute: "2-digit" })
+  return new Intl.DateTimeFormat(lang, { ...day, hour: "numeric", minute: "2-digit" })
     .format(ms - skewMs);
 }
 
 /** @param {number} total */
 function minutes(total) {
   const h = Math.floor(total / 60), m = total % 60;
-  if (!h) return say("span_m", { m });
-  return m ? say("span_hm", { h, m }) : say("span_h", { h });
+  if (!h) return say("span_m", { n: m });
+  return m ? say("span_hm", { h, m }) : say("span_h", { n: h });
 }
 
 /** @param {?Eta} eta */
@@ -89,10 +95,10 @@ function waitWords(eta) {
   let low = Math.floor(eta.low / 60), high = Math.ceil(eta.high / 60);
   const long = high > 90;
   if (long) [low, high] = [Math.floor(low / 10) * 10, Math.ceil(high / 10) * 10];
-  if (high === 1) return say("wait_minute");
+  if (high === 1) return say("wait_about", { n: 1 });
   if (low < 1) return say("wait_up_to", { span: minutes(high) });
   if (long) return say("wait_span", { low: minutes(low), high: minutes(high) });
-  return low === high ? say("wait_about", { n: high }) : say("wait_range", { low, high });
+  return low === high ? say("wait_about", { n: high }) : say("wait_range", { low, n: high });
 }
 
 /** @param {number} n */
@@ -274,7 +280,7 @@ function heard(view) {
 function learn(n, eta) {
   memory.start = Math.max(memory.start, n);
   if (n <= memory.least / 2 || (n < memory.least && n <= 3)) {
-    tell(say("live_place", { ahead: n - 1, wait: waitWords(eta) }));
+    tell(say("live_place", { n: n - 1, wait: waitWords(eta) }));
   }
   memory.least = Math.min(memory.least, n);
   if (eta) {
