@@ -23,6 +23,7 @@ CORE = {
     "settings",
     "texts",
     "tickets",
+    "short_codes",
     "passes",
     "estimate",
     "web",

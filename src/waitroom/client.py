@@ -47,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Ticket(Place):
-    """A ticket as its holder sees it; `pass_` is there once inside."""
+    """A ticket as its holder sees it; `pass_` is there once inside, `code` after a join."""
 
     state: State
     position: int | None
@@ -57,6 +57,7 @@ class Ticket(Place):
     enter_by: datetime | None = None
     session_ends_at: datetime | None = None
     pass_: str | None = None
+    code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +344,7 @@ def _ticket(body: Mapping[str, Any]) -> Ticket:
         enter_by=_moment(body.get("enter_by")),
         session_ends_at=_moment(body.get("session_ends_at")),
         pass_=body.get("pass"),
+        code=body.get("code"),
     )
 
 

@@ -78,6 +78,13 @@ class Stage:
         body: dict[str, Any] = answer.json()
         return body
 
+    async def tickets(self, room: str, **query: str) -> list[dict[str, Any]]:
+        """Return who is in the room, as operators see them."""
+        answer = await self._http.get(f"/v1/admin/rooms/{room}/tickets", params=query)
+        answer.raise_for_status()
+        lines: list[dict[str, Any]] = answer.json()["tickets"]
+        return lines
+
     def page_of(self, room: str) -> str:
         """Return the address of a room's page."""
         return f"{self.base}/rooms/{room}"

@@ -403,6 +403,7 @@ REPEATED: dict[Verb, tuple[list[str], int]] = {
     Verb.JOIN: (["id", "claim", "draw", "enter", "source"], 1),
     Verb.ENTER: (["id", "claim"], 1),
     Verb.KICK: (["ids"], 2),
+    Verb.LIST: (["ids"], 0),
     Verb.SETTLE: (["id", "state", "place", "revision"], 2),
 }
 

@@ -33,6 +33,7 @@ from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall, Session
 from waitroom.engine.rooms import ForeignTickets, Rooms
 from waitroom.engine.runner import Clock, OnChange, OnScript, Runner
+from waitroom.engine.search import ids_from
 from waitroom.engine.sign_outs import OperatorSignOuts
 from waitroom.engine.ticket_views import PresentedTicket
 from waitroom.errors import InvalidInput, WaitroomError
@@ -40,6 +41,7 @@ from waitroom.models import (
     MEMBERS_PER_SCRIPT,
     Advanced,
     EventPage,
+    Listed,
     Page,
     Policy,
     PolicyChange,
@@ -50,9 +52,11 @@ from waitroom.models import (
     TicketView,
     check_room_name,
 )
+from waitroom.short_codes import prefix_of
 from waitroom.tickets import KeyRing, Ticket
 
 _CONNECT_S = 2.0
+_NOBODY = "0" * 16
 _Item = TypeVar("_Item")
 
 
@@ -489,6 +493,24 @@ class Engine:
         inputs.check_cursor("after", after)
         call = calls.page(state, after, limit, since_ms, until_ms)
         return replies.listed(await self._run(room, call), state)
+
+    async def find(self, room: str, code: str) -> Page:
+        """Return everybody with this short code, whatever their state, in one page.
+
+        Steps of a scan find them, so a large room takes seconds and nobody else waits. As in
+        `list`, nobody has a place before the opening of a draw.
+        """
+        prefix = prefix_of(code)
+        if prefix is None:
+            raise InvalidInput("code", "must be six letters or digits, like K7Q-4M2")
+        matches = await ids_from(self._runner, check_room_name(room), prefix)
+        tickets: tuple[Listed, ...] = ()
+        ordered = True
+        for state, ids in matches.items():
+            call = calls.named(state, ids or [_NOBODY])  # also with nobody: is there such a room?
+            page = replies.listed(await self._run(room, call), state)
+            tickets, ordered = (*tickets, *page.tickets), ordered and page.ordered
+        return Page(tickets, None, ordered)
 
     async def stats(self, room: str) -> Stats:
         """Return a room at a glance."""

@@ -10,6 +10,7 @@ from typing import Any
 from waitroom.engine import Engine
 from waitroom.engine.audit import LONGEST_ENTRY
 from waitroom.models import Page, State
+from waitroom.operations import lookup
 from waitroom.operations.selection import Selection, pages
 from waitroom.operations.trail import UNCERTAIN, Trail
 
@@ -19,11 +20,12 @@ _IDS_LENGTH = LONGEST_ENTRY * 3 // 4  # the rest is for who did it, where and wh
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """How many were called, or until when one may enter; and its line in the log."""
+    """How many were called, or which one and until when it may enter; and its line in the log."""
 
     count: int
     until_ms: int | None = None
     entry_id: str = ""
+    ticket_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,12 @@ async def call(
     force: bool = False,
     op_id: str | None = None,
 ) -> Called:
-    """Call one ticket, wherever it stands."""
+    """Call one ticket, named by its id or short code, wherever it stands."""
+    ticket_id = await lookup.ticket_id(engine, room, ticket_id)
     doing = engine.call(room, ticket_id, force=force, op_id=trail.op_id("call", op_id))
     until_ms = await trail.attempt("call", room, doing, ticket=ticket_id, force=force)
     entry_id = await trail.record("call", room, ticket=ticket_id, force=force)
-    return Called(1, until_ms, entry_id)
+    return Called(1, until_ms, entry_id, ticket_id)
 
 
 async def kick(
@@ -77,7 +80,11 @@ async def kick(
     ban: bool = False,
     op_id: str | None = None,
 ) -> Kicked:
-    """Remove named tickets, here or not; with `ban` they cannot join again."""
+    """Remove named tickets, here or not; with `ban` they cannot join again.
+
+    A short code can stand for an id as long as its ticket is here.
+    """
+    ticket_ids = await lookup.ticket_ids(engine, room, ticket_ids)
     op_id = trail.op_id("kick", op_id)
     kicked, entry_id = await _kick(engine, trail, room, ticket_ids, {"ban": ban}, op_id)
     return Kicked(len(ticket_ids), kicked, entry_id=entry_id)

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.conftest import Cli
 from waitroom.models import BeforeOpen, Mode, Policy
 from waitroom.moments import from_ms
+from waitroom.short_codes import code_of
 
 
 def test_list_in_order(cli: Cli, room: str) -> None:
@@ -17,7 +18,7 @@ def test_list_in_order(cli: Cli, room: str) -> None:
     ids = [view.id for view in cli.fill(room, Policy(mode=Mode.PAUSED), 5)]
     result = cli.run("list", room, "--limit", 2)
     heading, *lines = result.stdout.splitlines()
-    assert ["id", "arrived", "waited", "last", "seen"] == heading.split()
+    assert ["id", "code", "arrived", "waited", "last", "seen"] == heading.split()
     assert ids[:2] == [line.split()[0] for line in lines]
     (cursor,) = re.findall(r"More with --after (\d+), or --all.", result.stderr)
     assert ids[2:] == [
@@ -33,7 +34,7 @@ def test_list_called_and_inside(cli: Cli, room: str) -> None:
     called = cli.json("list", room, "--state", "called")["tickets"]
     assert set(ids[1:]) == {ticket["id"] for ticket in called}
     (inside,) = cli.json("list", room, "--state", "inside")["tickets"]
-    assert ["id", "state", "until_ms", "sid"] == list(inside)
+    assert ["id", "code", "state", "until_ms", "sid"] == list(inside)
     text = cli.text("list", room, "--state", "inside")
     assert text.splitlines()[1].startswith(ids[0])
     assert text.endswith(f" {inside['sid']}\n")
@@ -98,3 +99,18 @@ def test_list_hides_a_draw(cli: Cli, room: str) -> None:
     for words in (("list", room), ("kick", room, "--state", "waiting", "--yes")):
         code, message = cli.error(*words, "--newer-than", "1h")
         assert (1, True) == (code, "places are drawn until the room opens" in message)
+
+
+def test_by_code(cli: Cli, room: str) -> None:
+    """A short code finds its ticket in any state, and `call` and `kick` take it for the id."""
+    first, second = cli.fill(room, Policy(mode=Mode.MANUAL), 2)
+    code = code_of(first.id)
+    (ticket,) = cli.json("list", room, "--code", code)["tickets"]
+    assert (first.id, code, "waiting") == (ticket["id"], ticket["code"], ticket["state"])
+    assert f"Called {first.id}" in cli.text("call", room, code.lower())
+    heading, line = cli.text("list", room, "--code", code).splitlines()
+    assert ("called", [first.id, code]) == (heading.split()[0], line.split()[:2])
+    assert "Removed 1 person" in cli.text("kick", room, code_of(second.id))
+    assert "Nobody in" in cli.text("list", room, "--code", code_of(second.id))
+    status, message = cli.error("kick", room, code_of(second.id))
+    assert (2, True) == (status, "nobody in the room has the code" in message)

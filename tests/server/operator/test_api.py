@@ -405,3 +405,21 @@ def test_who_may_return_is_seen_and_bounded(
     wait_for(lambda: may_return() == 0, "too late")
     gone = http.get(f"/v1/rooms/{room}/tickets/{ticket}")
     assert (410, "abandoned") == (gone.status_code, gone.json()["reason"])
+
+
+def test_by_code(http: httpx.Client, operator: httpx.Client, room: str) -> None:
+    """The code that a join tells finds the ticket and calls it; polls leave the code out."""
+    (view,) = join(http, room, 1)
+    polled = http.get(f"/v1/rooms/{room}/tickets/{view['ticket']}").json()
+    assert "code" not in polled
+    found = operator.get(at(room, "/tickets"), params={"code": view["code"]}).json()
+    assert [view["code"]] == [ticket["code"] for ticket in found["tickets"]]
+    ids = [ticket["id"] for ticket in found["tickets"]]
+    answer = operator.post(at(room, "/kick"), json={"ticket_ids": [view["code"]]})
+    assert {"found": 1, "kicked": 1, "more": False} == answer.json()
+    (entry,) = (entry for entry in log(operator, room) if entry["action"] == "kick")
+    assert ids == entry["detail"]["tickets"]
+    refused = operator.post(at(room, "/call"), json={"ticket_id": view["code"]})
+    assert (422, "invalid_input") == (refused.status_code, refused.json()["code"])
+    many = operator.post(at(room, "/kick"), json={"ticket_ids": ["K7Q-4M2"] * 11})
+    assert (422, True) == (many.status_code, "at most 10" in many.json()["detail"])

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from tests.server.operator.forms import do, token_of
+from waitroom.short_codes import code_of
 
 
 def test_pause_and_undo(page: httpx.Client, operator: httpx.Client, room: str) -> None:
@@ -79,3 +80,17 @@ def test_bad_wishes(page: httpx.Client, room: str, query: str, status: int) -> N
     """What cannot be done is told on a page, with a way back."""
     answer = page.get(f"/admin/rooms/{room}/confirm?{query}")
     assert (status, True) == (answer.status_code, f"Back to {room}" in answer.text)
+
+
+def test_search_by_code(page: httpx.Client, http: httpx.Client, room: str) -> None:
+    """A short code that is typed on the room's page leads to its ticket, in whichever state."""
+    for _ in range(4):
+        joined = http.post(f"/v1/rooms/{room}/tickets").json()
+    assert 'name="code"' in page.get(f"/admin/rooms/{room}").text
+    shown = page.get(f"/admin/rooms/{room}/tickets", params={"code": joined["code"].lower()}).text
+    (ticket_id,) = re.findall(r"<td><code>([\w-]+)</code>", shown)
+    assert joined["code"] == code_of(ticket_id)
+    assert "<h2>Waiting</h2>" in shown
+    for word in ("zzz-zzz", "nonsense"):
+        shown = page.get(f"/admin/rooms/{room}/tickets", params={"code": word}).text
+        assert "Nobody in this room has this code." in shown

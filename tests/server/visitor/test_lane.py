@@ -35,6 +35,7 @@ _VARIES = [
     (re.compile(r'("poll_after_ms":)\d{4,5}\b'), r"\1MS"),
     # An estimate moves with the clock: only that there is one is compared.
     (re.compile(r'("eta_s":)\{"low":\d+,"likely":\d+,"high":\d+\}'), r"\1ETA"),
+    (re.compile(r'("code":")\w{3}-\w{3}"'), r'\1CODE"'),
     (re.compile(r"(Max-Age=)[1-9]\d*"), r"\1S"),
     (re.compile(r"\bt-[0-9a-f]{12}\b"), "ROOM"),
     (re.compile(r"[\w-]{74,170}"), "TICKET"),

@@ -17,7 +17,7 @@ from waitroom.operations.selection import Selection, pages
 
 Ids = Annotated[
     list[str] | None,
-    typer.Argument(metavar="ID", help="Ids of tickets, as `list` shows them."),
+    typer.Argument(metavar="ID", help="Ids or codes of tickets, as `list` shows them."),
 ]
 Ban = Annotated[bool, typer.Option("--ban", help="They cannot join again, until kicked without.")]
 StateOf = Annotated[str | None, option("Everybody waiting, called or inside.", "WORD")]
@@ -36,6 +36,7 @@ async def kick(
     """Remove people from a room: those named, or all of a state, the waiting ones also by age.
 
     Says how many are meant and asks before it removes a whole state. Sessions inside are revoked.
+    A short code stands for the only ticket here that has it.
     Nobody who is named comes back to a place they had, whether they are in the room or not.
 
     Example:

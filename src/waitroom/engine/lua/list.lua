@@ -1,7 +1,7 @@
 -- list: a page of tickets in one state, for operators.
 -- KEYS: as in _common.
 -- ARGV: 6 state   7 cursor ('' = from the start)   8 most lines   9 arrived at or after, us
---       10 arrived at or before, us (waiting only; '' = any)
+--       10 arrived at or before, us (waiting only; '' = any)   11.. ids (only these; the cursor counts for nothing)
 -- Returns: ok (after = next cursor or '', ordered = 0 if the order is hidden, tickets = {id, place (0 = hidden),
 --   seen ms, until ms, sid} each) | drawing (no ages before the opening of a draw)
 local state, cursor, most = ARGV[6], ARGV[7], min(tonumber(ARGV[8]), LIMIT)
@@ -72,9 +72,22 @@ local function by_id()
   return page
 end
 
+-- Those of the given ids that are in this state.
+local function by_name()
+  local page = {}
+  for i = 11, min(#ARGV, 10 + most) do
+    local score = redis.call('ZSCORE', K[state], ARGV[i])
+    if score then
+      page[#page + 1] = ARGV[i]
+      page[#page + 1] = hidden and 0 or score
+    end
+  end
+  return page
+end
+
 if state == 'waiting' then
   if hidden and (ARGV[9] ~= '' or ARGV[10] ~= '') then return reply('drawing') end
-  local page = hidden and by_id() or in_order()
+  local page = #ARGV > 10 and by_name() or hidden and by_id() or in_order()
   local polls = sides(page)
   for i = 1, #page, 2 do
     local polled = tonumber(polls[(i + 1) / 2] or 0) * 1000
@@ -82,7 +95,7 @@ if state == 'waiting' then
   end
 else -- deadlines are shared by many, so the cursor is a rank: who goes meanwhile may hide somebody from a page
   local from = tonumber(cursor) or 0
-  local page = redis.call('ZRANGE', K[state], from, from + most - 1, 'WITHSCORES')
+  local page = #ARGV > 10 and by_name() or redis.call('ZRANGE', K[state], from, from + most - 1, 'WITHSCORES')
   local ids = state == 'inside' and sides(page) or {}
   for i = 1, #page, 2 do
     local score = tonumber(page[i + 1])
@@ -90,6 +103,6 @@ else -- deadlines are shared by many, so the cursor is a rank: who goes meanwhil
     local shown = wall(state == 'called' and enter_by(score) or score)
     line(page[i], 0, 0, shown, tonumber(ids[(i + 1) / 2] or 0))
   end
-  if #page == 2 * most then after = tostring(from + most) end
+  if #page == 2 * most and #ARGV == 10 then after = tostring(from + most) end
 end
 return reply('ok', 'after', after, 'ordered', hidden and 0 or 1, 'tickets', out)

@@ -127,6 +127,11 @@ def page(
     return ScriptCall(Verb.LIST, [state, after or "", limit, low, high])
 
 
+def named(state: State, ticket_ids: Sequence[str]) -> ScriptCall:
+    """`list` those of the given tickets that are in a state."""
+    return ScriptCall(Verb.LIST, [state, "", len(ticket_ids), "", "", *ticket_ids])
+
+
 def claim(place: int, epoch: int) -> str:
     """Return the place that a ticket claims; empty for a new one, which has no epoch."""
     return f"{place}:{epoch}" if epoch else ""

@@ -135,12 +135,12 @@ async def admit(
 async def call(
     server: Here, who: Operator, room: RoomName, body: m.Call, repeat: Repeat = None
 ) -> m.Called:
-    """Call one ticket by its id, wherever it stands."""
+    """Call one ticket by its id or short code, wherever it stands."""
     trail = _trail(server, who)
     called = await people.call(
         server.engine, trail, room, body.ticket_id, force=body.force, op_id=body.op_id or repeat
     )
-    return m.Called(ticket_id=body.ticket_id, enter_by_ms=called.until_ms)
+    return m.Called(ticket_id=called.ticket_id, enter_by_ms=called.until_ms)
 
 
 @router.post("/rooms/{room}/kick")
@@ -190,21 +190,21 @@ async def list_tickets(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     since: Annotated[int | None, Query(ge=0, le=10**13, description="Arrived from, in ms.")] = None,
     until: Annotated[int | None, Query(ge=0, le=10**13, description="Arrived to, in ms.")] = None,
+    code: Annotated[str | None, Query(max_length=20, description="A short code.")] = None,
 ) -> m.TicketsBody:
     """Return a page of tickets: those waiting in their order, others by their deadline.
 
-    Before the opening of a draw those waiting come by id and without a place, for any role.
+    With `code`, everybody with that short code instead, in whichever state. Before the opening of
+    a draw those waiting come by id and without a place, for any role.
     """
+    if code is not None:
+        return m.TicketsBody.of(await server.engine.find(room, code))
     if state != "waiting" and (since is not None or until is not None):
         raise InvalidInput("since", "when they arrived is known of those waiting only")
     page = await server.engine.list(
         room, State(state), after=after, limit=limit, since_ms=since, until_ms=until
     )
-    return m.TicketsBody(
-        tickets=[m.TicketLine.of(ticket) for ticket in page.tickets],
-        after=page.after,
-        ordered=page.ordered,
-    )
+    return m.TicketsBody.of(page)
 
 
 @router.get("/rooms/{room}/stats")

@@ -15,6 +15,7 @@ from waitroom.credentials.roles import Role
 from waitroom.engine.audit import Entry, Log
 from waitroom.errors import InvalidInput, WaitroomError
 from waitroom.models import Mode, State, check_room_name
+from waitroom.models import Page as Tickets
 from waitroom.operations import people, rooms, sign_ins
 from waitroom.operations.trail import Actor, Trail, Way
 from waitroom.server.context import Here, Server
@@ -25,6 +26,7 @@ from waitroom.server.operator.page import Page, PageRoute
 from waitroom.server.operator.preview import Lever, Wish
 from waitroom.server.pages.forms import check_own_form
 from waitroom.server.pages.route import redirect
+from waitroom.short_codes import code_of, prefix_of
 
 _TICKETS_PER_PAGE = 100
 _ENTRIES_PER_PAGE = 50
@@ -131,16 +133,25 @@ async def tickets(
     state: State = State.WAITING,
     after: Annotated[str | None, Query(max_length=100)] = None,
     older: Annotated[int, Query(ge=0, le=31_622_400)] = 0,
+    code: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
-    """List the people of a room in one state, the waiting ones also by how long they have."""
+    """List the people of a room in one state, the waiting ones also by how long they have.
+
+    With a short code: those who have it, in whichever state.
+    """
     page = await Page.of(server, request)
     board = await room_view.fresh(server, check_room_name(room))
     view = room_view.view(board, server.backend_health.away)
     by_age = older > 0 and state is State.WAITING
     until_ms = view.stats.now_ms - older * 1000 if by_age else None
-    listed = await server.engine.list(
-        room, state, after=after, limit=_TICKETS_PER_PAGE, until_ms=until_ms
-    )
+    if prefix_of(code) is not None:
+        listed = await server.engine.find(room, code)
+    elif code:
+        listed = Tickets((), None)  # no code: nobody has it
+    else:
+        listed = await server.engine.list(
+            room, state, after=after, limit=_TICKETS_PER_PAGE, until_ms=until_ms
+        )
     return page.html(
         "operator/tickets.html",
         room=view,
@@ -148,6 +159,8 @@ async def tickets(
         page=listed,
         after=after,
         older=older,
+        code=code,
+        code_of=code_of,
         ages=_AGES_S,
         states=(State.WAITING, State.CALLED, State.INSIDE),
     )

@@ -21,6 +21,7 @@ from waitroom.models import (
     Eta,
     Listed,
     Mode,
+    Page,
     Policy,
     Room,
     Sample,
@@ -28,6 +29,7 @@ from waitroom.models import (
     Stats,
     WhenAway,
 )
+from waitroom.short_codes import code_of
 
 OpId = Annotated[
     str | None,
@@ -217,7 +219,7 @@ class Admitted(BaseModel):
 class Call(Strict):
     """Call one ticket, wherever it stands."""
 
-    ticket_id: str = Field(min_length=1, max_length=64)
+    ticket_id: str = Field(min_length=1, max_length=64, description="An id or a short code.")
     force: bool = False
     op_id: OpId = None
 
@@ -266,6 +268,7 @@ class TicketLine(BaseModel):
     """A ticket as operators see it."""
 
     id: str
+    code: str = Field(description="What its holder can read out: the beginning of the id.")
     state: State
     place: int | None = Field(
         description="Arrival in µs, unique: the order of the line. Null before a draw is over."
@@ -277,7 +280,8 @@ class TicketLine(BaseModel):
     @classmethod
     def of(cls, ticket: Listed) -> TicketLine:
         """Make ticket of a line of `list`."""
-        return cls(**{name: getattr(ticket, name) for name in cls.model_fields})
+        fields = {name: getattr(ticket, name) for name in cls.model_fields if name != "code"}
+        return cls(code=code_of(ticket.id), **fields)
 
 
 class TicketsBody(BaseModel):
@@ -288,6 +292,12 @@ class TicketsBody(BaseModel):
     ordered: bool = Field(
         description="False before the opening of a draw: by id, one may come twice."
     )
+
+    @classmethod
+    def of(cls, page: Page) -> TicketsBody:
+        """Make a body of a page of `list`."""
+        tickets = [TicketLine.of(ticket) for ticket in page.tickets]
+        return cls(tickets=tickets, after=page.after, ordered=page.ordered)
 
 
 class SampleBody(BaseModel):

@@ -12,6 +12,9 @@ _EndsAt = Annotated[str | None, Meta(description="Of a ticket inside.")]
 _Stale = Annotated[
     bool, Meta(description="True if the backend was slow, and this repeats the last answer.")
 ]
+_Code = Annotated[
+    str, Meta(description="Of the answer to a join: a short code to quote to support, no secret.")
+]
 _Pass = Annotated[str, Meta(description="Of a ticket inside: the proof.")]
 
 
@@ -40,6 +43,8 @@ class Ticket(Struct, frozen=True):
     enter_by: _EnterBy | UnsetType = UNSET
     session_ends_at: _EndsAt | UnsetType = UNSET
     stale: _Stale | UnsetType = UNSET
+    # Not in polls: to compute it would cost 2 % of one, and it never changes.
+    code: _Code | UnsetType = UNSET
     # A keyword of Python, so the field has another name here.
     pass_: _Pass | UnsetType = field(name="pass", default=UNSET)
 

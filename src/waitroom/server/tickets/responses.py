@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import time
 
+from msgspec.structs import replace
+
 from waitroom.models import State, TicketView
 from waitroom.server.context import Server
 from waitroom.server.http import answers
 from waitroom.server.http.answers import Answer, Headers
 from waitroom.server.http.request import VisitorRequest, cookie
 from waitroom.server.rooms.ticket_json import gone_answer, ticket_body
+from waitroom.short_codes import code_of
 from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE
 
 
-def show(server: Server, request: VisitorRequest, view: TicketView, status: int) -> Answer:
-    """Answer with a ticket; a browser that does not have it yet gets it as a cookie too."""
+def show(
+    server: Server, request: VisitorRequest, view: TicketView, status: int, *, code: bool = False
+) -> Answer:
+    """Answer with a ticket; a browser that does not have it yet gets it as a cookie too.
+
+    With `code`, the short code is added.
+    """
     if view.state is State.GONE:
         return gone_answer(view)
-    body = answers.encode(ticket_body(server.boards, server.passes, view))
+    ticket = ticket_body(server.boards, server.passes, view)
+    body = answers.encode(replace(ticket, code=code_of(view.id)) if code else ticket)
     if not request.takes_cookies:
         return Answer(status, answers.JSON, body)
     known = request.cookie(TICKET_COOKIE + request.room) == view.ticket

@@ -29,6 +29,7 @@ from waitroom.server.tickets.limits import check_not_desk, within
 from waitroom.server.tickets.responses import ticket_cookies
 from waitroom.server.waiting.progress import PROGRESS_COOKIE, progress
 from waitroom.server.waiting.view import FACE_OF, Face, PageView
+from waitroom.short_codes import code_of
 from waitroom.web.browser_mark import is_mark
 from waitroom.web.names import TICKET_COOKIE
 
@@ -163,6 +164,7 @@ def _with_ticket(
         page,
         face=_face(page, view),
         holds=True,
+        code=code_of(view.id),
         waiting=view.waiting,
         position=view.position,
         eta=Wait(**eta) if eta else None,

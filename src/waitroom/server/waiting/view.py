@@ -86,6 +86,7 @@ class PageView:
     locales: Locales = field(default_factory=lambda: load_locales(None))
     policy: Policy | None = None
     holds: bool = False
+    code: str = ""
     position: int | None = None
     waiting: int = 0
     eta: Wait | None = None

@@ -270,6 +270,7 @@ function heard(view) {
   alive();
   ticket = view;
   ticketMs = freshMs;
+  if (view.code) write("code", say("code", { code: view.code }));
   if (view.state === "inside") return void goOn();
   if (view.position) learn(view.position, view.eta_s);
   show(view.state === "called" ? "called" : early() ? "soon" : "waiting");
