@@ -66,6 +66,10 @@ class Room:
 
     room: str
     title: str
+    message: str | None
+    message_at: datetime | None
+    ready: str | None
+    go_to: str | None
     mode: Mode
     opens_at: datetime | None
     before_open: BeforeOpen
@@ -198,6 +202,10 @@ class Client:
         return Room(
             room=body["room"],
             title=body["title"],
+            message=body["message"],
+            message_at=_moment(body["message_at"]),
+            ready=body["ready"],
+            go_to=body["go_to"],
             mode=Mode(body["mode"]),
             opens_at=_moment(body["opens_at"]),
             before_open=BeforeOpen(body["before_open"]),

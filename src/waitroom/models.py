@@ -156,7 +156,7 @@ class Policy:
     )
     time_zone: str | None = _text("zone of the times on the page, like Asia/Seoul", 64)
     title: str | None = _text("the page's title, instead of the room's name", 120)
-    message: str | None = _text("a paragraph for those who wait", 1_000)
+    message: str | None = _text("what the organiser says to everybody who waits", 1_000)
     ready: str | None = _text("what to have ready when it is your turn", 300)
     logo: str | None = _text("a path on the same host, or a data:image/…;base64,… URI", 65_536)
     colour: str | None = _text("the page's main colour, as #rrggbb", 7)
@@ -313,6 +313,8 @@ class Room:
     policy: Policy
     version: int
     epoch: int
+    message_at_ms: int | None = None
+    """When the message of the policy was set; None if there is none, or nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,6 +412,8 @@ class Stats:
 
     counters: dict[str, int]
     now_ms: int
+    message_at_ms: int | None = None
+    """When the message of the policy was set, as far as anybody knows."""
 
 
 @dataclass(frozen=True, slots=True)

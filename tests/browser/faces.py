@@ -21,6 +21,11 @@ ETA = Wait(480, 540, 660)
 def room_view(policy: Policy) -> dict[str, Any]:
     """Return the public view of a room, as far as the script looks at it."""
     return {
+        "title": policy.title,
+        "message": policy.message,
+        "message_at": None,
+        "ready": policy.ready,
+        "go_to": policy.go_to,
         "mode": str(policy.mode),
         "opens_at": moment(policy.opens_at_ms),
         "before_open": str(policy.before_open),

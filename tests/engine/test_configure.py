@@ -326,3 +326,33 @@ async def test_a_spoilt_config(engine: Engine, server: Server, clock: Clock, roo
     async with open_engine(server.url, clock) as other:
         await other.meet([room, good])
         assert {good} == other.remembered()
+
+
+async def test_a_message_keeps_its_time(
+    engine: Engine, server: Server, clock: Clock, room: str
+) -> None:
+    """Only another message has another time: no other change, restart or loss moves it."""
+    assert (await engine.create(room, Policy())).message_at_ms is None
+    clock.step(60)
+    said_ms = clock.now_us // 1000
+    assert said_ms == (await engine.configure(room, message="Ten minutes late")).new.message_at_ms
+    clock.step(60)
+    changed = (await engine.configure(room, capacity=5, message="Ten minutes late")).new
+    assert (2, said_ms) == (changed.version - 1, changed.message_at_ms)
+    await engine.backend.client.delete(keys.room_key(room, "config"), keys.room_key(room, "meta"))
+    restored = await engine.room(room)
+    assert ("Ten minutes late", said_ms) == (restored.policy.message, restored.message_at_ms)
+    async with open_engine(server.url, clock) as another:
+        assert said_ms == (await another.stats(room)).message_at_ms
+    clock.step(60)
+    later = (await engine.configure(room, message="We begin")).new
+    assert clock.now_us // 1000 == later.message_at_ms == (await engine.stats(room)).message_at_ms
+    assert (await engine.configure(room, message=None)).new.message_at_ms is None
+
+
+async def test_nobody_invents_the_time_of_a_message(engine: Engine, room: str) -> None:
+    """A message of an earlier Waitroom, which kept no time, has none until there is another."""
+    await engine.create(room, Policy(message="Welcome"))
+    await engine.backend.client.hdel(keys.room_key(room, "config"), "message_at")
+    assert (await engine.configure(room, capacity=5)).new.message_at_ms is None
+    assert (await engine.configure(room, message="Soon")).new.message_at_ms is not None

@@ -361,6 +361,7 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
         ("update: the version", 1),
         ("restore: the epoch", ""),
         ("restore: endings", ""),
+        ("restore: when the message", ""),
     ],
     Verb.JOIN: lambda _: [("'1' = restore only", 0), ("new places per minute", 0)],
     Verb.POLL: lambda s: [
@@ -467,7 +468,7 @@ async def test_policy_as_sent(scene: Scene) -> None:
     """A policy is sent by the names of its fields."""
     _, argv = await scene.sent(Verb.CONFIGURE)
     expected = policies.write((await scene.engine.room(scene.room)).policy)
-    assert expected == argv[FIRST_OWN + 3 :]
+    assert expected == argv[FIRST_OWN + 4 :]
 
 
 # Flags ----------------------------------------------------------------------------------------

@@ -514,7 +514,8 @@ class Engine:
 
     async def stats(self, room: str) -> Stats:
         """Return a room at a glance."""
-        return replies.stats(await self._run(room, calls.STATS), room)
+        reply = await self._run(room, calls.STATS)
+        return replies.stats(reply, room, self._runner.memory(room).message_at_ms)
 
     async def sample(self, room: str) -> Sample | None:
         """Note the room's numbers, and return them; None if that was done a moment ago."""

@@ -33,6 +33,9 @@ class RoomMemory:
     rev: int = 0
     watermark: int = 0
     last: int = 0
+    message_at_ms: int | None = None
+    """When the message of the policy was set, as far as anybody knows."""
+
     claim: int = 0
     """The highest later epoch on a valid ticket. It counts only where nobody remembers the room's:
     a ticket of another deployment with the same secret is valid too."""

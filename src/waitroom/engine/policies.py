@@ -53,6 +53,12 @@ def read(raw: Mapping[bytes, bytes]) -> tuple[Policy, int]:
         ) from error
 
 
+def message_at_ms(raw: Mapping[bytes, bytes]) -> int | None:
+    """Return when the message of a `config` hash was set; None if nobody knows."""
+    text = raw.get(b"message_at", b"")
+    return int(text) if text.isdigit() else None
+
+
 def _value(name: str, text: str) -> Any:
     if name in _WORDS:
         return text

@@ -73,6 +73,7 @@ class Rooms:
         if reply.word == "ok":
             memory = self._runner.memory(room)
             memory.policy, memory.version = policy, replies.version(reply)
+            memory.message_at_ms = replies.message_at_ms(reply)
         return reply
 
     async def get(self, room: str) -> Room:
@@ -81,7 +82,8 @@ class Rooms:
         memory = self._runner.memory(room)
         if memory.policy is None:
             raise UnknownRoom(room)
-        return Room(room, memory.policy, memory.version, replies.epoch(reply))
+        epoch = replies.epoch(reply)
+        return Room(room, memory.policy, memory.version, epoch, memory.message_at_ms)
 
     async def drop(self, room: str, op_id: str | None) -> bool:
         """Remove a room with all that it holds; return whether it was there."""
@@ -206,6 +208,7 @@ class Rooms:
                 policy, version = policies.read(config)
                 epoch, rev, watermark, last = map(int, meta)
                 memory = RoomMemory(policy, version, epoch, rev, watermark, last)
+                memory.message_at_ms = policies.message_at_ms(config)
                 self._runner.memories[room] = memory
 
 

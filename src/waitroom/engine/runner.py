@@ -148,6 +148,7 @@ class Runner:
         raw = await self.repeat(lambda: self.client.hgetall(key), key)
         if raw:
             memory.policy, memory.version = policies.read(raw)
+            memory.message_at_ms = policies.message_at_ms(raw)
 
     async def _send(self, room: str, call: ScriptCall, op_id: str | None) -> Reply:
         # By verb: one id for an `admit` and a `kick` means two operations, not a repeat.
@@ -221,7 +222,9 @@ class Runner:
         await self.command("SADD", keys.ROOMS, room)
         batches = [*memory.endings.batches()] if memory.endings else [""]
         for endings in batches:
-            call = calls.restore(memory.version, memory.policy, claim=claim, endings=endings)
+            call = calls.restore(
+                memory.version, memory.policy, memory.message_at_ms, claim=claim, endings=endings
+            )
             reply = await self._send(room, call, None)
             if reply.word == "unknown_room":
                 self.memories.pop(room, None)

@@ -90,6 +90,31 @@ async def test_a_change_of_the_room_is_told(served: Serving) -> None:
         assert ("Later", "closed", False) == (view["title"], view["mode"], view["accepts"])
 
 
+async def test_what_the_organiser_says_is_told(served: Serving) -> None:
+    """Texts and links are in the room's event, and so is the time of the message."""
+    room = new_room(served, mode="paused")
+    async with live(served.port, join(served, room)) as stream:
+        first = (await stream.until("room")).data
+        assert [None] * 4 == [first[name] for name in ("message", "message_at", "ready", "go_to")]
+        texts: dict[str, Any] = {
+            "message": "Ten minutes late.\nSorry!",
+            "ready": "Card",
+            "go_to": "/shop",
+        }
+        operate(served, "PATCH", f"/{room}", policy=texts)
+        said = (await stream.until("room", **texts)).data["message_at"]
+        assert said is not None
+        operate(served, "PATCH", f"/{room}", policy={"title": "Later", "ready": None})
+        later = (await stream.until("room", title="Later")).data
+        assert (texts["message"], said, None) == (
+            later["message"],
+            later["message_at"],
+            later["ready"],
+        )
+        operate(served, "PATCH", f"/{room}", policy={"message": None})
+        assert (await stream.until("room", message=None)).data["message_at"] is None
+
+
 async def test_a_dropped_room_ends_its_streams(served: Serving) -> None:
     """Who waited in a room that is no more is told so."""
     room = new_room(served, mode="paused")

@@ -385,7 +385,8 @@ def test_the_room_as_anybody_sees_it(call: Call, new_room: NewRoom, operator: ht
     room = new_room(capacity=1, title="Große Halle")
     call("POST", f"{room}/tickets")
     view = call("GET", room).json()
-    words = "room title mode opens_at before_open waiting eta_s holding changed_at accepts now"
+    words = "room title message message_at ready go_to mode opens_at before_open waiting eta_s"
+    words += " holding changed_at accepts now"
     assert set(words.split()) == set(view)
     assert (room, "Große Halle", "open", True) == (
         view["room"],

@@ -3,7 +3,8 @@
 -- and `_sources.lua` for join.
 --
 -- KEYS, the same for every verb (`keys.py` builds them; all share the hash tag {room}):
---    1 config   HASH    policy field -> value, '' = no limit; version      written by configure
+--    1 config   HASH    policy field -> value, '' = no limit; version;
+--                       message_at: when its message was set (wall ms)      written by configure
 --    2 meta     HASH    schema, epoch, rev, last place, watermark, pace
 --                       slot, alive_at, hold_until, cursors, counters;
 --                       foreign: tickets of another deployment;
@@ -46,6 +47,7 @@
 --   field             unit    set by                            what it is
 --   R.p               table   read_policy                       the policy as stored: name -> text, '' = no limit
 --   R.version         number  read_policy, check, configure     version of the policy
+--   R.message_at      wall ms configure                         when its message was set, '' = nobody knows
 --   R.capacity        people  read_policy                       policy: called and inside at the same time
 --   R.batch           people  read_policy                       policy: calls per slot of `R.every`
 --   R.every           ms      read_policy                       policy: length of such a slot

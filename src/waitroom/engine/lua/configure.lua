@@ -3,8 +3,8 @@
 -- ARGV: 6 'create', 'update' or 'restore'   7 update: the version it must have, or ''; restore: the
 --       version it had   8 restore: the epoch that a ticket claims, for a caller who remembers none (0 = no
 --       ticket does), else ''   9 restore: endings that the caller remembers, at most 500 (see note_ending), else ''
---       10.. policy fields: name, value ('' = no limit)
--- Returns: ok (version) | room_exists | version_conflict (version) | lost, unknown_room
+--       10 restore: when the message was set, else ''   11.. policy fields: name, value ('' = no limit)
+-- Returns: ok (version, message_at) | room_exists | version_conflict (version) | lost, unknown_room
 local action, version = ARGV[6], tonumber(ARGV[7])
 local stop = open_room()
 if stop and (stop[2] == 'broken_room' or stop[2] == 'upgrade_needed') then return stop end
@@ -21,10 +21,18 @@ end
 
 -- All fields at once, as Python has checked them together: no reader meets half of a policy.
 local function write_policy(new_version)
-  local fields = {'version', new_version}
-  for i = 10, #ARGV do fields[#fields + 1] = ARGV[i] end
-  redis.call('HSET', K.config, unpack(fields))
+  local old = redis.call('HMGET', K.config, 'message', 'message_at')
+  redis.call('HSET', K.config, 'version', new_version, unpack(ARGV, 11))
+  local message = redis.call('HGET', K.config, 'message')
+  -- Only another message has another time. '' = there is none, or nobody knows since when.
+  local at = message == '' and '' or action == 'restore' and ARGV[10] or message == old[1] and (old[2] or '')
+  R.message_at = at or floor(raw_us() / 1000)
+  redis.call('HSET', K.config, 'message_at', R.message_at)
   R.version = new_version
+end
+
+local function done()
+  return remember(reply('ok', 'version', R.version, 'message_at', tonumber(R.message_at) or 0))
 end
 
 -- A room that is not there: new, or lost with everything it held.
@@ -67,7 +75,7 @@ local function make(new_version, rev, restored)
     hold() -- people come back with their polls, in any order: nobody is called before they had time to
   end
   save(true)
-  return remember(reply('ok', 'version', R.version))
+  return done()
 end
 
 if stop then -- 'lost' or 'unknown_room'; what was dropped on purpose is not brought back
@@ -99,4 +107,4 @@ end
 if R.draws and not drew then set('draw_floor', max(R.last, R.watermark, R.draw_top)) end
 set('sweep_at', 0) -- presence may be shorter now: the sweep starts at once
 save(true)
-return remember(reply('ok', 'version', R.version))
+return done()

@@ -31,12 +31,14 @@ DROP = ScriptCall(Verb.DROP)
 
 def configure(action: str, version: int | str, policy: Policy) -> ScriptCall:
     """`create` or `update` a room."""
-    return ScriptCall(Verb.CONFIGURE, [action, version, "", "", *policies.write(policy)])
+    return ScriptCall(Verb.CONFIGURE, [action, version, "", "", "", *policies.write(policy)])
 
 
-def restore(version: int, policy: Policy, *, claim: int, endings: str) -> ScriptCall:
+def restore(
+    version: int, policy: Policy, message_at_ms: int | None, *, claim: int, endings: str
+) -> ScriptCall:
     """Bring back a room, or what one that is there has forgotten of it."""
-    args = ["restore", version, claim, endings, *policies.write(policy)]
+    args = ["restore", version, claim, endings, _or_empty(message_at_ms), *policies.write(policy)]
     return ScriptCall(Verb.CONFIGURE, args)
 
 

@@ -162,6 +162,11 @@ def epoch(reply: Reply) -> int:
     return reply.number("epoch")
 
 
+def message_at_ms(reply: Reply) -> int | None:
+    """Read when the message of the policy was set."""
+    return reply.moment("message_at")
+
+
 def version(reply: Reply) -> int:
     """Read the version of the policy."""
     return reply.number("version")
@@ -275,8 +280,8 @@ def listed(reply: Reply, state: State) -> Page:
     return Page(tuple(lines), fields["after"].decode() or None, fields["ordered"] == 1)
 
 
-def stats(reply: Reply, room: str) -> Stats:
-    """Read the reply of `stats`."""
+def stats(reply: Reply, room: str, message_at_ms: int | None = None) -> Stats:
+    """Read the reply of `stats`; when the message was set is known with the policy."""
     number = reply.number
     return Stats(
         room=room,
@@ -292,6 +297,7 @@ def stats(reply: Reply, room: str) -> Stats:
         may_return=number("may_return"),
         counters={name: number(name) for name in COUNTERS},
         now_ms=number("now"),
+        message_at_ms=message_at_ms,
     )
 
 

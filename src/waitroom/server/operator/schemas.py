@@ -142,6 +142,7 @@ class RoomBody(BaseModel):
     name: str
     version: int = Field(description="Goes up with every change of the policy.")
     epoch: int = Field(description="When it was made or last cleared, in µs.")
+    message_at_ms: int | None = Field(description="When its message was set, if that is known.")
     policy: PolicyBody  # type: ignore[valid-type]
     stats: StatsBody
 
@@ -152,6 +153,7 @@ class RoomBody(BaseModel):
             name=room.name,
             version=room.version,
             epoch=room.epoch,
+            message_at_ms=room.message_at_ms,
             policy=PolicyBody(**room.policy.as_dict()),
             stats=StatsBody.of(stats),
         )

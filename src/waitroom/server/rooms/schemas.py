@@ -54,6 +54,10 @@ class RoomView(Struct, frozen=True):
 
     room: str
     title: str
+    message: Annotated[str | None, Meta(description="What the organiser says: plain text.")]
+    message_at: Annotated[str | None, Meta(description="When that was said, if it is known.")]
+    ready: Annotated[str | None, Meta(description="What to have ready for one's turn.")]
+    go_to: Annotated[str | None, Meta(description="Where people go on to once inside.")]
     mode: str
     opens_at: str | None
     before_open: str

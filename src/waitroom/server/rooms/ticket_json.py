@@ -23,6 +23,9 @@ from waitroom.server.rooms.schemas import Eta, RoomView, Ticket
 STALE_MS = 3_000
 """When to ask again after an answer that only repeats the last one, at the latest."""
 
+_LIVE_TEXTS = ("message", "ready", "go_to")
+"""Texts of the policy that open pages follow; `RoomView` declares them."""
+
 _OVER = {Reason.FINISHED, Reason.EXPIRED}
 
 
@@ -77,6 +80,8 @@ def room_body(board: Board) -> RoomView:
     return RoomView(
         room=board.room,
         title=policy.title or board.room,
+        **{name: getattr(policy, name) for name in _LIVE_TEXTS},
+        message_at=moment(stats.message_at_ms),
         mode=str(policy.mode),
         opens_at=moment(opens_at),
         before_open=str(policy.before_open),

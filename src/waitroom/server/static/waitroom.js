@@ -21,6 +21,10 @@
  * @typedef {object} Room
  * @property {string} room
  * @property {string} title
+ * @property {?string} message  what the organiser says, plain text
+ * @property {?string} message_at
+ * @property {?string} ready  what to have ready
+ * @property {?string} go_to  where people go on to once inside
  * @property {"open" | "paused" | "closed" | "manual" | "bypass"} mode
  * @property {?string} opens_at
  * @property {string} before_open

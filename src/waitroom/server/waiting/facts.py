@@ -126,6 +126,7 @@ async def _known(
         view=_plain(ticket_json.room_body(board)),
         holding=board.stats.hold_until_ms is not None,
         changed_at_ms=board.changed_at_ms,
+        message_at_ms=board.stats.message_at_ms,
     )
     if request.ticket:
         try:

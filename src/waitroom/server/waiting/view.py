@@ -94,6 +94,7 @@ class PageView:
     grown: bool = False
     holding: bool = False
     changed_at_ms: int | None = None
+    message_at_ms: int | None = None
     enter_by_ms: int | None = None
     session_ends_at_ms: int | None = None
     poll_after_ms: int = 10_000
@@ -215,6 +216,14 @@ class PageView:
             ago = span(self.text, max(0.0, -self._left_s(self.changed_at_ms)))
             return self.text("note_slowed_ago", span=ago)
         return self.text("note_slow") if self.grown else self._refusal
+
+    @property
+    def message_ago(self) -> str:
+        """How long ago the message was set; empty if nobody knows."""
+        if self.message_at_ms is None:
+            return ""
+        ago_s = max(0.0, -self._left_s(self.message_at_ms))
+        return self.text("message_ago", span=span(self.text, ago_s))
 
     @property
     def kept(self) -> str:

@@ -159,8 +159,19 @@ function show(next) {
   for (const part of all("[data-face]")) part.hidden = part.dataset.face !== face;
   for (const part of all("[data-with]")) part.hidden = !part.dataset.with?.split(" ").includes(face);
   if (parts.freedom && !ticket) parts.freedom.hidden = true;
+  if (parts.banner) showTexts();
   if (face === "called" && before !== "called") turn(before);
-  if (face !== "called") document.title = `${headline()} · ${page.title}`;
+  if (face !== "called") document.title = `${headline()} · ${room?.title ?? page.title}`;
+}
+
+// What the organiser says may change at any moment.
+function showTexts() {
+  write("title", room.title);
+  write("message", room.message ?? "");
+  write("said", room.message_at ? time(at(room.message_at)) : "");
+  write("ready", room.ready ?? "");
+  parts.banner.hidden = !room.message;
+  if (!room.ready) parts.have.hidden = true;
 }
 
 function headline() {
@@ -171,7 +182,7 @@ function headline() {
 /** @param {string} before */
 function turn(before) {
   calledMs = before === "join" ? -Infinity : now(); // who did not wait goes straight on
-  document.title = `● ${say("called_title")} · ${page.title}`;
+  document.title = `● ${say("called_title")} · ${room?.title ?? page.title}`;
   /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]")).href = page.turn_icon;
   tell(say("called_title"));
   if (parts.sound.checked) beep();
@@ -298,9 +309,17 @@ const early = () => at(room.opens_at) > now() && room.before_open !== "pass" && 
 /** @param {Room} view */
 function heardRoom(view) {
   alive();
+  const { message, go_to: before } = room, { go_to: target } = view;
   room = view;
-  if (ticket?.state === "waiting") show(early() ? "soon" : "waiting");
+  // Not where the page leads back to where its reader came from.
+  if (target !== before && before === (page.go_to ?? null)) {
+    const { hostname, protocol } = new URL(target ?? "", location.href);
+    page.go_to = target;
+    page.hand_off = hostname !== location.hostname || (protocol !== "https:" && location.protocol === "https:");
+  }
+  show(ticket?.state !== "waiting" ? face : early() ? "soon" : "waiting");
   paint();
+  if (view.message && view.message !== message) tell(view.message);
 }
 
 function alive() {
@@ -355,10 +374,18 @@ const join = () => once(async () => {
     return () => { forget(); heard(view); };
   } catch (error) {
     const next = FACES[refusal(error).code];
-    alive();
+    heardRoom(await place.room());
     tryAtMs = now() + (face === "soon" ? upTo(3_000) : 10_000 + upTo(20_000));
     return face !== next ? reload : null;
   }
+});
+
+// Before the opening, without a place: what the organiser says meanwhile.
+const lookAgain = () => { tryAtMs = Math.min(now() + 20_000 + upTo(20_000), at(room.opens_at) + upTo(2_000)); };
+const lookAtRoom = () => once(async () => {
+  heardRoom(await place.room());
+  lookAgain();
+  return null;
 });
 
 const look = () => once(async () => {
@@ -465,7 +492,9 @@ function beat() {
     }
   } else if (face === "away") {
     if (mayTry) void look();
-  } else if (face === "soon" ? !early() : face === "join" || face === "full" || face === "closed") {
+  } else if (face === "soon" && early()) {
+    if (mayTry) void lookAtRoom();
+  } else if (face === "soon" || face === "join" || face === "full" || face === "closed") {
     if (mayTry) void join();
   }
   paint();
@@ -480,11 +509,11 @@ function start() {
     parts.joining.parentElement?.querySelector("form")?.setAttribute("hidden", "");
   }
   if (face === "full" || face === "closed") tryAtMs = now() + 10_000 + upTo(10_000);
-  if (face === "soon" && !ticket) tryAtMs = at(room.opens_at) + upTo(2_000);
+  if (face === "soon" && !ticket) lookAgain();
   if (face === "away") tryAtMs = now() + 2_000 + upTo(2_000);
   if (ticket && face === "waiting" && ticket.position) learn(ticket.position, ticket.eta_s);
+  show(face);
   if (face === "called") turn("waiting");
-  else show(face);
   // A gate has sent us back for a code. Not again at once: where its cookie does not stick, the reader decides.
   if (face === "inside" && page.browser && now() - Number(saved(sessionStorage, "sent")) > 60_000) {
     save(sessionStorage, "sent", `${now()}`);

@@ -1,0 +1,114 @@
+"""What the organiser says reaches open pages as a banner with its time, and goes with its text."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.stage import PHONE, Stage
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+DESKTOP = {"width": 1280, "height": 900}
+LONG = "표가 모두 팔린 구역이 있습니다.\n" + "<b>S석</b>_" * 95
+ZONE = "Asia/Seoul"
+
+
+async def said_at(page: Page) -> str:
+    """Return the time of the room's message as the browser's own words."""
+    return str(
+        await page.evaluate(
+            """async () => {
+              const room = location.pathname.split("/").pop();
+              const { message_at: said } = await (await fetch(`/v1/rooms/${room}`)).json();
+              const style = { hour: "numeric", minute: "2-digit" };
+              return new Intl.DateTimeFormat(document.documentElement.lang, style)
+                .format(new Date(said));
+            }"""
+        )
+    )
+
+
+async def fits(page: Page) -> bool:
+    """Tell whether nothing of a page is wider than its window."""
+    return bool(
+        await page.evaluate(
+            "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        )
+    )
+
+
+@pytest.mark.parametrize("streams", [True, False], ids=["stream", "polls"])
+@pytest.mark.parametrize(
+    ("locale", "size"), [("ko-KR", PHONE), ("en-GB", DESKTOP)], ids=["ko-phone", "en-desktop"]
+)
+async def test_a_message_comes_and_goes(
+    stage: Stage, open_page: Open, locale: str, size: dict[str, int], streams: bool
+) -> None:
+    """It appears with its time, is read aloud once, stays plain text, and goes when removed."""
+    room = await stage.room()
+    await stage.join(room, 3)
+    page = await open_page("about:blank", locale=locale, viewport=size, timezone_id=ZONE)
+    if not streams:
+        await page.route("**/events", lambda route: route.fulfill(status=429, json={}))
+    await page.goto(stage.page_of(room))
+    banner, message = page.locator("[data-x=banner]"), page.locator("[data-x=message]")
+    intro, live = page.locator(".message"), page.locator("[data-x=live]")
+    await expect(page.locator("[data-x=ahead]")).to_have_text("3")
+    await expect(banner).to_be_hidden()
+    await expect(intro).to_be_visible()
+
+    await stage.change(room, message=LONG, title="Aurora, second day", ready="Your card")
+    await expect(banner).to_be_visible()
+    assert LONG == await message.text_content()
+    assert [True, 0] == [await fits(page), await message.locator("b").count()]
+    await expect(page.locator("[data-x=said]")).to_have_text(await said_at(page))
+    await expect(live).to_have_text(LONG)
+    await expect(intro).to_be_hidden()
+    await expect(page.locator("h1")).to_have_text("Aurora, second day")
+    assert "Aurora, second day" in await page.title()
+    await expect(page.locator("[data-x=ready]")).to_be_visible()
+
+    # Another change is not said again.
+    await page.evaluate("document.querySelector('[data-x=live]').textContent = ''")
+    await stage.change(room, ready=None)
+    await expect(page.locator("[data-x=have]")).to_be_hidden()
+    assert "" == await live.text_content()
+    await stage.change(room, message=None)
+    await expect(banner).to_be_hidden()
+    await expect(intro).to_be_visible()
+
+
+async def test_where_people_go_on_to_may_move(stage: Stage, open_page: Open) -> None:
+    """Who is called after the address has changed goes to the new one."""
+    room = await stage.room(go_to="/old")
+    page = await open_page(stage.page_of(room))
+    await expect(page.locator("[data-x=ahead]")).to_have_text("0")
+    await stage.change(room, go_to="/docs", ready="Moved")
+    await expect(page.locator("[data-x=ready]")).to_have_text("Moved")
+    await stage.admit(room, 1)
+    await page.wait_for_url("**/docs")
+
+
+async def test_a_closed_room_speaks_too(stage: Stage, open_page: Open) -> None:
+    """Who came too late for a place reads on the open page why."""
+    room = await stage.room(mode="closed")
+    page = await open_page(stage.page_of(room))
+    await expect(page.locator("[data-face=closed]")).to_be_visible()
+    await stage.change(room, message="Sold out. Thank you!")
+    await expect(page.locator("[data-x=message]")).to_have_text("Sold out. Thank you!")
+
+
+@pytest.mark.parametrize("locale", ["ko-KR", "en-GB"])
+async def test_without_a_script(stage: Stage, open_page: Open, locale: str) -> None:
+    """After the page's own reload the banner is there, and says how long ago it was said."""
+    room = await stage.room()
+    page = await open_page(stage.page_of(room), java_script_enabled=False, locale=locale)
+    await page.click("[data-face=join] button")
+    await expect(page.locator("[data-x=banner]")).to_be_hidden()
+    await stage.change(room, message=LONG)
+    await expect(page.locator("[data-x=message]")).to_have_text(LONG)  # by its own reload
+    await expect(page.locator("[data-x=said]")).to_contain_text(
+        "전" if locale == "ko-KR" else "ago"
+    )
+    await expect(page.locator(".message")).to_be_hidden()
