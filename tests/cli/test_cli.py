@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import secrets
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,9 +24,11 @@ from waitroom import __version__
 from waitroom.cli.app import app
 from waitroom.engine.connection.embedded import EmbeddedServer
 from waitroom.models import Policy
-from waitroom.settings import SETTINGS
+from waitroom.server.process.greeting import greeting
+from waitroom.settings import SETTINGS, Settings
 
 ROOT = Path(__file__).parents[2]
+NAMING_COMMANDS = ("apidocs/landing.html", "operator/sign_in.html")
 
 
 def commands(
@@ -59,6 +64,21 @@ def test_help_is_a_page_with_an_example(cli: Cli, name: str) -> None:
     text = cli.text(*name.split(), "--help")
     assert "Example:" in text
     assert f"$ waitroom {name}".strip() in text
+    assert "<bool>" not in text  # a flag takes no value
+    assert "``" not in text  # words in brackets are markup to Rich, and vanish
+
+
+def test_commands_that_pages_name_can_be_typed(cli: Cli) -> None:
+    """What the server says at a terminal and on its pages makes a room and keys, as it stands."""
+    pages = [greeting(Settings())]
+    templates = ROOT / "src" / "waitroom" / "server" / "templates"
+    pages += [(templates / name).read_text("utf-8") for name in NAMING_COMMANDS]
+    typed = [
+        line for page in pages for line in re.findall(r"waitroom ([a-z]+ create [^<\n]+)", page)
+    ]
+    assert 4 == len(typed)
+    for line in typed:
+        assert cli.text(*shlex.split(line.replace("NAME", f"t-{secrets.token_hex(6)}")))
 
 
 # They run until they are stopped, and answer nothing.

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from waitroom.cli import output
 from waitroom.cli.command import command, page, parameter, signature_with
@@ -31,6 +30,7 @@ from waitroom.cli.commands.serve import serve
 from waitroom.cli.commands.stats import stats
 from waitroom.cli.desk import group, host, rebuild, store
 from waitroom.cli.desk.demo import desk_demo
+from waitroom.cli.help import Command, Group
 from waitroom.errors import WaitroomError
 from waitroom.settings import SETTINGS, Setting, load
 from waitroom.version import __version__
@@ -41,7 +41,7 @@ _ORDER = (
 )
 
 
-class Root(TyperGroup):
+class Root(Group):
     """Ends every error in one sentence and a code, whoever calls: a shell, a test, a program."""
 
     def main(
@@ -131,11 +131,11 @@ app.callback(invoke_without_command=True, help=page(root))(root)
 group.app.add_typer(store.app, name="store")
 group.app.add_typer(host.app, name="host")
 command(group.app)(rebuild.rebuild)
-group.app.command("demo", help=page(desk_demo))(desk_demo)
+group.app.command("demo", cls=Command, help=page(desk_demo))(desk_demo)
 
 serve.__signature__ = signature_with(serve, _options(True))  # type: ignore[attr-defined]
-app.command("serve", help=page(serve))(serve)
-app.command("demo", help=page(demo))(demo)
+app.command("serve", cls=Command, help=page(serve))(serve)
+app.command("demo", cls=Command, help=page(demo))(demo)
 command(app)(rooms)
 app.add_typer(room.app, name="room")
 app.add_typer(key.app, name="key")

@@ -22,6 +22,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from waitroom.cli.help import Command, Group
 from waitroom.cli.output import Output
 from waitroom.credentials.secret import load_secret
 from waitroom.engine import Engine
@@ -189,7 +190,10 @@ def command(
         parameters = [context, *seen.parameters.values(), as_json]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         settings = {"ignore_unknown_options": True} if dashes else None
-        app.command(name or body.__name__, help=page(body), context_settings=settings)(run)
+        made = app.command(
+            name or body.__name__, cls=Command, help=page(body), context_settings=settings
+        )
+        made(run)
         return body
 
     return register
@@ -204,7 +208,7 @@ def group(app: typer.Typer) -> Callable[[Callable[[], None]], Callable[[], None]
                 typer.echo(ctx.get_help())
                 raise typer.Exit
 
-        app.callback(invoke_without_command=True, help=page(about))(show_help)
+        app.callback(cls=Group, invoke_without_command=True, help=page(about))(show_help)
         return about
 
     return register

@@ -30,21 +30,34 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _option(spec: dataclasses.Field[Any]) -> inspect.Parameter:
+def _option(spec: dataclasses.Field[Any], shown: str = "") -> inspect.Parameter:
+    """Return the option of a field; `shown` is what its help says of the default."""
     unit, about = spec.metadata["unit"], spec.metadata["about"]
     if unit == "yes or no":
         flags = f"{_flag(spec.name)}/--no-{_flag(spec.name)[2:]}"
-        return parameter(spec.name, bool, flags, about, None, "Policy")
+        return parameter(spec.name, bool, flags, about + shown, None, "Policy")
     if unit == "moment":
         about += ": 2030-03-01T20:00+09:00, or without a zone in `time_zone`"
     if unit in ("mode", "eta"):
         about = f"one of {about}"
     metavar = _METAVARS.get(unit, "WORD")
-    return parameter(spec.name, str, _flag(spec.name), about, metavar, "Policy")
+    return parameter(spec.name, str, _flag(spec.name), about + shown, metavar, "Policy")
+
+
+def _default(name: str) -> str:
+    value = getattr(Policy(), name)
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
+    if isinstance(value, int | float):
+        value = plain(value)
+    return f" (default {value})" if isinstance(value, str) else ""
 
 
 OPTIONS = [_option(spec) for spec in _FIELDS.values()]
 """One option per field; `none` removes a limit or a text."""
+
+NEW_OPTIONS = [_option(spec, _default(name)) for name, spec in _FIELDS.items()]
+"""The same for a new room, with the defaults of fields that a preset leaves alone."""
 
 
 def changes(given: dict[str, Any]) -> dict[str, Any]:

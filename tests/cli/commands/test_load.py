@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from tests.cli.test_cli import environment
 from tests.support.servers import free_port, wait_for
 from tests.support.serving import ADMIN_KEY, Serving, children, command_of, serving
 
+ROOT = Path(__file__).parents[3]
 QUICK = ("--arrive", "1s", "--stay", "0.1", "--connections", 16)
 
 
@@ -48,6 +50,21 @@ def test_a_small_crowd_finds_all_well(cli: Cli, server: Serving) -> None:
     assert report["usage"]["server"] is not None
     if sys.platform == "linux":
         assert report["usage"]["backend"] is not None
+
+
+def test_the_first_commands_of_the_docs(server: Serving) -> None:
+    """docs/load-testing.md begins with commands that work as they stand."""
+    page = (ROOT / "docs" / "load-testing.md").read_text("utf-8")
+    block = page.split("```console\n")[1].split("```")[0]
+    serve, make, load = [shlex.split(line)[2:] for line in block.splitlines()]
+    cli = Cli("", {"WAITROOM_REDIS_URL": None, "WAITROOM_DATA_DIR": str(server.data_dir)})
+    assert "Usage: waitroom serve" in cli.text(*serve, "--help")  # it would never end
+    assert "Created room load." in cli.text(*make)
+    smaller = {"http://127.0.0.1:8080": server.base, "5000": "50", "60s": "1s"}
+    assert set(smaller) <= set(load)
+    text = cli.text(*(smaller.get(word, word) for word in load), "--stay", "0.1")
+    assert "✓ No check failed." in text
+    assert "200 allowed" in text
 
 
 def test_the_limits_come_from_the_room(cli: Cli, server: Serving) -> None:

@@ -20,7 +20,7 @@ from waitroom.operations import rooms
 from waitroom.operations.trail import Trail
 from waitroom.settings import declared_rooms
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="TOML with `[rooms.<name>]` tables.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="TOML with tables `\\[rooms.NAME]`.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the difference and end.")]
 
 

@@ -38,12 +38,19 @@ NEEDED = (
 )
 LONGEST_START_S = 60
 
-Port = Annotated[int, typer.Option(help="Where Waitroom listens.", min=1, max=65_535)]
-SitePort = Annotated[int, typer.Option(help="Where the concert site listens.", min=1, max=65_535)]
-People = Annotated[
-    int, typer.Option(help="How many people the crowd keeps coming.", min=0, max=500)
+Port = Annotated[
+    int, typer.Option(metavar="PORT", min=1, max=65_535, help="Where Waitroom listens.")
 ]
-Capacity = Annotated[int, typer.Option(help="How many may be on the site at once.", min=1)]
+SitePort = Annotated[
+    int, typer.Option(metavar="PORT", min=1, max=65_535, help="Where the concert site listens.")
+]
+People = Annotated[
+    int,
+    typer.Option(metavar="NUMBER", min=0, max=500, help="How many people the crowd keeps coming."),
+]
+Capacity = Annotated[
+    int, typer.Option(metavar="NUMBER", min=1, help="How many may be on the site at once.")
+]
 
 
 def demo(

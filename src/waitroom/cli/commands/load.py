@@ -124,7 +124,11 @@ async def load(
 
 async def _make(plan: Plan, key: str | None, preset: str, limits: Limits) -> None:
     if key is None:
-        raise InvalidInput("make", "a room is made with an API key of role admin; give --key")
+        raise InvalidInput(
+            "make",
+            "only an API key of role admin makes rooms; give --key. "
+            '`waitroom key create --role admin --name "load test"` makes one',
+        )
     named = {name: getattr(limits, name) for name in ("capacity", "max_entries", "per_s")}
     front = Front(plan.target, key)
     try:

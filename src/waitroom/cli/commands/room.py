@@ -32,7 +32,7 @@ def _about() -> None:
     """
 
 
-@command(app, options=policy.OPTIONS)
+@command(app, options=policy.NEW_OPTIONS)
 async def create(cli: Session, name: RoomName, preset_name: Preset = None, **given: Any) -> None:
     """Create a room, from a preset or from the defaults, with changes.
 

@@ -22,7 +22,9 @@ from waitroom.cli.commands.demo import HOST, answers, own_settings
 from waitroom.cli.desk.group import check_installed
 from waitroom.settings import Settings
 
-Port = Annotated[int, typer.Option(help="Where the desk listens.", min=1, max=65_535)]
+Port = Annotated[
+    int, typer.Option(metavar="PORT", help="Where the desk listens.", min=1, max=65_535)
+]
 SERVER = ("fastapi", "httptools", "jinja2", "msgspec", "multipart")
 
 

@@ -11,7 +11,7 @@ _TEXT = """
 Waitroom {version} listens at {base}
 
   visitors    {base}/rooms/NAME   make a room: waitroom room create NAME --preset slots
-  operators   {base}/admin        make a key:  waitroom key create NAME --role admin
+  operators   {base}/admin        make a key:  waitroom key create --name ME --role admin
   developers  {base}/docs         all requests; health at /healthz, figures at /metrics
 
 {backend}. Ctrl+C stops it.
