@@ -34,6 +34,7 @@ WAITS = (
 async def put(page: Page, stage: Stage, view: PageView) -> None:
     """Show a page that was made here; its style and script come from the server."""
     address = stage.page_of(f"made-{view.face}")
+    await page.goto("about:blank")  # a page that is still open would hear that there is no room
     await page.unroute_all()
     # The room does not exist, and a page that learns so would go on to say it.
     await page.route("**/v1/**", lambda route: route.abort())
@@ -72,10 +73,32 @@ async def test_any_colour_can_be_read(stage: Stage, open_page: Open, colour: str
     """The room's colour never costs contrast: it is for accents, and black or white on top."""
     for scheme in ("light", "dark"):
         page = await open_page("about:blank", color_scheme=scheme)
-        view = dict(faces())["called"]
-        await put(page, stage, replace(view, policy=POLICY.change(colour=colour)))
-        violations = (await Axe().run(page)).response["violations"]
-        assert [] == [violation["id"] for violation in violations if violation["impact"] in SERIOUS]
+        for face in ("join", "called"):
+            view = dict(faces())[face]
+            await put(page, stage, replace(view, policy=POLICY.change(colour=colour)))
+            violations = (await Axe().run(page)).response["violations"]
+            ids = [violation["id"] for violation in violations if violation["impact"] in SERIOUS]
+            assert (face, []) == (face, ids)
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("scripts", [True, False], ids=["script", "plain"])
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+async def test_a_turn_is_celebrated(
+    stage: Stage, open_page: Open, scripts: bool, motion: str
+) -> None:
+    """The whole card is green with large words; it moves only for those who do not mind."""
+    page = await open_page("about:blank", reduced_motion=motion, java_script_enabled=scripts)
+    green = "rgb(17, 107, 53)"
+    await put(page, stage, dict(faces())["called"])
+    await expect(page.locator("main")).to_have_css("background-color", green)
+    style = "getComputedStyle(document.querySelector('.hooray'), '::before').animationName"
+    assert ("none" if motion == "reduce" else "pop") == await page.evaluate(style)
+    fold = await page.get_by_role("button", name="Enter now").bounding_box()
+    assert fold is not None
+    assert fold["y"] + fold["height"] < 844
+    await put(page, stage, dict(faces())["waiting"])
+    await expect(page.locator("main")).not_to_have_css("background-color", green)
 
 
 @pytest.mark.sample(1)

@@ -23,5 +23,6 @@ def test_every_colour_can_be_seen_and_read() -> None:
 def test_the_cards_are_those_of_the_style_sheet() -> None:
     """The colours that contrasts are measured against are the ones that are shown."""
     css = (Path(waitroom.server.__file__).parent / "static/waiting/page.css").read_text("utf-8")
-    cards = re.findall(r"--card: (#\w+)", css)
-    assert [colours.LIGHT_CARD, colours.DARK_CARD] == cards
+    light, dark, turn = re.findall(r"--card: (#\w+)", css)
+    assert (colours.LIGHT_CARD, colours.DARK_CARD) == (light, dark)
+    assert "#ffffff" == colours.readable_on(turn), "white words on the green card of a turn"
