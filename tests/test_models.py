@@ -26,7 +26,9 @@ from waitroom.moments import from_ms
 
 SPECS = {spec.name: spec for spec in dataclasses.fields(Policy)}
 WORDS = ("mode", "before_open", "eta", "when_away")
-TEXTS = ("time_zone", "title", "message", "ready", "logo", "colour", "go_to")
+EVENT = ("picture", "event_date", "event_place", "background", "font", "footer", "help_link")
+TEXTS = ("time_zone", "title", "message", "ready", "logo", "colour", "go_to", *EVENT)
+LONG = ("message", "footer")
 FLAGS = ("renewable",)
 NUMBERS = [name for name in POLICY_FIELDS if name not in (*WORDS, *FLAGS, *TEXTS, *MOMENTS)]
 MAY_BE_ZERO = ("recover_s", "max_defers")
@@ -124,6 +126,14 @@ GOOD_TEXTS = [
     ("go_to", "https://shop.example/checkout?a=1&b=[2]#c"),
     *(("go_to", text) for text in ("http://localhost:8000", "https://[::1]:1/", "/checkout")),
     ("go_to", "/" + "a" * 1_999),
+    *(("picture", text) for text in ("/stage.webp", PNG)),
+    ("event_date", "2030년 5월 3일 (금) 20:00"),
+    ("event_place", "Olympic Hall, Seoul"),
+    ("background", "#10002b"),
+    *(("font", text) for text in ("/static/event.woff2", "/a/b%20c.woff?v=1")),
+    ("footer", "Aurora Ltd\nSeoul"),
+    *(("help_link", text) for text in ("https://shop.example/help?a=1#b", "/help")),
+    *(("help_link", text) for text in ("mailto:help+now@shop.example", "tel:+82-2-123-4567")),
 ]
 
 
@@ -162,9 +172,9 @@ def test_control_characters(name: str, bad: str) -> None:
     assert words.isprintable()
 
 
-@pytest.mark.parametrize("name", [name for name in TEXTS if name != "message"])
+@pytest.mark.parametrize("name", [name for name in TEXTS if name not in LONG])
 def test_one_line(name: str) -> None:
-    """Only a message has several lines."""
+    """Only a message and a footer have several lines."""
     assert "one line" in refused(name, "/a\nb")
 
 
@@ -193,10 +203,33 @@ BAD_URLS = [
 ]
 
 
+@pytest.mark.parametrize("name", ["logo", "picture"])
 @pytest.mark.parametrize("value", BAD_ADDRESSES + BAD_LOGOS, ids=ascii)
-def test_bad_logos(value: str) -> None:
-    """A logo comes from the same host or from the page itself, for pages ask nobody else."""
-    assert "same host" in refused("logo", value)
+def test_bad_pictures(name: str, value: str) -> None:
+    """A picture comes from the same host or from the page itself, for pages ask nobody else."""
+    assert "same host" in refused(name, value)
+
+
+BAD_FONTS = ["https://fonts.example/x.woff2", "data:font/woff2;base64,AAAA", "/", *BAD_LOGOS]
+BAD_STYLES = ["/a)b", "/a(b", "/a;b", "/a'b", "/a?b)c", "/a?b&c", "/a#b", "/a{b}", "/a,b"]
+
+
+@pytest.mark.parametrize("value", BAD_ADDRESSES + BAD_FONTS + BAD_STYLES, ids=ascii)
+def test_bad_fonts(value: str) -> None:
+    """A font is a file on the same host, and its path cannot end what it stands in."""
+    assert "same host" in refused("font", value)
+
+
+BAD_CONTACTS = [
+    *("mailto:", "mailto:a", "mailto:a@b?cc=c@d", "mailto:a@b,c@d", "MAILTO:a@b", "tel:", "tel:+"),
+    *("tel:1;ext=2", "sms:1", "help@shop.example"),
+]
+
+
+@pytest.mark.parametrize("value", BAD_ADDRESSES + BAD_URLS + BAD_CONTACTS, ids=ascii)
+def test_bad_help_links(value: str) -> None:
+    """Help is a page, one address or one number: a link that does no more than it shows."""
+    assert "mailto:help@" in refused("help_link", value)
 
 
 @pytest.mark.parametrize("value", BAD_ADDRESSES + BAD_URLS, ids=ascii)
@@ -205,10 +238,11 @@ def test_bad_destinations(value: str) -> None:
     assert "use https://" in refused("go_to", value)
 
 
+@pytest.mark.parametrize("name", ["colour", "background"])
 @pytest.mark.parametrize("value", ["red", "#fff", "#gggggg", "0a5bd3", "#0a5bd", "#a;b{}x"])
-def test_bad_colours(value: str) -> None:
+def test_bad_colours(name: str, value: str) -> None:
     """A colour is #rrggbb: anything else could be more than a colour in a style sheet."""
-    assert "#rrggbb" in refused("colour", value)
+    assert "#rrggbb" in refused(name, value)
 
 
 def test_words_become_enums() -> None:

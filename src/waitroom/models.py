@@ -161,6 +161,13 @@ class Policy:
     logo: str | None = _text("a path on the same host, or a data:image/…;base64,… URI", 65_536)
     colour: str | None = _text("the page's main colour, as #rrggbb", 7)
     go_to: str | None = _text("where people go on to once inside: a URL or a path", 2_000)
+    picture: str | None = _text("a picture of the event: a path or a data: URI, as `logo`", 65_536)
+    event_date: str | None = _text("when the event is, in the organiser's words", 120)
+    event_place: str | None = _text("where the event is", 120)
+    background: str | None = _text("the colour around the card, as #rrggbb", 7)
+    font: str | None = _text("a font file, as a path on the same host", 500)
+    footer: str | None = _text("a text below the card: who the organiser is", 500)
+    help_link: str | None = _text("where people get help: a URL, a path, mailto: or tel:", 2_000)
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):

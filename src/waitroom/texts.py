@@ -20,6 +20,11 @@ _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
 _URL = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+", re.ASCII)
 _IMAGE = re.compile(r"data:image/(?:png|svg\+xml|jpeg|webp|gif);base64,(.+)", re.ASCII)
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}", re.ASCII)
+# It stands in a style sheet without quotes: no bracket, quote or semicolon.
+_FONT = re.compile(r"/(?!/)[A-Za-z0-9._~/%@+-]+(?:\?[A-Za-z0-9._~%=-]*)?", re.ASCII)
+_CONTACT = re.compile(r"mailto:[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+|tel:\+?[0-9][0-9().-]*", re.ASCII)
+_LONG_TEXTS = {"message", "footer"}
+"""Those that may have several lines."""
 
 
 def checked_text(name: str, value: Any, most: int) -> str:
@@ -31,7 +36,7 @@ def checked_text(name: str, value: Any, most: int) -> str:
     if len(value) > most:
         raise InvalidPolicy(name, f"has {len(value)} characters; shorten it to {most}")
     for character in value:
-        newline = character == "\n" and name == "message"
+        newline = character == "\n" and name in _LONG_TEXTS
         if not newline and unicodedata.category(character) in _UNSEEN:
             lines = " or write it in one line" if character == "\n" else ""
             raise InvalidPolicy(
@@ -45,7 +50,7 @@ def _is_path(value: str) -> bool:
     return value.startswith("/") and not value.startswith("//") and bool(_URL.fullmatch(value))
 
 
-def _checked_logo(name: str, value: str) -> str:
+def _checked_picture(name: str, value: str) -> str:
     if _is_path(value):
         return value
     try:
@@ -91,9 +96,35 @@ def _checked_time_zone(name: str, value: str) -> str:
         raise InvalidPolicy(name, f"{value!r:.64} is not known; use one like Asia/Seoul") from None
 
 
+def _checked_font(name: str, value: str) -> str:
+    if not _FONT.fullmatch(value):
+        raise InvalidPolicy(
+            name,
+            f"{value!r:.40} cannot be loaded; use a path on the same host like /static/event.woff2",
+        )
+    return value
+
+
+def _checked_help(name: str, value: str) -> str:
+    if _CONTACT.fullmatch(value):
+        return value
+    try:
+        return _checked_go_to(name, value)
+    except InvalidPolicy:
+        raise InvalidPolicy(
+            name,
+            f"{value!r:.40} is not an address for help; use https://…, a path like /help, "
+            "mailto:help@example.com or tel:+82-2-123-4567",
+        ) from None
+
+
 _SHAPES: dict[str, Callable[[str, str], str]] = {
-    "logo": _checked_logo,
+    "logo": _checked_picture,
+    "picture": _checked_picture,
     "colour": _checked_colour,
+    "background": _checked_colour,
+    "font": _checked_font,
     "go_to": _checked_go_to,
     "time_zone": _checked_time_zone,
+    "help_link": _checked_help,
 }

@@ -31,6 +31,13 @@ TEXTS: dict[str, st.SearchStrategy[str]] = {
     "logo": st.sampled_from(["/logo.svg", "data:image/gif;base64,AAAA"]),
     "colour": st.from_regex(r"#[0-9a-f]{6}", fullmatch=True),
     "go_to": st.sampled_from(["/in", "https://shop.example/in?a=b"]),
+    "picture": st.just("/stage.webp"),
+    "event_date": lines(120),
+    "event_place": lines(120),
+    "background": st.from_regex(r"#[0-9a-f]{6}", fullmatch=True),
+    "font": st.just("/static/event.woff2"),
+    "footer": lines(500, LINE | st.just("\n")),
+    "help_link": st.sampled_from(["/help", "mailto:help@shop.example", "tel:+82-2-123-4567"]),
 }
 
 

@@ -5,6 +5,7 @@ A moment is stored as Unix time, with its unit in the name of the hash field.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -15,9 +16,9 @@ from waitroom.moments import from_ms, to_ms
 
 _WORDS = {"mode", "before_open", "eta", "when_away"}
 _WHOLE = {"capacity", "batch", "max_entries", "queue_limit", "max_defers"}
-_TEXTS = {"time_zone", "title", "message", "ready", "logo", "colour", "go_to"}
 STORED = {name: f"{name}_ms" if name in MOMENTS else name for name in POLICY_FIELDS}
 """The hash field of each field of a policy."""
+_TEXTS = {spec.name for spec in dataclasses.fields(Policy) if spec.metadata["unit"] == "text"}
 
 
 def write(policy: Policy) -> list[str]:

@@ -43,6 +43,13 @@ VALUES: dict[str, tuple[list[str], Any]] = {
     "logo": (["--logo", "/Logo.svg"], "/Logo.svg"),
     "colour": (["--colour", "#0a5bd3"], "#0a5bd3"),
     "go_to": (["--go-to", "https://shop.example/In"], "https://shop.example/In"),
+    "picture": (["--picture", "/Stage.webp"], "/Stage.webp"),
+    "event_date": (["--event-date", "Fri 3 May 2030, 20:00"], "Fri 3 May 2030, 20:00"),
+    "event_place": (["--event-place", "Olympic Hall"], "Olympic Hall"),
+    "background": (["--background", "#10002b"], "#10002b"),
+    "font": (["--font", "/static/Event.woff2"], "/static/Event.woff2"),
+    "footer": (["--footer", "Aurora Ltd\nSeoul"], "Aurora Ltd\nSeoul"),
+    "help_link": (["--help-link", "mailto:help@shop.example"], "mailto:help@shop.example"),
 }
 
 

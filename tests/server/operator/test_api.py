@@ -122,7 +122,11 @@ def test_an_operator_sends_nobody_elsewhere(operator: httpx.Client, room: str) -
     """Where people go on to is for admins alone: an operator's key cannot lead them astray."""
     made = operator.post("/v1/admin/keys", json={"name": "till", "role": "operator"}).json()
     headers = {"authorization": f"Bearer {made['key']}"}
-    for policy in ({"go_to": "https://evil.example/"}, {"mode": "paused", "go_to": None}):
+    for policy in (
+        {"go_to": "https://evil.example/"},
+        {"mode": "paused", "go_to": None},
+        {"help_link": "https://evil.example/"},
+    ):
         refused = operator.patch(at(room), json={"policy": policy}, headers=headers)
         assert (403, "forbidden") == (refused.status_code, refused.json()["code"])
     assert "open" == operator.get(at(room)).json()["policy"]["mode"]

@@ -26,6 +26,11 @@ def accent_style(colour: str = DEFAULT_COLOUR) -> str:
     )
 
 
+def back_style(colour: str) -> str:
+    """Return CSS variables for a page around the card, and for what is written on it."""
+    return f":root{{--back:{colour};--on-back:{readable_on(colour)}}}"
+
+
 def visible_on(card: str, colour: str) -> str:
     """Return `colour`, moved away from the card as little as is needed to stand out."""
     goal = _BLACK if readable_on(card) == _BLACK else _WHITE

@@ -11,14 +11,14 @@ _ALL_PAGES = {
 
 
 def page_headers(
-    nonce: str, lang: str, *, form_target: str = "", reads_html: bool = False
+    nonce: str, lang: str, *, form_target: str = "", reads_html: bool = False, fonts: bool = False
 ) -> dict[str, str]:
     """Return the headers of a page that is made for one reader.
 
     It runs only scripts and styles that carry its nonce, and asks no other host. `form_target` is
     another origin that a form may lead to: browsers check the redirect after it against the policy.
     `reads_html` is for pages whose script puts HTML of ours into the page, which trusted types
-    would refuse.
+    would refuse. `fonts` is for pages with a font of this host.
     """
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
@@ -26,7 +26,9 @@ def page_headers(
         f"{form_target}; base-uri 'none'; frame-ancestors 'none'"
     )
     return {
-        "content-security-policy": policy + ("" if reads_html else _TRUSTED_TYPES),
+        "content-security-policy": policy
+        + (_FONTS if fonts else "")
+        + ("" if reads_html else _TRUSTED_TYPES),
         "content-language": lang,
         "cache-control": "no-store",
         "vary": "Accept-Language, Accept-Encoding, Cookie",
@@ -50,4 +52,5 @@ def document_headers(style_sha256: str) -> dict[str, str]:
     }
 
 
+_FONTS = "; font-src 'self'"
 _TRUSTED_TYPES = "; require-trusted-types-for 'script'"

@@ -184,6 +184,8 @@ def _headers(page: PageView) -> dict[str, str]:
     form_target = f"{target.scheme}://{target.netloc}" if target.netloc else ""
     return {
         "content-type": "text/html; charset=utf-8",
-        **page_headers(page.nonce, page.text.lang, form_target=form_target),
+        **page_headers(
+            page.nonce, page.text.lang, form_target=form_target, fonts=bool(page.theme.font)
+        ),
         **({"retry-after": str(page.refresh_s)} if page.away else {}),
     }

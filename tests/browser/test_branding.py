@@ -1,0 +1,64 @@
+"""The organiser's own page: the event, its colours, its font and its words."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any
+
+import pytest
+from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
+from playwright.async_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.stage import PHONE, Stage
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+DESKTOP = {"width": 1280, "height": 800}
+SVG = (
+    b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 160 90'>"
+    b"<rect width='160' height='90' fill='#7a2ff0'/><circle cx='120' cy='30' r='50' fill='#f0a'/>"
+    b"</svg>"
+)
+EVENT: dict[str, Any] = {
+    "picture": "data:image/svg+xml;base64," + base64.b64encode(SVG).decode(),
+    "event_date": "Fri 3 May 2030, 20:00",
+    "event_place": "Olympic Hall, Seoul",
+    "colour": "#7a2ff0",
+    "background": "#10002b",
+    "font": "/static/none.woff2",
+    "footer": "Aurora Ltd\n1 Stage Street",
+    "help_link": "mailto:help@aurora.example",
+}
+
+
+async def accessible(page: Page) -> None:
+    """Check that axe-core finds nothing."""
+    violations = (await Axe().run(page)).response["violations"]
+    assert [] == [violation["id"] for violation in violations]
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("scripts", [True, False], ids=["script", "plain"])
+async def test_the_event_is_shown(
+    stage: Stage, open_page: Open, scheme: str, viewport: dict[str, int], scripts: bool
+) -> None:
+    """Picture, date, place, colours, footer and help are there for all who can see the page."""
+    room = await stage.room(**EVENT)
+    page = await open_page(
+        "about:blank", color_scheme=scheme, viewport=viewport, java_script_enabled=scripts
+    )
+    async with page.expect_request("**/static/none.woff2"):
+        await page.goto(stage.page_of(room))
+    box = await page.locator("header .picture").bounding_box()
+    assert box is not None
+    assert box["width"] > 300
+    await expect(page.get_by_text("Fri 3 May 2030, 20:00 · Olympic Hall, Seoul")).to_be_visible()
+    await expect(page.locator("body")).to_have_css("background-color", "rgb(16, 0, 43)")
+    await expect(page.locator("body")).to_have_css("font-family", re.compile("^room,"))
+    await expect(page.get_by_text("1 Stage Street")).to_have_css("color", "rgb(255, 255, 255)")
+    help_link = page.get_by_role("link", name="Get help")
+    await expect(help_link).to_have_attribute("href", EVENT["help_link"])
+    await accessible(page)
