@@ -5,6 +5,7 @@ import globals from "globals";
 import tseslint from "typescript-eslint";
 
 export default [
+  { ignores: ["src/waitroom/server/static_built/"] },
   js.configs.recommended,
   noUnsanitized.configs.recommended, // names come from strangers: text is written, never HTML
   {

@@ -1,4 +1,4 @@
-"""Every face of the waiting page, made without a server: for checks that look at all of them."""
+"""Every face of the waiting page, made without a room: for checks that look at all of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from playwright.async_api import Page
+
+from tests.browser.stage import Stage
 from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy
 from waitroom.moments import from_ms
 from waitroom.server.http.answers import moment
-from waitroom.server.waiting.view import Face, PageView
+from waitroom.server.waiting.view import Face, PageView, render
 from waitroom.server.waiting.words import words_of
 
 POLICY = Policy(title="Aurora Live", ready="Have your card ready.", max_defers=2, colour="#7a2ff0")
@@ -82,3 +85,16 @@ def faces(lang: str = "en") -> Iterator[tuple[str, PageView]]:
     inside = ticket_view("inside", session_ends_at=moment(by_ms))
     leads = replace(base, policy=POLICY.change(go_to="/shop"))
     yield "inside", replace(leads, face=Face.INSIDE, session_ends_at_ms=by_ms, ticket=inside)
+
+
+async def put(page: Page, stage: Stage, view: PageView) -> None:
+    """Show a page that was made here; its style and script come from the server."""
+    address = stage.page_of(f"made-{view.face}")
+    await page.goto("about:blank")  # a page that is still open would hear that there is no room
+    await page.unroute_all()
+    # The room does not exist, and a page that learns so would go on to say it.
+    await page.route("**/v1/**", lambda route: route.abort())
+    await page.route(
+        address, lambda route: route.fulfill(body=render(view), content_type="text/html")
+    )
+    await page.goto(address)

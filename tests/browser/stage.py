@@ -97,7 +97,7 @@ async def text(page: Page, part: str) -> str:
 
 async def heading(page: Page) -> str:
     """Return the heading of the face that is shown."""
-    return (await page.text_content("[data-face]:not([hidden]) h2") or "").strip()
+    return (await page.text_content("[data-face]:not([hidden]) :is(h1, h2)") or "").strip()
 
 
 async def picture(page: Page, name: str) -> None:

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import pytest
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from tests.browser.conftest import Open
-from tests.browser.faces import POLICY, faces, waiting
+from tests.browser.faces import POLICY, faces, put, waiting
 from tests.browser.stage import Stage, heading, text
 from waitroom.estimate.methods import Wait
 from waitroom.server.pages.text import LANGUAGES
-from waitroom.server.waiting.view import PageView, render
 from waitroom.server.waiting.words import wait_words, words_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -29,19 +28,6 @@ WAITS = (
     Wait(3_000, 5_000, 7_300),
     Wait(36_000, 40_000, 50_001),
 )
-
-
-async def put(page: Page, stage: Stage, view: PageView) -> None:
-    """Show a page that was made here; its style and script come from the server."""
-    address = stage.page_of(f"made-{view.face}")
-    await page.goto("about:blank")  # a page that is still open would hear that there is no room
-    await page.unroute_all()
-    # The room does not exist, and a page that learns so would go on to say it.
-    await page.route("**/v1/**", lambda route: route.abort())
-    await page.route(
-        address, lambda route: route.fulfill(body=render(view), content_type="text/html")
-    )
-    await page.goto(address)
 
 
 @pytest.mark.sample(1)
@@ -112,7 +98,7 @@ async def test_the_script_words_waits_as_the_server_does(
     for wait in WAITS:
         view = waiting(base, eta=wait)
         await put(page, stage, view)
-        assert wait_words(words_of(lang), wait) == await text(page, "wait")
+        assert wait_words(words_of(lang), wait, view.position) == await text(page, "wait")
         assert view.place == await text(page, "place")
         assert view.behind == await text(page, "behind")
         assert view.ahead == await text(page, "ahead")

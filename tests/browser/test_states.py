@@ -101,7 +101,7 @@ async def test_a_cleared_room(stage: Stage, open_page: Open) -> None:
 async def test_no_such_room(stage: Stage, open_page: Open, name: str) -> None:
     """A wrong link gets a page with words, not a bare error."""
     page = await open_page(stage.page_of(name))
-    await expect(page.locator("h2")).to_have_text("Nothing to wait for here")
+    await expect(page.locator("h1, h2")).to_have_text("Nothing to wait for here")
 
 
 async def test_the_page_in_dark_on_a_desk(stage: Stage, open_page: Open) -> None:

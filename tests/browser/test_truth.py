@@ -22,7 +22,7 @@ async def waiting_page(stage: Stage, open_page: Open, *, streams: bool) -> tuple
         await page.route("**/events", lambda route: route.fulfill(status=429, json={}))
     await page.goto(stage.page_of(room))
     await expect(page.locator("[data-x=wait]")).to_contain_text("minutes")
-    await expect(page.locator("[data-x=turn]")).to_be_visible()
+    await expect(page.locator("[data-x=clock]")).to_be_visible()
     return room, page
 
 
@@ -33,7 +33,7 @@ async def test_no_estimate_while_nobody_is_let_in(
 ) -> None:
     """The number of minutes goes with the pause and comes back after it."""
     room, page = await waiting_page(stage, open_page, streams=streams)
-    wait, turn = page.locator("[data-x=wait]"), page.locator("[data-x=turn]")
+    wait, turn = page.locator("[data-x=wait]"), page.locator("[data-x=clock]")
     await stage.change(room, mode=mode)
     await expect(wait).to_have_text(STANDS)
     await expect(turn).to_be_hidden()

@@ -41,7 +41,7 @@ async def test_a_visitor_waits_is_called_and_enters(stage: Stage, open_page: Ope
     assert "You are in line" == await heading(page)
     await stage.join(room, 12)
     await expect(page.locator("[data-x=behind]")).to_have_text("12 people behind you")
-    await expect(page.locator("[data-x=place]")).to_have_text("You are number 6 of 18 waiting")
+    await expect(page.locator("[data-x=place]")).to_have_text("of 18 waiting")
     await picture(page, "waiting")
     await stage.admit(room, 3)
     await expect(page.locator("[data-x=ahead]")).to_have_text("2")
@@ -114,7 +114,7 @@ async def test_in_korean_on_a_phone(stage: Stage, open_page: Open) -> None:
     page = await open_page(stage.page_of(room), locale="ko-KR", color_scheme="dark")
     await expect(page.locator("[data-x=ahead]")).to_have_text("3")
     assert "ko" == await page.get_attribute("html", "lang")
-    await expect(page.locator("[data-x=place]")).to_have_text("대기 순서 4번째 (전체 4명)")
+    await expect(page.locator("[data-x=place]")).to_have_text("전체 대기 인원 4명")
     await expect(page).to_have_title("내 앞 3명 · 오로라 콘서트")
     for part in ("ahead", "place", "bar", "wait", "link"):
         box = await page.locator(f"[data-x={part}]").bounding_box()

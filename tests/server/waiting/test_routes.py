@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -15,7 +16,7 @@ from waitroom.server.http import statics
 from waitroom.server.pages.locales import load_locales
 from waitroom.server.waiting import view as page_view
 from waitroom.server.waiting.view import Face, PageView, client_keys, render
-from waitroom.server.waiting.words import clock, span, wait_words, words_of
+from waitroom.server.waiting.words import span, wait_words, words_of
 from waitroom.web.browser_mark import mark_of, new_secret
 
 HERE = Path(page_view.__file__).parents[1]
@@ -29,7 +30,7 @@ def browser(served_base: str, **headers: str) -> httpx.Client:
 
 def heading(answer: httpx.Response) -> str:
     """Return the heading of the face that a page shows."""
-    shown = re.search(r'<section data-face="\w+">\s*<h2[^>]*>([^<]*)', answer.text)
+    shown = re.search(r'<section data-face="\w+">\s*<h[12][^>]*>([^<]*)', answer.text)
     assert shown is not None, answer.text
     return shown[1]
 
@@ -68,7 +69,7 @@ def test_the_script_gets_the_words_that_it_says() -> None:
     ("wait", "english", "korean"),
     [
         (None, "working it out…", "계산 중…"),
-        (Wait(0, 20, 59), "any moment", "곧 입장"),
+        (Wait(0, 20, 59), "less than a minute", "1분 이내"),
         (Wait(0, 30, 60), "about a minute", "약 1분"),
         (Wait(20, 60, 170), "up to 3 min", "3분 이내"),
         (Wait(480, 540, 660), "8–11 minutes", "8~11분"),
@@ -80,14 +81,48 @@ def test_the_script_gets_the_words_that_it_says() -> None:
 )
 def test_a_wait_in_words(wait: Wait | None, english: str, korean: str) -> None:
     """A range of whole minutes, or tens of minutes when it is long; never a false precision."""
-    assert (english, korean) == (wait_words(ENGLISH, wait), wait_words(KOREAN, wait))
+    words = wait_words(ENGLISH, wait, 37), wait_words(KOREAN, wait, 37)
+    assert (english, korean) == words
 
 
-def test_spans_and_countdowns() -> None:
-    """Short spans in seconds, countdowns as clocks."""
-    assert ["60 s", "2 min", "1 h 1 min"] == [span(ENGLISH, s) for s in (60, 150, 3_660)]
-    clocks = [clock(ENGLISH, s) for s in (-5, 291, 7_491, 266_691)]
-    assert ["0:00", "4:51", "2:04:51", "3 d 2:04:51"] == clocks
+def test_any_moment_is_for_the_first_few() -> None:
+    """Nobody with 36 people ahead reads that it is their turn any moment."""
+    shortly = Wait(0, 3, 20)
+    words = [wait_words(ENGLISH, shortly, position) for position in (1, 4, 5)]
+    assert ["any moment", "any moment", "less than a minute"] == words
+
+
+def test_spans() -> None:
+    """Short spans in seconds, long ones in days and hours."""
+    spans = [span(ENGLISH, s) for s in (-5, 60, 150, 3_660, 86_400, 266_691)]
+    assert ["0 s", "60 s", "2 min", "1 h 1 min", "1 d", "3 d 2 h"] == spans
+
+
+@pytest.mark.parametrize(("left_s", "title"), [(3_600, "It opens soon"), (3_601, "Not open yet")])
+def test_soon_means_within_an_hour(left_s: int, title: str) -> None:
+    """Heading and window say "soon" only where it is; nothing that cannot tick is a clock."""
+    policy = Policy(opens_at=datetime.fromtimestamp(left_s, UTC))
+    view = PageView(room="a", face=Face.SOON, now_ms=0, nonce="n", policy=policy, view={})
+    assert (title, title, "1 h") == (view.soon, view.headline, view.opens_in)
+    page = render(view)
+    assert f'<h2 data-x="soon">{title}</h2>' in page
+    assert '<p class="number" data-x="opens">1 h</p>' in page
+
+
+def test_a_wrong_link_is_told_once() -> None:
+    """The page for no room has one heading, and its window one title."""
+    page = render(PageView(room="a", face=Face.UNKNOWN, now_ms=0, nonce="n"))
+    assert ["Nothing to wait for here"] == re.findall(r"<h[12][^>]*>([^<]*)", page)
+    assert "<title>Nothing to wait for here</title>" in page
+
+
+def test_inside_is_no_dead_end() -> None:
+    """Where a room leads nowhere, the page says where to go on."""
+    view = PageView(room="a", face=Face.INSIDE, now_ms=0, nonce="n", policy=Policy(), view={})
+    assert "Go back to the site or app that sent you here" in render(view)
+    leads = replace(view, policy=Policy(go_to="/shop"))
+    assert "Go back to the site" not in render(leads)
+    assert 'href="/shop"' in render(leads)
 
 
 # Pages ----------------------------------------------------------------------------------------

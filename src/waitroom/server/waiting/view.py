@@ -24,12 +24,13 @@ from waitroom.server.pages.locales import Locales, load_locales
 from waitroom.server.pages.text import Text, Words
 from waitroom.server.waiting.onward import Onward, onward, returning
 from waitroom.server.waiting.theme import Theme
-from waitroom.server.waiting.words import clock, span, wait_words, words_of
+from waitroom.server.waiting.words import span, wait_words, words_of
 
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
     "%3Ccircle cx='8' cy='8' r='6' fill='{fill}' stroke='%231f9d55' stroke-width='3'/%3E%3C/svg%3E"
 )
+_SOON_S = 3_600
 _SCRIPT = "waiting/page.js"
 _SAYS = re.compile(r'"([a-z]+(?:_[a-z]+)*)"')
 
@@ -117,7 +118,7 @@ class PageView:
     def theme(self) -> Theme:
         """Title, texts, logo and colours."""
         if self.face is Face.UNKNOWN:
-            return Theme(title=self.text("unknown_title"))
+            return Theme(title="")
         return Theme.of(self.room, self.policy)
 
     @property
@@ -140,8 +141,15 @@ class PageView:
         """What the title of the window begins with."""
         if self.face is Face.WAITING and self.position:
             return self.text("title_ahead", n=self.position - 1)
+        if self.face is Face.SOON:
+            return self.soon
         sign = "● " if self.face is Face.CALLED else ""
         return sign + self.text(f"{self.face}_title")
+
+    @property
+    def soon(self) -> str:
+        """What the page says before a room opens: "soon" within an hour."""
+        return self.text("soon_title" if self.opens_left_s <= _SOON_S else "soon_later")
 
     @property
     def icon(self) -> str:
@@ -173,12 +181,12 @@ class PageView:
 
     @property
     def place(self) -> str:
-        """The reader's number, and of how many."""
+        """Of how many they stand before, or that nobody does."""
         if not self.position:
             return ""
         if self.position == 1:
             return self.text("place_next")
-        return self.text("place", n=self.position, all=max(self.position, self.waiting))
+        return self.text("place", n=max(self.position, self.waiting))
 
     @property
     def behind(self) -> str:
@@ -201,7 +209,7 @@ class PageView:
         """The wait in words."""
         if self.eta is None and self._mode in (Mode.PAUSED, Mode.CLOSED):
             return self.text("wait_paused")
-        return wait_words(self.text, self.eta)
+        return wait_words(self.text, self.eta, self.position)
 
     @property
     def note(self) -> str:
@@ -252,8 +260,8 @@ class PageView:
 
     @property
     def opens_in(self) -> str:
-        """The same as a countdown."""
-        return clock(self.text, self.opens_left_s)
+        """The same in words: without a script nothing counts down."""
+        return span(self.text, self.opens_left_s)
 
     @property
     def opens_at(self) -> str:
@@ -266,13 +274,13 @@ class PageView:
     @property
     def enter_in(self) -> str:
         """How long the turn lasts; empty for no limit."""
-        return "" if self.enter_by_ms is None else clock(self.text, self._left_s(self.enter_by_ms))
+        return "" if self.enter_by_ms is None else span(self.text, self._left_s(self.enter_by_ms))
 
     @property
     def ends_in(self) -> str:
         """How long the session lasts; empty for no limit."""
         ends = self.session_ends_at_ms
-        return "" if ends is None else clock(self.text, self._left_s(ends))
+        return "" if ends is None else span(self.text, self._left_s(ends))
 
     @property
     def go_to(self) -> str | None:
@@ -329,7 +337,7 @@ class PageView:
 
     @property
     def _few(self) -> Words:
-        keys = ("days", "inside_ends", "link_ago", "link_lost", "link_now")
+        keys = ("days", "inside_ends", "inside_return", "link_ago", "link_lost", "link_now")
         return {key: self.text.words[key] for key in keys}
 
     @property

@@ -1,4 +1,4 @@
-"""How the waiting page writes waits, spans and countdowns.
+"""How the waiting page writes waits and spans.
 
 `static/waiting/page.js` says them again in the visitor's time zone, by the same rules: a browser
 test checks.
@@ -11,6 +11,9 @@ from waitroom.server.pages.locales import load_locales
 from waitroom.server.pages.text import Text
 
 _HOUR_M = 60
+_DAY_M = 1_440
+_NEAR = 4
+"""The last place whose turn may come at any moment: three people ahead."""
 _TENS_FROM_M = 90
 """Waits from here on are rounded to ten minutes: more would be false precision."""
 
@@ -20,12 +23,13 @@ def words_of(lang: str) -> Text:
     return load_locales(None)[lang]
 
 
-def wait_words(text: Text, wait: Wait | None) -> str:
+def wait_words(text: Text, wait: Wait | None, position: int | None) -> str:
     """Say a wait as an honest range: whole minutes, tens of minutes when long."""
     if wait is None:
         return text("wait_unknown")
     if wait.high < 60:
-        return text("wait_soon")
+        # With a crowd ahead, nobody believes in "any moment", however fast the line is.
+        return text("wait_soon" if (position or 1) <= _NEAR else "wait_short")
     low, high = wait.low // 60, -(-wait.high // 60)
     if high > _TENS_FROM_M:
         low, high = low // 10 * 10, -(-high // 10) * 10
@@ -41,7 +45,10 @@ def wait_words(text: Text, wait: Wait | None) -> str:
 
 
 def minutes(text: Text, total: int) -> str:
-    """Say minutes, in hours and minutes from an hour on."""
+    """Say minutes, in hours and minutes from an hour on, in days and hours from a day on."""
+    if total >= _DAY_M:
+        days, rest = divmod(total // _HOUR_M, 24)
+        return " ".join([text("days", n=days), *([text("span_h", n=rest)] if rest else [])])
     h, m = divmod(total, _HOUR_M)
     if not h:
         return text("span_m", n=m)
@@ -51,14 +58,5 @@ def minutes(text: Text, total: int) -> str:
 def span(text: Text, seconds: float) -> str:
     """Say a length of time, under two minutes in seconds."""
     if seconds < 120:
-        return text("span_s", n=int(seconds))
+        return text("span_s", n=max(0, int(seconds)))
     return minutes(text, int(seconds // 60))
-
-
-def clock(text: Text, seconds: float) -> str:
-    """Count down: `4:51`, `2:04:51`, `3 d 2:04:51`."""
-    m, s = divmod(max(0, int(seconds)), 60)
-    h, m = divmod(m, 60)
-    d, h = divmod(h, 24)
-    short = f"{h}:{m:02}:{s:02}" if d or h else f"{m}:{s:02}"
-    return f"{text('days', n=d)} {short}" if d else short

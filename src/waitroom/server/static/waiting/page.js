@@ -75,23 +75,40 @@ const say = (key, values = {}) => {
 /** @param {number} ms */
 function time(ms) {
   const far = Math.abs(ms - now()) > 20 * 3_600_000;
-  /** @type {Intl.DateTimeFormatOptions} */
-  const day = far ? { month: "short", day: "numeric" } : {};
-  return new Intl.DateTimeFormat(lang, { ...day, hour: "numeric", minute: "2-digit" })
-    .format(ms - skewMs);
+  return clockTime(ms, far ? { month: "short", day: "numeric" } : {});
+}
+
+/** @param {number} ms @param {Intl.DateTimeFormatOptions} [day] */
+const clockTime = (ms, day) =>
+  new Intl.DateTimeFormat(lang, { ...day, hour: "numeric", minute: "2-digit" }).format(ms - skewMs);
+
+/** @param {number} ms  "today at 6:03 PM", "on 24 December at 6:03 PM" */
+function opening(ms) {
+  /** @param {number} moment */
+  const midnight = (moment) => new Date(moment - skewMs).setHours(0, 0, 0, 0);
+  const days = Math.round((midnight(ms) - midnight(now())) / 86_400_000);
+  if (days < 2) {
+    const day = new Intl.RelativeTimeFormat(lang, { numeric: "auto" }).format(days, "day");
+    return say("soon_day", { day, time: clockTime(ms) });
+  }
+  return say("soon_time", { time: clockTime(ms, { month: "long", day: "numeric" }) });
 }
 
 /** @param {number} total */
 function minutes(total) {
+  if (total >= 1_440) {
+    const hours = Math.floor(total / 60), rest = hours % 24;
+    return say("days", { n: Math.floor(hours / 24) }) + (rest ? ` ${say("span_h", { n: rest })}` : "");
+  }
   const h = Math.floor(total / 60), m = total % 60;
   if (!h) return say("span_m", { n: m });
   return m ? say("span_hm", { h, m }) : say("span_h", { n: h });
 }
 
-/** @param {?Eta} eta */
-function waitWords(eta) {
+/** @param {?Eta} eta @param {number} n  the position: with a crowd ahead nobody believes in "any moment" */
+function waitWords(eta, n) {
   if (!eta) return say("wait_unknown");
-  if (eta.high < 60) return say("wait_soon");
+  if (eta.high < 60) return say(n > 4 ? "wait_short" : "wait_soon");
   let low = Math.floor(eta.low / 60), high = Math.ceil(eta.high / 60);
   const long = high > 90;
   if (long) [low, high] = [Math.floor(low / 10) * 10, Math.ceil(high / 10) * 10];
@@ -212,19 +229,21 @@ function paintWaiting() {
   const n = position();
   if (!ticket || !n) return;
   const behind = Math.max(0, ticket.waiting - n);
-  const where = n === 1 ? say("place_next") : say("place", { n, all: Math.max(n, ticket.waiting) });
+  const where = n === 1 ? say("place_next") : say("place", { n: Math.max(n, ticket.waiting) });
   writeNumber("ahead", count.format(n - 1));
   write("place", where);
   write("behind", behind ? say("place_behind", { n: behind }) : "");
   parts.bar.max = Math.max(1, memory.start - 1);
   parts.bar.value = memory.start - n;
   const stands = room.mode === "paused" || room.mode === "closed" || room.holding;
-  const eta = stands ? null : ticket.eta_s, near = !eta || eta.high < 60;
-  write("wait", stands ? say("wait_paused") : waitWords(eta));
-  parts.turn.hidden = near;
-  if (!near) write("clock", say("wait_clock", { time: time(ticketMs + eta.likely * 1000) }));
+  const eta = stands ? null : ticket.eta_s;
   // Made before the last change, or not renewed any more.
-  parts.wait.classList.toggle("old", Boolean(eta) && (lost || at(room.changed_at) > ticketMs));
+  const old = Boolean(eta) && (lost || at(room.changed_at) > ticketMs);
+  write("wait", stands ? say("wait_paused") : waitWords(eta, n));
+  parts.wait.classList.toggle("old", old);
+  // A time of day only where the range is narrow enough for one, and only as long as both are true.
+  parts.clock.hidden = !eta || old || eta.high < 60 || eta.high > 2 * eta.low;
+  if (eta) write("clock", say("wait_clock", { time: time(ticketMs + eta.likely * 1000) }));
   paintNote();
 }
 
@@ -244,7 +263,8 @@ function paintNote() {
 function paintSoon() {
   const opens = at(room.opens_at);
   writeNumber("opens", clock(opens - now()));
-  write("opens_at", say("soon_time", { time: time(opens) }));
+  write("soon", say(opens - now() > 3_600_000 ? "soon_later" : "soon_title"));
+  write("opens_at", opening(opens));
   const n = position();
   let early = ticket ? say("soon_wait") : say("soon_refuse");
   if (room.before_open === "draw") early = say("soon_draw");
@@ -267,6 +287,13 @@ function paintCalled() {
 }
 
 function paintInside() {
+  // Nowhere to go on to: then back to where they came from, which the browser still knows.
+  const from = parts.return && document.referrer;
+  if (from && !from.startsWith(location.origin)) {
+    parts.return.setAttribute("href", from);
+    parts.return.hidden = false;
+    write("return", say("inside_return", { host: new URL(from).host }));
+  }
   const ends = at(ticket?.session_ends_at);
   if (!ends) return;
   writeNumber("session", clock(ends - now()));
@@ -292,7 +319,7 @@ function heard(view) {
 function learn(n, eta) {
   memory.start = Math.max(memory.start, n);
   if (n <= memory.least / 2 || (n < memory.least && n <= 3)) {
-    tell(say("live_place", { n: n - 1, wait: waitWords(eta) }));
+    tell(say("live_place", { n: n - 1, wait: waitWords(eta, n) }));
   }
   memory.least = Math.min(memory.least, n);
   if (eta) {
