@@ -47,7 +47,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Ticket(Place):
-    """A ticket as its holder sees it; `pass_` is there once inside, `code` after a join."""
+    """A ticket as its holder sees it; `pass_` is there once inside, `code` after a join.
+
+    While `restoring` the line is not complete after a loss, so that no position is told.
+    """
 
     state: State
     position: int | None
@@ -58,6 +61,7 @@ class Ticket(Place):
     session_ends_at: datetime | None = None
     pass_: str | None = None
     code: str | None = None
+    restoring: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,6 +357,7 @@ def _ticket(body: Mapping[str, Any]) -> Ticket:
         session_ends_at=_moment(body.get("session_ends_at")),
         pass_=body.get("pass"),
         code=body.get("code"),
+        restoring=body.get("restoring", False),
     )
 
 

@@ -343,8 +343,9 @@ class TicketView(NamedTuple):
 
     A tuple, because one is made for every poll, and a frozen dataclass takes six times as long.
 
-    `position` is 1 at the head, and None where it means nothing or is hidden before a draw. A
-    `stale` view repeats what was told before, because the server has not answered yet.
+    `position` is 1 at the head, and None where it means nothing or is hidden: before a draw, and
+    while the room is `restoring` its line after a loss, when not everybody is back. A `stale` view
+    repeats what was told before, because the server has not answered yet.
     """
 
     room: str
@@ -359,6 +360,7 @@ class TicketView(NamedTuple):
     reason: Reason | None = None
     new: bool = False
     stale: bool = False
+    restoring: bool = False
 
 
 @dataclass(frozen=True, slots=True)

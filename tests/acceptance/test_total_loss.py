@@ -37,6 +37,11 @@ class Scene:
     inside: list[TicketView] = field(default_factory=list)
     served: list[TicketView] = field(default_factory=list)
     waiting: list[TicketView] = field(default_factory=list)
+    told: dict[str, int] = field(default_factory=dict)
+    """The last position that each ticket was told."""
+
+    numbers: int = 0
+    """How many positions were told."""
 
     def any(self) -> Engine:
         """Return one of the processes."""
@@ -49,6 +54,7 @@ class Scene:
             joins = [Join(enter=enter)] * min(250, people - start)
             for view in await self.any().join_many(ROOM, joins):
                 assert isinstance(view, TicketView)
+                self.hear(view)
                 views.append(view)
             self.clock.step(0.01)
         return views
@@ -62,8 +68,19 @@ class Scene:
         present = []
         for answer in (answer for some in answers for answer in some):
             assert isinstance(answer, TicketView)
+            self.hear(answer)
             present.append(answer)
         return present
+
+    def hear(self, view: TicketView) -> None:
+        """Note what a ticket is told: a number never rises, and its absence has a reason."""
+        if view.position is None:
+            assert view.restoring == (view.state is State.WAITING)
+            return
+        assert not view.restoring
+        assert view.position <= self.told.get(view.id, view.position), "a number rose"
+        self.told[view.id] = view.position
+        self.numbers += 1
 
     async def build(self, people: int) -> None:
         """Fill the room; forty people have been served, by different processes."""
@@ -89,7 +106,7 @@ async def _open(stack: AsyncExitStack, url: str, clock: Clock, processes: int = 
 
 
 async def test_flushall_while_everybody_polls(apart: Server, clock: Clock) -> None:
-    """Policy back, nobody called before `recover_s`, the old order back, newcomers behind."""
+    """Policy back, nobody called or told a number before `recover_s`, then the old order."""
     async with AsyncExitStack() as stack:
         scene = Scene(await _open(stack, apart.url, clock), clock, random.Random(3))
         await scene.lose()
@@ -100,7 +117,7 @@ async def test_flushall_while_everybody_polls(apart: Server, clock: Clock) -> No
         await scene.lose()
         hit = len(scene.waiting)
 
-        lost_at, newcomers = clock.now_us, list[TicketView]()
+        lost_at, newcomers, numbers = clock.now_us, list[TicketView](), scene.numbers
         order = [*scene.waiting, *scene.served]
         scene.draw.shuffle(order)
         for second in range(60):  # a hidden tab polls once a minute
@@ -111,6 +128,7 @@ async def test_flushall_while_everybody_polls(apart: Server, clock: Clock) -> No
             assert 0 == sum([await advance_all(engine, ROOM) for engine in scene.engines])
             clock.step(1)
 
+        assert numbers == scene.numbers, "a position was told before everybody was back"
         assert all(view.state is State.WAITING for view in newcomers)
         after = await members(client, ROOM, "waiting")
         assert list(before.items()) == list(after.items())[: len(before)]
@@ -132,7 +150,12 @@ async def test_flushall_while_everybody_polls(apart: Server, clock: Clock) -> No
             await members(client, ROOM, "called"), key=before.__getitem__
         )
         assert [*after][40:] == [*await members(client, ROOM, "waiting")]
-        say(f"1 FLUSHALL hit {hit} people in line and {len(newcomers)} newcomers; 0 lost")
+        await scene.poll([*scene.waiting, *newcomers])
+        assert {*[*after][40:]} <= {*scene.told}
+        say(
+            f"1 FLUSHALL hit {hit} people in line and {len(newcomers)} newcomers; 0 lost, "
+            f"and none of {scene.numbers} numbers rose"
+        )
 
 
 async def _until_called(scene: Scene) -> int:

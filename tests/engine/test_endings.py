@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.support.clock import Clock, crowd, open_engine
+from tests.support.clock import Clock, crowd, open_engine, polled_rank
 from tests.support.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.engine.endings import MOST_KEPT, Endings
@@ -92,7 +92,7 @@ async def test_another_process_was_quicker(
         assert State.WAITING is (await other.poll(room, out.ticket)).state
         await engine.poll(room, first.ticket)
         assert State.GONE is (await other.poll(room, out.ticket)).state
-        assert 1 == (await other.poll(room, first.ticket)).position
+        assert 1 == await polled_rank(other, room, first.ticket)
 
 
 @pytest.mark.attack
@@ -172,7 +172,7 @@ async def test_a_look_at_a_room_that_has_forgotten(
         await lose(engine, room)
         await other.poll(room, first.ticket)
         await engine.note_kicks([room])
-        assert 1 == (await engine.poll(room, first.ticket)).position
+        assert 1 == await polled_rank(engine, room, first.ticket)
         assert Reason.KICKED is (await engine.poll(room, out.ticket)).reason
 
 
@@ -207,7 +207,7 @@ async def test_who_joined_again_keeps_the_new_place(engine: Engine, room: str) -
     again = [await engine.join(room, person.ticket) for person in (left, kicked)]
     await lose(engine, room)
     for _ in range(2):  # the second time by a room that is there
-        assert [1, 2] == [(await engine.poll(room, person.ticket)).position for person in again]
+        assert [1, 2] == [await polled_rank(engine, room, person.ticket) for person in again]
         await engine._runner._restore(room, engine._runner.memory(room))
 
 
@@ -219,7 +219,7 @@ async def test_a_second_loss(engine: Engine, room: str) -> None:
     for _ in range(2):
         await lose(engine, room)
         assert State.GONE is (await engine.poll(room, out.ticket)).state
-        assert 1 == (await engine.poll(room, first.ticket)).position
+        assert 1 == await polled_rank(engine, room, first.ticket)
 
 
 async def test_a_new_epoch_forgets(engine: Engine, room: str) -> None:

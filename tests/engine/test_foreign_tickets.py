@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.clock import Clock, crowd, open_engine
+from tests.support.clock import Clock, crowd, open_engine, polled_rank
 from tests.support.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.errors import BackendUnavailable, Refused, WaitroomError
@@ -126,7 +126,7 @@ async def test_the_highest_epoch_on_a_ticket_is_taken_once(
                 await fresh.poll(room, view.ticket)
         clock.step(15)
         for number, person in enumerate(people, 1):
-            assert number == (await fresh.poll(room, person.ticket)).position
+            assert number == await polled_rank(fresh, room, person.ticket)
         assert Reason.CLEARED is (await fresh.poll(room, old.ticket)).reason
         assert epoch == (await fresh.room(room)).epoch
         assert clock.now_ms + 75_000 == (await fresh.stats(room)).hold_until_ms
@@ -150,10 +150,10 @@ async def test_a_process_that_remembers_is_heard_before_a_ticket(
             await fresh.poll(room, ticket)
         clock.step(10)
         for number, person in enumerate(people, 1):
-            assert number == (await engine.poll(room, person.ticket)).position
+            assert number == await polled_rank(engine, room, person.ticket)
         clock.step(10)
         assert Reason.CLEARED is (await fresh.poll(room, ticket)).reason
-        assert 1 == (await fresh.poll(room, people[0].ticket)).position
+        assert 1 == await polled_rank(fresh, room, people[0].ticket)
 
 
 async def test_a_room_without_tickets_opens_again(
@@ -167,5 +167,5 @@ async def test_a_room_without_tickets_opens_again(
         with pytest.raises(BackendUnavailable):
             await fresh.join(room)
         clock.step(90)
-        assert 1 == (await fresh.join(room)).position
+        assert 1 == (await fresh.join(room)).waiting
         assert clock.now_us == (await fresh.room(room)).epoch

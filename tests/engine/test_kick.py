@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.clock import Clock, crowd
+from tests.support.clock import Clock, crowd, polled_rank
 from waitroom.engine import Engine, Join, keys
 from waitroom.errors import (
     Banned,
@@ -75,7 +75,7 @@ async def test_who_was_forgotten(engine: Engine, room: str) -> None:
     await engine.backend.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
     await engine.kick(room, [first.id])
     assert Reason.KICKED is (await engine.poll(room, first.ticket)).reason
-    assert 1 == (await engine.poll(room, second.ticket)).position
+    assert 1 == await polled_rank(engine, room, second.ticket)
 
 
 @pytest.mark.attack

@@ -60,16 +60,17 @@ def test_head() -> None:
 def test_joined() -> None:
     """Each ticket of a join is five values."""
     flat = [b"inside", 5, 60, 8, 1, b"room_full", 0, 0, 0, 0]
-    reply = Reply("ok", {"waiting": 3, "epoch": 7, "tickets": flat})
+    reply = Reply("ok", {"waiting": 3, "restoring": 1, "epoch": 7, "tickets": flat})
     tickets = [("inside", 5, 60, 8, True), ("room_full", 0, 0, 0, False)]
-    assert (3, 7, tickets) == replies.joined(reply)
+    assert (3, True, 7, tickets) == replies.joined(reply)
 
 
 def test_polled() -> None:
     """Each ticket of a poll that does not wait is three values."""
     others = [b"called", 4, 0, b"inside", 60, 8]
-    polled = replies.polled(Reply("ok", {"waiting": 9, "positions": [-1, 2, -1], "others": others}))
-    assert (9, [-1, 2, -1]) == (polled.waiting, polled.positions)
+    fields = {"waiting": 9, "restoring": 0, "positions": [-1, 2, -1], "others": others}
+    polled = replies.polled(Reply("ok", fields))
+    assert (9, False, [-1, 2, -1]) == polled[:3]
     assert [("called", 4, 0), ("inside", 60, 8)] == list(polled.elsewhere)
 
 

@@ -108,7 +108,7 @@ async def test_patience_outlasts_a_restart(own: Server, room: str) -> None:
         await asyncio.sleep(2 * sum(RETRY_AFTER_S))
         assert not call.done()
         await asyncio.to_thread(own.restart)
-        assert 1 == (await call).position
+        assert 1 == (await call).waiting
 
 
 async def test_the_first_connection_may_take_longer(own: Server, room: str) -> None:

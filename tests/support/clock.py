@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from waitroom.engine import Engine
+from waitroom.engine import Engine, keys
 from waitroom.models import TicketView
 from waitroom.tickets import KeyRing
 
@@ -59,6 +59,13 @@ async def open_engine(
 async def crowd(engine: Engine, room: str, people: int) -> list[TicketView]:
     """Let people join one after the other, in the order of the list."""
     return list(await asyncio.gather(*(engine.join(room) for _ in range(people))))
+
+
+async def polled_rank(engine: Engine, room: str, ticket: str) -> int | None:
+    """Poll a ticket, and return its position by a plain read: after a loss nobody is told it."""
+    view = await engine.poll(room, ticket)
+    rank = await engine.backend.client.zrank(keys.room_key(room, "waiting"), view.id)
+    return None if rank is None else int(rank) + 1
 
 
 async def advance_all(engine: Engine, room: str) -> int:

@@ -104,7 +104,7 @@ class Crowd:
         view = ticket_views.view(
             room, ticket.id, text, "waiting", last.position, 0, positions.waiting, False
         )
-        return view._replace(stale=True)
+        return view._replace(stale=True, restoring=positions.restoring and not last.position)
 
     async def drain(self) -> None:
         """Wait until every call under way has its answer."""
@@ -195,25 +195,26 @@ class Crowd:
         call = calls.poll([ticket.id for ticket in asked], claims)
         reply = replies.polled(await self._runner.run(room, call))
         waiting, positions = reply.waiting, self._runner.memory(room).positions
-        positions.expect(waiting)
+        positions.expect(waiting, restoring=reply.restoring)
         noted_at = positions.now()
-        answers: Answers = []
+        views: list[TicketView] = []
         absent: list[int] = []
         for (ticket, text), position in zip(tickets, reply.positions, strict=True):
             if position >= 0:  # nearly all: no call but for what it takes
                 positions.waits(ticket.place, position, noted_at)
-                answers.append(
+                views.append(
                     TicketView(room, ticket.id, State.WAITING, text, position or None, waiting)
                 )
                 continue
             word, number, sid = next(reply.elsewhere)
             positions.forget(ticket.place)
             if word == "absent":
-                absent.append(len(answers))
+                absent.append(len(views))
                 word = "passed"  # until it is back in its place, below
-            answers.append(
+            views.append(
                 ticket_views.view(room, ticket.id, text, word, number, sid, waiting, False)
             )
+        answers: Answers = [*map(ticket_views.restoring, views)] if reply.restoring else [*views]
         if absent:
             restored = await self._restore(room, [tickets[i] for i in absent])
             for i, view in zip(absent, restored, strict=True):
@@ -277,7 +278,7 @@ class Crowd:
         joined, now_s = replies.joined(reply), int(self._now_s())
         memory = self._runner.memory(room)
         positions = memory.positions
-        positions.expect(joined.waiting)
+        positions.expect(joined.waiting, restoring=joined.restoring)
         noted_at = positions.now()
         answers: Answers = []
         for (ticket, join), answer in zip(tickets, joined.tickets, strict=True):

@@ -41,6 +41,11 @@ def view(
     return gone(room, ticket_id, text, word, waiting)
 
 
+def restoring(waits: TicketView) -> TicketView:
+    """Return a view that says why a position is missing: the line is not complete after a loss."""
+    return waits._replace(restoring=True) if waits.state is State.WAITING else waits
+
+
 def gone(room: str, ticket_id: str, text: str, word: str, waiting: int = 0) -> TicketView:
     """Return the view of a ticket that is gone."""
     return TicketView(room, ticket_id, State.GONE, text, None, waiting, reason=GONE[word])
@@ -77,9 +82,10 @@ def joined(
         ticket = Ticket(ticket.room, ticket.id, place, epoch, issued_s, lane=ticket.lane)
         text = ""
     text = text or ring.sign(ticket)
-    return view(
+    seen = view(
         ticket.room, ticket.id, text, word, answer.number, answer.sid, reply.waiting, answer.new
     )
+    return restoring(seen) if reply.restoring else seen
 
 
 def refused_for_s(answer: JoinedTicket) -> float:

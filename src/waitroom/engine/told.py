@@ -29,10 +29,11 @@ class Position(NamedTuple):
 class Told:
     """The last position told to each place of a room."""
 
-    __slots__ = ("_rows", "_slots", "waiting")
+    __slots__ = ("_rows", "_slots", "restoring", "waiting")
 
     def __init__(self) -> None:
         self.waiting = 0
+        self.restoring = False
         self._slots = 0
         self.forget_all()
 
@@ -40,9 +41,12 @@ class Told:
         """Vouch for nobody any more, because the room was cleared or is another one."""
         self._resize(_SLOTS[0])
 
-    def expect(self, waiting: int) -> None:
-        """Note how many wait, and make room for them. A larger table begins empty."""
-        self.waiting = waiting
+    def expect(self, waiting: int, *, restoring: bool = False) -> None:
+        """Note how many wait, and make room for them. A larger table begins empty.
+
+        `restoring` tells why positions are hidden: the line is not complete after a loss.
+        """
+        self.waiting, self.restoring = waiting, restoring
         if 2 * waiting > self._slots < _SLOTS[-1]:
             self._resize(next((slots for slots in _SLOTS if slots >= 2 * waiting), _SLOTS[-1]))
 

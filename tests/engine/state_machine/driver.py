@@ -247,6 +247,8 @@ class Driver(RuleBasedStateMachine):
                 grown = total - before.meta.get(name, 0)
                 assert model.counts[name] == grown, f"{name}: {model.counts[name]} != {grown}"
         assert after.meta.get("hold_until", 0) == model.hold_until, "holds for no reason, or not"
+        until = after.meta.get("restoring_until", 0)
+        assert until == model.restoring_until, "hides positions for no reason, or not"
         for person in model.people.values():
             if person.state == "inside":
                 assert person.id in after.inside, "a session was forgotten"

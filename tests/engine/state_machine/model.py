@@ -40,10 +40,17 @@ class Model(PolicyModel):
                 if p.state == "called" and p.until > self.now and policy.enter_within_s is not None:
                     p.until = max(p.until, now + ms(policy.enter_within_s))
             self.resumed = now
-            behind = behind or now - heard > ms(policy.recover_s)
+            if now - heard > ms(policy.recover_s):
+                self._hold(now, lost=behind or self.restoring_until > heard)
         self.now, self.peak = now, max(self.peak, now)
         if behind:
-            self.hold_until = max(self.hold_until, now + ms(policy.recover_s))
+            self._hold(now, lost=True)
+
+    def _hold(self, now: int, *, lost: bool) -> None:
+        """Call nobody for a while; after a loss nobody is told a position either."""
+        self.hold_until = max(self.hold_until, now + ms(self.policy.recover_s))
+        if lost:
+            self.restoring_until = self.hold_until
 
     def follow(self, step: Step, after: Facts, events: Iterable[Event]) -> None:
         """Judge everything that one call did, and take it over."""
@@ -268,21 +275,22 @@ class Model(PolicyModel):
 
     def begin_again(self) -> None:
         """Be one with the clock again: the room is empty, and nothing counts in its own time."""
-        self.now = self.peak = self.slot = self.slot_calls = self.hold_until = self.resumed = 0
+        self.now = self.peak = self.slot = self.slot_calls = self.resumed = 0
+        self.hold_until = self.restoring_until = 0
 
     def cleared(self) -> None:
         """Take everybody out: tickets of the old epoch are worth nothing now."""
         for p in self.people.values():
             p.state, p.why, p.places = "out", "cleared", set()
             p.lost = p.forgiven = p.reverted = p.settled = False
-        self.hold_until = 0
+        self.hold_until = self.restoring_until = 0
 
     def flushed(self, now: int) -> None:
         """Everything is lost and a process has brought the room back: it holds from now."""
         for p in self.people.values():
             p.forget()
         self.now = self.peak = self.resumed = now
-        self.hold_until = now + ms(self.policy.recover_s)
+        self.hold_until = self.restoring_until = now + ms(self.policy.recover_s)
         self.slot = self.slot_calls = self.drawn = 0
         self.entries.clear()
 

@@ -116,6 +116,8 @@ class OperatorRules(People):
         if self.too_old(answer, ticket_id) or not isinstance(answer, TicketView):
             if isinstance(answer, errors.DefersUsedUp):
                 assert self.model.policy.max_defers < 8
+            elif isinstance(answer, errors.Holding):
+                assert self.model.restoring, "no defer, though the line is complete"
             return
         self.keep(answer)
         rank = line.index(ticket_id)

@@ -52,7 +52,8 @@ class People(Driver):
             rank = list(facts.waiting).index(view.id) + 1
             if model.counts["restored"] and view.position:
                 rank = view.position  # others came back in front, later in the same call
-            assert view.position == (None if self.hidden else rank)
+            assert view.position == (None if self.hidden or model.restoring else rank)
+            assert view.restoring == model.restoring
         elif view.state is State.CALLED:
             assert person.state == "called"
             assert person.until > model.now, "a turn that is over is shown"

@@ -22,6 +22,7 @@ class PolicyModel:
     now: int = 0  # room time of the last call, ms
     peak: int = 0
     hold_until: int = 0
+    restoring_until: int = 0  # the line may lack people who were lost
     resumed: int = 0
     highest: int = 0  # place
     drawn: int = 0  # highest place that was drawn; processes do not remember it through a loss
@@ -42,6 +43,11 @@ class PolicyModel:
     def draws(self) -> bool:
         """Whether places are drawn, and positions hidden."""
         return self.early and self.policy.before_open is BeforeOpen.DRAW
+
+    @property
+    def restoring(self) -> bool:
+        """Whether the line may lack people after a loss, so that positions are hidden."""
+        return self.restoring_until > self.now
 
     @property
     def works(self) -> bool:

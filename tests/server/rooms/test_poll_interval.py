@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from waitroom.estimate.methods import Wait
 from waitroom.models import State
-from waitroom.server.rooms.poll_interval import poll_after_ms
+from waitroom.server.rooms.poll_interval import poll_after_ms, restored_after_ms
 
 LONG = Wait(3600, 4000, 4400)
 waits = st.none() | st.integers(0, 10**6).map(lambda low: Wait(low, low + 1, low + 2))
@@ -55,6 +55,14 @@ def test_grows_with_the_wait() -> None:
 def test_before_a_draw() -> None:
     """Without a place there is nothing to hurry for."""
     assert 15_000 == pause(None, wait=None)
+
+
+def test_after_a_loss() -> None:
+    """They ask again soon after positions can be told: a crowd not all at once, nobody later."""
+    assert [1000, 2505] == [restored_after_ms(15_000, -5, 1, jitter) for jitter in (0, 0.5)]
+    assert 5500 == restored_after_ms(15_000, 3000, 0, 0.5)
+    assert 11_500 == restored_after_ms(15_000, 3000, 10**6, 0.5)
+    assert 15_000 == restored_after_ms(15_000, 60_000, 1, 0.5)
 
 
 def test_load_stretches() -> None:

@@ -164,7 +164,11 @@ def test_without_a_script_the_cause_of_a_longer_wait_is_told() -> None:
     assert "The organiser changed admission 5 min ago, so the wait has grown." == view.note
     assert "The line is moving more slowly" in replace(view, changed_at_ms=None).note
     assert "interruption" in replace(view, holding=True).note
-    assert "paused" in replace(view, policy=Policy(mode=Mode.PAUSED)).note
+    paused = replace(view, policy=Policy(mode=Mode.PAUSED))
+    assert "paused" in paused.note
+    restoring = replace(paused, restoring=True)
+    assert "We are restoring the line" in restoring.note
+    assert ("3", "", "") == (restoring.ahead, restoring.place, restoring.behind)
 
 
 def test_a_look_takes_no_place(http: httpx.Client, room: str) -> None:

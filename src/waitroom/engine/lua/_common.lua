@@ -6,7 +6,8 @@
 --    1 config   HASH    policy field -> value, '' = no limit; version;
 --                       message_at: when its message was set (wall ms)      written by configure
 --    2 meta     HASH    schema, epoch, rev, last place, watermark, pace
---                       slot, alive_at, hold_until, cursors, counters;
+--                       slot, alive_at, hold_until, restoring_until,
+--                       cursors, counters;
 --                       foreign: tickets of another deployment;
 --                       'pace' -> what a record elsewhere says of it       always beside config
 --    3 waiting  ZSET    id -> place: arrival in us, unique, steps of 8     goes when called or gone
@@ -87,6 +88,8 @@
 --   R.resumed_at      ms      open_room, give_time_back,        end of that silence: presence counts from here
 --                             configure
 --   R.hold_until      ms      open_room, hold, configure        until then only force and bypass call people
+--   R.restoring_until ms      open_room, hold, configure        until then the line may lack people, so that nobody
+--                                                               is told a position
 --   R.offset          us      open_room, keep_time, configure   room time minus the server's clock
 --   R.sweep_after     us      open_room                         place up to which the absent were swept
 --   R.sweep_at        ms      open_room, advance                when the sweep goes on
@@ -159,7 +162,7 @@ local META = {
   'schema', 'epoch', 'rev', 'last', 'watermark', 'slot_start', 'slot_count', 'bucket_ms',
   'alive_at', 'polled_at', 'silent_from', 'resumed_at', 'grace_until', 'hold_until', 'offset', 'sweep_after',
   'sweep_at', 'draw_floor', 'draw_top', 'draw_until', 'opened', 'rebuilt', 'last_sid', 'history_at', 'active_at',
-  'dropped', 'forgotten',
+  'dropped', 'forgotten', 'restoring_until',
 }
 -- Lifetime counters are added to with HINCRBY and only read where they are shown: no call needs their sum.
 local COUNTERS = {
@@ -257,9 +260,19 @@ local function judge_mode()
 end
 
 -- Call nobody for `recover_s`. Never shorter than a hold that is on: two losses are not one.
-local function hold()
+-- After a loss people come back one by one, and until all had time to, a position would be too small. `silent_from`
+-- says that nothing was lost: there was a silence, in which nobody could come back either.
+local function hold(silent_from)
   R.hold_until = max(R.hold_until, R.now + R.recover)
   set('hold_until', R.hold_until)
+  if silent_from and R.restoring_until <= silent_from then return end
+  R.restoring_until = R.hold_until
+  set('restoring_until', R.restoring_until)
+end
+
+-- Whether the line may lack people after a loss.
+local function restoring()
+  return R.restoring_until > R.now
 end
 
 -- The time from `silent_from` until now was ours to answer for: presence, returns and enter-bys count from now.
@@ -303,7 +316,7 @@ local function keep_time(raw_us)
   if gap > quiet and R.alive_at > 0 and (R.n_waiting > 0 or redis.call('EXISTS', K.called) == 1) then
     -- We may have judged by the clock until a second after `alive_at`: what was over then stays over.
     give_time_back(R.alive_at + 1000)
-    if gap > R.recover then hold() end
+    if gap > R.recover then hold(R.alive_at) end
   end
   R.alive_at = R.now
   set('alive_at', R.now)

@@ -322,6 +322,11 @@ local function is_absent(place, seen_s)
   return R.presence ~= nil and R.now - last > R.presence
 end
 
+-- The position of somebody who waits as they are told it; 0 = hidden.
+local function told_position(id)
+  return (R.hidden or restoring()) and 0 or redis.call('ZRANK', K.waiting, id) + 1
+end
+
 -- `waiting` and `seen` lose people together: a heartbeat of somebody who does not wait would stay for ever.
 local function drop_waiting(ids)
   redis.call('ZREM', K.waiting, unpack(ids))
@@ -403,7 +408,7 @@ local function visitors_cut_off()
   end
   if polled < MANY then return false end
   give_time_back(R.polled_at + 1000)
-  if R.now - R.polled_at > R.recover then hold() end
+  if R.now - R.polled_at > R.recover then hold(R.polled_at) end
   return true
 end
 

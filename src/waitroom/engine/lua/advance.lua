@@ -58,8 +58,8 @@ local function tidy_idle()
   if not R.idle or R.n_waiting > 0 or redis.call('EXISTS', K.called, K.inside) > 0 then return end
   if redis.call('EXISTS', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.record, K.swept) == 0 then
     if R.offset ~= 0 then -- nothing counts in room time any more: be one with the clock again
-      for _, field in ipairs({'offset', 'slot_start', 'hold_until', 'silent_from', 'resumed_at', 'grace_until',
-        'polled_at'}) do set(field, 0) end
+      for _, field in ipairs({'offset', 'slot_start', 'hold_until', 'restoring_until', 'silent_from', 'resumed_at',
+        'grace_until', 'polled_at'}) do set(field, 0) end
       set('alive_at', R.raw_ms)
     end
     return

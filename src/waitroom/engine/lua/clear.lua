@@ -20,6 +20,7 @@ set('sweep_after', 0)
 R.forgotten = 0
 set('forgotten', 0)
 set('hold_until', 0) -- nobody is left to come back, so there is nothing to wait for
+set('restoring_until', 0)
 event('cleared', {})
 save(true)
 return remember(reply('ok', 'cleared', n))

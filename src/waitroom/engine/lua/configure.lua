@@ -46,7 +46,7 @@ local function make(new_version, rev, restored)
   write_policy(new_version)
   read_policy()
   R.offset, R.alive_at, R.hold_until, R.n_waiting, R.changes, R.counts = 0, 0, 0, 0, {}, {}
-  R.silent_from, R.resumed_at, R.grace_until = 0, 0, 0
+  R.silent_from, R.resumed_at, R.grace_until, R.restoring_until = 0, 0, 0, 0
   keep_time(us)
   -- A new room never reuses an epoch or a place of one that was dropped: its old tickets must stay worthless.
   -- A restored one is the same room, so its tickets count.

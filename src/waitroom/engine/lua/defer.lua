@@ -1,7 +1,7 @@
 -- defer: let some people go first. The ticket moves behind the n-th person after it.
 -- KEYS: as in _common, with 19 op.
 -- ARGV: 6 id   7 how many places
--- Returns: waiting (place, position, defers) | not_waiting (was) | defers_used_up | room_not_open
+-- Returns: waiting (place, position, defers) | not_waiting (was) | defers_used_up | room_not_open | restoring
 local id, places = ARGV[6], tonumber(ARGV[7])
 local stop = open_room() or replay()
 if stop then return stop end
@@ -9,6 +9,7 @@ if stop then return stop end
 local state, place = locate(id)
 local defers = tonumber(string.match(redis.call('HGET', K.moved, id) or '', '^(%d+):') or 0)
 local word = (state ~= 'waiting' and 'not_waiting') or (R.hidden and 'room_not_open')
+  or (restoring() and 'restoring') -- who is not back yet cannot be counted
   or (defers >= R.max_defers and 'defers_used_up')
 -- A refusal is not remembered: it changed nothing, so a repeat may be judged anew.
 if word then return no_change(word, 'was', state or 'none') end

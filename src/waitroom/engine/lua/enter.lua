@@ -34,7 +34,7 @@ local function elsewhere(id, claim, state, score)
   if state == 'inside' then
     answer('inside', wall(score), tonumber(redis.call('HGET', K.sids, id) or 0))
   elseif state == 'waiting' then
-    answer('waiting', R.hidden and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0)
+    answer('waiting', told_position(id), 0)
   else
     if state then take_out(id, state) end
     gone, changed = true, changed or state ~= nil

@@ -4,7 +4,8 @@
 -- ARGV: 6 '1' = restore only   7 new places per minute and source, 0 = any; then for each ticket:
 --       id, claim ('place:epoch' of its ticket, or ''), draw (0 .. 2^52 - 1, '' = the caller knows of no draw),
 --       enter ('1' = go inside at once if called at once), source (see _sources, '' = not counted)
--- Returns: ok, waiting, tickets = {word, place, number, sid, new} of each ticket:
+-- Returns: ok, waiting, restoring (1 = hidden because the line may lack people), and tickets =
+--   {word, place, number, sid, new} of each ticket:
 --   waiting position (0 = hidden) | called enter-by | inside session end, sid |
 --   abandoned, passed, left, kicked, cleared, unknown | room_full, room_closed, room_not_open, banned |
 --   limited ms to wait, 1 = surely so long
@@ -20,7 +21,7 @@ if R.draws and not restore_only and (ARGV[10] == '' or tonumber(ARGV[2]) ~= R.ep
 end
 
 local out, adds, seens, added = {}, {}, {}, {}
-local now_s = math.ceil(R.now / 1000)
+local now_s, hidden = math.ceil(R.now / 1000), R.hidden or restoring()
 local any_kicked = redis.call('EXISTS', K.kicked) == 1 -- in most rooms nobody was, and newcomers cost no command more
 
 local function answer(word, place, number, sid, new)
@@ -32,7 +33,7 @@ end
 local function is_here(id, state, score)
   if state == 'waiting' then
     seens[#seens + 1], seens[#seens + 2] = id, now_s
-    answer('waiting', score, R.hidden and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0, 0)
+    answer('waiting', score, told_position(id), 0, 0)
   elseif state == 'called' then
     answer('called', 0, wall(enter_by(score)), 0, 0)
   else
@@ -49,7 +50,7 @@ local function restore(id, place)
   note_place(place)
   forget_swept(id)
   count('restored', 1)
-  answer('waiting', place, R.hidden and 0 or redis.call('ZRANK', K.waiting, id) + 1, 0, 0)
+  answer('waiting', place, told_position(id), 0, 0)
 end
 
 -- Written to `waiting` after the loop, all in one command, but for draws. Until then `added` knows them.
@@ -80,7 +81,7 @@ local function newcomer(id, draw, enters, source)
     adds[#adds + 1], adds[#adds + 2], added[id] = place, id, {place, R.n_waiting}
   end
   seens[#seens + 1], seens[#seens + 2] = id, now_s
-  answer('waiting', place, R.hidden and 0 or R.n_waiting, 0, 1)
+  answer('waiting', place, hidden and 0 or R.n_waiting, 0, 1)
 end
 
 -- First write: everything is checked.
@@ -94,7 +95,7 @@ for i = 8, #ARGV, 5 do
     state = nil
   end
   if added[id] then
-    answer('waiting', added[id][1], R.hidden and 0 or added[id][2], 0, 0)
+    answer('waiting', added[id][1], hidden and 0 or added[id][2], 0, 0)
   elseif state then
     is_here(id, state, score)
   else
@@ -114,4 +115,4 @@ if #adds > 0 then redis.call('ZADD', K.waiting, unpack(adds)) end
 if #seens > 0 then redis.call('HSET', K.seen, unpack(seens)) end
 save_sources()
 save(false)
-return reply('ok', 'waiting', R.n_waiting, 'tickets', out)
+return reply('ok', 'waiting', R.n_waiting, 'restoring', restoring() and 1 or 0, 'tickets', out)

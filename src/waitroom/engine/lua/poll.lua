@@ -2,8 +2,8 @@
 -- goes on when the server's memory is full; 'absent' tells the caller to restore with join.
 -- KEYS: as in _common.
 -- ARGV: 6 the ids of all tickets, 16 characters each   7 their claims ('place:epoch'), by blanks
--- Returns: ok, waiting, positions of all tickets (0 = hidden, -1 = not waiting), and others =
---   {word, number, sid} of each that does not wait:
+-- Returns: ok, waiting, restoring (1 = hidden because the line may lack people), positions of all tickets
+--   (0 = hidden, -1 = not waiting), and others = {word, number, sid} of each that does not wait:
 --   called enter-by | inside session end, sid |
 --   absent, abandoned, passed, left, kicked, cleared, unknown, no_show, expired
 local ids = ARGV[6]
@@ -15,7 +15,7 @@ if stop then return stop end
 local positions, others, seens, s = {}, {}, {}, 0
 -- Seconds, rounded up: nobody is absent too early, and a small number takes less memory per person.
 local now_s = string.format('%.0f', math.ceil(R.now / 1000))
-local sub, hidden = string.sub, R.hidden
+local sub, hidden = string.sub, R.hidden or restoring()
 
 -- Claims stay one string until somebody is not waiting: taking them apart costs as much as a poll.
 local claims
@@ -57,4 +57,5 @@ end
 note_visit()
 if s > 0 then redis.call('HSET', K.seen, unpack(seens)) end
 save(false)
-return reply('ok', 'waiting', R.n_waiting, 'positions', positions, 'others', others)
+return reply('ok', 'waiting', R.n_waiting, 'restoring', restoring() and 1 or 0, 'positions', positions,
+  'others', others)

@@ -40,6 +40,10 @@ _REFUSALS: dict[str, Callable[[], errors.Refused]] = {
         "admission holds until the line is complete again after a loss or an outage; "
         "wait for `recover_s`, or force it"
     ),
+    "restoring": lambda: errors.Holding(
+        "the line is not complete again after a loss, so places in it cannot be counted; "
+        "ask again after `recover_s`"
+    ),
     "room_paused": lambda: errors.RoomPaused(
         "nobody is called while the room is paused, closed or not yet open; resume it, or force it"
     ),

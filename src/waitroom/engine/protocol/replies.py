@@ -78,6 +78,7 @@ class Joined(NamedTuple):
     """The answer of a `join`."""
 
     waiting: int
+    restoring: bool
     epoch: int
     tickets: Sequence[JoinedTicket]
 
@@ -103,6 +104,7 @@ class Polled(NamedTuple):
     """The answer of a `poll`: a position per ticket, -1 for each of those elsewhere."""
 
     waiting: int
+    restoring: bool
     positions: Sequence[int]
     elsewhere: Iterator[Elsewhere]
 
@@ -179,7 +181,8 @@ def joined(reply: Reply) -> Joined:
         JoinedTicket(flat[i].decode(), flat[i + 1], flat[i + 2], flat[i + 3], flat[i + 4] == 1)
         for i in range(0, len(flat), 5)
     ]
-    return Joined(reply.number("waiting"), reply.number("epoch"), tickets)
+    restoring = reply.fields["restoring"] == 1
+    return Joined(reply.number("waiting"), restoring, reply.number("epoch"), tickets)
 
 
 def entered(reply: Reply) -> list[EnteredTicket]:
@@ -194,7 +197,8 @@ def entered(reply: Reply) -> list[EnteredTicket]:
 def polled(reply: Reply) -> Polled:
     """Read the reply of `poll`."""
     fields = reply.fields
-    return Polled(fields["waiting"], fields["positions"], _elsewhere(fields["others"]))
+    elsewhere, restoring = _elsewhere(fields["others"]), fields["restoring"] == 1
+    return Polled(fields["waiting"], restoring, fields["positions"], elsewhere)
 
 
 def _elsewhere(flat: Sequence[Any]) -> Iterator[Elsewhere]:

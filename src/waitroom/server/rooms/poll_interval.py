@@ -16,6 +16,16 @@ _UNKNOWN_MS = 10.0  # the same where nothing is known of its pace: hundreds may 
 _JITTER = 0.1
 
 
+def restored_after_ms(pause_ms: int, left_ms: int, waiting: int, jitter: float) -> int:
+    """Return the pause of somebody whose position is hidden for so long after a loss.
+
+    Never longer than `pause_ms`. They ask again once it can be told, the more of them the less all
+    at once: `jitter` is 0 to 1.
+    """
+    spread_ms = min(LONGEST_MS / 2, FRONT_MS + _UNKNOWN_MS * waiting)
+    return min(pause_ms, SHORTEST_MS + max(0, left_ms) + int(spread_ms * jitter))
+
+
 def poll_after_ms(
     position: int | None,
     state: State,
@@ -31,7 +41,7 @@ def poll_after_ms(
     long that two lost polls would cost them their place.
     """
     if state is State.WAITING:
-        if position is None:  # before a draw: only the opening counts
+        if position is None:  # before a draw only the opening counts, after a loss its end
             pause = LONGEST_MS / 2
         elif wait is None:
             pause = FRONT_MS + _UNKNOWN_MS * (position - 1)

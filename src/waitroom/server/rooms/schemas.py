@@ -15,6 +15,13 @@ _Stale = Annotated[
 _Code = Annotated[
     str, Meta(description="Of the answer to a join: a short code to quote to support, no secret.")
 ]
+_Restoring = Annotated[
+    bool,
+    Meta(
+        description="True after a loss of state, until everybody had time to come back: then "
+        "`position` and `eta_s` are null."
+    ),
+]
 _Pass = Annotated[str, Meta(description="Of a ticket inside: the proof.")]
 
 
@@ -45,6 +52,7 @@ class Ticket(Struct, frozen=True):
     stale: _Stale | UnsetType = UNSET
     # Not in polls: to compute it would cost 2 % of one, and it never changes.
     code: _Code | UnsetType = UNSET
+    restoring: _Restoring | UnsetType = UNSET
     # A keyword of Python, so the field has another name here.
     pass_: _Pass | UnsetType = field(name="pass", default=UNSET)
 

@@ -17,7 +17,7 @@ from waitroom.server.http import problems
 from waitroom.server.http.answers import Answer, moment
 from waitroom.server.rooms.board import Board, Boards
 from waitroom.server.rooms.passes import AWAY_PASS_S, Passes
-from waitroom.server.rooms.poll_interval import poll_after_ms
+from waitroom.server.rooms.poll_interval import poll_after_ms, restored_after_ms
 from waitroom.server.rooms.schemas import Eta, RoomView, Ticket
 
 STALE_MS = 3_000
@@ -48,8 +48,11 @@ def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> Ticket:
     )
     if state is State.WAITING:
         stale: bool | UnsetType = UNSET
+        restoring: bool | UnsetType = UNSET
         if view.stale:  # a missed heartbeat too, so the next one must come soon
             stale, after_ms = True, min(after_ms, STALE_MS)
+        if view.restoring:
+            restoring, after_ms = True, _restored_after_ms(board, view.waiting, after_ms)
         return Ticket(
             view.room,
             view.ticket,
@@ -59,6 +62,7 @@ def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> Ticket:
             eta(wait),
             after_ms,
             stale=stale,
+            restoring=restoring,
         )
     if state is State.CALLED:
         enter_by = moment(view.enter_by_ms)
@@ -68,6 +72,15 @@ def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> Ticket:
     return _inside(
         view.room, view.ticket, view.waiting, after_ms, view.session_ends_at_ms, passes.of(view)
     )
+
+
+def _restored_after_ms(board: Board | None, waiting: int, after_ms: int) -> int:
+    if board is None or board.stats.hold_until_ms is None:  # not renewed since the loss
+        return after_ms
+    age_ms = int((time.monotonic() - board.fresh_at) * 1000)
+    left_ms = board.stats.hold_until_ms - board.stats.now_ms - age_ms
+    jitter = random.random()  # noqa: S311 - spreads polls, hides nothing
+    return restored_after_ms(after_ms, left_ms, waiting, jitter)
 
 
 def room_body(board: Board) -> RoomView:

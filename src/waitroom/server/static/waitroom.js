@@ -6,7 +6,7 @@
  * @property {string} room
  * @property {string} ticket  the place itself: a secret
  * @property {"waiting" | "called" | "inside"} state
- * @property {?number} position  1 is next; null where it means nothing
+ * @property {?number} position  1 is next; null where it means nothing or is hidden
  * @property {number} waiting  how many wait in all
  * @property {?Eta} eta_s
  * @property {number} poll_after_ms
@@ -14,6 +14,7 @@
  * @property {?string} [session_ends_at]  of a ticket inside
  * @property {boolean} [stale]  the backend was slow, and this repeats the last answer
  * @property {string} [code]  of the answer to a join: a short code to quote to support
+ * @property {boolean} [restoring]  not everybody is back after a loss, so that no position is told
  * @property {string} [pass]  of a ticket inside: the proof for a gate
  */
 

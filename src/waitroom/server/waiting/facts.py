@@ -27,7 +27,7 @@ from waitroom.server.tickets import actions
 from waitroom.server.tickets.away import let_in, open_while_away
 from waitroom.server.tickets.limits import check_not_desk, within
 from waitroom.server.tickets.responses import ticket_cookies
-from waitroom.server.waiting.progress import PROGRESS_COOKIE, progress
+from waitroom.server.waiting.progress import PROGRESS_COOKIE, last_progress, progress
 from waitroom.server.waiting.view import FACE_OF, Face, PageView
 from waitroom.short_codes import code_of
 from waitroom.web.browser_mark import is_mark
@@ -168,6 +168,7 @@ def _with_ticket(
         code=code_of(view.id),
         waiting=view.waiting,
         position=view.position,
+        restoring=view.restoring,
         eta=Wait(**eta) if eta else None,
         enter_by_ms=view.enter_by_ms,
         session_ends_at_ms=view.session_ends_at_ms,
@@ -212,9 +213,12 @@ def _remembered(
     server: Server, request: VisitorRequest, page: PageView, view: TicketView, cookies: Cookies
 ) -> Facts:
     """Show no higher number than this browser has seen."""
-    if view.position is None:
-        return Facts(page, cookies)
     name, likely_s = PROGRESS_COOKIE + request.room, page.eta.likely if page.eta else None
+    if view.position is None:
+        last = last_progress(request.cookie(name), view.id) if view.restoring else None
+        if last is not None:
+            page = replace(page, position=last.least, start=last.start)
+        return Facts(page, cookies)
     shown = progress(request.cookie(name), view.id, view.position, likely_s, page.now_ms // 1000)
     page = replace(page, position=shown.least, start=shown.start, grown=shown.grown)
     progress_cookie = cookie(

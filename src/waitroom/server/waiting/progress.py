@@ -29,16 +29,24 @@ class Progress:
         return f"{ticket_id[:_TAG]}.{self.start}.{self.least}.{self.due_s or ''}"
 
 
+def last_progress(cookie: str | None, ticket_id: str) -> Progress | None:
+    """Return what the cookie says; None if there is none, or it is of another ticket."""
+    match = _VALUE.fullmatch(cookie or "")
+    if match is None or match[1] != ticket_id[:_TAG]:
+        return None
+    return Progress(int(match[2]), int(match[3]), int(match[4]) if match[4] else None)
+
+
 def progress(
     cookie: str | None, ticket_id: str, position: int, likely_s: int | None, now_s: int
 ) -> Progress:
     """Add a new position to the cookie's; a cookie of another ticket is ignored."""
-    match = _VALUE.fullmatch(cookie or "")
+    last = last_progress(cookie, ticket_id)
     due_s = None if likely_s is None else now_s + likely_s
-    if match is None or match[1] != ticket_id[:_TAG]:
+    if last is None:
         return Progress(position, position, due_s)
-    start, least = max(int(match[2]), position), min(int(match[3]), position)
-    best_s = int(match[4]) if match[4] else due_s
+    start, least = max(last.start, position), min(last.least, position)
+    best_s = due_s if last.due_s is None else last.due_s
     if due_s is None or best_s is None or likely_s is None:
         return Progress(start, least, best_s)
     # A fifth, and at least a minute: smaller steps are noise.

@@ -94,6 +94,7 @@ class PageView:
     start: int = 0
     grown: bool = False
     holding: bool = False
+    restoring: bool = False
     changed_at_ms: int | None = None
     message_at_ms: int | None = None
     enter_by_ms: int | None = None
@@ -182,7 +183,7 @@ class PageView:
     @property
     def place(self) -> str:
         """Of how many they stand before, or that nobody does."""
-        if not self.position:
+        if not self.position or self.restoring:
             return ""
         if self.position == 1:
             return self.text("place_next")
@@ -191,7 +192,7 @@ class PageView:
     @property
     def behind(self) -> str:
         """How many people stand behind the reader."""
-        behind = self.waiting - self.position if self.position else 0
+        behind = self.waiting - self.position if self.position and not self.restoring else 0
         return self.text("place_behind", n=behind) if behind > 0 else ""
 
     @property
@@ -207,7 +208,8 @@ class PageView:
     @property
     def wait(self) -> str:
         """The wait in words."""
-        if self.eta is None and self._mode in (Mode.PAUSED, Mode.CLOSED):
+        stands = self._mode in (Mode.PAUSED, Mode.CLOSED) or self.holding or self.restoring
+        if self.eta is None and stands:
             return self.text("wait_paused")
         return wait_words(self.text, self.eta, self.position)
 
@@ -216,6 +218,8 @@ class PageView:
         """Why the wait stands still or grows; empty if there is no reason."""
         if self.face is not Face.WAITING:
             return ""
+        if self.restoring:
+            return self.text("note_restoring")
         if self._mode in (Mode.CLOSED, Mode.PAUSED):
             return self.text(f"note_{self._mode}")
         if self.holding:

@@ -223,19 +223,23 @@ function paint() {
   parts.link.classList.toggle("lost", lost);
 }
 
-const position = () => ticket?.position && Math.min(memory.least, ticket.position);
+// The last number stays while none is told.
+const position = () => ticket && memory.least < Infinity ? memory.least : 0;
 
 function paintWaiting() {
   const n = position();
-  if (!ticket || !n) return;
-  const behind = Math.max(0, ticket.waiting - n);
-  const where = n === 1 ? say("place_next") : say("place", { n: Math.max(n, ticket.waiting) });
-  writeNumber("ahead", count.format(n - 1));
-  write("place", where);
-  write("behind", behind ? say("place_behind", { n: behind }) : "");
-  parts.bar.max = Math.max(1, memory.start - 1);
-  parts.bar.value = memory.start - n;
-  const stands = room.mode === "paused" || room.mode === "closed" || room.holding;
+  if (!ticket) return;
+  const { waiting, restoring } = ticket, behind = Math.max(0, waiting - n);
+  if (n) {
+    writeNumber("ahead", count.format(n - 1));
+    parts.bar.max = Math.max(1, memory.start - 1);
+    parts.bar.value = memory.start - n;
+  }
+  if (n && !restoring) {
+    write("place", n === 1 ? say("place_next") : say("place", { n: Math.max(n, waiting) }));
+    write("behind", behind ? say("place_behind", { n: behind }) : "");
+  }
+  const stands = room.mode === "paused" || room.mode === "closed" || room.holding || restoring;
   const eta = stands ? null : ticket.eta_s;
   // Made before the last change, or not renewed any more.
   const old = Boolean(eta) && (lost || at(room.changed_at) > ticketMs);
@@ -250,7 +254,8 @@ function paintWaiting() {
 function paintNote() {
   const changed = at(room.changed_at);
   let note = page.note; // the answer to what was just asked, if it was no
-  if (room.mode === "closed") note = say("note_closed");
+  if (ticket?.restoring) note = say("note_restoring");
+  else if (room.mode === "closed") note = say("note_closed");
   else if (room.mode === "paused") note = say("note_paused");
   else if (room.holding) note = say("note_holding");
   else if (memory.grown && changed > memory.since) note = say("note_slowed", { time: time(changed) });
@@ -487,7 +492,7 @@ document.addEventListener("submit", (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target), act = form.action.split("/").pop();
   event.preventDefault();
   if (act === "enter") return void enter();
-  if (act === "join" || act === "defer") forget();
+  if (act === "join" || (act === "defer" && !ticket?.restoring)) forget();
   // The answer leads back here; a lost network must not replace this page by the browser's own.
   void once(async () => {
     const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(/** @type {[string, string][]} */ ([...new FormData(form)])) });
