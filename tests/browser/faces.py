@@ -14,8 +14,8 @@ from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy
 from waitroom.moments import from_ms
 from waitroom.server.http.answers import moment
+from waitroom.server.pages.locales import Locales, load_locales
 from waitroom.server.waiting.view import Face, PageView, render
-from waitroom.server.waiting.words import words_of
 
 POLICY = Policy(title="Aurora Live", ready="Have your card ready.", max_defers=2, colour="#7a2ff0")
 ETA = Wait(480, 540, 660)
@@ -58,7 +58,7 @@ def waiting(base: PageView, position: int = 1_234, eta: Wait | None = ETA) -> Pa
     )
 
 
-def faces(lang: str = "en") -> Iterator[tuple[str, PageView]]:
+def faces(lang: str = "en", locales: Locales | None = None) -> Iterator[tuple[str, PageView]]:
     """Yield each face by a name, and what a waiting page can add."""
     now_ms = int(time.time() * 1000)
     base = PageView(
@@ -66,7 +66,7 @@ def faces(lang: str = "en") -> Iterator[tuple[str, PageView]]:
         face=Face.JOIN,
         now_ms=now_ms,
         nonce="of-a-test",
-        text=words_of(lang),
+        text=(locales or load_locales(None))[lang],
         policy=POLICY,
         view=room_view(POLICY),
     )

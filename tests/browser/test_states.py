@@ -29,6 +29,17 @@ async def test_before_opening(stage: Stage, open_page: Open) -> None:
     await expect(page.locator("[data-x=place]")).to_have_text("You are next")
 
 
+async def test_an_opening_that_is_set_later(stage: Stage, open_page: Open) -> None:
+    """Who waits in an open room is told when it opens after all."""
+    room = await stage.room()
+    await stage.join(room, 1)
+    page = await open_page(stage.page_of(room))
+    await expect(page.locator("[data-x=ahead]")).to_have_text("1")
+    await stage.change(room, opens_at=moment(int(time.time() * 1000) + 1_800_000))
+    await expect(page.get_by_role("heading", name="It opens soon")).to_be_visible()
+    await expect(page.locator("[data-x=opens]")).to_have_text(re.compile(r"^2\d:\d\d$"))
+
+
 async def test_before_opening_nobody_may_join(stage: Stage, open_page: Open) -> None:
     """Where a room refuses until it opens, the page waits and joins then."""
     opens_ms = int(time.time() * 1000) + 5_000

@@ -37,13 +37,21 @@ class LocaleFile:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_file(path: Path, english: Words) -> LocaleFile:
+def read_file(path: Path) -> LocaleFile:
+    """Read a file that tests have checked: one of ours."""
+    words = read_words(path)
+    facts = words.pop(_META, {})
+    return LocaleFile(path.stem, words, facts)
+
+
+def checked_file(path: Path, english: Words) -> LocaleFile:
     """Read a file and check it: every text has the placeholders of English and all its plurals."""
-    tag, words = _tag(path), read_words(path)
-    facts = _facts(path, words.pop(_META, {}))
-    for key, entry in words.items():
-        _check(path, tag, key, entry, english)
-    return LocaleFile(tag, words, facts)
+    _check_name(path)
+    file = read_file(path)
+    _check_facts(path, file.facts)
+    for key, entry in file.words.items():
+        _check(path, file.tag, key, entry, english)
+    return file
 
 
 def read_words(path: Path) -> dict[str, Any]:
@@ -77,7 +85,7 @@ def wanted_placeholders(words: str | Mapping[str, str]) -> set[str]:
     return placeholders(words if isinstance(words, str) else " ".join(words.values()))
 
 
-def _tag(path: Path) -> str:
+def _check_name(path: Path) -> None:
     language, *rest = path.stem.split("-")
     tag = "-".join((language.lower(), *(_CASES.get(len(part), str.lower)(part) for part in rest)))
     try:
@@ -86,10 +94,9 @@ def _tag(path: Path) -> str:
         _refuse(path, "is not named by a language that CLDR knows; name it like pt-PT.json")
     if tag != path.stem:
         _refuse(path, f"must be named {tag}.json")
-    return tag
 
 
-def _facts(path: Path, facts: Any) -> dict[str, Any]:
+def _check_facts(path: Path, facts: Any) -> None:
     if not isinstance(facts, dict):
         _refuse(path, f'`{_META}` must be an object, like {{"name": "Deutsch"}}')
     for name, value in facts.items():
@@ -100,7 +107,6 @@ def _facts(path: Path, facts: Any) -> dict[str, Any]:
             _refuse(path, f"`{_META}.{name}` must be {kind}")
     if facts.get("dir", "ltr") not in ("ltr", "rtl"):
         _refuse(path, f"`{_META}.dir` must be ltr or rtl")
-    return facts
 
 
 def _check(path: Path, tag: str, key: str, words: Any, english: Words) -> None:

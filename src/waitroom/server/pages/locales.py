@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from waitroom.errors import InvalidInput
 from waitroom.server.pages.languages import DEFAULT, nearest
-from waitroom.server.pages.locale_file import SETTING, LocaleFile, read_file, read_words
+from waitroom.server.pages.locale_file import SETTING, LocaleFile, checked_file, read_file
 from waitroom.server.pages.text import FOLDER, Text, cldr
 
 Locales = Mapping[str, Text]
@@ -25,11 +25,11 @@ SHIPPED = FOLDER / "waiting"
 @cache
 def load_locales(folder: Path | None) -> Locales:
     """Return every language of the waiting page; `folder` adds some, or changes single texts."""
-    english = read_words(SHIPPED / f"{DEFAULT}.json")
-    shipped = [read_file(path, english) for path in sorted(SHIPPED.glob("*.json"))]
+    shipped = [read_file(path) for path in sorted(SHIPPED.glob("*.json"))]
     layers = {file.tag: [file] for file in shipped}
+    english = layers[DEFAULT][0].words
     for path in _files_in(folder) if folder else ():
-        file = read_file(path, english)
+        file = checked_file(path, english)
         layers.setdefault(file.tag, []).append(file)
     base_tags = tuple(file.tag for file in shipped)
     texts = [_text(files, layers, base_tags) for files in layers.values() if _offered(files)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -32,6 +32,8 @@ _ICON = (
 )
 _SOON_S = 3_600
 _SCRIPT = "waiting/page.js"
+_LINK_WORDS = ("days", "link_ago", "link_lost", "link_now")
+_INSIDE_WORDS = (*_LINK_WORDS, "inside_ends", "inside_return")
 _SAYS = re.compile(r'"([a-z]+(?:_[a-z]+)*)"')
 
 
@@ -314,7 +316,7 @@ class PageView:
     @property
     def client(self) -> dict[str, Any]:
         """The script's first state; without ticket and pass, which stay in cookies."""
-        words, target = self.text.words, self.onward
+        target = self.onward
         state = {
             "room": self.room,
             "title": self.theme.title,
@@ -333,15 +335,22 @@ class PageView:
             "turn_icon": _ICON.format(fill="%231f9d55"),
             "ticket": self.ticket,
             "view": self.view,
-            "text": {key: words[key] for key in client_keys()} if self.lives else self._few,
+            "text": self._client_words,
         }
         return {name: value for name, value in state.items() if value is not None}
 
     # Inside -----------------------------------------------------------------------------------
 
     @property
-    def _few(self) -> Words:
-        keys = ("days", "inside_ends", "inside_return", "link_ago", "link_lost", "link_now")
+    def _client_words(self) -> Words:
+        """What the script can say from here on; for anything else it loads the page again."""
+        keys: Iterable[str] = _INSIDE_WORDS
+        if self.lives:
+            unsaid = {*_INSIDE_WORDS} - {*_LINK_WORDS}
+            unsaid.add("kept" if self.policy and self.policy.return_s else "kept_until")
+            keys = (key for key in client_keys() if key not in unsaid)
+            if not self.opens_left_s:
+                keys = (key for key in keys if not key.startswith("soon_"))
         return {key: self.text.words[key] for key in keys}
 
     @property

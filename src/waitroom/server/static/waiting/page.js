@@ -171,6 +171,7 @@ if (page.holds) {
 
 /** @param {string} next */
 function show(next) {
+  if (next === "soon" && !page.text.soon_time) return reload(); // the words come with the page
   const before = face;
   face = next;
   for (const part of all("[data-face]")) part.hidden = part.dataset.face !== face;
