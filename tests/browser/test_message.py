@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.stage import PHONE, Stage
+from tests.support.serving import ADMIN_KEY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 DESKTOP = {"width": 1280, "height": 900}
@@ -112,3 +115,34 @@ async def test_without_a_script(stage: Stage, open_page: Open, locale: str) -> N
         "전" if locale == "ko-KR" else "ago"
     )
     await expect(page.locator(".message")).to_be_hidden()
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no-script"])
+async def test_an_operator_speaks(stage: Stage, open_page: Open, script: bool) -> None:
+    """A draft is chosen, changed, previewed and sent from the page; then it is removed again."""
+    room = await stage.room(title=None)
+    reader = await open_page(stage.page_of(room))
+    await expect(reader.locator("[data-x=ahead]")).to_have_text("0")
+    page = await open_page(
+        f"{stage.base}/admin", java_script_enabled=script, locale="ko-KR", viewport=DESKTOP
+    )
+    await page.fill("#key", ADMIN_KEY)
+    await page.locator("form button.main").click()
+    await page.get_by_role("link", name=room).click()
+    card = page.locator("#message")
+    await expect(card).to_contain_text("모두에게 알림")
+    await card.get_by_role("link", name="지연").click()
+    field = card.locator("textarea")
+    await expect(field).to_have_value(re.compile("10분 지연"))
+    await field.fill("20분 지연됩니다.\n순서는 그대로입니다.")
+    await card.get_by_role("button", name="미리").click()
+    await expect(page.locator(".banner")).to_contain_text("20분 지연됩니다.\n순서는")
+    await page.locator("button.main").click()
+    await expect(page.locator(".done")).to_contain_text("20분 지연됩니다.")
+    await expect(reader.locator("[data-x=message]")).to_have_text(
+        "20분 지연됩니다.\n순서는 그대로입니다."
+    )
+    await card.get_by_role("button", name="알림 내리기").click()
+    await page.locator("button.main").click()
+    await expect(card).to_contain_text("지금은 알림이 없습니다.")
+    await expect(reader.locator("[data-x=banner]")).to_be_hidden()

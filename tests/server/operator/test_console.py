@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import httpx
@@ -94,3 +95,38 @@ def test_search_by_code(page: httpx.Client, http: httpx.Client, room: str) -> No
     for word in ("zzz-zzz", "nonsense"):
         shown = page.get(f"/admin/rooms/{room}/tickets", params={"code": word}).text
         assert "Nobody in this room has this code." in shown
+
+
+def test_a_message_to_everyone(page: httpx.Client, operator: httpx.Client, room: str) -> None:
+    """It is previewed as its readers see it, sent, taken back by undo, and removed."""
+    draft = page.get(f"/admin/rooms/{room}", params={"draft": "delay"}).text
+    assert "We are running about 10 minutes late." in draft
+    form = {"do": "message", "token": token_of(draft), "message": " Late.\r\n<b>Sorry</b> "}
+    assert 403 == page.post(f"/admin/rooms/{room}/confirm", data=form | {"token": ""}).status_code
+    shown = page.post(f"/admin/rooms/{room}/confirm", data=form).text
+    assert "</b> · Late.\n&lt;b&gt;Sorry&lt;/b&gt;</p>" in shown
+    assert operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["message"] is None
+
+    answer = confirmed(page, room, form)
+    policy = operator.get(f"/v1/admin/rooms/{room}").json()
+    assert ("Late.\n<b>Sorry</b>", True) == (
+        policy["policy"]["message"],
+        policy["message_at_ms"] is not None,
+    )
+    shown = page.get(answer.headers["location"]).text
+    assert "Message: none → Late." in shown
+    assert "Remove this message" in page.get(f"/admin/rooms/{room}?live=1&drawn=0").text
+    confirmed(page, room, form | {"remove": "1"})
+    assert operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["message"] is None
+    too_long = page.post(f"/admin/rooms/{room}/confirm", data=form | {"message": "x" * 1_001})
+    assert (422, True) == (too_long.status_code, f"Back to {room}" in too_long.text)
+
+
+def confirmed(page: httpx.Client, room: str, form: dict[str, str]) -> httpx.Response:
+    """Preview a text and confirm it."""
+    shown = page.post(f"/admin/rooms/{room}/confirm", data=form).text
+    pairs = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', shown)
+    fields = {name: html.unescape(value) for name, value in pairs}
+    answer = page.post(f"/admin/rooms/{room}/do", data=fields)
+    assert 303 == answer.status_code, answer.text
+    return answer

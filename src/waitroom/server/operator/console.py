@@ -7,6 +7,7 @@ second screen that names the room, and lands in the audit log.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request, Response
@@ -105,8 +106,12 @@ async def one_room(
     done: Annotated[str | None, Query(max_length=40)] = None,
     live: bool = False,
     drawn: bool = True,
+    draft: Annotated[str, Query(max_length=40)] = "",
 ) -> Response:
-    """Show a room; with `live` only what changes, and `drawn=0` leaves the charts out."""
+    """Show a room; with `live` only what changes, and `drawn=0` leaves the charts out.
+
+    `draft` puts one of our messages into the form, ready to be changed and sent.
+    """
     page = await Page.of(server, request)
     board = await room_view.fresh(server, check_room_name(room))
     view = room_view.view(board, server.backend_health.away)
@@ -122,6 +127,7 @@ async def one_room(
     entry = entry if entry is not None and entry.room == room else None
     log = await server.audit.page(room=room, limit=5)
     undo = entry is not None and _undoable(entry, view.version)
+    values |= {"drafts": preview.DRAFTS, "draft": draft if draft in preview.DRAFTS else None}
     return page.html("operator/room.html", done=entry, undo=undo, log=log.entries, **values)
 
 
@@ -191,8 +197,22 @@ async def audit(
 async def confirm(server: Here, request: Request, room: str) -> Response:
     """Say what a lever will do; nothing is changed yet."""
     page = await Page.of(server, request, Role.OPERATOR)
+    return await _confirm(page, room, request.query_params)
+
+
+@router.post("/rooms/{room}/confirm")
+async def confirm_text(server: Here, request: Request, room: str) -> Response:
+    """Say it of a text, which is too long for an address; nothing is changed yet."""
+    page = await Page.of(server, request, Role.OPERATOR)
+    form = {name: str(value) for name, value in (await request.form()).items()}
+    page.check(form.get("token", ""))
+    return await _confirm(page, room, form)
+
+
+async def _confirm(page: Page, room: str, form: Mapping[str, str]) -> Response:
+    server = page.server
     board = await room_view.fresh(server, check_room_name(room))
-    wish = preview.read(request.query_params)
+    wish = preview.read(form)
     return page.html(
         "operator/confirm.html",
         room=room_view.view(board, server.backend_health.away),

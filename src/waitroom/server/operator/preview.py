@@ -30,6 +30,7 @@ class Lever(StrEnum):
     MODE = "mode"
     PACE = "pace"
     CAPACITY = "capacity"
+    MESSAGE = "message"
     ADMIT = "admit"
     CALL = "call"
     KICK = "kick"
@@ -39,8 +40,12 @@ FIELDS = {
     Lever.MODE: ("mode",),
     Lever.PACE: ("batch", "every_s"),
     Lever.CAPACITY: ("capacity",),
+    Lever.MESSAGE: ("message",),
 }
 """The fields of the policy that a lever changes."""
+
+DRAFTS = ("delay", "part_sold_out", "technical", "goes_on", "thanks")
+"""Messages to begin with; the texts `draft_…` name them, and `draft_…_text` is what they say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,8 @@ def read(form: Mapping[str, str]) -> Wish:
     except ValueError:
         raise InvalidInput("do", f"must be one of {', '.join(Lever)}") from None
     force = form.get("force") == "1"
+    if form.get("remove") == "1" and lever is Lever.MESSAGE:
+        return Wish(lever, {"message": None})
     if lever in FIELDS:
         return Wish(lever, {name: _value(name, form.get(name, "")) for name in FIELDS[lever]})
     if lever is Lever.ADMIT:
@@ -100,6 +107,8 @@ def read(form: Mapping[str, str]) -> Wish:
 
 
 def _value(name: str, text: str) -> Any:
+    if name == "message":  # a form sends its lines with CR LF
+        return "\n".join(text.strip().splitlines()) or None
     text = text.strip().replace(",", "")
     if name == "mode":
         return text

@@ -10,6 +10,7 @@ from waitroom.models import Policy
 from waitroom.server.pages.text import Text
 
 _COUNTS = ("called", "count", "kicked", "asked", "cleared", "lines", "settled", "removed")
+_TEXTS = ("title", "message", "ready", "logo", "colour", "go_to")
 _WORDS = ("ticket", "name", "role", "id", "store")
 
 
@@ -52,7 +53,7 @@ def range(text: Text, wait: Wait) -> str:  # noqa: A001 - templates say `say.ran
 def value(text: Text, name: str, given: Any) -> str:
     """Say the value of a policy's field."""
     if given is None:
-        return text("no_limit")
+        return text("no_text" if name in _TEXTS else "no_limit")
     if isinstance(given, bool):
         return text("yes") if given else text("no")
     if name == "mode":
