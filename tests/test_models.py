@@ -30,7 +30,9 @@ EVENT = ("picture", "event_date", "event_place", "background", "font", "footer",
 TEXTS = ("time_zone", "title", "message", "ready", "logo", "colour", "go_to", *EVENT)
 LONG = ("message", "footer")
 FLAGS = ("renewable",)
-NUMBERS = [name for name in POLICY_FIELDS if name not in (*WORDS, *FLAGS, *TEXTS, *MOMENTS)]
+NUMBERS = [
+    name for name in POLICY_FIELDS if name not in ("texts", *WORDS, *FLAGS, *TEXTS, *MOMENTS)
+]
 MAY_BE_ZERO = ("recover_s", "max_defers")
 WHOLE = [name for name in NUMBERS if not name.endswith("_s")]
 PARTNER = {"batch": "every_s", "every_s": "batch", "max_entries": "per_s", "per_s": "max_entries"}
@@ -243,6 +245,54 @@ def test_bad_destinations(value: str) -> None:
 def test_bad_colours(name: str, value: str) -> None:
     """A colour is #rrggbb: anything else could be more than a colour in a style sheet."""
     assert "#rrggbb" in refused(name, value)
+
+
+LONG_TEXTS = {tag: {"message": "m" * 1_000} for tag in "abcdefghijklmnopq"}
+
+
+@pytest.mark.parametrize(
+    ("value", "field", "why"),
+    [
+        ("ko", "texts", "is not a table of languages"),
+        ([], "texts", "is not a table of languages"),
+        ({}, "texts", "use none"),
+        ({"한국어": {"title": "a"}}, "texts", "is not a language; use one like ko"),
+        ({"ko_KR": {"title": "a"}}, "texts", "is not a language"),
+        ({"k": {"title": "a"}}, "texts", "is not a language"),
+        ({5: {"title": "a"}}, "texts", "is not a language"),
+        ({"ko": {}}, "texts.ko", "not empty"),
+        ({"ko": "오로라"}, "texts.ko", "must be one table"),
+        ({"ko": {"title": "a"}, "KO": {"title": "b"}}, "texts.ko", "must be one table"),
+        ({"ko": {"colour": "#ffffff"}}, "texts.ko", "has no languages; there are title, message"),
+        ({"ko": {"go_to": "/x"}}, "texts.ko", "has no languages"),
+        ({"zh-hant": {"title": ""}}, "texts.zh-Hant.title", "is empty"),
+        ({"ko": {"title": "t" * 121}}, "texts.ko.title", "shorten it to 120"),
+        ({"ko": {"ready": "a\nb"}}, "texts.ko.ready", "one line"),
+        ({"ko": {"title": 5}}, "texts.ko.title", "is not text"),
+        ({f"a{tag}": texts for tag, texts in LONG_TEXTS.items()}, "texts", "shorten it to 16384"),
+    ],
+    ids=lambda value: f"{value!r:.20}",
+)
+def test_bad_texts_of_languages(value: object, field: str, why: str) -> None:
+    """A wrong language, name or text is refused by its place; all of them together are bounded."""
+    with pytest.raises(InvalidPolicy) as caught:
+        Policy(texts=value)  # type: ignore[arg-type]
+    assert field == caught.value.field
+    assert why in str(caught.value)
+
+
+def test_texts_in_a_language() -> None:
+    """A language has its own text, also that of its base, and else the one for all."""
+    given = {"ko": {"title": "오로라"}, "ZH-hant": {"title": "極光"}, "zh": {"title": "极光"}}
+    policy = Policy(title="Aurora", ready="A card", texts=given)
+    titles = {lang: policy.text("title", lang) for lang in ("ko", "ko-KR", "zh-Hant", "zh", "en")}
+    chinese = {"zh-Hant": "極光", "zh": "极光"}
+    assert {"ko": "오로라", "ko-KR": "오로라", **chinese, "en": "Aurora"} == titles
+    assert "A card" == policy.text("ready", "ko")
+    given["ko"]["title"] = "other"
+    assert "오로라" == policy.text("title", "ko"), "a policy is not changed from outside"
+    assert policy == Policy(**policy.as_dict())
+    assert 1 == len({policy, Policy(**policy.as_dict())})
 
 
 def test_words_become_enums() -> None:

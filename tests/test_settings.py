@@ -227,6 +227,8 @@ def test_declared_rooms(tmp_path: Path) -> None:
         preset = "slots"
         capacity = 500
         session_s = "none"
+        [rooms.concert.texts.ko]
+        title = "콘서트"
         [rooms."a.b"]
         mode = "paused"
         [rooms.draw]
@@ -235,7 +237,9 @@ def test_declared_rooms(tmp_path: Path) -> None:
         """,
     )
     assert {
-        "concert": PRESETS["slots"].change(capacity=500, session_s=None),
+        "concert": PRESETS["slots"].change(
+            capacity=500, session_s=None, texts={"ko": {"title": "콘서트"}}
+        ),
         "a.b": Policy(mode=Mode.PAUSED),
         "draw": Policy(opens_at=from_ms(1_763_232_000_000), before_open=BeforeOpen.DRAW),
     } == declared_rooms(path)
@@ -252,6 +256,7 @@ def test_no_rooms(tmp_path: Path) -> None:
     [
         ("[rooms.concert]\ncapacity = 0", "rooms.concert.capacity"),
         ("[rooms.concert]\nbatch = 5", "rooms.concert.every_s"),
+        ("[rooms.concert.texts.ko]\ntitle = 5", "rooms.concert.texts.ko.title"),
         ('[rooms.concert]\npreset = "nope"', "rooms.concert.preset"),
         ("[rooms.concert]\npreset = 5", "rooms.concert.preset"),
         ("[rooms.concert]\nspeed = 5", "rooms.concert.speed"),

@@ -18,7 +18,7 @@ import random
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
@@ -83,6 +83,8 @@ class Room:
     changed_at: datetime | None
     accepts: bool
     now: datetime
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By language, what title, message or ready is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +221,7 @@ class Client:
             changed_at=_moment(body["changed_at"]),
             accepts=body["accepts"],
             now=datetime.fromisoformat(body["now"]),
+            texts=body.get("texts", {}),
         )
 
     # Gates --------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 
 from waitroom import moments
 from waitroom.errors import InvalidPolicy, InvalidRoomName
-from waitroom.texts import checked_text
+from waitroom.texts import LOCAL_TEXTS, checked_text, checked_texts
 
 ROOM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 MEMBERS_PER_SCRIPT = 500
@@ -122,6 +122,11 @@ def _text(about: str, most: int) -> Any:
     return _setting(None, "text", about, 1, most)
 
 
+def _texts(about: str, most: int) -> Any:
+    meta = {"unit": "texts", "about": about, "low": 1, "high": most}
+    return field(default=None, metadata=meta, hash=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """What a room allows, and what its page says. Any mix works; `None` means no limit, no text.
@@ -168,6 +173,7 @@ class Policy:
     font: str | None = _text("a font file, as a path on the same host", 500)
     footer: str | None = _text("a text below the card: who the organiser is", 500)
     help_link: str | None = _text("where people get help: a URL, a path, mailto: or tel:", 2_000)
+    texts: dict[str, dict[str, str]] | None = _texts("other texts by language, like ko", 16_384)
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -191,6 +197,13 @@ class Policy:
         spans = (None if self.renewable else self.session_s, self.longest_s)
         return min((span for span in spans if span is not None), default=None)
 
+    def text(self, name: str, lang: str) -> str | None:
+        """Return a text in a language, or as it is for all; `zh` also serves `zh-Hant`."""
+        texts = self.texts or {}
+        local = texts.get(lang) or texts.get(lang.partition("-")[0]) or {}
+        value: str | None = local.get(name) or getattr(self, name)
+        return value
+
     def change(self, /, **changes: Any) -> Self:
         """Return a copy with some fields changed; an unknown field is named."""
         for name in changes:
@@ -207,6 +220,7 @@ POLICY_FIELDS = tuple(spec.name for spec in dataclasses.fields(Policy))
 MOMENTS = tuple(
     spec.name for spec in dataclasses.fields(Policy) if spec.metadata["unit"] == "moment"
 )
+_LONGEST = {name: Policy.__dataclass_fields__[name].metadata["high"] for name in LOCAL_TEXTS}
 _ENUMS: dict[str, type[StrEnum]] = {
     "mode": Mode,
     "before_open": BeforeOpen,
@@ -252,6 +266,8 @@ def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:
         return None
     if meta["unit"] == "text":
         return checked_text(name, value, meta["high"])
+    if meta["unit"] == "texts":
+        return checked_texts(value, _LONGEST, meta["high"])
     return _number(name, value, meta)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -27,6 +28,12 @@ _LONG_TEXTS = {"message", "footer"}
 """Those that may have several lines."""
 
 
+LOCAL_TEXTS = ("title", "message", "ready", "event_date", "event_place", "footer")
+"""Those that a policy may say otherwise in a language."""
+
+_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?", re.ASCII)
+
+
 def checked_text(name: str, value: Any, most: int) -> str:
     """Return a text that is safe to print and to put on a page."""
     if not isinstance(value, str):
@@ -44,6 +51,51 @@ def checked_text(name: str, value: Any, most: int) -> str:
             )
     check = _SHAPES.get(name)
     return check(name, value) if check else value
+
+
+def checked_texts(value: Any, longest: Mapping[str, int], most: int) -> dict[str, dict[str, str]]:
+    """Return texts by language and name, checked as those for all are; `most` bounds them together.
+
+    An error names `texts.<language>.<name>`.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidPolicy("texts", f"{value!r:.40} is not a table of languages")
+    texts: dict[str, dict[str, str]] = {}
+    for word, given in value.items():
+        tag = _checked_tag(word)
+        if not isinstance(given, Mapping) or not given or tag in texts:
+            raise InvalidPolicy(f"texts.{tag}", "must be one table of texts, and not empty")
+        texts[tag] = {
+            name: _checked_local(tag, name, text, longest) for name, text in given.items()
+        }
+    if not texts:
+        raise InvalidPolicy("texts", "is empty; use none to have no such texts")
+    size = len(json.dumps(texts, ensure_ascii=False, separators=(",", ":")))
+    if size > most:
+        raise InvalidPolicy("texts", f"has {size} characters in all; shorten it to {most}")
+    return texts
+
+
+def _checked_tag(word: Any) -> str:
+    if not isinstance(word, str) or not _TAG.fullmatch(word):
+        raise InvalidPolicy("texts", f"{word!r:.40} is not a language; use one like ko or zh-Hant")
+    language, *others = word.split("-")
+    return "-".join([language.lower(), *(_subtag(part) for part in others)])
+
+
+def _subtag(part: str) -> str:
+    return part.title() if len(part) == 4 else part.upper()  # a script, or a region
+
+
+def _checked_local(tag: str, name: Any, text: Any, longest: Mapping[str, int]) -> str:
+    if name not in longest:
+        known = ", ".join(longest)
+        raise InvalidPolicy(f"texts.{tag}", f"{name!r:.40} has no languages; there are {known}")
+    try:
+        return checked_text(name, text, longest[name])
+    except InvalidPolicy as error:
+        why = str(error).removeprefix(f"{name}: ")
+        raise InvalidPolicy(f"texts.{tag}.{name}", why) from None
 
 
 def _is_path(value: str) -> bool:

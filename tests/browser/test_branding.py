@@ -63,3 +63,32 @@ async def test_the_event_is_shown(
     await expect(help_link).to_have_attribute("href", EVENT["help_link"])
     if scripts:
         await accessible(page)
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("streams", [True, False], ids=["stream", "polls"])
+async def test_words_in_the_visitor_s_language(
+    stage: Stage, open_page: Open, streams: bool
+) -> None:
+    """Each reads the organiser in their language, at first and after a change."""
+    texts = {"title": "오로라", "message": "곧 시작합니다", "footer": "오로라 주식회사"}
+    room = await stage.room(message="We begin soon", texts={"ko": texts}, event_place="Seoul")
+    pages = {}
+    for locale in ("ko-KR", "en-GB"):
+        page = pages[locale] = await open_page("about:blank", locale=locale)
+        if not streams:
+            await page.route("**/events", lambda route: route.fulfill(status=429, json={}))
+        await page.goto(stage.page_of(room))
+        await expect(page.get_by_text("Seoul")).to_be_visible()
+    korean, english = pages.values()
+    await expect(korean.get_by_role("heading", level=1)).to_have_text("오로라")
+    await expect(korean.get_by_text("오로라 주식회사")).to_be_visible()
+    await expect(korean.locator("[data-x=message]")).to_have_text("곧 시작합니다")
+    await expect(english.get_by_role("heading", level=1)).to_have_text("Aurora Live")
+    await expect(english.locator("[data-x=message]")).to_have_text("We begin soon")
+    later = texts | {"title": "오로라 라이브", "message": "십 분 늦습니다"}
+    await stage.change(room, message="Ten minutes late", texts={"ko": later})
+    await expect(korean.locator("[data-x=message]")).to_have_text("십 분 늦습니다")
+    await expect(korean.get_by_role("heading", level=1)).to_have_text("오로라 라이브")
+    await expect(english.locator("[data-x=message]")).to_have_text("Ten minutes late")
+    await expect(english.get_by_role("heading", level=1)).to_have_text("Aurora Live")

@@ -41,7 +41,7 @@ ONLY_PYTHON = {
     "logo",
     "colour",
     "go_to",
-    *("picture", "event_date", "event_place", "background", "font", "footer", "help_link"),
+    *("picture", "event_date", "event_place", "background", "font", "footer", "help_link", "texts"),
 }
 HANDLED = {
     *("ok", "room_exists", "version_conflict", "lost", "unknown_room"),

@@ -41,6 +41,9 @@ TEXTS: dict[str, st.SearchStrategy[str]] = {
 }
 
 
+TAGS = st.sampled_from(["ko", "en", "zh-Hant", "pt-BR", "es-419"])
+
+
 def stored(policy: Policy, version: int = 1) -> dict[bytes, bytes]:
     """Return the hash that a server would hold."""
     flat = ["version", str(version), *policies.write(policy)]
@@ -73,6 +76,8 @@ def any_policy(draw: st.DrawFn) -> Policy:
     values["renewable"] = draw(st.booleans())
     for name, texts in TEXTS.items():
         values[name] = draw(st.none() | texts)
+    local = st.fixed_dictionaries({"title": TEXTS["title"], "footer": TEXTS["footer"]})
+    values["texts"] = draw(st.none() | st.dictionaries(TAGS, local, min_size=1, max_size=3))
     if values["opens_at"] is not None:
         values["before_open"] = draw(st.sampled_from(BeforeOpen))
     return Policy(**values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 from typing import Any
 
 from rich.table import Table
@@ -22,6 +23,7 @@ _METAVARS = {
     "seconds": "SECONDS",
     "moment": "TIME",
     "text": "TEXT",
+    "texts": "JSON",
 }
 _SHOWN = 60  # most characters of a text: a logo may have 65,536
 
@@ -73,6 +75,8 @@ def _read(name: str, value: str | bool) -> Any:
         return None
     if meta["unit"] in ("text", "moment"):
         return value
+    if meta["unit"] == "texts":
+        return _json(name, value)
     if meta["unit"] not in ("people", "seconds"):
         return value.lower()
     whole = meta["unit"] == "people"
@@ -85,6 +89,14 @@ def _read(name: str, value: str | bool) -> Any:
             f"it takes {meta['low']:g} to {meta['high']:.0f}{example}",
         )
     return number
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        example = '{"ko": {"title": "…"}}'
+        raise InvalidPolicy(name, f"{text!r:.40} is not JSON; write {example}") from None
 
 
 def _whole(text: str) -> float | None:
@@ -102,8 +114,10 @@ def shown(name: str, value: Any, zone: str | None = None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:
-        no_limit = unit != "text" and name not in ("every_s", "per_s", *MOMENTS)
+        no_limit = unit not in ("text", "texts") and name not in ("every_s", "per_s", *MOMENTS)
         return "no limit" if no_limit else "not set"
+    if unit == "texts":
+        return ", ".join(value)
     if unit == "text":
         line = value.replace("\n", " ")
         return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

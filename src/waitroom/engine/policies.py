@@ -6,6 +6,7 @@ A moment is stored as Unix time, with its unit in the name of the hash field.
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -34,6 +35,8 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "1" if value else "0"
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if isinstance(value, datetime):
         return str(to_ms(value))
     return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
@@ -69,6 +72,8 @@ def _value(name: str, text: str) -> Any:
         return None
     if name in _TEXTS:
         return text
+    if name == "texts":
+        return json.loads(text)
     if name in MOMENTS:
         return from_ms(int(text))
     return int(text) if name in _WHOLE else float(text)

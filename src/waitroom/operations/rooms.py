@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from waitroom.credentials.roles import Role
@@ -89,6 +90,8 @@ def _check_role(role: str, changes: dict[str, Any]) -> None:
 
 def _cut(value: Any) -> Any:
     """Shorten the texts of pages."""
+    if isinstance(value, dict):
+        value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and len(value) > _LONGEST_TEXT:
         return f"{value[:_LONGEST_TEXT]}…"
     return value

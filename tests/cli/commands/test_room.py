@@ -50,6 +50,7 @@ VALUES: dict[str, tuple[list[str], Any]] = {
     "font": (["--font", "/static/Event.woff2"], "/static/Event.woff2"),
     "footer": (["--footer", "Aurora Ltd\nSeoul"], "Aurora Ltd\nSeoul"),
     "help_link": (["--help-link", "mailto:help@shop.example"], "mailto:help@shop.example"),
+    "texts": (["--texts", '{"KO": {"title": "오로라"}}'], {"ko": {"title": "오로라"}}),
 }
 
 
@@ -110,6 +111,7 @@ def test_create_twice(cli: Cli, room: str) -> None:
         ("--title=", "title: is empty; use none to have no such text"),
         ("--colour red", "colour: 'red' is not a colour; write #rrggbb"),
         ("--logo //cdn.example/x", "logo: '//cdn.example/x' cannot be shown; use a path on the"),
+        ("--texts ko", "texts: 'ko' is not JSON; write {"),
         ("--go-to javascript:x", "go_to: 'javascript:x' is not an address to go to; use https://"),
     ],
 )

@@ -136,6 +136,18 @@ def test_an_operator_sends_nobody_elsewhere(operator: httpx.Client, room: str) -
     assert "https://shop.example/" == leads.json()["policy"]["go_to"]
 
 
+def test_texts_by_language(operator: httpx.Client, room: str) -> None:
+    """Texts of languages are a table; an error says which."""
+    texts = {"ko": {"title": "오로라", "message": "곧 " * 400}}
+    changed = operator.patch(at(room), json={"policy": {"texts": texts}}).json()
+    assert texts == changed["policy"]["texts"]
+    bad = {"policy": {"texts": {"ko": {"title": ""}}}}
+    refused = operator.patch(at(room), json=bad).json()
+    assert ("invalid_policy", "texts.ko.title") == (refused["code"], refused["field"])
+    cleared = operator.patch(at(room), json={"policy": {"texts": None}}).json()
+    assert cleared["policy"]["texts"] is None
+
+
 def test_a_stale_change_is_refused(operator: httpx.Client, room: str) -> None:
     """With the version in the body or as If-Match, somebody else's change is not overwritten."""
     etag = operator.get(at(room)).headers["etag"]

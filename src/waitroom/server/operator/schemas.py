@@ -43,7 +43,12 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-_TYPES = {"people": int, "seconds": float, "yes or no": bool}
+_TYPES: dict[str, Any] = {
+    "people": int,
+    "seconds": float,
+    "yes or no": bool,
+    "texts": dict[str, dict[str, str]],
+}
 _ENUMS: dict[str, type[StrEnum]] = {
     "mode": Mode,
     "before_open": BeforeOpen,
@@ -79,6 +84,8 @@ def _allowed(spec: dataclasses.Field[Any]) -> dict[str, Any]:
         return {}
     if spec.metadata["unit"] == "moment":
         return {"format": "date-time"}
+    if spec.metadata["unit"] == "texts":
+        return {}
     low, high = spec.metadata["low"], spec.metadata["high"]
     if spec.metadata["unit"] == "text":
         return {"minLength": low, "maxLength": high}

@@ -22,6 +22,10 @@ _Restoring = Annotated[
         "`position` and `eta_s` are null."
     ),
 ]
+_Texts = Annotated[
+    dict[str, dict[str, str]],
+    Meta(description="By language, what `title`, `message` or `ready` is in it."),
+]
 _Pass = Annotated[str, Meta(description="Of a ticket inside: the proof.")]
 
 
@@ -75,3 +79,4 @@ class RoomView(Struct, frozen=True):
     changed_at: str | None
     accepts: Annotated[bool, Meta(description="Whether a join would be taken.")]
     now: str
+    texts: _Texts | UnsetType = UNSET

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from waitroom.errors import Refused, SessionOver, TurnPassed
 from waitroom.estimate.methods import Wait
-from waitroom.models import Mode, Reason, State, TicketView
+from waitroom.models import Mode, Policy, Reason, State, TicketView
 from waitroom.server.http import problems
 from waitroom.server.http.answers import Answer, moment
 from waitroom.server.rooms.board import Board, Boards
@@ -26,6 +26,7 @@ STALE_MS = 3_000
 _LIVE_TEXTS = ("message", "ready", "go_to")
 """Texts of the policy that open pages follow; `RoomView` declares them."""
 
+_LOCAL_TEXTS = {"title", *_LIVE_TEXTS}
 _OVER = {Reason.FINISHED, Reason.EXPIRED}
 
 
@@ -104,7 +105,17 @@ def room_body(board: Board) -> RoomView:
         changed_at=moment(board.changed_at_ms),
         accepts=not (refuses or full),
         now=moment(int(time.time() * 1000)) or "",
+        texts=_texts(policy),
     )
+
+
+def _texts(policy: Policy) -> dict[str, dict[str, str]] | UnsetType:
+    """Return the texts that open pages follow, in the languages that have their own."""
+    texts = {
+        lang: {name: text for name, text in local.items() if name in _LOCAL_TEXTS}
+        for lang, local in (policy.texts or {}).items()
+    }
+    return {lang: local for lang, local in texts.items() if local} or UNSET
 
 
 def eta(wait: Wait | None) -> Eta | None:

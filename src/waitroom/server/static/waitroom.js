@@ -35,6 +35,7 @@
  * @property {?string} changed_at
  * @property {boolean} accepts  whether a join would be taken
  * @property {string} now
+ * @property {Record<string, {title?: string, message?: string, ready?: string}>} [texts]  by language
  */
 
 /**

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 from waitroom.models import Policy
 from waitroom.server.pages.colours import DEFAULT_COLOUR, accent_style, back_style
@@ -26,11 +27,11 @@ class Theme:
     help_link: str | None = None
 
     @classmethod
-    def of(cls, room: str, policy: Policy | None) -> Theme:
-        """Take it from a policy; a room without a title shows its name."""
+    def of(cls, room: str, policy: Policy | None, lang: str) -> Theme:
+        """Take it from a policy in a language; a room without a title shows its name."""
         if policy is None:
             return cls(title=room)
-        texts = {spec.name: getattr(policy, spec.name) for spec in fields(cls)}
+        texts: dict[str, Any] = {spec.name: policy.text(spec.name, lang) for spec in fields(cls)}
         return cls(**texts | {"title": texts["title"] or room})
 
     @property

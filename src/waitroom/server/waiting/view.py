@@ -122,7 +122,7 @@ class PageView:
         """Title, texts, logo and colours."""
         if self.face is Face.UNKNOWN:
             return Theme(title="")
-        return Theme.of(self.room, self.policy)
+        return Theme.of(self.room, self.policy, self.text.lang)
 
     @property
     def lives(self) -> bool:

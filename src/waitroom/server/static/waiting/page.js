@@ -182,6 +182,10 @@ function show(next) {
   if (face !== "called") document.title = `${headline()} · ${room?.title ?? page.title}`;
 }
 
+/** @param {?Room} view */
+const localise = (view) => Object.assign(view ?? {}, view?.texts?.[page.lang] ?? view?.texts?.[page.lang.split("-")[0]]);
+localise(room);
+
 // What the organiser says may change at any moment.
 function showTexts() {
   write("title", room.title);
@@ -342,6 +346,7 @@ const early = () => at(room.opens_at) > now() && room.before_open !== "pass" && 
 /** @param {Room} view */
 function heardRoom(view) {
   alive();
+  localise(view);
   const { message, go_to: before } = room, { go_to: target } = view;
   room = view;
   // Not where the page leads back to where its reader came from.
