@@ -15,7 +15,8 @@
     │   ├── NotYourTurn, TurnPassed, EnterLater   enter
     │   ├── SessionOver, NotRenewable             renew
     │   ├── CodeUsed                              redeem
-    │   ├── DefersUsedUp, NotWaiting              defer, call
+    │   ├── DefersUsedUp, NobodyBehind            defer
+    │   ├── NotWaiting                            defer, call
     │   └── Holding, RoomPaused, NoCapacity       admit, call
     ├── DeskError               a restaurant's desk says no, and nothing was written
     │   ├── UnknownStore, UnknownType, UnknownParty, StoreExists
@@ -211,6 +212,12 @@ class DefersUsedUp(Refused):
     """The ticket has gone back as often as `max_defers` allows."""
 
     code: ClassVar[str] = "defers_used_up"
+
+
+class NobodyBehind(Refused):
+    """The ticket is the last in line: there is nobody to let go first."""
+
+    code: ClassVar[str] = "nobody_behind"
 
 
 class NotWaiting(Refused):

@@ -136,6 +136,7 @@ async def test_letting_others_go_first(stage: Stage, open_page: Open) -> None:
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")
     await expect(page.locator("[data-x=place]")).to_have_text("You are next")
+    await expect(page.get_by_text("Let others go first")).to_be_hidden()  # nobody is behind
     await stage.join(room, 3)
     for ahead, note in (("2", ""), ("2", "You have let others go first as often as")):
         await page.get_by_text("Let others go first").click()

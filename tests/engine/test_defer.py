@@ -12,6 +12,7 @@ from waitroom.errors import (
     DefersUsedUp,
     InvalidInput,
     InvalidTicket,
+    NobodyBehind,
     NotWaiting,
     RoomNotOpen,
     UpgradeNeeded,
@@ -63,9 +64,11 @@ async def test_newcomers_stay_behind(engine: Engine, room: str) -> None:
 
 
 async def test_last_in_line(engine: Engine, room: str) -> None:
-    """The last has nobody to let go first: nothing changes, and no deferral is used up."""
+    """The last has nobody to let go first: it is told so, and no deferral is used up."""
     *_, last = await line(engine, room, 2, max_defers=1)
-    assert 2 == (await engine.defer(room, last.ticket, 1)).position
+    with pytest.raises(NobodyBehind):
+        await engine.defer(room, last.ticket, 1)
+    assert 2 == (await engine.poll(room, last.ticket)).position
     await engine.join(room)
     assert 3 == (await engine.defer(room, last.ticket, 1)).position
 

@@ -8,7 +8,7 @@ from tests.support.clock import Clock, crowd, open_engine
 from tests.support.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.engine.protocol.replies import COUNTERS
-from waitroom.errors import InvalidRoomName, UnknownRoom, UpgradeNeeded
+from waitroom.errors import InvalidRoomName, NobodyBehind, UnknownRoom, UpgradeNeeded
 from waitroom.models import Mode, Policy
 
 
@@ -63,7 +63,8 @@ async def test_counters(engine: Engine, clock: Clock, room: str) -> None:
     """Every way through the room is counted by its name."""
     await engine.create(room, Policy(mode=Mode.MANUAL, max_defers=1, enter_within_s=4, session_s=8))
     people = await crowd(engine, room, 6)
-    await engine.defer(room, people[5].ticket, 1)  # the last: it counts as none
+    with pytest.raises(NobodyBehind):
+        await engine.defer(room, people[5].ticket, 1)  # it counts as none
     await engine.defer(room, people[0].ticket, 1)
     await engine.leave(room, people[5].ticket)
     await engine.kick(room, [people[4].id])

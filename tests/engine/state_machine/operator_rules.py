@@ -118,8 +118,11 @@ class OperatorRules(People):
                 assert self.model.policy.max_defers < 8
             elif isinstance(answer, errors.Holding):
                 assert self.model.restoring, "no defer, though the line is complete"
+            elif isinstance(answer, errors.NobodyBehind):
+                assert ticket_id == line[-1]
             return
         self.keep(answer)
+        assert ticket_id != line[-1]
         rank = line.index(ticket_id)
         now_at = list(self.facts.waiting).index(ticket_id)
         assert answer.position == now_at + 1

@@ -240,7 +240,8 @@ def test_status_by_path_cookie_and_bearer(call: Call, new_room: NewRoom) -> None
     ]
     replies = [call("GET", f"{room}/tickets/{ticket}")]
     replies += [call("GET", f"{room}/tickets/me", **headers) for headers in shown]
-    views = [(reply.status, {**reply.json(), "poll_after_ms": 0}) for reply in replies]
+    moving = {"poll_after_ms": 0, "eta_s": None}  # an estimate grows while nobody is called
+    views = [(reply.status, reply.json() | moving) for reply in replies]
     assert [views[0]] * 3 == views
     assert (200, 1, ticket) == (replies[0].status, views[0][1]["position"], views[0][1]["ticket"])
 
@@ -342,6 +343,8 @@ def test_defer(call: Call, new_room: NewRoom) -> None:
     assert 3 == call("GET", f"{room}/tickets/{new}").json()["position"]
     used = call("POST", f"{room}/tickets/{new}/defer", body)
     assert (409, "defers_used_up") == (used.status, used.code)
+    last = call("POST", f"{room}/tickets/{tickets[3]}/defer", body)
+    assert (409, "nobody_behind") == (last.status, last.code)
     for bad in (b"", b"{}", b'{"places": 0}', b'{"places": 1.5}', b'{"places": 1000001}'):
         assert 422 == call("POST", f"{room}/tickets/{tickets[1]}/defer", bad).status, bad
 

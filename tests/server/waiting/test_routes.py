@@ -270,6 +270,21 @@ def test_another_site_cannot_send_the_forms(
     assert (403, "forbidden") == (answer.status_code, answer.json()["code"])
 
 
+def test_the_last_in_line_has_nobody_to_let_go_first(
+    served_base: str, operator: httpx.Client, room: str
+) -> None:
+    """The choice is hidden from them, and who asks all the same reads why nothing happened."""
+    change = {"policy": {"mode": "paused", "max_defers": 1}}
+    operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
+    hidden = '<div data-x="defer" hidden>'
+    with browser(served_base) as first, browser(served_base) as second:
+        assert hidden in first.post(f"/rooms/{room}/join").text
+        asked = first.post(f"/rooms/{room}/defer", data={"places": "2"}).text
+        assert "Nobody is behind you, so there is nobody to let go first." in asked
+        assert hidden in second.post(f"/rooms/{room}/join").text
+        assert hidden not in first.get(f"/rooms/{room}").text
+
+
 @pytest.mark.parametrize("places", ["", "x", "-1", "0", "1e9", "9" * 500, "\x00", "%F0%28"])
 def test_bad_forms(http: httpx.Client, room: str, places: str) -> None:
     """Nonsense in a form is refused or leads back, and is no error of ours."""

@@ -1,27 +1,25 @@
 -- defer: let some people go first. The ticket moves behind the n-th person after it.
 -- KEYS: as in _common, with 19 op.
 -- ARGV: 6 id   7 how many places
--- Returns: waiting (place, position, defers) | not_waiting (was) | defers_used_up | room_not_open | restoring
+-- Returns: waiting (place, position, defers) | not_waiting (was) | defers_used_up | nobody_behind | room_not_open
+--   | restoring
 local id, places = ARGV[6], tonumber(ARGV[7])
 local stop = open_room() or replay()
 if stop then return stop end
 
-local state, place = locate(id)
+local state = locate(id)
 local defers = tonumber(string.match(redis.call('HGET', K.moved, id) or '', '^(%d+):') or 0)
+local rank = redis.call('ZRANK', K.waiting, id) or 0
 local word = (state ~= 'waiting' and 'not_waiting') or (R.hidden and 'room_not_open')
   or (restoring() and 'restoring') -- who is not back yet cannot be counted
-  or (defers >= R.max_defers and 'defers_used_up')
+  or (defers >= R.max_defers and 'defers_used_up') or (rank == R.n_waiting - 1 and 'nobody_behind')
 -- A refusal is not remembered: it changed nothing, so a repeat may be judged anew.
 if word then return no_change(word, 'was', state or 'none') end
 
-local rank = redis.call('ZRANK', K.waiting, id)
 local target = min(rank + places, R.n_waiting - 1)
-if target == rank then -- the last in line has nobody to let go first, and keeps the defer
-  return no_change('waiting', 'place', place, 'position', rank + 1, 'defers', defers)
-end
 -- Seven deferred people fit behind one; if they are there already, go behind the next one.
 local behind = redis.call('ZRANGE', K.waiting, target, target + LIMIT - 1, 'WITHSCORES')
-place = tonumber(behind[2]) + 1
+local place = tonumber(behind[2]) + 1
 for i = 4, #behind, 2 do
   if tonumber(behind[i]) > place then break end
   place = place + 1

@@ -35,6 +35,9 @@ _REFUSALS: dict[str, Callable[[], errors.Refused]] = {
     ),
     "not_renewable": lambda: errors.NotRenewable("sessions of this room are not extended"),
     "defers_used_up": lambda: errors.DefersUsedUp("the place was given up as often as allowed"),
+    "nobody_behind": lambda: errors.NobodyBehind(
+        "nobody is behind this place, so nobody can go first; it is kept, and so is the deferral"
+    ),
     "not_waiting": lambda: errors.NotWaiting("the ticket does not wait in this room"),
     "holding": lambda: errors.Holding(
         "admission holds until the line is complete again after a loss or an outage; "

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
-from waitroom.errors import BadRequest, Banned, DefersUsedUp, NotFound, WaitroomError
+from waitroom.errors import BadRequest, Banned, DefersUsedUp, NobodyBehind, NotFound, WaitroomError
 from waitroom.models import check_room_name
 from waitroom.server.context import Here, Server
 from waitroom.server.http import statics
@@ -112,6 +112,8 @@ def _page(server: Server, request: VisitorRequest, act: str, answer: Answer, for
         known["no"] = "join"
     elif act == "defer" and DefersUsedUp.code.encode() in answer.body:
         known["no"] = "defer"
+    elif act == "defer" and NobodyBehind.code.encode() in answer.body:
+        known["no"] = "last"
     back = onward.returning(form.get("return"), host_of(server, request), _go_to(server, request))
     if back is not None:
         known["return"] = back

@@ -309,6 +309,11 @@ class PageView:
         return self.policy is not None and self.policy.max_defers > 0
 
     @property
+    def is_last(self) -> bool:
+        """Whether nobody is behind, or nobody knows, so that nobody can be let go first."""
+        return not self.position or self.position >= self.waiting
+
+    @property
     def may_rejoin(self) -> bool:
         """Whether a new place is the next step."""
         return self.face in _REJOINS
@@ -359,7 +364,8 @@ class PageView:
 
     @property
     def _refusal(self) -> str:
-        return self.text("note_defers") if self.refused == "defer" else ""
+        notes = {"defer": "note_defers", "last": "note_last"}
+        return self.text(notes[self.refused]) if self.refused in notes else ""
 
     def _left_s(self, until_ms: int) -> float:
         return (until_ms - self.now_ms) / 1000

@@ -214,6 +214,7 @@ function turn(before) {
 }
 
 function paint() {
+  if (ticket && parts.defer) parts.defer.hidden = !ticket.position || ticket.position >= ticket.waiting;
   if (face === "waiting") paintWaiting();
   if (face === "soon") paintSoon();
   if (face === "called") paintCalled();
