@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.gates.conftest import Sign
 from tests.support.serving import Serving
+from waitroom.gates import answers
 from waitroom.gates.answers import Answer
 from waitroom.gates.facts import Facts
 from waitroom.gates.gate import Carries, Gate, Visit
@@ -80,3 +82,11 @@ def test_an_order_ends_the_visit(
     left = visit.leaving(status, lambda of: of, facts())
     assert cookies == [cookie.value for cookie in left]
     assert bool(cookies) == (visit.carries is Carries.ENDED)
+
+
+def test_a_newer_waitroom_cannot_overwrite_a_problem() -> None:
+    """Members that a ticket shares with a problem document leave the document's own alone."""
+    answer = answers.problem(429, "waiting", "wait", {"code": "K7Q-4M2", "title": "x", "room": "r"})
+    document = json.loads(answer.body)
+    expected = {"code": "waiting", "title": "Please wait", "room": "r"}
+    assert expected.items() <= document.items()

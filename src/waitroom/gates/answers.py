@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -63,19 +63,23 @@ def problem(
     status: int,
     code: str,
     detail: str,
+    extra: Mapping[str, Any] | None = None,
     *,
     retry_after_s: int | None = None,
     headers: tuple[tuple[str, str], ...] = (),
     cookies: Sequence[Cookie] = (),
-    **extra: Any,
 ) -> Answer:
-    """Answer a program with a problem document (RFC 9457)."""
+    """Answer a program with a problem document (RFC 9457).
+
+    `extra` may hold whatever a newer Waitroom tells: the document's own members win.
+    """
     title = _TITLES.get(status, "Not possible")
-    document = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    own = {"type": "about:blank", "title": title, "status": status, "detail": detail, "code": code}
+    document = own | (dict(extra) if extra else {}) | own
     lines = (("content-type", "application/problem+json"), *headers)
     if retry_after_s is not None:
         lines = (*lines, ("retry-after", str(retry_after_s)))
-    return Answer(status, lines, json.dumps({**document, "code": code, **extra}).encode(), cookies)
+    return Answer(status, lines, json.dumps(document).encode(), cookies)
 
 
 def away(*, api: bool) -> Answer:
@@ -90,14 +94,14 @@ def busy(*, api: bool, **extra: Any) -> Answer:
     """Say that too many requests wait at this gate."""
     if api:
         detail = "too many requests wait for the waiting room here; try again"
-        return problem(429, "busy", detail, retry_after_s=RETRY_AFTER_S, **extra)
+        return problem(429, "busy", detail, extra, retry_after_s=RETRY_AFTER_S)
     return _page(429, "Very many people are coming at once.")
 
 
 def slow(**extra: Any) -> Answer:
     """Tell a program that Waitroom has not answered in time."""
     detail = "the waiting room has not answered yet; try again"
-    return problem(429, "slow", detail, retry_after_s=RETRY_AFTER_S, **extra)
+    return problem(429, "slow", detail, extra, retry_after_s=RETRY_AFTER_S)
 
 
 def _page(status: int, reason: str) -> Answer:

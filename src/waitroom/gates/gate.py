@@ -347,10 +347,11 @@ class Gate:
             detail = str(view.get("detail") or "the waiting room refuses; try again")
             code = str(view.get("code") or "refused")
             status = 429 if reply.status == 429 or code in _NOT_YET else 503
-            return answers.problem(
-                status, code, detail, retry_after_s=after_s, room=wish.room, url=wish.url
-            )
+            extra = {"room": wish.room, "url": wish.url}
+            return answers.problem(status, code, detail, extra, retry_after_s=after_s)
         ticket = str(view.pop("ticket", ""))
+        if "code" in view:  # the ticket's short code; `code` of a problem document is another thing
+            view["ticket_code"] = view.pop("code")
         after_s = max(1, math.ceil(int(view.get("poll_after_ms") or 3_000) / 1000))
         if view.get("pass"):  # inside, but the key of its pass could not be fetched in time
             after_s = 1
@@ -358,10 +359,10 @@ class Gate:
             429,
             "waiting",
             f"wait for your turn, then send this again with the ticket as `{TICKET_HEADER}`",
+            {"room": wish.room, **view, "ticket": ticket, "url": wish.url},
             retry_after_s=after_s,
             headers=((TICKET_HEADER, ticket),),
             cookies=[self.cookie(facts, TICKET_COOKIE + wish.room, ticket, 86_400)],
-            **{"room": wish.room, **view, "ticket": ticket, "url": wish.url},
         )
 
 
