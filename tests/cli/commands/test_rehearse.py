@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,13 @@ def test_a_broken_promise_is_an_exit_code(cli: Cli, monkeypatch: pytest.MonkeyPa
     assert 1 == result.exit_code
     assert "✗ FAIL" in result.stdout
     assert "so it goes" in result.stdout
+
+
+def test_a_report_needs_its_extra(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Jinja it says what to install, before anything is played."""
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    words = ("rehearse", "per-minute-burst", "--report", "report.html")
+    assert "run `pip install 'waitroom[server]'`" in cli.error(*words)[1]
 
 
 @pytest.mark.parametrize(

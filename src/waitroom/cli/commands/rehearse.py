@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Annotated
 
@@ -60,10 +61,8 @@ async def rehearse(
     if seed is not None and not 0 <= seed <= 2**53:
         raise InvalidInput("seed", f"{seed} is not allowed; it takes 0 to 2^53")
     chosen = find(scenario)
-    if report is not None and not report.absolute().parent.is_dir():
-        raise InvalidInput(
-            "report", f"there is no folder {report.absolute().parent}; make it first"
-        )
+    if report is not None:
+        _check_report(report)
     with cli.out.progress() as bar:
         task = bar.add_task(chosen.title, total=people or round(chosen.expected))
         outcome = await rehearsed(
@@ -90,6 +89,15 @@ def _list(cli: Session) -> None:
         for scenario in scenarios
     ]
     cli.out.show(document, lines, "\nPlay one: waitroom rehearse booking-50 --report report.html")
+
+
+def _check_report(report: Path) -> None:
+    """Say what is wrong before anything is played, which may take minutes."""
+    if importlib.util.find_spec("jinja2") is None:
+        raise InvalidInput("report", "jinja2 is missing; run `pip install 'waitroom[server]'`")
+    folder = report.absolute().parent
+    if not folder.is_dir():
+        raise InvalidInput("report", f"there is no folder {folder}; make it first")
 
 
 def _written(outcome: Outcome, report: Path | None) -> str | None:
