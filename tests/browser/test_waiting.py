@@ -52,7 +52,7 @@ async def test_a_visitor_waits_is_called_and_enters(stage: Stage, open_page: Ope
     await expect(page.locator("[data-x=live]")).to_have_text("It is your turn")
     await expect(page.locator("[data-x=left]")).to_have_text(re.compile(r"4:5\d"))
     icon = await page.get_attribute("link[rel=icon]", "href")
-    assert "fill='%231f9d55'" in (icon or "")
+    assert "fill=%22%231f9d55%22" in (icon or "")
     await picture(page, "your-turn")
     await expect(page.get_by_role("heading", name="You are inside")).to_be_visible(timeout=12_000)
     shown: list[int] = await page.evaluate("JSON.parse(sessionStorage.getItem('shown'))")

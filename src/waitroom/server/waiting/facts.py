@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,6 +40,7 @@ _STATUS = {Face.AWAY: 503, Face.UNKNOWN: 404}
 INSIDE_COOKIE = "waitroom-inside-"
 _TAIL = 8  # characters of a ticket that tell it from another of the same browser
 _SECRETS = ("ticket", "pass")
+_UNREAD = ("accepts", "eta_s", "now", "room", "waiting")  # fields of a room that the script skips
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ async def _known(
 ) -> Facts:
     page = replace(
         page,
-        view=_plain(ticket_json.room_body(board)),
+        view=_plain(ticket_json.room_body(board), _UNREAD),
         holding=board.stats.hold_until_ms is not None,
         changed_at_ms=board.changed_at_ms,
         message_at_ms=board.stats.message_at_ms,
@@ -239,7 +241,7 @@ def _away(server: Server, request: VisitorRequest, page: PageView) -> Facts:
     return Facts(page, [pass_cookie])
 
 
-def _plain(body: msgspec.Struct) -> dict[str, Any]:
+def _plain(body: msgspec.Struct, without: Sequence[str] = _SECRETS) -> dict[str, Any]:
     """Return a body of the API for the script, without the secrets that only cookies may hold."""
     fields: dict[str, Any] = json.loads(msgspec.json.encode(body))
-    return {name: value for name, value in fields.items() if name not in _SECRETS}
+    return {name: value for name, value in fields.items() if name not in without}

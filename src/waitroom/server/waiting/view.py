@@ -27,8 +27,9 @@ from waitroom.server.waiting.theme import Theme
 from waitroom.server.waiting.words import span, wait_words, words_of
 
 _ICON = (
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
-    "%3Ccircle cx='8' cy='8' r='6' fill='{fill}' stroke='%231f9d55' stroke-width='3'/%3E%3C/svg%3E"
+    "data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E"
+    "%3Ccircle cx=%228%22 cy=%228%22 r=%226%22 fill=%22{fill}%22 stroke=%22%231f9d55%22"
+    " stroke-width=%223%22/%3E%3C/svg%3E"
 )
 _SOON_S = 3_600
 _SCRIPT = "waiting/page.js"
@@ -337,7 +338,6 @@ class PageView:
             "hand_off": bool(target and target.hand_off),
             "browser": self.browser,
             "note": self._refusal,
-            "turn_icon": _ICON.format(fill="%231f9d55"),
             "ticket": self.ticket,
             "view": self.view,
             "text": self._client_words,

@@ -11,7 +11,7 @@ from waitroom.server.pages.locales import load_locales
 from waitroom.server.pages.text import Text
 
 _HOUR_M = 60
-_DAY_M = 1_440
+_DAY_S = 86_400
 _NEAR = 4
 """The last place whose turn may come at any moment: three people ahead."""
 _TENS_FROM_M = 90
@@ -45,10 +45,7 @@ def wait_words(text: Text, wait: Wait | None, position: int | None) -> str:
 
 
 def minutes(text: Text, total: int) -> str:
-    """Say minutes, in hours and minutes from an hour on, in days and hours from a day on."""
-    if total >= _DAY_M:
-        days, rest = divmod(total // _HOUR_M, 24)
-        return " ".join([text("days", n=days), *([text("span_h", n=rest)] if rest else [])])
+    """Say minutes, in hours and minutes from an hour on."""
     h, m = divmod(total, _HOUR_M)
     if not h:
         return text("span_m", n=m)
@@ -56,7 +53,11 @@ def minutes(text: Text, total: int) -> str:
 
 
 def span(text: Text, seconds: float) -> str:
-    """Say a length of time, under two minutes in seconds."""
+    """Say a length of time, under two minutes in seconds, from a day on in days and hours."""
     if seconds < 120:
         return text("span_s", n=max(0, int(seconds)))
-    return minutes(text, int(seconds // 60))
+    days, rest_s = divmod(int(seconds), _DAY_S)
+    if not days:
+        return minutes(text, rest_s // 60)
+    hours = rest_s // 3_600
+    return f"{text('days', n=days)} {text('span_h', n=hours)}" if hours else text("days", n=days)

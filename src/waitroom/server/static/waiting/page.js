@@ -21,7 +21,6 @@ import { Problem, Waitroom } from "/waitroom.js";
  * @property {boolean} hand_off  whether `go_to` is on another host and needs a code
  * @property {?string} browser  the mark by which a gate there knows this browser
  * @property {string} note
- * @property {string} turn_icon
  * @property {?Ticket} ticket
  * @property {Room} view  null while Waitroom is away, where nothing reads it
  * @property {Record<string, string & Record<string, string>>} text  a string, or one per plural category
@@ -96,10 +95,6 @@ function opening(ms) {
 
 /** @param {number} total */
 function minutes(total) {
-  if (total >= 1_440) {
-    const hours = Math.floor(total / 60), rest = hours % 24;
-    return say("days", { n: Math.floor(hours / 24) }) + (rest ? ` ${say("span_h", { n: rest })}` : "");
-  }
   const h = Math.floor(total / 60), m = total % 60;
   if (!h) return say("span_m", { n: m });
   return m ? say("span_hm", { h, m }) : say("span_h", { n: h });
@@ -205,7 +200,8 @@ function headline() {
 function turn(before) {
   calledMs = before === "join" ? -Infinity : now(); // who did not wait goes straight on
   document.title = `● ${say("called_title")} · ${room?.title ?? page.title}`;
-  /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]")).href = page.turn_icon;
+  const icon = /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]"));
+  icon.href = icon.href.replace("none", "%231f9d55"); // the ring is filled
   tell(say("called_title"));
   if (parts.sound.checked) beep();
   if (document.hidden && window.Notification?.permission === "granted") {
