@@ -52,6 +52,16 @@ MUTANTS: dict[str, Mutant] = {
         "test_the_first_are_called_first",
         ("_moves", "seen_n + n - 1, 'WITHSCORES')", "seen_n + n - 1, 'REV', 'WITHSCORES')"),
     ),
+    "tells_positions_in_half_a_line": _mutant(
+        "test_positions_are_hidden_until_the_hold_is_over",
+        ("_common", "return R.restoring_until > R.now", "return false"),
+        file="restoring",
+    ),
+    "hides_positions_after_an_outage": _mutant(
+        "test_an_outage_hides_nothing",
+        ("_common", "if silent_from and R.restoring_until <= silent_from then return end", ""),
+        file="restoring",
+    ),
     "counts_calls_instead_of_entries": _mutant(
         "test_late_enterers_and_new_calls_share_the_window",
         ("_moves", _ONE_MORE, "bucket"),
