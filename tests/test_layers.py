@@ -105,6 +105,7 @@ SERVER_LAYERS = (
     {"http/auth"},
     {"tickets", "pages"},
     FACES,
+    {"preview"},  # what operators see of the waiting page
     {"lifecycle"},
     {"app"},
     {"process"},

@@ -12,6 +12,8 @@ from playwright.async_api import Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.stage import PHONE, Stage
+from tests.support.serving import ADMIN_KEY
+from waitroom.server.waiting.view import Face
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 DESKTOP = {"width": 1280, "height": 800}
@@ -92,3 +94,37 @@ async def test_words_in_the_visitor_s_language(
     await expect(korean.get_by_role("heading", level=1)).to_have_text("오로라 라이브")
     await expect(english.locator("[data-x=message]")).to_have_text("Ten minutes late")
     await expect(english.get_by_role("heading", level=1)).to_have_text("Aurora Live")
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("viewport", "width"), [(PHONE, "phone"), (DESKTOP, "desktop")], ids=["phone", "desktop"]
+)
+async def test_a_preview_of_every_face(
+    stage: Stage, open_page: Open, scheme: str, viewport: dict[str, int], width: str
+) -> None:
+    """An operator sees all of the page in Korean, in frames, and nobody joins by that."""
+    room = await stage.room(mode="open", texts={"ko": {"title": "오로라"}}, **EVENT)
+    page = await open_page(f"{stage.base}/admin", color_scheme=scheme, viewport=viewport)
+    await page.fill("#key", ADMIN_KEY)
+    await page.locator("form button.main").click()
+    await expect(page).to_have_url(f"{stage.base}/admin")
+    await page.goto(f"{stage.base}/admin/rooms/{room}")
+    await page.get_by_role("link", name="Preview of the page").click()
+    await page.get_by_label("Language").select_option("ko")
+    await page.get_by_label("Width").select_option(width)
+    await page.get_by_role("button", name="Show").click()
+    await expect(page.get_by_label("Language")).to_have_value("ko")
+    for face in Face:
+        await page.locator(f"#{face} iframe").scroll_into_view_if_needed()  # it loads then
+        frame = page.frame_locator(f"#{face} iframe")
+        await expect(frame.locator(f"[data-face={face}]")).to_be_visible()
+        if face is not Face.UNKNOWN:
+            await expect(frame.locator("h1")).to_have_text("오로라")
+    called = page.frame_locator("#called iframe")
+    await expect(called.get_by_role("heading", name="내 차례입니다")).to_be_visible()
+    await accessible(page)
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    stats = await stage.stats(room)
+    assert [0, 0] == [stats["waiting"], stats["inside"]]

@@ -17,6 +17,7 @@ from waitroom.server.lifecycle import load_desk, open_server
 from waitroom.server.metrics import routes as metrics
 from waitroom.server.metrics.middleware import counted
 from waitroom.server.operator import api, console
+from waitroom.server.preview import routes as preview
 from waitroom.server.process import health
 from waitroom.server.site import check, handover
 from waitroom.server.site import routes as site
@@ -87,7 +88,7 @@ def _framework(app: App) -> FastAPI:
     )
     framework.openapi = lambda: document(framework, COMPONENTS)  # type: ignore[method-assign]
     problems.install(framework)
-    for part in (visitor, site, handover, api, console, pages, apidocs, health, metrics):
+    for part in (visitor, site, handover, api, console, preview, pages, apidocs, health, metrics):
         framework.include_router(part.router)
     for router in load_desk().ROUTERS if app.settings.desk else ():
         framework.include_router(router)

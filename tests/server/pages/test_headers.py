@@ -36,6 +36,9 @@ def test_the_exceptions_change_nothing_else() -> None:
     reads = policy(page_headers("n", "ko", reads_html=True))
     assert plain == {**reads, "require-trusted-types-for": "'script'"}
     assert "require-trusted-types-for" not in reads
+    assert {**plain, "font-src": "'self'"} == policy(page_headers("n", "ko", fonts=True))
+    sample = policy(page_headers("n", "ko", is_sample=True))
+    assert {**plain, "form-action": "'none'", "frame-ancestors": "'self'"} == sample
 
 
 @pytest.mark.parametrize("headers", [page_headers("n", "ko"), document_headers("abc=")])

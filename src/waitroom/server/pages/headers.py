@@ -11,19 +11,27 @@ _ALL_PAGES = {
 
 
 def page_headers(
-    nonce: str, lang: str, *, form_target: str = "", reads_html: bool = False, fonts: bool = False
+    nonce: str,
+    lang: str,
+    *,
+    form_target: str = "",
+    reads_html: bool = False,
+    fonts: bool = False,
+    is_sample: bool = False,
 ) -> dict[str, str]:
     """Return the headers of a page that is made for one reader.
 
     It runs only scripts and styles that carry its nonce, and asks no other host. `form_target` is
     another origin that a form may lead to: browsers check the redirect after it against the policy.
     `reads_html` is for pages whose script puts HTML of ours into the page, which trusted types
-    would refuse. `fonts` is for pages with a font of this host.
+    would refuse. `fonts` is for pages with a font of this host, and `is_sample` for
+    those that may stand in a frame of ours and send no form.
     """
+    forms, ancestors = ("'none'", "'self'") if is_sample else ("'self'", "'none'")
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
-        f"img-src 'self' data:; connect-src 'self'; form-action 'self'{form_target and ' '}"
-        f"{form_target}; base-uri 'none'; frame-ancestors 'none'"
+        f"img-src 'self' data:; connect-src 'self'; form-action {forms}{form_target and ' '}"
+        f"{form_target}; base-uri 'none'; frame-ancestors {ancestors}"
     )
     return {
         "content-security-policy": policy
@@ -36,6 +44,7 @@ def page_headers(
         # browsers would send `Origin: null` with our own forms.
         "referrer-policy": "same-origin",
         **_ALL_PAGES,
+        **({"x-frame-options": "SAMEORIGIN"} if is_sample else {}),
     }
 
 

@@ -37,7 +37,7 @@ class Theme:
     @property
     def event(self) -> str:
         """When and where the event is."""
-        return " · ".join(filter(None, (self.event_date, self.event_place)))
+        return "\N{NO-BREAK SPACE}· ".join(filter(None, (self.event_date, self.event_place)))
 
     @property
     def style(self) -> str:

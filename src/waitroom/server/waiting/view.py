@@ -110,6 +110,8 @@ class PageView:
     browser: str | None = None
     ticket: Mapping[str, Any] | None = None
     view: Mapping[str, Any] | None = None
+    sample: bool = False
+    """Whether it is only looked at: without script and reload."""
 
     # What the template asks for ---------------------------------------------------------------
 
