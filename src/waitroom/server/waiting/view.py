@@ -268,6 +268,11 @@ class PageView:
         return 0 if opens is None else max(0.0, self._left_s(opens))
 
     @property
+    def may_open(self) -> bool:
+        """Whether there is an opening to count down to; if one is set later, the page reloads."""
+        return self.opens_left_s > 0 or self.face is Face.SOON
+
+    @property
     def opens_in(self) -> str:
         """The same in words: without a script nothing counts down."""
         return span(self.text, self.opens_left_s)
@@ -356,7 +361,7 @@ class PageView:
             unsaid = {*_INSIDE_WORDS} - {*_LINK_WORDS}
             unsaid.add("kept" if self.policy and self.policy.return_s else "kept_until")
             keys = (key for key in client_keys() if key not in unsaid)
-            if not self.opens_left_s:
+            if not self.may_open:
                 keys = (key for key in keys if not key.startswith("soon_"))
         return {key: self.text.words[key] for key in keys}
 
