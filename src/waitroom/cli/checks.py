@@ -25,7 +25,7 @@ _NEARLY_FULL, _FULL = 0.8, 0.95
 def server(facts: ServerFacts) -> list[Check]:
     """What kind of server, and whether scripts may carry flags."""
     version = ".".join(map(str, facts.version))
-    flags = "take flags" if facts.scripts_take_flags else "run without flags, as before Redis 7"
+    flags = "run with flags" if facts.scripts_take_flags else "run without flags, as before Redis 7"
     kind = f"{facts.flavour.capitalize()} {version}{', Cluster' if facts.cluster else ''}"
     return [ok("server", kind), ok("scripts", flags)]
 
@@ -133,7 +133,9 @@ async def rooms(engine: Engine) -> list[Check]:
     orphans = [name for name, error in errors.items() if isinstance(error, UnknownRoom)]
     broken = {name: str(error) for name, error in errors.items() if name not in orphans}
     good = len(names) - len(orphans) - len(broken)
-    checks = [ok("rooms", f"{number(good)}, all of a schema that this version reads")]
+    checks = [ok("rooms", f"{number(good)}, and this version reads them all")]
+    if not names:
+        checks = [ok("rooms", "none yet; make one: waitroom room create NAME --preset slots")]
     if broken:
         checks = [ok("rooms", f"{number(good)} can be read")]
         checks += [fail(f"room {name}", "cannot be used", why) for name, why in broken.items()]
