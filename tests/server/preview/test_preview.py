@@ -62,6 +62,13 @@ def test_who_may_look(page: httpx.Client, operator: httpx.Client, room: str) -> 
     assert f'href="/admin/rooms/{room}/preview"' in page.get(f"/admin/rooms/{room}").text
 
 
+def test_translations_that_nobody_reviewed_are_marked(page: httpx.Client, room: str) -> None:
+    """An operator sees which languages no speaker has read through."""
+    listed = page.get(f"/admin/rooms/{room}/preview").text
+    assert ">日本語</option>" in listed
+    assert ">Deutsch (not reviewed)</option>" in listed
+
+
 def test_frames_are_only_ours(page: httpx.Client, room: str) -> None:
     """The list frames nothing of others, and a sample stands in no frame of others."""
     listed = page.get(f"/admin/rooms/{room}/preview?language=ko&width=desktop")
