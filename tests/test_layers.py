@@ -34,6 +34,8 @@ PACKAGES = {
     "credentials": set[str](),
     "passes": {"jwt", "cryptography"},
     "client": {"httpx"},
+    "posting": {"httpx"},
+    "push": {"jwt", "cryptography", "http_ece"},
     "load": set[str](),
     "gates": {"jwt", "cryptography", "django", "flask", "asgiref"},
 }
@@ -45,7 +47,9 @@ ALLOWED = {
     "ticker": {"engine"},
     "gates": set[str](),
     "client": set[str](),
-    "desk": {"credentials", "engine", "ticker"},
+    "posting": set[str](),
+    "push": {"posting"},
+    "desk": {"credentials", "engine", "posting", "ticker"},
     "load": set[str](),
     "planner": set[str](),
     "charts": set[str](),
@@ -58,6 +62,7 @@ ALLOWED = {
         "ticker",
         "desk",
         "planner",
+        "push",
         "rehearsal",
     },
     "cli": {
@@ -79,6 +84,7 @@ PURE = {"planner": {"planner", "models", "errors"}, "web": {"web", "errors"}, "c
 ENGINE_MODULES = {
     "api_keys",  # kept in Redis: operators' keys, ...
     "audit",  # ... who did what, ...
+    "push_subscriptions",  # ... who wants a message, ...
     "handoffs",  # ... and one-time codes; an engine has one of each
     "connection.connect",  # `doctor` looks at a server before it is known to be fit, ...
     "connection.nodes",  # ... and asks each node of it
@@ -96,7 +102,17 @@ MODULES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
 DESK_ROUTES = {"desk/api", "desk/console", "desk/pages"}
 # The server from below. A module may import what has its own name and everything further down;
 # two names of one layer do not know each other. The longest name that fits a module counts.
-FACES = {"visitor", "site", "operator", "waiting", "desk", "metrics", "apidocs", "process/health"}
+FACES = {
+    "visitor",
+    "site",
+    "operator",
+    "waiting",
+    "desk",
+    "metrics",
+    "apidocs",
+    "push",
+    "process/health",
+}
 SERVER_LAYERS = (
     {"counters", "process/logs"},
     {"http"},

@@ -15,6 +15,7 @@
     │   ├── NotYourTurn, TurnPassed, EnterLater   enter
     │   ├── SessionOver, NotRenewable             renew
     │   ├── CodeUsed                              redeem
+    │   ├── NoPush                                subscribe to push messages
     │   ├── DefersUsedUp, NobodyBehind            defer
     │   ├── NotWaiting                            defer, call
     │   └── Holding, RoomPaused, NoCapacity       admit, call
@@ -200,6 +201,12 @@ class CodeUsed(Refused):
     """A one-time code that was redeemed before, is too old, or never existed."""
 
     code: ClassVar[str] = "code_used"
+
+
+class NoPush(Refused):
+    """This server sends no push messages, or the room cannot keep another subscription."""
+
+    code: ClassVar[str] = "no_push"
 
 
 class NotRenewable(Refused):

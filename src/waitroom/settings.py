@@ -19,6 +19,9 @@ from waitroom.errors import InvalidInput, InvalidPolicy, InvalidRoomName
 from waitroom.models import Policy, check_room_name, preset
 
 ENV_PREFIX = "WAITROOM_"
+PUSH_HOSTS = (
+    "fcm.googleapis.com,updates.push.services.mozilla.com,*.push.apple.com,*.notify.windows.com"
+)
 _LONGEST_S = 3600.0
 _SWITCH = {"true": True, "1": True, "yes": True, "on": True}
 _SWITCH |= dict.fromkeys(("false", "0", "no", "off"), False)
@@ -97,6 +100,9 @@ SETTINGS = (
     _serve("log_json", bool, None, "log as JSON lines; none = unless at a terminal"),
     _serve("desk", bool, False, "serve the restaurant desk too: /desk and /v1/stores"),
     _serve("locales", Path, None, "folder of the waiting page's texts in more languages"),
+    _serve("push", str, None, "contact for push services, mailto:…; none = no Web Push"),
+    _serve("push_hosts", str, PUSH_HOSTS, "push services that may be asked, split by commas"),
+    _serve("push_key", str, None, "key of push messages: PEM, or a file of it", secret=True),
     _serve("lane", bool, True, "answer the crowd before the framework does"),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -140,6 +146,9 @@ class Settings:
     log_json: bool | None = None
     desk: bool = False
     locales: Path | None = None
+    push: str | None = None
+    push_hosts: str = PUSH_HOSTS
+    push_key: str | None = None
     lane: bool = True
 
     def shown(self) -> dict[str, str | None]:

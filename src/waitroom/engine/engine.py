@@ -31,6 +31,7 @@ from waitroom.engine.lines import LineContents, LineCounts, LineMark, Lines, Set
 from waitroom.engine.pipeline import Pipeline
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall, Session
+from waitroom.engine.push_subscriptions import PushSubscriptions
 from waitroom.engine.rooms import ForeignTickets, Rooms
 from waitroom.engine.runner import Clock, OnChange, OnScript, Runner
 from waitroom.engine.search import ids_from
@@ -85,6 +86,7 @@ class Engine:
         self.audit = Audit(self._runner, audit_days)
         self.declared = Declared(self._runner)
         self.handoffs = Handoffs(self._runner)
+        self.push_subscriptions = PushSubscriptions(self._runner)
         self.sign_outs = OperatorSignOuts(self._runner)
 
     @classmethod
@@ -191,11 +193,15 @@ class Engine:
 
     async def clear(self, room: str, *, op_id: str | None = None) -> int:
         """Empty a room and refuse all its tickets from now on; return how many it held."""
-        return replies.cleared(await self._once(room, calls.CLEAR, op_id))
+        cleared = replies.cleared(await self._once(room, calls.CLEAR, op_id))
+        await self.push_subscriptions.forget(room)
+        return cleared
 
     async def drop(self, room: str, *, op_id: str | None = None) -> bool:
         """Remove a room with all that it holds; return whether it was there."""
-        return await self._rooms.drop(room, op_id)
+        dropped = await self._rooms.drop(room, op_id)
+        await self.push_subscriptions.forget(room)
+        return dropped
 
     async def room(self, room: str) -> Room:
         """Return a room with its policy as it is now."""

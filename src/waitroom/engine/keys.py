@@ -23,6 +23,13 @@ SIGN_OUT = "wr:sign-out:"
 DECLARED = "wr:declared"
 """HASH of room name → the policy that a file declared for it when a server last started."""
 
+PUSH_ROOMS = "wr:push"
+"""SET of the rooms in which somebody wants push messages: an index, not the truth.
+
+Such a room has three more keys, which no script knows and which expire: `push`, HASH of ticket id →
+subscription; `pushed`, HASH of what was told; `push_lap`, STRING, whose turn it is to look.
+"""
+
 ROOM_KEYS = (
     "config",
     "meta",

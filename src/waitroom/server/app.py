@@ -19,6 +19,7 @@ from waitroom.server.metrics.middleware import counted
 from waitroom.server.operator import api, console
 from waitroom.server.preview import routes as preview
 from waitroom.server.process import health
+from waitroom.server.push import routes as push
 from waitroom.server.site import check, handover
 from waitroom.server.site import routes as site
 from waitroom.server.visitor import routes as visitor
@@ -88,7 +89,8 @@ def _framework(app: App) -> FastAPI:
     )
     framework.openapi = lambda: document(framework, COMPONENTS)  # type: ignore[method-assign]
     problems.install(framework)
-    for part in (visitor, site, handover, api, console, preview, pages, apidocs, health, metrics):
+    parts = (visitor, site, handover, push, api, console, preview, pages, apidocs, health, metrics)
+    for part in parts:
         framework.include_router(part.router)
     for router in load_desk().ROUTERS if app.settings.desk else ():
         framework.include_router(router)

@@ -73,6 +73,9 @@ class Server:
     """The restaurants' waitlists, if this server has them (`settings.desk`)."""
 
     desk_streams: DeskStreams | None = None
+    push_key: str = ""
+    """What browsers subscribe to push messages with; empty if this server sends none."""
+
     draining: bool = False
 
 

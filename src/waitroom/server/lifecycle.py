@@ -41,6 +41,7 @@ BAD_KEYS_PER_MINUTE = 10
 ANNOUNCES_PER_MINUTE, ANNOUNCES_AT_ONCE = 1_200, 200
 """How often an address may announce passes: 10,000 sessions at once, then 1,000 a second."""
 
+PUSH_NEEDS = ("httpx", "http_ece")
 DESK_NEEDS = ("sqlalchemy", "aiosqlite", "alembic", "httpx", "segno")
 
 
@@ -72,6 +73,7 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
             server.shared_counters,
             _following_keys(settings, server.passes),
             _desk(server),
+            _push(server),
         ):
             yield server
 
@@ -159,6 +161,26 @@ async def _desk(server: Server) -> AsyncIterator[None]:
         yield
         return
     async with load_desk().opened(server):
+        yield
+
+
+def load_push() -> ModuleType:
+    """Import what sends push messages, which needs more packages than the rest of the server."""
+    for name in PUSH_NEEDS:
+        if find_spec(name) is None:
+            raise InvalidInput("push", f"needs the package {name}: pip install 'waitroom[push]'")
+    from waitroom.server.push import opening
+
+    return opening
+
+
+@contextlib.asynccontextmanager
+async def _push(server: Server) -> AsyncIterator[None]:
+    """Send push messages, if the settings ask for it."""
+    if server.settings.push is None:
+        yield
+        return
+    async with load_push().opened(server):
         yield
 
 

@@ -17,9 +17,10 @@ from typing import Any
 
 from waitroom.desk.models import Party, Status, Store
 from waitroom.desk.notify.outbox import GIVE_UP_MS, Kind, Notice, Outbox
-from waitroom.desk.notify.webhook import Poster, Undelivered
+from waitroom.desk.notify.webhook import Poster
 from waitroom.desk.record.record import Record
 from waitroom.errors import UnknownParty, UnknownStore, WaitroomError
+from waitroom.posting import Undelivered
 
 log = logging.getLogger("waitroom.desk.notify.loops")
 

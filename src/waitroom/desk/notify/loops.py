@@ -18,9 +18,10 @@ from waitroom.desk.models import Party
 from waitroom.desk.notify.deliveries import Deliveries, short
 from waitroom.desk.notify.outbox import Outbox
 from waitroom.desk.notify.watch import LAP_S, Watch
-from waitroom.desk.notify.webhook import PATIENCE_S, Poster
+from waitroom.desk.notify.webhook import Poster
 from waitroom.desk.record.record import Record
 from waitroom.engine import Engine
+from waitroom.posting import PATIENCE_S
 
 log = logging.getLogger("waitroom.desk.notify.loops")
 

@@ -18,14 +18,16 @@ def page_headers(
     reads_html: bool = False,
     fonts: bool = False,
     is_sample: bool = False,
+    worker: bool = False,
 ) -> dict[str, str]:
     """Return the headers of a page that is made for one reader.
 
     It runs only scripts and styles that carry its nonce, and asks no other host. `form_target` is
     another origin that a form may lead to: browsers check the redirect after it against the policy.
     `reads_html` is for pages whose script puts HTML of ours into the page, which trusted types
-    would refuse. `fonts` is for pages with a font of this host, and `is_sample` for
-    those that may stand in a frame of ours and send no form.
+    would refuse. `fonts` is for pages with a font of this host, `worker` for those that may have a
+    service worker of it, and `is_sample` for those that may stand in a frame of ours and send no
+    form.
     """
     forms, ancestors = ("'none'", "'self'") if is_sample else ("'self'", "'none'")
     policy = (
@@ -36,6 +38,7 @@ def page_headers(
     return {
         "content-security-policy": policy
         + (_FONTS if fonts else "")
+        + ("; worker-src 'self'" if worker else "")
         + ("" if reads_html else _TRUSTED_TYPES),
         "content-language": lang,
         "cache-control": "no-store",

@@ -34,6 +34,10 @@ def check(settings: Settings) -> None:
         from waitroom.server.lifecycle import check_desk
 
         check_desk()
+    if settings.push is not None:
+        from waitroom.server.lifecycle import load_push
+
+        load_push().load_key(settings)
     if settings.locales is not None:
         from waitroom.server.pages.locales import load_locales
 

@@ -86,6 +86,7 @@ async def facts(
         refused=asked.refused,
         wanted=asked.wanted,
         browser=mark_in(asked.browser),
+        push=server.push_key or None,
         host=host_of(server, request),
         secure=request.is_https(server.proxies),
     )

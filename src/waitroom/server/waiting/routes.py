@@ -187,7 +187,11 @@ def _headers(page: PageView) -> dict[str, str]:
     return {
         "content-type": "text/html; charset=utf-8",
         **page_headers(
-            page.nonce, page.text.lang, form_target=form_target, fonts=bool(page.theme.font)
+            page.nonce,
+            page.text.lang,
+            form_target=form_target,
+            fonts=bool(page.theme.font),
+            worker=page.push is not None,
         ),
         **({"retry-after": str(page.refresh_s)} if page.away else {}),
     }

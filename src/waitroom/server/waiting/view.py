@@ -91,6 +91,7 @@ class PageView:
     policy: Policy | None = None
     holds: bool = False
     code: str = ""
+    push: str | None = None
     position: int | None = None
     waiting: int = 0
     eta: Wait | None = None
@@ -345,6 +346,7 @@ class PageView:
             "hand_off": bool(target and target.hand_off),
             "browser": self.browser,
             "note": self._refusal,
+            "push": self.push,
             "ticket": self.ticket,
             "view": self.view,
             "text": self._client_words,
@@ -360,6 +362,8 @@ class PageView:
         if self.lives:
             unsaid = {*_INSIDE_WORDS} - {*_LINK_WORDS}
             unsaid.add("kept" if self.policy and self.policy.return_s else "kept_until")
+            if self.push is None:
+                unsaid.add("notify_push")
             keys = (key for key in client_keys() if key not in unsaid)
             if not self.may_open:
                 keys = (key for key in keys if not key.startswith("soon_"))

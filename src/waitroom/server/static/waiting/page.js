@@ -21,6 +21,7 @@ import { Problem, Waitroom } from "/waitroom.js";
  * @property {boolean} hand_off  whether `go_to` is on another host and needs a code
  * @property {?string} browser  the mark by which a gate there knows this browser
  * @property {string} note
+ * @property {string} [push]  the key to subscribe to push messages with, if the server sends any
  * @property {?Ticket} ticket
  * @property {Room} view  null while Waitroom is away, where nothing reads it
  * @property {Record<string, string & Record<string, string>>} text  a string, or one per plural category
@@ -203,9 +204,9 @@ function turn(before) {
   const icon = /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]"));
   icon.href = icon.href.replace("none", "%231f9d55"); // the ring is filled
   tell(say("called_title"));
-  if (parts.sound.checked) beep();
-  if (document.hidden && window.Notification?.permission === "granted") {
-    try { new Notification(say("called_title"), { body: page.title, tag: key }); } catch { /* Android wants a worker */ }
+  if (parts.sound.checked) void alerts("beep");
+  if (document.hidden && !pushed && window.Notification?.permission === "granted") {
+    try { new Notification(say("called_title"), { body: page.title, tag: key }); } catch { /* promised to nobody */ }
   }
 }
 
@@ -315,6 +316,7 @@ function heard(view) {
   alive();
   ticket = view;
   ticketMs = freshMs;
+  void subscribe();
   if (view.code) write("code", say("code", { code: view.code }));
   if (view.state === "inside") return void goOn();
   if (view.position) learn(view.position, view.eta_s);
@@ -345,6 +347,7 @@ function heardRoom(view) {
   alive();
   localise(view);
   const { message, go_to: before } = room, { go_to: target } = view;
+  if (room.holding && !view.holding) asked = false;
   room = view;
   // Not where the page leads back to where its reader came from.
   if (target !== before && before === (page.go_to ?? null)) {
@@ -367,6 +370,7 @@ function alive() {
 /** @param {{retryMs?: number}} problem */
 function away({ retryMs = 2_000 }) {
   if (!lost) tell(say("link_lost"));
+  asked = false;
   lost = true;
   tryAtMs = now() + retryMs + upTo(3_000);
   paint();
@@ -467,28 +471,34 @@ async function withCode(url, browser) {
 
 // What people do ----------------------------------------------------------------------------
 
-/** @type {AudioContext | undefined} */
-let audio;
+/** @param {"beep" | "subscribe"} act  sound and Web Push come with the first reader who wants them */
+const alerts = (act) => import("/static/waiting/alerts.js").then((module) => module[act](page)).catch(() => false);
 
-function beep() {
-  try {
-    audio ??= new AudioContext();
-    void audio.resume();
-    for (const [from, pitch] of [[0, 660], [0.25, 880]]) {
-      const tone = new OscillatorNode(audio, { frequency: pitch });
-      const loud = new GainNode(audio, { gain: 0.2 });
-      tone.connect(loud).connect(audio.destination);
-      tone.start(audio.currentTime + from);
-      tone.stop(audio.currentTime + from + 0.2);
-    }
-  } catch { /* no sound here */ }
+// A closed tab can be told too, where the server sends push messages and the browser takes them.
+const push = page.push && window.PushManager && navigator.serviceWorker;
+let pushed = false; // whether the server has our subscription
+let asked = false; // whether it was sent; after a loss it is sent again
+
+async function subscribe() {
+  if (!push || asked || !ticket || Notification.permission !== "granted") return;
+  asked = true;
+  pushed = await alerts("subscribe");
+  notifyWords();
 }
 
+/** Whether the page itself can notify as long as it is open: on Android this throws. */
+function notifies() {
+  try {
+    return Notification.permission !== "default" || Boolean(new Notification(""));
+  } catch { return false; }
+}
+const alone = Boolean(window.Notification) && notifies();
+
 function notifyWords() {
-  const state = window.Notification?.permission;
-  parts.notify.hidden = !state;
+  const state = window.Notification?.permission, yes = state === "granted";
+  parts.notify.hidden = !state || !(alone || (yes ? pushed : push));
   parts.notify.disabled = state !== "default";
-  write("notify", say(state === "granted" ? "notify_yes" : state === "denied" ? "notify_no" : "notify"));
+  write("notify", say(yes ? pushed ? "notify_push" : "notify_yes" : state === "denied" ? "notify_no" : "notify"));
 }
 
 document.addEventListener("submit", (event) => {
@@ -509,9 +519,9 @@ if (parts.choices) {
   parts.sound.checked = saved(localStorage, "waitroom:sound") === "1";
   parts.sound.addEventListener("change", () => {
     save(localStorage, "waitroom:sound", parts.sound.checked ? "1" : "0");
-    if (parts.sound.checked) beep(); // how it will sound; a click also allows it later
+    if (parts.sound.checked) void alerts("beep"); // how it will sound; a click also allows it later
   });
-  parts.notify.addEventListener("click", async () => { await Notification.requestPermission(); notifyWords(); });
+  parts.notify.addEventListener("click", async () => { await Notification.requestPermission(); notifyWords(); void subscribe(); });
   notifyWords();
 }
 

@@ -1,0 +1,56 @@
+// Sound and Web Push for the waiting page: loaded once a reader wants them.
+
+/**
+ * Let the server tell this browser of its turn, also when the page is closed.
+ * @param {{room: string, lang: string, push?: string}} page
+ * @returns {Promise<boolean>}  whether the server has the subscription
+ */
+export async function subscribe({ room, lang, push }) {
+  const registration = await navigator.serviceWorker.register(trusted(`/rooms/${room}/push.js`));
+  await activated(registration);
+  const { pushManager: manager } = registration;
+  const wanted = { userVisibleOnly: true, applicationServerKey: push };
+  const subscription = await manager.subscribe(wanted).catch(async () => {
+    // There is one for another key of the server, from before.
+    await (await manager.getSubscription())?.unsubscribe();
+    return manager.subscribe(wanted);
+  });
+  const answer = await fetch(`/v1/rooms/${room}/tickets/me/push`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...subscription.toJSON(), lang }),
+  });
+  return answer.ok;
+}
+
+/** @param {string} url @returns {string}  a URL that the page's policy takes for one of ours */
+function trusted(url) {
+  const types = /** @type {any} */ (window).trustedTypes;
+  return types ? types.createPolicy("waitroom-push", { createScriptURL: (/** @type {string} */ text) => text }).createScriptURL(url) : url;
+}
+
+/** @param {ServiceWorkerRegistration} registration */
+function activated(registration) {
+  const worker = registration.installing ?? registration.waiting;
+  if (registration.active || !worker) return null;
+  return new Promise((resolve) => {
+    worker.addEventListener("statechange", () => worker.state === "activated" && resolve(null));
+  });
+}
+
+/** @type {AudioContext | undefined} */
+let audio;
+
+/** Play two notes, if the browser allows it. @returns {boolean} */
+export function beep() {
+  audio ??= new AudioContext();
+  void audio.resume();
+  for (const [from, pitch] of [[0, 660], [0.25, 880]]) {
+    const tone = new OscillatorNode(audio, { frequency: pitch });
+    const loud = new GainNode(audio, { gain: 0.2 });
+    tone.connect(loud).connect(audio.destination);
+    tone.start(audio.currentTime + from);
+    tone.stop(audio.currentTime + from + 0.2);
+  }
+  return true;
+}

@@ -1,0 +1,19 @@
+"""A push service that this process trusts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.support.push_service import PushService, push_service
+
+
+@pytest_asyncio.fixture
+async def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PushService]:
+    """Run a push service of our own."""
+    async with push_service(tmp_path) as running:
+        monkeypatch.setenv("SSL_CERT_FILE", str(running.certificate))
+        yield running

@@ -1,0 +1,135 @@
+"""A push service of our own, over TLS on loopback, and browsers that can read what it takes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import http_ece  # type: ignore[import-untyped]
+import jwt
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.server.process.test_parent import certificate
+from waitroom.push.subscription import PushHosts, Subscription, from_base64url, to_base64url
+
+CONTACT = "mailto:ops@example.com"
+
+
+class Browser:
+    """A subscribed browser: it alone can read its messages."""
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._auth = secrets.token_bytes(16)
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """Its PushSubscription, as `toJSON` writes it."""
+        point = self._key.public_key().public_bytes(
+            serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint
+        )
+        keys = {"p256dh": to_base64url(point), "auth": to_base64url(self._auth)}
+        return {"endpoint": self.endpoint, "expirationTime": None, "keys": keys}
+
+    def subscription(self, hosts: PushHosts, lang: str = "en") -> Subscription:
+        """Return what the server keeps of it."""
+        keys = self.json["keys"]
+        return Subscription.checked(hosts, self.endpoint, keys["p256dh"], keys["auth"], lang)
+
+    def read(self, body: bytes) -> dict[str, str]:
+        """Decrypt a message."""
+        text = http_ece.decrypt(
+            body, private_key=self._key, auth_secret=self._auth, version="aes128gcm"
+        )
+        message: dict[str, str] = json.loads(text)
+        return message
+
+
+@dataclass
+class Delivery:
+    """One message, as it came."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def claims(self, public: str, origin: str) -> dict[str, Any]:
+        """Verify the signature as a push service does, and return what it says."""
+        scheme, token, key = self.headers["authorization"].split(" ")
+        assert ("vapid", f"k={public}") == (scheme, key)
+        point = from_base64url(key.removeprefix("k="))
+        verifying = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
+        text = token.removeprefix("t=").removesuffix(",")
+        claims: dict[str, Any] = jwt.decode(text, verifying, ["ES256"], audience=origin)
+        return claims
+
+
+@dataclass
+class PushService:
+    """Takes messages. `answers` are (status, headers) of the next ones, then 201 for the rest."""
+
+    certificate: Path
+    port: int = 0
+    answers: list[tuple[int, str]] = field(default_factory=list)
+    got: list[Delivery] = field(default_factory=list)
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def origin(self) -> str:
+        """How signatures name it."""
+        return f"https://127.0.0.1:{self.port}"
+
+    @property
+    def hosts(self) -> PushHosts:
+        """The list that has it alone."""
+        return PushHosts.from_text(f"127.0.0.1:{self.port}")
+
+    def browser(self, name: str = "a") -> Browser:
+        """Return a browser that subscribed here."""
+        return Browser(f"{self.origin}/{name}")
+
+    async def until(self, count: int) -> list[Delivery]:
+        """Wait until so many messages came."""
+        async with asyncio.timeout(90):
+            while len(self.got) < count:
+                self._news.clear()
+                await self._news.wait()
+        return self.got
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take one request per connection."""
+        first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        pairs = (line.split(": ", 1) for line in lines if line)
+        headers = {name.lower(): value for name, value in pairs}
+        body = await reader.readexactly(int(headers["content-length"]))
+        self.got.append(Delivery(first.split(" ")[1], headers, body))
+        status, more = self.answers.pop(0) if self.answers else (201, "")
+        self._news.set()
+        writer.write(f"HTTP/1.1 {status} X\r\n{more}content-length: 0\r\n\r\n".encode())
+        await writer.drain()
+        writer.close()
+
+
+@asynccontextmanager
+async def push_service(folder: Path) -> AsyncIterator[PushService]:
+    """Run a push service; trust it with SSL_CERT_FILE."""
+    cert, key = certificate(folder)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    service = PushService(cert)
+    server = await asyncio.start_server(service.serve, "127.0.0.1", 0, ssl=context)
+    service.port = server.sockets[0].getsockname()[1]
+    try:
+        yield service
+    finally:
+        server.close()
+        await server.wait_closed()
