@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -22,13 +22,14 @@ from waitroom.models import (
     check_room_name,
     preset,
 )
-from waitroom.moments import from_ms
+from waitroom.moments import from_ms, to_ms
 
 SPECS = {spec.name: spec for spec in dataclasses.fields(Policy)}
 WORDS = ("mode", "before_open", "eta", "when_away")
 EVENT = ("picture", "event_date", "event_place", "background", "font", "footer", "help_link")
-TEXTS = ("time_zone", "title", "message", "ready", "logo", "colour", "go_to", *EVENT)
-LONG = ("message", "footer")
+ENDED = ("ended_text", "ended_picture", "ended_link")
+TEXTS = ("time_zone", "title", "message", "ready", "logo", "colour", "go_to", *EVENT, *ENDED)
+LONG = ("message", "footer", "ended_text")
 FLAGS = ("renewable",)
 NUMBERS = [
     name for name in POLICY_FIELDS if name not in ("texts", *WORDS, *FLAGS, *TEXTS, *MOMENTS)
@@ -119,6 +120,9 @@ GOOD_TEXTS = [
     ("title", "t" * 120),
     ("title", "대기열 <b>&amp; 'x'"),
     ("message", "one\ntwo"),
+    ("ended_text", "e\n" * 500),
+    ("ended_picture", PNG),
+    ("ended_link", "https://shop.example/next"),
     ("message", "m" * 1_000),
     ("ready", "r" * 300),
     *(("logo", text) for text in ("/", "/logo.svg", "/a/b%20c.png?v=1", PNG)),
@@ -176,7 +180,7 @@ def test_control_characters(name: str, bad: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in TEXTS if name not in LONG])
 def test_one_line(name: str) -> None:
-    """Only a message and a footer have several lines."""
+    """Only a message, a footer and an ending have several lines."""
     assert "one line" in refused(name, "/a\nb")
 
 
@@ -205,7 +209,7 @@ BAD_URLS = [
 ]
 
 
-@pytest.mark.parametrize("name", ["logo", "picture"])
+@pytest.mark.parametrize("name", ["logo", "picture", "ended_picture"])
 @pytest.mark.parametrize("value", BAD_ADDRESSES + BAD_LOGOS, ids=ascii)
 def test_bad_pictures(name: str, value: str) -> None:
     """A picture comes from the same host or from the page itself, for pages ask nobody else."""
@@ -238,6 +242,7 @@ def test_bad_help_links(value: str) -> None:
 def test_bad_destinations(value: str) -> None:
     """People are sent to a web address or a path, and to nothing that a browser reads otherwise."""
     assert "use https://" in refused("go_to", value)
+    assert "use https://" in refused("ended_link", value)
 
 
 @pytest.mark.parametrize("name", ["colour", "background"])
@@ -362,6 +367,20 @@ def test_moments_far_away(name: str) -> None:
     """A moment that clocks and scripts cannot mean is refused, however it is written."""
     for value in ("1969-12-31T23:59:59Z", "2100-01-02T00:00Z", "0001-01-01T00:00+09:00"):
         assert "2030" not in refused(name, value)
+
+
+def test_it_ends_after_it_opens() -> None:
+    """An end before the opening contradicts itself; from its end on the mode is `ended`."""
+    for ends_at in (MOMENT, MOMENT - timedelta(hours=1)):
+        with pytest.raises(InvalidPolicy, match="must be after `opens_at`") as caught:
+            Policy(opens_at=MOMENT, ends_at=ends_at)
+        assert "ends_at" == caught.value.field
+    policy = Policy(mode=Mode.BYPASS, opens_at=MOMENT, ends_at=MOMENT + timedelta(milliseconds=5))
+    ends_at_ms = policy.ends_at_ms
+    assert (to_ms(MOMENT), to_ms(MOMENT) + 5) == (policy.opens_at_ms, ends_at_ms)
+    modes = [policy.mode_at(to_ms(MOMENT) + ms) for ms in (-1, 4, 5, 6)]
+    assert [Mode.BYPASS, Mode.BYPASS, Mode.ENDED, Mode.ENDED] == modes
+    assert Mode.PAUSED is Policy(mode=Mode.PAUSED).mode_at(to_ms(MOMENT))
 
 
 @pytest.mark.parametrize("value", ["Seoul", "../etc/passwd", "/etc/passwd", "Asia", "asia/nowhere"])

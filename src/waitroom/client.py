@@ -76,6 +76,7 @@ class Room:
     go_to: str | None
     mode: Mode
     opens_at: datetime | None
+    ends_at: datetime | None
     before_open: BeforeOpen
     waiting: int
     eta_s: Wait | None
@@ -83,6 +84,9 @@ class Room:
     changed_at: datetime | None
     accepts: bool
     now: datetime
+    ended_text: str | None
+    ended_picture: str | None
+    ended_link: str | None
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
     """By language, what title, message or ready is in it."""
 
@@ -214,6 +218,7 @@ class Client:
             go_to=body["go_to"],
             mode=Mode(body["mode"]),
             opens_at=_moment(body["opens_at"]),
+            ends_at=_moment(body["ends_at"]),
             before_open=BeforeOpen(body["before_open"]),
             waiting=body["waiting"],
             eta_s=_wait(body["eta_s"]),
@@ -221,6 +226,9 @@ class Client:
             changed_at=_moment(body["changed_at"]),
             accepts=body["accepts"],
             now=datetime.fromisoformat(body["now"]),
+            ended_text=body["ended_text"],
+            ended_picture=body["ended_picture"],
+            ended_link=body["ended_link"],
             texts=body.get("texts", {}),
         )
 

@@ -10,8 +10,8 @@
     ├── RoomExists              create, but it is there
     ├── VersionConflict         the policy or store was changed by somebody else in between
     ├── Refused                 the room says no, and `code` says why
-    │   ├── RoomClosed, RoomNotOpen, RoomFull     join
-    │   ├── Banned                                join
+    │   ├── RoomClosed, RoomEnded, RoomNotOpen,
+    │   │   RoomFull, Banned                      join
     │   ├── NotYourTurn, TurnPassed, EnterLater   enter
     │   ├── SessionOver, NotRenewable             renew
     │   ├── CodeUsed                              redeem
@@ -141,6 +141,12 @@ class RoomClosed(Refused):
     code: ClassVar[str] = "room_closed"
 
 
+class RoomEnded(Refused):
+    """It is over, by the mode `ended` or by `ends_at`: nobody new, and nobody else is called."""
+
+    code: ClassVar[str] = "room_ended"
+
+
 class RoomNotOpen(Refused):
     """The room opens later, and until then it refuses."""
 
@@ -240,7 +246,7 @@ class Holding(Refused):
 
 
 class RoomPaused(Refused):
-    """Paused, closed or not yet open: nobody is called, unless forced."""
+    """Paused, closed, ended or not yet open: nobody is called, unless forced."""
 
     code: ClassVar[str] = "room_paused"
 

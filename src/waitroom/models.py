@@ -35,6 +35,7 @@ class Mode(StrEnum):
     OPEN = "open"
     PAUSED = "paused"
     CLOSED = "closed"
+    ENDED = "ended"
     BYPASS = "bypass"
     MANUAL = "manual"
 
@@ -134,7 +135,7 @@ class Policy:
     Fields that scripts read come first: a small Redis hash is searched from its beginning.
     """
 
-    mode: Mode = _setting(Mode.OPEN, "mode", "open, paused, closed, bypass or manual")
+    mode: Mode = _setting(Mode.OPEN, "mode", "open, paused, closed, ended, bypass or manual")
     capacity: int | None = _people(None, "most people called + inside at any instant")
     batch: int | None = _people(None, "most people called by `advance` per slot of `every_s`")
     every_s: float | None = _seconds(None, "length of a pace slot", 0.01)
@@ -151,6 +152,7 @@ class Policy:
     ticket_ttl_s: float | None = _seconds(86_400, "life of a ticket", 1)
     idle_ttl_s: float | None = _seconds(21_600, "when an empty room's live keys go", 1)
     opens_at: datetime | None = _moment("when the room opens")
+    ends_at: datetime | None = _moment("when it is over, as in the mode `ended`")
     before_open: BeforeOpen = _setting(
         BeforeOpen.WAIT, "before_open", "until then: pass, wait, refuse or draw"
     )
@@ -173,6 +175,9 @@ class Policy:
     font: str | None = _text("a font file, as a path on the same host", 500)
     footer: str | None = _text("a text below the card: who the organiser is", 500)
     help_link: str | None = _text("where people get help: a URL, a path, mailto: or tel:", 2_000)
+    ended_text: str | None = _text("a paragraph for when it is over", 1_000)
+    ended_picture: str | None = _text("a picture for when it is over, given like `logo`", 65_536)
+    ended_link: str | None = _text("where people may go when it is over: a URL or a path", 2_000)
     texts: dict[str, dict[str, str]] | None = _texts("other texts by language, like ko", 16_384)
 
     def __post_init__(self) -> None:
@@ -183,6 +188,8 @@ class Policy:
             object.__setattr__(self, name, _checked_moment(self, name))
         _both_or_neither(self, "batch", "every_s")
         _both_or_neither(self, "max_entries", "per_s")
+        if self.opens_at and self.ends_at and self.ends_at <= self.opens_at:
+            raise InvalidPolicy("ends_at", "must be after `opens_at`")
         if self.opens_at is None and self.before_open is not BeforeOpen.WAIT:
             raise InvalidPolicy("before_open", f"{self.before_open} needs `opens_at`")
 
@@ -190,6 +197,16 @@ class Policy:
     def opens_at_ms(self) -> int | None:
         """The opening as Unix time, as scripts and estimates count."""
         return None if self.opens_at is None else moments.to_ms(self.opens_at)
+
+    @property
+    def ends_at_ms(self) -> int | None:
+        """The end as Unix time."""
+        return None if self.ends_at is None else moments.to_ms(self.ends_at)
+
+    def mode_at(self, now_ms: int) -> Mode:
+        """Return the mode at a moment: `ended` from `ends_at` on, whatever it was before."""
+        ends = self.ends_at_ms
+        return self.mode if ends is None or now_ms < ends else Mode.ENDED
 
     @property
     def longest_stay_s(self) -> float | None:
@@ -424,6 +441,8 @@ class Stats:
 
     room: str
     mode: Mode
+    """As it is now: `ended` once `ends_at` has come, whatever the policy says."""
+
     version: int
     epoch: int
     waiting: int

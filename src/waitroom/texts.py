@@ -24,11 +24,11 @@ _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}", re.ASCII)
 # It stands in a style sheet without quotes: no bracket, quote or semicolon.
 _FONT = re.compile(r"/(?!/)[A-Za-z0-9._~/%@+-]+(?:\?[A-Za-z0-9._~%=-]*)?", re.ASCII)
 _CONTACT = re.compile(r"mailto:[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+|tel:\+?[0-9][0-9().-]*", re.ASCII)
-_LONG_TEXTS = {"message", "footer"}
+_LONG_TEXTS = {"message", "footer", "ended_text"}
 """Those that may have several lines."""
 
 
-LOCAL_TEXTS = ("title", "message", "ready", "event_date", "event_place", "footer")
+LOCAL_TEXTS = ("title", "message", "ready", "event_date", "event_place", "footer", "ended_text")
 """Those that a policy may say otherwise in a language."""
 
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?", re.ASCII)
@@ -177,6 +177,8 @@ _SHAPES: dict[str, Callable[[str, str], str]] = {
     "background": _checked_colour,
     "font": _checked_font,
     "go_to": _checked_go_to,
+    "ended_picture": _checked_picture,
+    "ended_link": _checked_go_to,
     "time_zone": _checked_time_zone,
     "help_link": _checked_help,
 }

@@ -66,6 +66,11 @@ class Stage:
         answer = await self._http.post(f"/v1/admin/rooms/{room}/admit", json={"count": count})
         answer.raise_for_status()
 
+    async def kick(self, room: str, ticket_ids: list[str]) -> None:
+        """Remove people."""
+        wish = {"ticket_ids": ticket_ids}
+        (await self._http.post(f"/v1/admin/rooms/{room}/kick", json=wish)).raise_for_status()
+
     async def clear(self, room: str) -> None:
         """Empty the room."""
         answer = await self._http.post(f"/v1/admin/rooms/{room}/clear", json={"confirm": room})

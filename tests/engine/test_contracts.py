@@ -31,7 +31,7 @@ PARTS = ("KEYS", "ARGV", "Returns")
 FIRST_OWN = 6
 HEAD = ("now", "epoch", "rev", "watermark", "last")
 # What is shown to people, or acts while there is no server to act.
-ONLY_PYTHON = {
+ONLY_PYTHON = {"ended_text", "ended_picture", "ended_link"} | {
     "eta",
     "when_away",
     "time_zone",

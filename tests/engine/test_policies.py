@@ -30,6 +30,9 @@ TEXTS: dict[str, st.SearchStrategy[str]] = {
     "ready": lines(300),
     "logo": st.sampled_from(["/logo.svg", "data:image/gif;base64,AAAA"]),
     "colour": st.from_regex(r"#[0-9a-f]{6}", fullmatch=True),
+    "ended_text": lines(1_000, LINE | st.just("\n")),
+    "ended_picture": st.sampled_from(["/over.png", "data:image/gif;base64,AAAA"]),
+    "ended_link": st.sampled_from(["/next", "https://shop.example/next"]),
     "go_to": st.sampled_from(["/in", "https://shop.example/in?a=b"]),
     "picture": st.just("/stage.webp"),
     "event_date": lines(120),
@@ -76,6 +79,8 @@ def any_policy(draw: st.DrawFn) -> Policy:
     values["renewable"] = draw(st.booleans())
     for name, texts in TEXTS.items():
         values[name] = draw(st.none() | texts)
+    if values["ends_at"] and values["opens_at"] and values["ends_at"] <= values["opens_at"]:
+        values["ends_at"] = None
     local = st.fixed_dictionaries({"title": TEXTS["title"], "footer": TEXTS["footer"]})
     values["texts"] = draw(st.none() | st.dictionaries(TAGS, local, min_size=1, max_size=3))
     if values["opens_at"] is not None:

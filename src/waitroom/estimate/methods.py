@@ -9,7 +9,7 @@
 
 Everything that needs history (see `flow`) is computed once, in `estimator`, because
 `Estimator.wait` runs for every poll. A wait is three whole numbers of seconds, low ≤ likely ≤ high;
-None means that there is no honest estimate: paused, closed, or nobody was ever called.
+None means that there is no honest estimate: paused, closed, ended, or nobody was ever called.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Estimator:
 
 def estimator(policy: Policy, stats: Stats, samples: Sequence[Sample]) -> Estimator:
     """Return the estimate of a room as it is now; `samples` are its series, the oldest first."""
-    if policy.mode in (Mode.PAUSED, Mode.CLOSED):
+    if policy.mode_at(stats.now_ms) in (Mode.PAUSED, Mode.CLOSED, Mode.ENDED):
         return Estimator(policy.eta, _unknown)
     delay_s = _delay_s(policy, stats)
     if policy.mode is Mode.BYPASS or delay_s < 0:

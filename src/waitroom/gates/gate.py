@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator
 from enum import Enum
 from typing import Any, TypeAlias
 
+from waitroom.errors import RoomEnded
 from waitroom.gates import answers
 from waitroom.gates.answers import Answer, Cookie
 from waitroom.gates.decision import (
@@ -61,6 +62,8 @@ _BROWSER_S = 7 * 86_400
 
 _NOT_YET = ("busy", "slow")
 """Codes of a Waitroom that is there and has no answer yet."""
+
+_OVER = RoomEnded.code
 
 
 class Carries(Enum):
@@ -346,8 +349,10 @@ class Gate:
             after_s = int(reply.headers.get("retry-after") or answers.RETRY_AFTER_S)
             detail = str(view.get("detail") or "the waiting room refuses; try again")
             code = str(view.get("code") or "refused")
-            status = 429 if reply.status == 429 or code in _NOT_YET else 503
             extra = {"room": wish.room, "url": wish.url}
+            if code == _OVER:  # it is of no use to come again
+                return answers.problem(403, code, detail, extra)
+            status = 429 if reply.status == 429 or code in _NOT_YET else 503
             return answers.problem(status, code, detail, extra, retry_after_s=after_s)
         ticket = str(view.pop("ticket", ""))
         if "code" in view:  # the ticket's short code; `code` of a problem document is another thing

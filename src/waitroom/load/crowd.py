@@ -15,14 +15,14 @@ from collections import Counter
 from math import isnan
 from typing import Any
 
-from waitroom.errors import RoomClosed, RoomFull, RoomNotOpen
+from waitroom.errors import RoomClosed, RoomEnded, RoomFull, RoomNotOpen
 from waitroom.load.http import Failed, Reply, Wire
 from waitroom.load.latency import Latency
 from waitroom.load.person import Person, Stage, Step, moment
 from waitroom.load.plan import Plan
 from waitroom.load.visits import NEVER, End, History
 
-_REFUSED = {RoomFull.code, RoomClosed.code, RoomNotOpen.code}
+_REFUSED = {RoomFull.code, RoomClosed.code, RoomEnded.code, RoomNotOpen.code}
 _PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
 _CLOSING_S = 5.0
 _STATES = {"waiting": Stage.WAITING, "called": Stage.CALLED, "inside": Stage.INSIDE}

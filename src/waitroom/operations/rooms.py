@@ -11,7 +11,7 @@ from waitroom.errors import Forbidden, InvalidInput, UnknownRoom
 from waitroom.models import Policy, PolicyChange, Room
 from waitroom.operations.trail import Trail
 
-FOR_ADMINS = frozenset({"go_to", "help_link"})
+FOR_ADMINS = frozenset({"go_to", "help_link", "ended_link"})
 """Fields that say where people are sent: whoever sets one can lead everybody to another site."""
 
 _LONGEST_TEXT = 200  # a logo may have 64 kB

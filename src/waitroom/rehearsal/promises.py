@@ -227,7 +227,7 @@ class Promises:
 
 def calls_now(policy: Policy, now_ms: int, hold_until_ms: int | None) -> bool:
     """Tell whether a room calls people by itself at a moment."""
-    if policy.mode is not Mode.OPEN or (hold_until_ms or 0) > now_ms:
+    if policy.mode_at(now_ms) is not Mode.OPEN or (hold_until_ms or 0) > now_ms:
         return False
     before = policy.opens_at_ms is not None and now_ms < policy.opens_at_ms
     return not before or policy.before_open is BeforeOpen.PASS

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from waitroom.engine import Engine, Pipeline
 from waitroom.errors import Refused
-from waitroom.models import Event, Policy, Reason, Sample, Stats
+from waitroom.models import Event, Mode, Policy, Reason, Sample, Stats
 from waitroom.rehearsal.accuracy import EVERY_S, Watch
 from waitroom.rehearsal.behaviour import ROOM, Acts, Clock
 from waitroom.rehearsal.crowd import AWAY, NO_SHOW, SILENT, Act, Crowd, Where
@@ -32,7 +32,8 @@ _WHERE_ENDED = {
     Reason.LEFT: Where.GAVE_UP,
     Reason.KICKED: Where.NO_SHOW,
 }
-_HERE = (Where.WAITING, Where.CALLED, Where.INSIDE, Where.DROPPED)
+_SERVED = (Where.CALLED, Where.INSIDE)
+_HERE = (*_SERVED, Where.WAITING, Where.DROPPED)
 
 OnProgress = Callable[[int], None]
 
@@ -119,10 +120,14 @@ class Stage:
         return self._acts.came == len(self.crowd) and not self._anybody()
 
     def _anybody(self) -> bool:
-        """Tell whether somebody is here, or will join again."""
+        """Tell whether somebody is here or will join again; once it is over, waiting is in vain."""
         counts = self.crowd.counts
         coming = len(self.crowd) - self._acts.came
-        return any(counts[where] for where in _HERE) or counts[Where.TO_COME] > coming
+        ended = self.policy.mode_at(self._acts.now_ms) is Mode.ENDED and not self._todo
+        return (
+            any(counts[where] for where in (_SERVED if ended else _HERE))
+            or counts[Where.TO_COME] > coming
+        )
 
     def _next_step(self) -> int:
         """Return the next step, skipping time with nobody present and nothing planned."""

@@ -223,7 +223,9 @@ class Driver(RuleBasedStateMachine):
         self.model.wall = self.clock.now_ms
         self.latest = max(self.latest, self.clock.now_ms)
         self.model.opened = self.facts.meta.get("opened", 0)
+        self.model.ended = self.facts.meta.get("ended", 0)
         assert self.model.opened <= self.latest, "open before its time"
+        assert self.model.ended <= self.latest, "ended before its time"
 
     def catches_up(self, who: int) -> bool:
         """Whether this engine knows a later policy of the same room than the server."""

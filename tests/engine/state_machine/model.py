@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tests.engine.state_machine.facts import FOREVER, Event, Facts, Person, Step, ms
 from tests.engine.state_machine.policy_model import PolicyModel
-from waitroom.models import Mode, Policy
+from waitroom.models import Policy
 
 ADMITTING = frozenset({"advance", "enter", "finish", "leave", "kick"})
 FROM_THE_HEAD = ADMITTING | {"admit"}
@@ -118,7 +118,7 @@ class Model(PolicyModel):
     def _judge_limits(self, step: Step) -> None:
         policy, by_hand = self.policy, step.verb in ("admit", "call")
         assert self.hold_until <= self.now, "called while admission holds"
-        assert self.works if by_hand else self.calls, f"called in mode {policy.mode}"
+        assert self.works if by_hand else self.calls, f"called in mode {self.mode}"
         called = self.live("called")
         if policy.capacity is not None:
             assert called + self.live("inside") <= policy.capacity, "more than capacity"
@@ -159,7 +159,7 @@ class Model(PolicyModel):
             was, over = person.state, person.until <= self.now
             if reason == "abandoned":
                 assert was == "waiting", f"abandoned {was}"
-                assert self.policy.mode is not Mode.CLOSED, "abandoned in a closed room"
+                assert not self.rests, f"abandoned in a room that is {self.mode}"
                 served = after.meta.get("rebuilt") and person.place <= after.meta["watermark"]
                 assert served or self.absent(person), "somebody who is there was dropped"
             elif reason in ("no_show", "expired"):
@@ -249,10 +249,11 @@ class Model(PolicyModel):
 
     # Changes and losses ----------------------------------------------------------------------
 
-    def change(self, policy: Policy, version: int) -> None:
-        """Take over a changed policy: it acts at once."""
+    def change(self, policy: Policy, version: int, *, rested: bool | None = None) -> None:
+        """Take over a changed policy: it acts at once. `rested` is how it was before, if known."""
+        rested = self.rests if rested is None else rested
         old, self.policy, self.version = self.policy, policy, version
-        if old.mode is Mode.CLOSED and policy.mode is not Mode.CLOSED:
+        if rested and not self.rests:
             self.resumed = self.now  # nobody was swept meanwhile
         if old.return_s is None and policy.return_s is not None:
             self.resumed = self.now  # nobody knew that they had to be back by then

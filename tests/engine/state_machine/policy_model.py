@@ -32,6 +32,19 @@ class PolicyModel:
     slot: int = 0
     slot_calls: int = 0
     counts: Counter[str] = field(default_factory=Counter)
+    ended: int = 0  # the end time at which the room was seen ended
+
+    @property
+    def mode(self) -> Mode:
+        """The mode as it is now: once ended, a clock set back does not begin it again."""
+        ends = self.policy.ends_at_ms
+        over = ends is not None and ends == self.ended
+        return Mode.ENDED if over else self.policy.mode_at(self.wall)
+
+    @property
+    def rests(self) -> bool:
+        """Whether nobody is dropped for silence, however long it lasts."""
+        return self.mode in (Mode.CLOSED, Mode.ENDED)
 
     @property
     def early(self) -> bool:
@@ -53,24 +66,24 @@ class PolicyModel:
     def works(self) -> bool:
         """Whether an operator may call people without force."""
         open_ = not self.early or self.policy.before_open is BeforeOpen.PASS
-        return open_ and self.policy.mode in (Mode.OPEN, Mode.MANUAL)
+        return open_ and self.mode in (Mode.OPEN, Mode.MANUAL)
 
     @property
     def bypass(self) -> bool:
         """Whether everybody goes in, whatever the limits say."""
         passes = self.early and self.works
-        return self.policy.mode is Mode.BYPASS or passes
+        return self.mode is Mode.BYPASS or passes
 
     @property
     def calls(self) -> bool:
         """Whether people are called without an operator."""
-        return self.bypass or (self.works and self.policy.mode is Mode.OPEN)
+        return self.bypass or (self.works and self.mode is Mode.OPEN)
 
     @property
     def refuses(self) -> str:
         """Why newcomers are refused, or nothing."""
-        if self.policy.mode is Mode.CLOSED:
-            return "room_closed"
+        if self.rests:
+            return f"room_{self.mode}"
         shut = self.early and self.policy.before_open is BeforeOpen.REFUSE
         return "room_not_open" if shut and not self.bypass else ""
 
@@ -98,8 +111,7 @@ class PolicyModel:
     def overdue(self, person: Person) -> bool:
         """Whether somebody who was dropped for silence is back too late."""
         since = max(person.swept, self.resumed)
-        closed = self.policy.mode is Mode.CLOSED
-        return not closed and self.now - since > ms(self.policy.return_s)
+        return not self.rests and self.now - since > ms(self.policy.return_s)
 
     def room_left(self, *, direct: bool = False, by_hand: bool = False) -> int:
         """Return how many must be callable now: what is left even if the engine counts late."""

@@ -29,6 +29,7 @@ class ReadingRules(People):
         stats = self.call(who, Step("stats"), lambda e: e.stats(ROOM))
         assert not isinstance(stats, errors.WaitroomError)
         assert stats.waiting == len(self.facts.waiting)
+        assert stats.mode is self.model.mode
         assert stats.counters == {name: self.facts.meta.get(name, 0) for name in stats.counters}
         assert stats.may_return <= len(self.facts.swept)
         if self.model.policy.return_s is None and self.model.policy.ticket_ttl_s == 86_400:

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
 from tests.engine.state_machine.driver import ROOM, Driver
-from tests.engine.state_machine.facts import Step
+from tests.engine.state_machine.facts import FOREVER, Step
 from tests.engine.state_machine.model import Model
-from tests.engine.state_machine.strategies import CHANGES, OPENINGS, either
+from tests.engine.state_machine.strategies import CHANGES, ENDINGS, OPENINGS, either
 from waitroom.engine import Engine
 from waitroom.models import Policy
 from waitroom.moments import from_ms
@@ -55,12 +55,24 @@ class RoomRules(Driver):
         """Set when the room opens, and what happens until then."""
         at = self.clock.now_ms + round(opening["in_s"] * 1000)
         changes = {"opens_at": from_ms(at), "before_open": opening["before_open"]}
+        if (self.model.policy.ends_at_ms or FOREVER) <= at:
+            changes["ends_at"] = None
+        self.change_policy(who, changes)
+
+    @rule(who=st.integers(0, 1), in_s=ENDINGS)
+    def ending(self, who: int, in_s: float) -> None:
+        """Set when it is over."""
+        at = self.clock.now_ms + round(in_s * 1000)
+        changes: dict[str, Any] = {"ends_at": from_ms(at)}
+        if (self.model.policy.opens_at_ms or 0) >= at:
+            changes |= {"opens_at": None, "before_open": "wait"}
         self.change_policy(who, changes)
 
     @rule(who=st.integers(0, 1))
     def open_now(self, who: int) -> None:
-        """Forget about an opening time, and be open."""
-        self.change_policy(who, {"opens_at": None, "before_open": "wait", "mode": "open"})
+        """Forget about the times of opening and end, and be open."""
+        now = {"opens_at": None, "ends_at": None, "before_open": "wait", "mode": "open"}
+        self.change_policy(who, now)
 
     def change_policy(self, who: int, changes: dict[str, Any]) -> None:
         """Change some fields and tell the model."""
@@ -72,13 +84,15 @@ class RoomRules(Driver):
             await engine.configure(ROOM, **changes)
 
         before = self.facts
+        self.look_at_the_clock()
+        rested = model.rests
         self.run(act(engine))
         self.facts = self.run(self.read())
         offset = max(before.meta.get("offset", 0), self.facts.meta.get("offset", 0))
         behind = engine._runner.memory(ROOM).rev > before.meta["rev"] + 1
         self.look_at_the_clock()
         model.tick((self.clock.now_us + offset) // 1000, before, behind)
-        model.change(policy, model.version + 1)
+        model.change(policy, model.version + 1, rested=rested)
         model.counts.clear()
         self.known[who] = (self.born, model.version, policy)
         self.check_totals(Step("configure"), before, self.facts, False)

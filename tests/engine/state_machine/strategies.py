@@ -12,13 +12,14 @@ def either(*values: Any) -> st.SearchStrategy[Any]:
     return st.sampled_from(values)
 
 
+MODES = either("open", "open", "paused", "closed", "ended", "bypass", "manual")
 CHANGES: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.fixed_dictionaries({"capacity": either(None, 1, 2, 4)}),
     st.fixed_dictionaries({"batch": either(1, 2, 3), "every_s": either(0.5, 2, 10)}),
     st.just({"batch": None, "every_s": None}),
     st.fixed_dictionaries({"max_entries": either(1, 2, 4), "per_s": either(2, 10, 60)}),
     st.just({"max_entries": None, "per_s": None}),
-    st.fixed_dictionaries({"mode": either("open", "open", "paused", "closed", "bypass", "manual")}),
+    st.fixed_dictionaries({"mode": MODES}),
     st.just({"mode": "open"}),
     st.fixed_dictionaries({"session_s": either(None, 0.4, 3, 40, 600)}),
     st.fixed_dictionaries({"renewable": st.booleans()}),
@@ -37,6 +38,9 @@ OPENINGS = st.fixed_dictionaries(
         "before_open": either("pass", "wait", "refuse", "draw", "draw"),
     }
 )
+ENDINGS = either(-5, 0.5, 5, 30)
+"""In how many seconds it is over."""
+
 TOLD = st.fixed_dictionaries(
     {
         "who": st.integers(0, 8),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 from waitroom.models import Mode, Policy, Sample, Stats, preset
 from waitroom.server.rooms.board import Board
@@ -35,6 +36,7 @@ def sample(ago_s: float, **numbers: int) -> Sample:
 
 def board(policy: Policy, now: Stats | None = None, samples: tuple[Sample, ...] = ()) -> Board:
     """Return a board of a room."""
-    made = Board("r", policy, now or stats(), deque(samples))
-    made.renew(policy, now or stats())
+    at_a_glance = replace(now or stats(), mode=policy.mode_at(NOW_MS))
+    made = Board("r", policy, at_a_glance, deque(samples))
+    made.renew(policy, at_a_glance)
     return made

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.server.operator.boards import SLOTS, board, stats
+from tests.server.operator.boards import NOW_MS, SLOTS, board, stats
 from waitroom.errors import InvalidInput, InvalidPolicy
 from waitroom.models import Eta, Mode, preset
+from waitroom.moments import from_ms
 from waitroom.server.operator import preview as previews
 from waitroom.server.operator.preview import Lever, Wish
 
@@ -69,7 +70,21 @@ def test_admitting_moves_the_last_one_up() -> None:
     preview = previews.preview(room, Wish(Lever.ADMIT, {}, count=1000))
     assert (("note_fewer", 600), ("note_room", 30)) == preview.notes
     paused = board(SLOTS.change(mode=Mode.PAUSED))
-    assert "note_refused" == previews.preview(paused, Wish(Lever.ADMIT, {}, 5)).notes[0][0]
+    ended = board(SLOTS.change(ends_at=from_ms(NOW_MS)))
+    for stands in (paused, ended):
+        assert "note_refused" == previews.preview(stands, Wish(Lever.ADMIT, {}, 5)).notes[0][0]
+
+
+def test_ending_and_beginning_again() -> None:
+    """An end is told in words; a room that ended by its time is opened by taking that away."""
+    preview = previews.preview(board(SLOTS), previews.read({"do": "mode", "mode": "ended"}))
+    assert (None, (("note_ended", 0),)) == (preview.after_s, preview.notes)
+    ended = board(SLOTS.change(ends_at=from_ms(NOW_MS)))
+    wish = previews.read({"do": "mode", "mode": "open", "ends_at": ""})
+    assert {"mode": "open", "ends_at": ""} == wish.inputs
+    preview = previews.preview(ended, wish)
+    assert {"ends_at": ("2027-01-15T08:00:00.000Z", None)} == preview.changed
+    assert (None, True) == (preview.before_s, preview.after_s is not None)
 
 
 @pytest.mark.parametrize("text", ["-5", "1e3", "0x10", "٣", "1.2.3", "5;", "9" * 13])

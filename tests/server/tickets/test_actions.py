@@ -383,13 +383,36 @@ def test_a_session_ends_by_itself(call: Call, served: Serving, new_room: NewRoom
 # The room ------------------------------------------------------------------------------------
 
 
+def test_a_room_that_ended(call: Call, new_room: NewRoom, operator: httpx.Client) -> None:
+    """At `ends_at` it takes nobody new and says so; who waits keeps the place; it can be undone."""
+    room = new_room(mode="paused")
+    ticket = call("POST", f"{room}/tickets").json()["ticket"]
+    large = "data:image/png;base64," + "A" * 3_000
+    ended = {"ends_at": "2020-01-01T00:00:00+09:00", "ended_text": "Sold out", "ended_link": "/n"}
+    path = f"/v1/admin/rooms/{room}"
+    for picture, told in (("/over.png", "/over.png"), (large, None)):
+        policy = ended | {"ended_picture": picture}
+        body = operator.patch(path, json={"policy": policy}).raise_for_status().json()
+        assert "2019-12-31T15:00:00.000Z" == body["policy"]["ends_at"]
+        refused = call("POST", f"{room}/tickets")
+        assert (403, "room_ended") == (refused.status, refused.code)
+        while (view := call("GET", room).json())["ended_picture"] != told:
+            time.sleep(0.05)
+        assert ("ended", False, None) == (view["mode"], view["accepts"], view["eta_s"])
+        assert ("Sold out", "/n") == (view["ended_text"], view["ended_link"])
+        waiting = call("GET", f"{room}/tickets/{ticket}").json()
+        assert ("waiting", 1, None) == (waiting["state"], waiting["position"], waiting["eta_s"])
+    operator.patch(path, json={"policy": {"ends_at": None, "mode": "open"}}).raise_for_status()
+    assert 201 == call("POST", f"{room}/tickets").status
+
+
 def test_the_room_as_anybody_sees_it(call: Call, new_room: NewRoom, operator: httpx.Client) -> None:
     """The public view has mode, opening, numbers; a change shows within two seconds."""
     room = new_room(capacity=1, title="Große Halle")
     call("POST", f"{room}/tickets")
     view = call("GET", room).json()
-    words = "room title message message_at ready go_to mode opens_at before_open waiting eta_s"
-    words += " holding changed_at accepts now"
+    words = "room title message message_at ready go_to mode opens_at ends_at before_open waiting"
+    words += " eta_s holding changed_at accepts now ended_text ended_picture ended_link"
     assert set(words.split()) == set(view)
     assert (room, "Große Halle", "open", True) == (
         view["room"],

@@ -245,7 +245,7 @@ def test_who_was_kicked_is_told(served_base: str, operator: httpx.Client, room: 
         shown = person.get(f"/rooms/{room}")
         assert "You were removed from the line" == heading(shown)
         assert f'action="/rooms/{room}/join"' in shown.text
-        assert "주최 측에서 대기를 종료했습니다" == heading(person.get(f"/rooms/{room}?lang=ko"))
+        assert "대기열에서 제외되었습니다" == heading(person.get(f"/rooms/{room}?lang=ko"))
         person.get(f"/rooms/{room}?lang=en")
         assert "It is your turn" == heading(person.post(f"/rooms/{room}/join"))
         kick(ban=True)

@@ -64,6 +64,7 @@
 --   R.ttl             ms      read_policy                       policy: oldest a waiting ticket gets
 --   R.idle            ms      read_policy                       policy: an empty room is tidied up after it
 --   R.opens_at_ms     wall ms read_policy                       policy: opening time
+--   R.ends_at_ms      wall ms read_policy                       policy: end time
 --   R.max_defers      number  read_policy                       policy: how often a ticket may be deferred
 --   R.schema          number  open_room                         layout of the keys, 0 = none written yet
 --   R.epoch           us      open_room, check, clear,          raised by create and clear; a ticket of an
@@ -98,6 +99,7 @@
 --                             note_place
 --   R.draw_until      wall ms open_room, drawn_place            the opening that they were drawn for
 --   R.opened          wall ms open_room                         the opening time that has come
+--   R.ended           wall ms open_room                         the end time that has come
 --   R.rebuilt         0 or 1  open_room, learn                  1 = made again from a process's memory
 --   R.last_sid        us      open_room, go_inside              highest session id
 --   R.history_at      ms      open_room, note_history           last moment of the history of entries
@@ -112,6 +114,8 @@
 --   R.now             ms      keep_time, check                  room time of this call
 --   R.now_us          us      keep_time                         the same, finer
 --   R.offset_ms       ms      keep_time, check                  `R.offset`: room time to wall time
+--   R.mode            text    judge_mode                        `mode`, or 'ended' once the end time has come
+--   R.rests           boolean judge_mode                        closed or ended, maybe for hours: nobody is absent
 --   R.before          boolean judge_mode                        the opening time is yet to come
 --   R.draws           boolean judge_mode                        so places are drawn
 --   R.hidden          boolean judge_mode                        so nobody may learn the order: of a draw, also
@@ -156,13 +160,13 @@ local POLL_TYPES = {config = 'hash', meta = 'hash', waiting = 'zset', seen = 'ha
 local POLICY = {
   'version', 'mode', 'capacity', 'batch', 'every_s', 'max_entries', 'per_s', 'session_s',
   'renewable', 'longest_s', 'enter_within_s', 'presence_s', 'return_s', 'recover_s', 'queue_limit', 'ticket_ttl_s',
-  'idle_ttl_s', 'opens_at_ms', 'before_open', 'max_defers',
+  'idle_ttl_s', 'opens_at_ms', 'ends_at_ms', 'before_open', 'max_defers',
 }
 local META = {
   'schema', 'epoch', 'rev', 'last', 'watermark', 'slot_start', 'slot_count', 'bucket_ms',
   'alive_at', 'polled_at', 'silent_from', 'resumed_at', 'grace_until', 'hold_until', 'offset', 'sweep_after',
-  'sweep_at', 'draw_floor', 'draw_top', 'draw_until', 'opened', 'rebuilt', 'last_sid', 'history_at', 'active_at',
-  'dropped', 'forgotten', 'restoring_until',
+  'sweep_at', 'draw_floor', 'draw_top', 'draw_until', 'opened', 'ended', 'rebuilt', 'last_sid', 'history_at',
+  'active_at', 'dropped', 'forgotten', 'restoring_until',
 }
 -- Lifetime counters are added to with HINCRBY and only read where they are shown: no call needs their sum.
 local COUNTERS = {
@@ -227,16 +231,21 @@ local function read_policy()
   R.p = p
   R.version = tonumber(p.version) or 0
   R.capacity, R.batch, R.max_entries = tonumber(p.capacity), tonumber(p.batch), tonumber(p.max_entries)
-  R.queue_limit, R.opens_at_ms = tonumber(p.queue_limit), tonumber(p.opens_at_ms)
+  R.queue_limit, R.opens_at_ms, R.ends_at_ms = tonumber(p.queue_limit), tonumber(p.opens_at_ms), tonumber(p.ends_at_ms)
   R.every, R.per, R.session, R.enter_within = ms(p.every_s), ms(p.per_s), ms(p.session_s), ms(p.enter_within_s)
   R.presence, R.recover, R.ttl, R.idle = ms(p.presence_s), ms(p.recover_s) or 0, ms(p.ticket_ttl_s), ms(p.idle_ttl_s)
   R.longest, R.returns = ms(p.longest_s), ms(p.return_s)
   R.max_defers = tonumber(p.max_defers) or 0
 end
 
--- What `mode`, `opens_at_ms` and `before_open` come to at this moment.
+-- What `mode`, `opens_at_ms`, `ends_at_ms` and `before_open` come to at this moment.
 local function judge_mode()
   local mode, early = R.p.mode, R.p.before_open
+  if R.ends_at_ms and (R.raw_ms >= R.ends_at_ms or R.ended == R.ends_at_ms) then
+    mode = 'ended'
+    if R.ended ~= R.ends_at_ms then set('ended', R.ends_at_ms) end -- a clock set back does not begin it again
+  end
+  R.mode, R.rests = mode, mode == 'closed' or mode == 'ended'
   local before = R.opens_at_ms ~= nil and R.raw_ms < R.opens_at_ms
   if before and R.opened == R.opens_at_ms then
     before = false -- it has been open: a clock set back does not close it again
@@ -254,6 +263,8 @@ local function judge_mode()
   -- Only newcomers are refused: who has a place keeps it.
   if mode == 'closed' then
     R.refuses = 'room_closed'
+  elseif mode == 'ended' then
+    R.refuses = 'room_ended'
   elseif before and early == 'refuse' and not R.bypass then
     R.refuses = 'room_not_open'
   end
@@ -450,9 +461,9 @@ local function locate(id)
 end
 
 -- Whether `return_s` has run out for everybody who was dropped before it. It counts from the end of our own silence
--- at the earliest, and not in a closed room, which may be closed for hours.
+-- at the earliest, and not in a room that rests.
 local function returns_end()
-  return R.returns ~= nil and R.p.mode ~= 'closed' and R.now - R.resumed_at > R.returns
+  return R.returns ~= nil and not R.rests and R.now - R.resumed_at > R.returns
 end
 
 -- Dropped for silence, and back too late. Who was dropped before the policy had `return_s` has no time noted:

@@ -312,10 +312,10 @@ local function arrival(place)
 end
 
 -- Whether a waiting ticket has been silent for too long, or is older than a ticket may be.
--- In a closed room nobody counts as absent: it may be closed for hours, and people come back. Presence counts
--- from the end of our own silence at the earliest.
+-- In a closed room nobody counts as absent: it may be closed for hours, and people come back. Nor in one that has
+-- ended, for that may have been a mistake. Presence counts from the end of our own silence at the earliest.
 local function is_absent(place, seen_s)
-  if R.p.mode == 'closed' then return false end
+  if R.rests then return false end
   local arrived = arrival(place)
   if R.ttl and R.now - arrived > R.ttl then return true end
   local last = max(seen_s and seen_s * 1000 or arrived, R.resumed_at)

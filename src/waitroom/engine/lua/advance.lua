@@ -19,7 +19,7 @@ end
 -- A lap over all who wait takes about `presence_s`, in steps that every process shares.
 local function sweep_absent()
   local span = R.presence or R.ttl
-  if not span or R.n_waiting == 0 or R.p.mode == 'closed' or left == 0 then return 0 end
+  if not span or R.n_waiting == 0 or R.rests or left == 0 then return 0 end
   -- Not yet; but a date further away than a lap is from before a changed policy, or a clock that went back.
   if R.now < R.sweep_at and R.sweep_at - R.now <= span then return 0 end
   local page = redis.call('ZRANGEBYSCORE', K.waiting, '(' .. string.format('%.0f', R.sweep_after), '+inf',
@@ -85,7 +85,7 @@ local function due(idle_at)
   if turn < FOREVER then at = min(at, enter_by(turn), R.now + 1000) end
   if R.n_waiting == 0 then return at end
   at = min(at, R.now + 1000) -- while people wait: a changed policy acts at once, our silence shows
-  if R.presence or R.ttl then at = min(at, R.sweep_at > 0 and R.sweep_at or FOREVER) end
+  if (R.presence or R.ttl) and not R.rests then at = min(at, R.sweep_at > 0 and R.sweep_at or FOREVER) end
   if not R.calls then
     return R.before and min(at, R.opens_at_ms + R.offset_ms) or at
   end

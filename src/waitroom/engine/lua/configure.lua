@@ -94,13 +94,14 @@ if action == 'restore' then
   if version <= R.version then return no_change('ok', 'version', R.version) end -- somebody else was quicker
 end
 -- A restore of a room that is there brings a later policy, which a failover lost.
-local was_closed, drew, old_per, returned = R.p.mode == 'closed', R.draws, R.per, R.returns
+local rested, drew, old_per, returned = R.rests, R.draws, R.per, R.returns
 write_policy(action == 'restore' and version or R.version + 1)
 read_policy()
 judge_mode()
 rekey(old_per or 60000)
--- Nobody was swept in a closed room, and nobody knew that they had to be back by a time: both count from now.
-if (was_closed and R.p.mode ~= 'closed') or (R.returns and not returned) then
+-- Nobody was swept while it was closed or had ended, and nobody knew that they had to be back by a time: both count
+-- from now.
+if (rested and not R.rests) or (R.returns and not returned) then
   set('resumed_at', R.now)
 end
 -- A draw begins: its places come after all that were given, and a draw that is on keeps its floor.

@@ -7,7 +7,7 @@
 -- Returns: ok, waiting, restoring (1 = hidden because the line may lack people), and tickets =
 --   {word, place, number, sid, new} of each ticket:
 --   waiting position (0 = hidden) | called enter-by | inside session end, sid |
---   abandoned, passed, left, kicked, cleared, unknown | room_full, room_closed, room_not_open, banned |
+--   abandoned, passed, left, kicked, cleared, unknown | room_full, room_closed, room_ended, room_not_open, banned |
 --   limited ms to wait, 1 = surely so long
 --   or redraw: nothing was done, the caller drew by an old policy or epoch
 local restore_only = ARGV[6] == '1'

@@ -1,7 +1,7 @@
 -- stats: the room at a glance.
 -- KEYS: as in _common.
 -- ARGV: none of its own
--- Returns: ok (mode, waiting, called, inside, entries, hold_until, oldest = longest wait in ms,
+-- Returns: ok (mode = as it is now, waiting, called, inside, entries, hold_until, oldest = longest wait in ms,
 --   may_return = dropped for silence, but not for good, and every lifetime counter by its name)
 local stop = open_room(nil, true)
 if stop then return stop end
@@ -10,7 +10,7 @@ if stop then return stop end
 local head = redis.call('ZRANGE', K.waiting, 0, 0, 'WITHSCORES')[2]
 local holding = R.hold_until > R.now and wall(R.hold_until) or 0
 local oldest = head and not R.hidden and max(0, R.now - arrival(tonumber(head))) or 0
-local out = reply('ok', 'mode', R.p.mode, 'waiting', R.n_waiting, 'called', live_called(), 'inside', live_inside(),
+local out = reply('ok', 'mode', R.mode, 'waiting', R.n_waiting, 'called', live_called(), 'inside', live_inside(),
   'entries', entries_in_window(), 'hold_until', holding, 'oldest', oldest, 'may_return', may_return())
 -- The sums, which no other call needs to read.
 local counters = redis.call('HMGET', K.meta, unpack(COUNTERS))

@@ -22,6 +22,7 @@ GONE = {
 
 _REFUSALS: dict[str, Callable[[], errors.Refused]] = {
     "room_closed": lambda: errors.RoomClosed("the room is closed and takes nobody new"),
+    "room_ended": lambda: errors.RoomEnded("the room has ended and takes nobody new"),
     "room_not_open": lambda: errors.RoomNotOpen("the room has not opened yet; come back then"),
     "drawing": lambda: errors.RoomNotOpen(
         "places are drawn until the room opens, so nobody has an age or an order before that"
@@ -48,7 +49,8 @@ _REFUSALS: dict[str, Callable[[], errors.Refused]] = {
         "ask again after `recover_s`"
     ),
     "room_paused": lambda: errors.RoomPaused(
-        "nobody is called while the room is paused, closed or not yet open; resume it, or force it"
+        "nobody is called while the room is paused, closed, ended or not yet open; "
+        "resume it, or force it"
     ),
     "no_capacity": lambda: errors.NoCapacity(
         "`capacity` or `max_entries` leaves no room now; raise it, wait, or force it"

@@ -35,6 +35,7 @@ STATUS: dict[type[errors.WaitroomError], int] = {
     errors.VersionConflict: 409,
     errors.Refused: 409,
     errors.RoomClosed: 403,
+    errors.RoomEnded: 403,
     errors.RoomNotOpen: 403,
     errors.Banned: 403,
     errors.RoomFull: 429,

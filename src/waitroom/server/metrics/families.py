@@ -85,6 +85,8 @@ METRICS = (
         "When the room opens, as Unix time; absent where it has no opening time",
         ("room",),
     ),
+    Family("waitroom_room_ends_at_seconds", "gauge",
+           "When it is over, as Unix time; absent where it has no end time", ("room",)),
     Family(
         "waitroom_room_capacity",
         "gauge",
@@ -198,6 +200,7 @@ def _rooms(rooms: Sequence[RoomFigures]) -> Iterator[Metric]:
     )
     yield _many("waitroom_room_estimated_wait_seconds", waits)
     yield _many("waitroom_room_opens_at_seconds", _limits(rooms, "opens_at_ms", 1000))
+    yield _many("waitroom_room_ends_at_seconds", _limits(rooms, "ends_at_ms", 1000))
     yield _many("waitroom_room_capacity", _limits(rooms, "capacity"))
     for counter, word in _COUNTERS.items():
         yield each(word, lambda stats, counter=counter: stats.counters[counter])  # type: ignore[misc]

@@ -31,7 +31,7 @@ from waitroom.short_codes import code_of, prefix_of
 
 _TICKETS_PER_PAGE = 100
 _ENTRIES_PER_PAGE = 50
-_UNDOABLE = {name for names in preview.FIELDS.values() for name in names}
+_UNDOABLE = {"ends_at", *(name for names in preview.FIELDS.values() for name in names)}
 _AGES_S = (0, 60, 300, 900, 3600)
 
 

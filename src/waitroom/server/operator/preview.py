@@ -97,7 +97,10 @@ def read(form: Mapping[str, str]) -> Wish:
     if form.get("remove") == "1" and lever is Lever.MESSAGE:
         return Wish(lever, {"message": None})
     if lever in FIELDS:
-        return Wish(lever, {name: _value(name, form.get(name, "")) for name in FIELDS[lever]})
+        changes = {name: _value(name, form.get(name, "")) for name in FIELDS[lever]}
+        if lever is Lever.MODE and "ends_at" in form:  # no mode holds after it, so it goes
+            changes["ends_at"] = None
+        return Wish(lever, changes)
     if lever is Lever.ADMIT:
         text = form.get("count", "").replace(",", "").strip()
         if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= _MOST_ADMITTED:
@@ -146,7 +149,7 @@ def _admission(board: Board, wish: Wish, before_s: float | None) -> Preview:
         if count > room:
             notes.append(("note_forced" if wish.force else "note_room", room))
             count = count if wish.force else room
-    if not wish.force and policy.mode in (Mode.PAUSED, Mode.CLOSED):
+    if not wish.force and stats.mode in (Mode.PAUSED, Mode.CLOSED, Mode.ENDED):
         notes, count = [("note_refused", 0)], 0
     after = board.wait(stats.waiting - count) if count < stats.waiting else None
     after_s = 0.0 if 0 < stats.waiting == count else None if after is None else float(after.likely)

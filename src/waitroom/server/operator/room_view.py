@@ -149,8 +149,10 @@ def signs(board: Board, away: bool) -> list[Sign]:
         signs_now.append(Sign("warn", "sign_hold", at_ms=stats.hold_until_ms))
     if policy.opens_at_ms is not None and policy.opens_at_ms > stats.now_ms:
         signs_now.append(Sign("warn", "sign_before", at_ms=policy.opens_at_ms))
-    if policy.mode in (Mode.PAUSED, Mode.CLOSED, Mode.BYPASS):
-        signs_now.append(Sign("warn", f"sign_{policy.mode}"))
+    if policy.ends_at_ms is not None and stats.mode is not Mode.ENDED:
+        signs_now.append(Sign("ok", "sign_ends", at_ms=policy.ends_at_ms))
+    if stats.mode in (Mode.PAUSED, Mode.CLOSED, Mode.ENDED, Mode.BYPASS):
+        signs_now.append(Sign("warn", f"sign_{stats.mode}"))
     if policy.queue_limit is not None and stats.waiting >= policy.queue_limit:
         signs_now.append(Sign("warn", "sign_full"))
     return signs_now

@@ -32,7 +32,7 @@ _MOST_BOARDS = 2_000
 _MADE_AT_ONCE = 4
 _RENEWED_AT_ONCE = 8
 _FULL_LAG_S = 0.5
-_STANDS = {Mode.PAUSED, Mode.CLOSED}
+_STANDS = {Mode.PAUSED, Mode.CLOSED, Mode.ENDED}
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Board:
         # The newest second counts too, or the estimate would react in steps.
         self.estimator = estimator(policy, stats, (*self.samples, sample_of(stats)))
         # While nobody is called no moment can be promised, whatever the pace was before.
-        stands = policy.mode in _STANDS or stats.hold_until_ms is not None
+        stands = stats.mode in _STANDS or stats.hold_until_ms is not None
         self.wait = _unknown if stands else self.estimator.wait
 
 

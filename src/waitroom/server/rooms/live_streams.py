@@ -216,7 +216,7 @@ class RoomStreams:
         board = self._sources.boards.known.get(self._room)
         if board is None:
             return
-        news = (board.version, board.stats.hold_until_ms is not None)
+        news = (board.version, board.stats.mode, board.stats.hold_until_ms is not None)
         before, self._told_room = self._told_room, news
         if news != before:
             self._new = set(self.streams)

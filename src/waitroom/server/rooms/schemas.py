@@ -70,8 +70,9 @@ class RoomView(Struct, frozen=True):
     message_at: Annotated[str | None, Meta(description="When that was said, if it is known.")]
     ready: Annotated[str | None, Meta(description="What to have ready for one's turn.")]
     go_to: Annotated[str | None, Meta(description="Where people go on to once inside.")]
-    mode: str
+    mode: Annotated[str, Meta(description="As it is now: `ended` once `ends_at` has come.")]
     opens_at: str | None
+    ends_at: str | None
     before_open: str
     waiting: int
     eta_s: Annotated[Eta | None, Meta(description="For somebody who joined now.")]
@@ -79,4 +80,9 @@ class RoomView(Struct, frozen=True):
     changed_at: str | None
     accepts: Annotated[bool, Meta(description="Whether a join would be taken.")]
     now: str
+    ended_text: Annotated[str | None, Meta(description="What to say when it is over.")]
+    ended_picture: Annotated[
+        str | None, Meta(description="What to show then; null too if it is a large `data:` URI.")
+    ]
+    ended_link: Annotated[str | None, Meta(description="Where people may go then.")]
     texts: _Texts | UnsetType = UNSET

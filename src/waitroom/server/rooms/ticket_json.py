@@ -23,8 +23,10 @@ from waitroom.server.rooms.schemas import Eta, RoomView, Ticket
 STALE_MS = 3_000
 """When to ask again after an answer that only repeats the last one, at the latest."""
 
-_LIVE_TEXTS = ("message", "ready", "go_to")
+_LIVE_TEXTS = ("message", "ready", "go_to", "ended_text", "ended_link")
 """Texts of the policy that open pages follow; `RoomView` declares them."""
+_LONGEST_PICTURE = 2_000
+"""Characters of a picture that every open stream is told; a larger one comes with the page."""
 
 _LOCAL_TEXTS = {"title", *_LIVE_TEXTS}
 _OVER = {Reason.FINISHED, Reason.EXPIRED}
@@ -86,18 +88,20 @@ def _restored_after_ms(board: Board | None, waiting: int, after_ms: int) -> int:
 
 def room_body(board: Board) -> RoomView:
     """Return the public body of a room."""
-    policy, stats = board.policy, board.stats
+    policy, stats, picture = board.policy, board.stats, board.policy.ended_picture
     opens_at = policy.opens_at_ms
     early = opens_at is not None and time.time() * 1000 < opens_at
-    refuses = policy.mode is Mode.CLOSED or (early and policy.before_open == "refuse")
+    shut = stats.mode in (Mode.CLOSED, Mode.ENDED)
+    refuses = shut or (early and policy.before_open == "refuse")
     full = policy.queue_limit is not None and stats.waiting >= policy.queue_limit
     return RoomView(
         room=board.room,
         title=policy.title or board.room,
         **{name: getattr(policy, name) for name in _LIVE_TEXTS},
         message_at=moment(stats.message_at_ms),
-        mode=str(policy.mode),
+        mode=str(stats.mode),
         opens_at=moment(opens_at),
+        ends_at=moment(policy.ends_at_ms),
         before_open=str(policy.before_open),
         waiting=stats.waiting,
         eta_s=eta(board.wait(stats.waiting + 1)),
@@ -105,6 +109,7 @@ def room_body(board: Board) -> RoomView:
         changed_at=moment(board.changed_at_ms),
         accepts=not (refuses or full),
         now=moment(int(time.time() * 1000)) or "",
+        ended_picture=picture if len(picture or "") <= _LONGEST_PICTURE else None,
         texts=_texts(policy),
     )
 

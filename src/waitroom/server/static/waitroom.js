@@ -26,8 +26,9 @@
  * @property {?string} message_at
  * @property {?string} ready  what to have ready
  * @property {?string} go_to  where people go on to once inside
- * @property {"open" | "paused" | "closed" | "manual" | "bypass"} mode
+ * @property {"open" | "paused" | "closed" | "ended" | "manual" | "bypass"} mode
  * @property {?string} opens_at
+ * @property {?string} ends_at
  * @property {string} before_open
  * @property {number} waiting
  * @property {?Eta} eta_s  for a newcomer
@@ -35,7 +36,10 @@
  * @property {?string} changed_at
  * @property {boolean} accepts  whether a join would be taken
  * @property {string} now
- * @property {Record<string, {title?: string, message?: string, ready?: string}>} [texts]  by language
+ * @property {?string} ended_text  what to say when it is over
+ * @property {?string} ended_picture  what to show then
+ * @property {?string} ended_link  where people may go then
+ * @property {Record<string, {title?: string, message?: string, ready?: string, ended_text?: string}>} [texts]  by language
  */
 
 /**

@@ -52,7 +52,7 @@ def let_in(
 def open_while_away(server: Server, room: str) -> bool:
     """Tell whether a room lets everybody in while the backend is away.
 
-    It does not where nobody would be let in anyway: closed, paused, by hand, or not open yet.
+    It does not where nobody would be let in anyway: closed, ended, paused, by hand, not open yet.
     Congestion, ours or the backend's, never opens a room: only probes that failed do.
     """
     if not server.backend_health.is_away(room):
@@ -60,6 +60,7 @@ def open_while_away(server: Server, room: str) -> bool:
     policy = server.engine.policy_of(room)
     if policy is None or policy.when_away is not WhenAway.OPEN:
         return False
-    early = policy.opens_at_ms is not None and time.time() * 1000 < policy.opens_at_ms
+    now_ms = int(time.time() * 1000)
+    early = policy.opens_at_ms is not None and now_ms < policy.opens_at_ms
     waits = early and policy.before_open is not BeforeOpen.PASS
-    return policy.mode in _LETS_IN and not waits
+    return policy.mode_at(now_ms) in _LETS_IN and not waits

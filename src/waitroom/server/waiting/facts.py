@@ -130,6 +130,7 @@ async def _known(
         holding=board.stats.hold_until_ms is not None,
         changed_at_ms=board.changed_at_ms,
         message_at_ms=board.stats.message_at_ms,
+        mode=board.stats.mode,
     )
     if request.ticket:
         try:
@@ -138,16 +139,17 @@ async def _known(
         except errors.InvalidTicket:
             pass  # too old, or signed with an earlier secret: treat the holder as new
     server.backend_health.check(request.room)
-    face = ENDED.get(ended or "") or _newcomer(board.policy, board.stats.waiting, page.now_ms)
+    face = ENDED.get(ended or "") or _newcomer(board, page.now_ms)
     return Facts(replace(page, face=face), [])
 
 
-def _newcomer(policy: Policy, waiting: int, now_ms: int) -> Face:
-    if policy.mode is Mode.CLOSED:
-        return Face.CLOSED
+def _newcomer(board: Board, now_ms: int) -> Face:
+    policy, stats = board.policy, board.stats
+    if stats.mode in (Mode.CLOSED, Mode.ENDED):
+        return Face(str(stats.mode))
     if _early(policy, now_ms) and policy.before_open is BeforeOpen.REFUSE:
         return Face.SOON
-    if policy.queue_limit is not None and waiting >= policy.queue_limit:
+    if policy.queue_limit is not None and stats.waiting >= policy.queue_limit:
         return Face.FULL
     return Face.JOIN
 
@@ -206,6 +208,8 @@ def _gone(request: VisitorRequest, page: PageView, view: TicketView) -> Face:
 def _face(page: PageView, view: TicketView) -> Face:
     if view.state is not State.WAITING:
         return Face(str(view.state))
+    if page.ended:
+        return Face.ENDED
     policy = page.policy
     early = policy is not None and _early(policy, page.now_ms)
     passes = policy is not None and policy.before_open is BeforeOpen.PASS

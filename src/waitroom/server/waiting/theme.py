@@ -25,6 +25,9 @@ class Theme:
     font: str | None = None
     footer: str | None = None
     help_link: str | None = None
+    ended_text: str | None = None
+    ended_picture: str | None = None
+    ended_link: str | None = None
 
     @classmethod
     def of(cls, room: str, policy: Policy | None, lang: str) -> Theme:

@@ -48,6 +48,7 @@ class Face(StrEnum):
     INSIDE = "inside"
     FULL = "full"
     CLOSED = "closed"
+    ENDED = "ended"
     PASSED = "passed"
     LATE = "late"
     OVER = "over"
@@ -71,7 +72,6 @@ FACE_OF = {
     Reason.CLEARED: Face.CLEARED,
 }
 _LIVES = {Face.JOIN, Face.SOON, Face.WAITING, Face.CALLED, Face.FULL, Face.CLOSED}
-_FOLLOWS = _LIVES | {Face.INSIDE, Face.AWAY}
 _REJOINS = {
     *(Face.PASSED, Face.LATE, Face.OVER, Face.LEFT, Face.FINISHED),
     *(Face.REMOVED, Face.CLEARED),
@@ -89,6 +89,7 @@ class PageView:
     text: Text = field(default_factory=lambda: words_of(DEFAULT))
     locales: Locales = field(default_factory=lambda: load_locales(None))
     policy: Policy | None = None
+    mode: Mode | None = None
     holds: bool = False
     code: str = ""
     push: str | None = None
@@ -131,12 +132,12 @@ class PageView:
     @property
     def lives(self) -> bool:
         """Whether the script can turn this page into a waiting one without a reload."""
-        return self.face in _LIVES
+        return self.face in _LIVES or (self.face is Face.ENDED and self.holds)
 
     @property
     def follows(self) -> bool:
         """Whether there is anything to follow, so that the script is needed."""
-        return self.face in _FOLLOWS
+        return self.lives or self.face in (Face.INSIDE, Face.AWAY)
 
     @property
     def away(self) -> bool:
@@ -168,7 +169,7 @@ class PageView:
         """How often the page reloads itself where no script runs; 0 is never."""
         if self.face is Face.AWAY:
             return 3
-        if self.face in (Face.FULL, Face.CLOSED):
+        if self.face in (Face.FULL, Face.CLOSED) or (self.face is Face.ENDED and self.holds):
             return 30
         if self.face is Face.SOON and self.opens_left_s:
             return max(5, min(30, math.ceil(self.opens_left_s) + 1))
@@ -325,7 +326,24 @@ class PageView:
     @property
     def may_rejoin(self) -> bool:
         """Whether a new place is the next step."""
-        return self.face in _REJOINS
+        return self.face in _REJOINS and not self.ended
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over."""
+        return self._mode is Mode.ENDED
+
+    @property
+    def ended_text(self) -> str:
+        """What is said then: the organiser's words, or ours."""
+        return self.theme.ended_text or self.text("ended_text")
+
+    @property
+    def face_text(self) -> str:
+        """What the face says; where it is over, nobody is told that they may join again."""
+        if self.ended and self.face in _REJOINS:
+            return self.ended_text
+        return self.text(f"{self.face}_text")
 
     @property
     def client(self) -> dict[str, Any]:
@@ -371,7 +389,7 @@ class PageView:
 
     @property
     def _mode(self) -> Mode | None:
-        return self.policy.mode if self.policy else None
+        return self.mode or (self.policy.mode if self.policy else None)
 
     @property
     def _refusal(self) -> str:

@@ -175,6 +175,7 @@ function show(next) {
   if (parts.freedom && !ticket) parts.freedom.hidden = true;
   if (parts.banner) showTexts();
   if (face === "called" && before !== "called") turn(before);
+  if (face === "ended" && before !== face) tell(headline());
   if (face !== "called") document.title = `${headline()} · ${room?.title ?? page.title}`;
 }
 
@@ -216,6 +217,7 @@ function paint() {
   if (face === "soon") paintSoon();
   if (face === "called") paintCalled();
   if (face === "inside") paintInside();
+  if (face === "ended") paintEnded();
   if (ticket && parts.kept && page.presence_s) {
     const until = time(freshMs + (page.presence_s + (page.return_s || 0)) * 1000);
     write("kept", say(page.return_s ? "kept_until" : "kept", { time: until }));
@@ -309,6 +311,21 @@ function paintInside() {
   if (ends + 1_500 < now()) reload();
 }
 
+function paintEnded() {
+  write("ended_text", room.ended_text || say("ended_text"));
+  lead("src", "ended_picture", room.ended_picture);
+  lead("href", "ended_link", room.ended_link);
+  parts.note.hidden = true;
+}
+
+/** @param {string} attribute @param {string} name @param {?string} url  a large picture is not told */
+function lead(attribute, name, url) {
+  const part = parts[name];
+  if (!url || part.getAttribute(attribute) === url) return;
+  part.setAttribute(attribute, url);
+  part.hidden = false;
+}
+
 // What is heard -----------------------------------------------------------------------------
 
 /** @param {Ticket} view */
@@ -320,7 +337,7 @@ function heard(view) {
   if (view.code) write("code", say("code", { code: view.code }));
   if (view.state === "inside") return void goOn();
   if (view.position) learn(view.position, view.eta_s);
-  show(view.state === "called" ? "called" : early() ? "soon" : "waiting");
+  show(view.state === "called" ? "called" : standing());
   paint();
 }
 
@@ -342,6 +359,8 @@ function learn(n, eta) {
 
 const early = () => at(room.opens_at) > now() && room.before_open !== "pass" && room.mode !== "bypass";
 
+const standing = () => (room.mode === "ended" ? "ended" : early() ? "soon" : "waiting");
+
 /** @param {Room} view */
 function heardRoom(view) {
   alive();
@@ -355,7 +374,7 @@ function heardRoom(view) {
     page.go_to = target;
     page.hand_off = hostname !== location.hostname || (protocol !== "https:" && location.protocol === "https:");
   }
-  show(ticket?.state !== "waiting" ? face : early() ? "soon" : "waiting");
+  show(ticket?.state !== "waiting" ? face : standing());
   paint();
   if (view.message && view.message !== message) tell(view.message);
 }
@@ -405,7 +424,7 @@ function refusal(error) {
 }
 
 /** @type {Record<string, string>} */
-const FACES = { room_full: "full", room_closed: "closed", room_not_open: "soon" };
+const FACES = { room_full: "full", room_closed: "closed", room_ended: "ended", room_not_open: "soon" };
 
 const join = () => once(async () => {
   try {
@@ -529,7 +548,7 @@ if (parts.choices) {
 
 function beat() {
   const mayTry = now() > tryAtMs;
-  if (ticket && (face === "waiting" || face === "soon" || face === "called")) {
+  if (ticket && ["waiting", "soon", "called", "ended"].includes(face)) {
     following ??= place.follow({ ticket: heard, room: heardRoom, gone, away, alive, view: ticket, hiddenMs });
     if (face === "soon" && !early()) {
       show("waiting");
