@@ -1,8 +1,10 @@
-"""docs/cli.md names every command and every option, and its examples can be typed."""
+"""docs/cli.md names every command and every option; commands of all pages can be typed."""
 
 from __future__ import annotations
 
 import re
+import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,19 @@ import pytest
 
 from tests.cli.test_cli import COMMANDS, LEAVES
 
-TEXT = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "cli.md").read_text("utf-8")
 SECTIONS = {
     part.partition("\n")[0]: part for part in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]
 }
-EXAMPLES = re.findall(r"^\$ (waitroom .*)$", TEXT, flags=re.MULTILINE)
+TYPED = re.compile(r"^ *\$ (?!pip )(?:[^#\n]*[ /(])?(waitroom (?:[^\n#|>&)]|\\\n)*)", re.MULTILINE)
+
+
+def examples() -> list[str]:
+    """Return every `waitroom …` that a page shows or the help of a command, each once."""
+    pages = [file.read_text("utf-8") for file in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))]
+    pages += [command.help or "" for command in COMMANDS.values()]
+    return sorted({found.strip() for page in pages for found in TYPED.findall(page)})
 
 
 def title(name: str) -> str:
@@ -52,10 +62,31 @@ def test_every_command_has_an_example(name: str) -> None:
     assert re.search(rf"^\$ {title(name)}\b", SECTIONS[title(name)], re.MULTILINE)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_examples_use_what_there_is(example: str) -> None:
-    """Every command and option of an example exists."""
-    words = [word for word in example.split()[1:] if not word.startswith(("-", "redis:"))]
-    name = next(" ".join(words[:n]) for n in (3, 2, 1) if " ".join(words[:n]) in LEAVES)
-    known = flags(LEAVES[name]) | flags(COMMANDS[""])
-    assert set(re.findall(r"--[a-z-]+", example)) <= known
+@pytest.mark.parametrize("example", examples())
+def test_examples_can_be_typed(example: str) -> None:
+    """The command of an example exists and takes what it is given."""
+    words, command, path = shlex.split(example.replace("\\\n", "")), COMMANDS[""], [""]
+    words.pop(0)
+    while hasattr(command, "commands"):
+        while words and words[0].startswith("--"):  # a global option, and what it is
+            assert words[0] in flags(command)
+            del words[: 1 if words[0] == "--version" else 2]
+        if not words:
+            return
+        path.append(words.pop(0))
+        command = command.commands[path[-1]]
+    command.make_context(path[-1], words)  # it reads the words, and does nothing
+
+
+def test_extras_that_are_named_exist() -> None:
+    """Whatever a page or a message tells people to install can be installed."""
+    texts = [file.read_text("utf-8") for file in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))]
+    texts += [file.read_text("utf-8") for file in (ROOT / "src").rglob("*.py")]
+    named = {
+        extra
+        for text in texts
+        for extras in re.findall(r"waitroom\[([a-z,]+)\]", text)
+        for extra in extras.split(",")
+    }
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {"desk", "server", "embedded"} <= named <= set(project["optional-dependencies"])
