@@ -11,7 +11,7 @@ from axe_playwright_python.async_playwright import Axe  # type: ignore[import-un
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.stage import PHONE, Stage
+from tests.browser.stage import PHONE, Stage, picture
 from tests.support.serving import ADMIN_KEY
 from waitroom.server.waiting.view import Face
 
@@ -49,6 +49,7 @@ async def test_the_event_is_shown(
 ) -> None:
     """Picture, date, place, colours, footer and help are there for all who can see the page."""
     room = await stage.room(**EVENT)
+    await stage.join(room, 12)
     page = await open_page(
         "about:blank", color_scheme=scheme, viewport=viewport, java_script_enabled=scripts
     )
@@ -64,7 +65,10 @@ async def test_the_event_is_shown(
     help_link = page.get_by_role("link", name="Get help")
     await expect(help_link).to_have_attribute("href", EVENT["help_link"])
     if scripts:
+        await expect(page.locator("[data-x=ahead]")).to_have_text("12")
         await accessible(page)
+    if scripts and viewport == PHONE:
+        await picture(page, f"event-{scheme}")
 
 
 @pytest.mark.sample(1)
