@@ -97,13 +97,15 @@ class PushService:
         """Return a browser that subscribed here."""
         return Browser(f"{self.origin}/{name}")
 
-    async def until(self, count: int) -> list[Delivery]:
-        """Wait until so many messages came."""
+    async def until(self, count: int, path: str = "") -> list[Delivery]:
+        """Wait until so many messages came, to one browser or to all."""
         async with asyncio.timeout(90):
-            while len(self.got) < count:
+            while True:
+                got = [delivery for delivery in self.got if path in ("", delivery.path)]
+                if len(got) >= count:
+                    return got
                 self._news.clear()
                 await self._news.wait()
-        return self.got
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Take one request per connection."""
