@@ -98,6 +98,10 @@ async def test_words_in_the_visitor_s_language(
     await expect(korean.get_by_role("heading", level=1)).to_have_text("오로라 라이브")
     await expect(english.locator("[data-x=message]")).to_have_text("Ten minutes late")
     await expect(english.get_by_role("heading", level=1)).to_have_text("Aurora Live")
+    over = {"ko": later | {"ended_text": "매진되었습니다"}}
+    await stage.change(room, mode="ended", ended_text="Sold out", texts=over)
+    await expect(korean.locator("[data-x=ended_text]")).to_have_text("매진되었습니다")
+    await expect(english.locator("[data-x=ended_text]")).to_have_text("Sold out")
 
 
 @pytest.mark.sample(1)

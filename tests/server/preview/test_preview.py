@@ -19,6 +19,7 @@ POLICIES = [
     Policy(mode=Mode.CLOSED, enter_within_s=None, session_s=None, presence_s=None),
     Policy(mode=Mode.BYPASS, opens_at=from_ms(NOW_MS - 5), before_open=BeforeOpen.PASS),
     Policy(opens_at=from_ms(NOW_MS + 5), before_open=BeforeOpen.REFUSE),
+    Policy(mode=Mode.ENDED, opens_at=from_ms(NOW_MS - 9), ends_at=from_ms(NOW_MS - 5)),
 ]
 
 

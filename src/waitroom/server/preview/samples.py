@@ -22,8 +22,8 @@ def samples(base: PageView) -> dict[str, PageView]:
 
     `base` gives room, policy and language; numbers and times are invented.
     """
-    policy = base.policy or Policy()
-    base = replace(base, policy=policy.change(mode=Mode.OPEN), sample=True)
+    policy = (base.policy or Policy()).change(mode=Mode.OPEN, ends_at=None)
+    base = replace(base, policy=policy, sample=True)
     until_ms = base.now_ms + _LEFT_MS
     waiting = replace(base, face=Face.WAITING, eta=_ETA, code=_CODE, **_LINE)
     paused = replace(waiting, eta=None, policy=policy.change(mode=Mode.PAUSED))
@@ -46,7 +46,7 @@ def samples(base: PageView) -> dict[str, PageView]:
 
 def _soon(base: PageView, policy: Policy) -> PageView:
     opens_ms = max(policy.opens_at_ms or 0, base.now_ms + _OPENS_MS)
-    early = policy.change(mode=Mode.OPEN, opens_at=from_ms(opens_ms), **_queue(policy))
+    early = policy.change(opens_at=from_ms(opens_ms), **_queue(policy))
     refuses = early.before_open is BeforeOpen.REFUSE
     return replace(base, face=Face.SOON, policy=early, holds=not refuses)
 
