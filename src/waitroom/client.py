@@ -74,6 +74,8 @@ class Room:
     message_at: datetime | None
     ready: str | None
     go_to: str | None
+    footer: str | None
+    help_link: str | None
     mode: Mode
     opens_at: datetime | None
     ends_at: datetime | None
@@ -216,6 +218,8 @@ class Client:
             message_at=_moment(body["message_at"]),
             ready=body["ready"],
             go_to=body["go_to"],
+            footer=body["footer"],
+            help_link=body["help_link"],
             mode=Mode(body["mode"]),
             opens_at=_moment(body["opens_at"]),
             ends_at=_moment(body["ends_at"]),

@@ -29,6 +29,8 @@ def room_view(policy: Policy) -> dict[str, Any]:
         "message_at": None,
         "ready": policy.ready,
         "go_to": policy.go_to,
+        "footer": policy.footer,
+        "help_link": policy.help_link,
         "mode": str(policy.mode),
         "opens_at": moment(policy.opens_at_ms),
         "before_open": str(policy.before_open),

@@ -82,6 +82,23 @@ async def test_a_message_comes_and_goes(
     await expect(intro).to_be_visible()
 
 
+async def test_polls_read_the_room_only_when_it_has_changed(stage: Stage, open_page: Open) -> None:
+    """Without a stream a poll is one request, and a second one only after a change."""
+    room = await stage.room()
+    page = await open_page("about:blank")
+    await page.route("**/events", lambda route: route.fulfill(status=429, json={}))
+    reads: list[str] = []
+    page.on("request", lambda request: reads.append(request.url.rpartition("/")[2]))
+    await page.goto(stage.page_of(room))
+    for _ in range(3):
+        await page.wait_for_event("response", lambda answer: answer.url.endswith("/tickets/me"))
+    assert 1 == reads.count(room) - 1, reads  # besides the page itself
+    await stage.change(room, help_link="/help", footer="Aurora Ltd.")
+    await expect(page.locator("[data-x=footer]")).to_have_text("Aurora Ltd.")
+    await expect(page.locator("[data-x=help]")).to_have_attribute("href", "/help")
+    assert 2 == reads.count(room) - 1, reads
+
+
 async def test_where_people_go_on_to_may_move(stage: Stage, open_page: Open) -> None:
     """Who is called after the address has changed goes to the new one."""
     room = await stage.room(go_to="/old")

@@ -76,6 +76,7 @@ def test_join_makes_a_place(call: Call, new_room: NewRoom) -> None:
         view["waiting"],
     )
     words = {"code", "room", "ticket", "state", "position", "waiting", "eta_s", "poll_after_ms"}
+    words |= {"room_mark"}
     assert (words, words | {"enter_by"}) == (set(view), set(first.json()))
     assert ("application/json", "no-store") == (
         second.header("content-type"),
@@ -411,8 +412,9 @@ def test_the_room_as_anybody_sees_it(call: Call, new_room: NewRoom, operator: ht
     room = new_room(capacity=1, title="Große Halle")
     call("POST", f"{room}/tickets")
     view = call("GET", room).json()
-    words = "room title message message_at ready go_to mode opens_at ends_at before_open waiting"
-    words += " eta_s holding changed_at accepts now ended_text ended_picture ended_link"
+    words = "room title message message_at ready go_to footer help_link mode opens_at ends_at"
+    words += " before_open waiting eta_s holding changed_at mark accepts now ended_text"
+    words += " ended_picture ended_link"
     assert set(words.split()) == set(view)
     assert (room, "Große Halle", "open", True) == (
         view["room"],
@@ -420,12 +422,15 @@ def test_the_room_as_anybody_sees_it(call: Call, new_room: NewRoom, operator: ht
         view["mode"],
         view["accepts"],
     )
+    mark = view["mark"]
+    assert mark == call("POST", f"{room}/tickets").json()["room_mark"]
     change = {"policy": {"mode": "closed"}}
     operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
     deadline = time.monotonic() + 4
     while (view := call("GET", room).json())["mode"] != "closed":
         assert time.monotonic() < deadline
         time.sleep(0.1)
+    assert mark != view["mark"]
     assert (False, True) == (view["accepts"], bool(MOMENT.fullmatch(view["changed_at"])))
     assert [404, 404] == [call("GET", name).status for name in ("nowhere", "%2e%2e")]
 

@@ -44,6 +44,9 @@ class Board:
     stats: Stats
     samples: deque[Sample]
     changed_at_ms: int | None = None
+    mark: int = 0
+    """Changes when the public view of the room tells something new, besides numbers."""
+
     fresh_at: float = 0.0
     wanted_at: float = 0.0
     silence_s: float | None = None
@@ -64,6 +67,8 @@ class Board:
         if stats.version != self.stats.version:
             self.changed_at_ms = stats.now_ms
         self.policy, self.stats, self.fresh_at = policy, stats, time.monotonic()
+        holds, ended = stats.hold_until_ms is not None, stats.mode is not policy.mode
+        self.mark = 4 * stats.version + 2 * holds + ended
         # Called between two polls, a visitor needs half of the time to enter; polls take a third.
         spans = policy.presence_s, policy.enter_within_s and 1.5 * policy.enter_within_s
         self.silence_s = min((span for span in spans if span), default=None)

@@ -14,7 +14,6 @@ import logging
 import random
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -110,7 +109,7 @@ class RoomStreams:
         self._room = room
         self._sources = sources
         self._cursor: str | None = None
-        self._told_room: tuple[Any, ...] = ()
+        self._told_mark = 0
         self._new = set[TicketStream]()
         self._news = asyncio.Event()
         self._away = False
@@ -216,9 +215,8 @@ class RoomStreams:
         board = self._sources.boards.known.get(self._room)
         if board is None:
             return
-        news = (board.version, board.stats.mode, board.stats.hold_until_ms is not None)
-        before, self._told_room = self._told_room, news
-        if news != before:
+        before, self._told_mark = self._told_mark, board.mark
+        if board.mark != before:
             self._new = set(self.streams)
             for stream in self.streams if before else ():
                 # Its wait is another now; at the next look or the one after, not all in one.

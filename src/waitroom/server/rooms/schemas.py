@@ -26,6 +26,9 @@ _Texts = Annotated[
     dict[str, dict[str, str]],
     Meta(description="By language, what `title`, `message` or `ready` is in it."),
 ]
+_RoomMark = Annotated[
+    int, Meta(description="Unless the room that you know has this `mark`, read it again.")
+]
 _Pass = Annotated[str, Meta(description="Of a ticket inside: the proof.")]
 
 
@@ -57,6 +60,7 @@ class Ticket(Struct, frozen=True):
     # Not in polls: to compute it would cost 2 % of one, and it never changes.
     code: _Code | UnsetType = UNSET
     restoring: _Restoring | UnsetType = UNSET
+    room_mark: _RoomMark | UnsetType = UNSET
     # A keyword of Python, so the field has another name here.
     pass_: _Pass | UnsetType = field(name="pass", default=UNSET)
 
@@ -70,6 +74,8 @@ class RoomView(Struct, frozen=True):
     message_at: Annotated[str | None, Meta(description="When that was said, if it is known.")]
     ready: Annotated[str | None, Meta(description="What to have ready for one's turn.")]
     go_to: Annotated[str | None, Meta(description="Where people go on to once inside.")]
+    footer: Annotated[str | None, Meta(description="Who the organiser is.")]
+    help_link: Annotated[str | None, Meta(description="Where people get help.")]
     mode: Annotated[str, Meta(description="As it is now: `ended` once `ends_at` has come.")]
     opens_at: str | None
     ends_at: str | None
@@ -78,6 +84,7 @@ class RoomView(Struct, frozen=True):
     eta_s: Annotated[Eta | None, Meta(description="For somebody who joined now.")]
     holding: Annotated[bool, Meta(description="Whether admission holds after a loss of state.")]
     changed_at: str | None
+    mark: Annotated[int, Meta(description="Changes with all of this but numbers and times.")]
     accepts: Annotated[bool, Meta(description="Whether a join would be taken.")]
     now: str
     ended_text: Annotated[str | None, Meta(description="What to say when it is over.")]

@@ -23,7 +23,10 @@ from waitroom.server.rooms.schemas import Eta, RoomView, Ticket
 STALE_MS = 3_000
 """When to ask again after an answer that only repeats the last one, at the latest."""
 
-_LIVE_TEXTS = ("message", "ready", "go_to", "ended_text", "ended_link")
+_LIVE_TEXTS = (
+    *("message", "ready", "go_to", "footer", "help_link"),
+    *("ended_text", "ended_link"),
+)
 """Texts of the policy that open pages follow; `RoomView` declares them."""
 _LONGEST_PICTURE = 2_000
 """Characters of a picture that every open stream is told; a larger one comes with the page."""
@@ -38,7 +41,9 @@ def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> Ticket:
     position, state = view.position, view.state
     wait = board.wait(position) if board is not None and position is not None else None
     silence_s = None
+    mark: int | UnsetType = UNSET
     if board is not None:
+        mark = board.mark
         board.wanted_at = time.monotonic()  # it is kept renewed as long as somebody polls
         silence_s = board.silence_s
     after_ms = poll_after_ms(
@@ -66,11 +71,20 @@ def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> Ticket:
             after_ms,
             stale=stale,
             restoring=restoring,
+            room_mark=mark,
         )
     if state is State.CALLED:
         enter_by = moment(view.enter_by_ms)
         return Ticket(
-            view.room, view.ticket, "called", None, view.waiting, None, after_ms, enter_by=enter_by
+            view.room,
+            view.ticket,
+            "called",
+            None,
+            view.waiting,
+            None,
+            after_ms,
+            enter_by=enter_by,
+            room_mark=mark,
         )
     return _inside(
         view.room, view.ticket, view.waiting, after_ms, view.session_ends_at_ms, passes.of(view)
@@ -107,6 +121,7 @@ def room_body(board: Board) -> RoomView:
         eta_s=eta(board.wait(stats.waiting + 1)),
         holding=stats.hold_until_ms is not None,
         changed_at=moment(board.changed_at_ms),
+        mark=board.mark,
         accepts=not (refuses or full),
         now=moment(int(time.time() * 1000)) or "",
         ended_picture=picture if len(picture or "") <= _LONGEST_PICTURE else None,

@@ -14,6 +14,7 @@
  * @property {?string} [session_ends_at]  of a ticket inside
  * @property {boolean} [stale]  the backend was slow, and this repeats the last answer
  * @property {string} [code]  of the answer to a join: a short code to quote to support
+ * @property {number} [room_mark]  unless it is the `mark` of the room as you know it, read the room again
  * @property {boolean} [restoring]  not everybody is back after a loss, so that no position is told
  * @property {string} [pass]  of a ticket inside: the proof for a gate
  */
@@ -33,7 +34,10 @@
  * @property {number} waiting
  * @property {?Eta} eta_s  for a newcomer
  * @property {boolean} holding
+ * @property {?string} footer  who the organiser is
+ * @property {?string} help_link
  * @property {?string} changed_at
+ * @property {number} mark
  * @property {boolean} accepts  whether a join would be taken
  * @property {string} now
  * @property {?string} ended_text  what to say when it is over
@@ -171,7 +175,7 @@ export class Waitroom {
    */
   follow(on) {
     const end = new AbortController(), { signal } = end, tab = globalThis.document;
-    let heardAt = 0, askAt = 0, streamAt = 0, misses = 0, cuts = 0, worked = false, wake = () => {};
+    let heardAt = 0, askAt = 0, streamAt = 0, mark = 0, misses = 0, cuts = 0, worked = false, wake = () => {};
     /** @type {?Promise<void>} */
     let asking = null;
 
@@ -196,7 +200,10 @@ export class Waitroom {
       if (!signal.aborted) tell(on.ticket, view);
     };
     /** @param {Room} view */
-    const hearRoom = (view) => { if (!signal.aborted) tell(on.room, view); };
+    const hearRoom = (view) => {
+      mark = view.mark;
+      if (!signal.aborted) tell(on.room, view);
+    };
     /** @param {Problem} problem */
     const away = (problem) => {
       askAt = clock() + Math.min(30_000, (problem.retryMs ?? 2_000) * 1.5 ** misses++) + upTo(3_000);
@@ -213,7 +220,7 @@ export class Waitroom {
       try {
         const view = await this.status();
         hear(view);
-        if (on.room && view.state === "waiting") hearRoom(await this.room());
+        if (on.room && view.room_mark && view.room_mark !== mark) hearRoom(await this.room());
       } catch (problem) {
         lost(/** @type {Problem} */ (problem));
       }

@@ -185,11 +185,11 @@ localise(room);
 
 // What the organiser says may change at any moment.
 function showTexts() {
-  write("title", room.title);
-  write("message", room.message ?? "");
+  for (const name of /** @type {const} */ (["title", "message", "ready", "footer"])) write(name, room[name] ?? "");
   write("said", room.message_at ? time(at(room.message_at)) : "");
-  write("ready", room.ready ?? "");
   parts.banner.hidden = !room.message;
+  parts.help.hidden = !room.help_link;
+  parts.help.setAttribute("href", room.help_link ?? "");
   if (!room.ready) parts.have.hidden = true;
 }
 
