@@ -318,9 +318,10 @@ async def test_a_pass_given_meanwhile_holds_for_a_minute(site: Site) -> None:
     room = server.new_room(mode="open", capacity=1, when_away="open")
     closed = server.new_room(mode="closed", when_away="open")
     later = server.new_room(opens_at="2090-01-01T00:00:00Z", when_away="open")
+    over = server.new_room(ends_at="2020-01-01T00:00:00Z", when_away="open")
     tickets = f"/v1/rooms/{room}/tickets"
     browser = {"Origin": "http://waitroom.test"}
-    for name in (room, closed, later):  # known here, as it is after the first visitor
+    for name in (room, closed, later, over):  # known here, as it is after the first visitor
         assert 200 == ask(server.port, request("GET", f"/v1/rooms/{name}")).status
     begin()
     try:
@@ -332,7 +333,7 @@ async def test_a_pass_given_meanwhile_holds_for_a_minute(site: Site) -> None:
                 await asyncio.sleep(PAUSE_S)
         path = f"/v1/check?room={room}"
         assert 204 == ask(server.port, request("GET", path, check)).status
-        for name in (closed, later):
+        for name in (closed, later, over):
             reply = ask(server.port, request("POST", f"/v1/rooms/{name}/tickets"), timeout_s=60)
             assert UNAVAILABLE == f"{reply.status} {reply.code}", "nobody would be let in anyway"
     finally:

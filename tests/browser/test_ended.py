@@ -64,7 +64,9 @@ async def test_the_organiser_ends_it(
     newcomer = await open_page(stage.page_of(room), **look)
     for shown in (page, newcomer):
         await expect(shown.get_by_role("heading", name=title)).to_be_visible()
-        await expect(shown.locator("[data-x=ended_text]")).to_have_text(SOLD_OUT["ended_text"])
+        words = shown.locator("[data-x=ended_text]")
+        await expect(words).to_have_text(SOLD_OUT["ended_text"])
+        assert SOLD_OUT["ended_text"] == await words.inner_text()  # in lines, as it was written
         await expect(shown.get_by_role("link", name=button)).to_have_attribute("href", "/next")
         box = await shown.locator("[data-x=ended_picture]").bounding_box()
         assert box is not None

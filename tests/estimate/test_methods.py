@@ -123,11 +123,13 @@ def test_by_hand_keeps_no_pace(name: str) -> None:
 
 
 @pytest.mark.parametrize("eta", list(Eta))
-@pytest.mark.parametrize("mode", [Mode.PAUSED, Mode.CLOSED])
+@pytest.mark.parametrize("mode", [Mode.PAUSED, Mode.CLOSED, Mode.ENDED])
 def test_paused(eta: Eta, mode: Mode) -> None:
     """Nobody is told a time while nobody is called, whatever the formula."""
     policy = preset("per-minute", capacity=5, eta=eta, mode=mode)
     assert fresh(policy).wait(1) is None
+    over = preset("per-minute", capacity=5, eta=eta, ends_at=from_ms(START_MS - 1))
+    assert fresh(over).wait(1) is None
 
 
 @pytest.mark.parametrize("eta", list(Eta))

@@ -117,6 +117,19 @@ def test_a_closed_room_refuses_a_program(waitroom: Serving, make_room: MakeRoom)
         )
 
 
+def test_a_room_that_ended_refuses_a_program_for_good(
+    waitroom: Serving, make_room: MakeRoom
+) -> None:
+    """403 with the room's own reason, and no time to come back."""
+    with site("wsgi", patient(waitroom.base, {"/concert": make_room(mode="ended")})) as port:
+        reply = get(port, "/concert", JSON)
+        assert (403, "room_ended", None) == (
+            reply.status,
+            reply.json()["code"],
+            reply.header("retry-after"),
+        )
+
+
 def test_a_code_becomes_a_cookie_and_leaves_the_address(
     framework: str, waitroom: Serving, make_room: MakeRoom
 ) -> None:

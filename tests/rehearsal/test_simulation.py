@@ -43,6 +43,17 @@ async def test_nobody_is_called_during_a_pause() -> None:
     assert [] == [at for at in times if 20 < at < 120]
 
 
+async def test_nobody_is_called_after_the_end() -> None:
+    """At `ends_at` it is over: who waits then is not called, and the rehearsal waits for nobody."""
+    outcome = await played("", '\nends_at = "10:00:35"')
+    assert outcome.passed
+    assert 20 > len(calls_s(outcome)) > 0
+    assert [] == [at for at in calls_s(outcome) if at > 35]
+    assert "ended" == outcome.timeline[-1].mode
+    assert outcome.timeline[-1].waiting > 0
+    assert 120 > outcome.lasted_s
+
+
 async def test_everybody_is_back_after_a_flush() -> None:
     """All data is lost, admission holds for `recover_s`, and everybody is served in order."""
     outcome = await played('[[faults]]\nat_s = 25\nkind = "flush"\n')

@@ -125,6 +125,7 @@ def test_an_operator_sends_nobody_elsewhere(operator: httpx.Client, room: str) -
     for policy in (
         {"go_to": "https://evil.example/"},
         {"mode": "paused", "go_to": None},
+        {"mode": "ended", "ended_link": "https://evil.example/"},
         {"help_link": "https://evil.example/"},
     ):
         refused = operator.patch(at(room), json={"policy": policy}, headers=headers)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tests.server.operator.boards import NOW_MS, SLOTS, board, sample, stats
 from waitroom.models import Mode
+from waitroom.moments import from_ms
 from waitroom.server.operator.room_view import calls_per_minute, signs, view
 
 
@@ -19,6 +20,15 @@ def test_signs() -> None:
     assert ([], "ok") == (signs(fine, False), view(fine, False).level)
     fine.fresh_at -= 60
     assert ["sign_stale"] == [sign.key for sign in signs(fine, False)]
+    ends = board(SLOTS.change(ends_at=from_ms(NOW_MS + 1)))
+    assert [("sign_ends", "ok", NOW_MS + 1)] == [
+        (sign.key, sign.level, sign.at_ms) for sign in signs(ends, False)
+    ]
+    ended = board(SLOTS.change(ends_at=from_ms(NOW_MS)))
+    assert (["sign_ended"], "warn") == (
+        [sign.key for sign in signs(ended, False)],
+        view(ended, False).level,
+    )
     on_hold = board(SLOTS, replace(stats(), hold_until_ms=NOW_MS + 1000))
     assert ["sign_hold"] == [sign.key for sign in signs(on_hold, False)]
 
