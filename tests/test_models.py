@@ -474,3 +474,15 @@ def test_bad_room_names(name: Any) -> None:
     assert "room" == caught.value.field
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 250
+
+
+def test_a_new_message_is_for_everybody() -> None:
+    """Nobody reads an older one in their language, unless the change says what they read."""
+    texts = {"ko": {"title": "오로라", "message": "안녕하세요"}, "ja": {"message": "ようこそ"}}
+    policy = Policy(message="Welcome", texts=texts)
+    assert texts == policy.change(message="Welcome", capacity=5).texts
+    late = policy.change(message="Late")
+    assert ({"ko": {"title": "오로라"}}, "Late") == (late.texts, late.text("message", "ko"))
+    assert policy.change(message=None).text("message", "ja") is None
+    local = {"ko": {"message": "늦습니다"}}
+    assert "늦습니다" == policy.change(message="Late", texts=local).text("message", "ko")

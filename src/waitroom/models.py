@@ -222,10 +222,19 @@ class Policy:
         return value
 
     def change(self, /, **changes: Any) -> Self:
-        """Return a copy with some fields changed; an unknown field is named."""
+        """Return a copy with some fields changed; an unknown field is named.
+
+        Another `message` without `texts` is for everybody: those of languages go.
+        """
         for name in changes:
             if name not in POLICY_FIELDS:
                 raise InvalidPolicy(name, f"no such field; there are {', '.join(POLICY_FIELDS)}")
+        if self.texts and changes.get("message", self.message) != self.message:
+            texts = {
+                lang: {name: text for name, text in local.items() if name != "message"}
+                for lang, local in self.texts.items()
+            }
+            changes.setdefault("texts", {k: local for k, local in texts.items() if local} or None)
         return dataclasses.replace(self, **changes)
 
     def as_dict(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from waitroom.operations.trail import Trail
 FOR_ADMINS = frozenset({"go_to", "help_link", "ended_link"})
 """Fields that say where people are sent: whoever sets one can lead everybody to another site."""
 
-_LONGEST_TEXT = 200  # a logo may have 64 kB
+_LONGEST_TEXT = 1_000  # a whole message, so that it can be undone; a logo may have 64 kB
 
 
 async def create(engine: Engine, trail: Trail, room: str, policy: Policy) -> Room:

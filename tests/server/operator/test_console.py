@@ -130,3 +130,33 @@ def confirmed(page: httpx.Client, room: str, form: dict[str, str]) -> httpx.Resp
     answer = page.post(f"/admin/rooms/{room}/do", data=fields)
     assert 303 == answer.status_code, answer.text
     return answer
+
+
+def test_a_message_replaces_those_of_languages(
+    page: httpx.Client, operator: httpx.Client, room: str
+) -> None:
+    """The preview says so, and there is no undo: the log does not keep all texts whole."""
+    change = {"policy": {"message": "Welcome", "texts": {"ko": {"message": "안녕하세요"}}}}
+    operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
+    form = {"do": "message", "token": token_of(page.get("/admin").text), "message": "Late"}
+    shown = page.post(f"/admin/rooms/{room}/confirm", data=form).text
+    assert "It also replaces what was said in single languages." in shown
+    answer = confirmed(page, room, form)
+    assert operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["texts"] is None
+    shown = page.get(answer.headers["location"]).text
+    assert [True, False] == ["Texts by language: {" in shown, 'name="entry"' in shown]
+
+
+def test_a_long_message_comes_back_whole(
+    page: httpx.Client, operator: httpx.Client, room: str
+) -> None:
+    """Undo brings back every character."""
+    long = "가" * 1_000
+    operator.patch(f"/v1/admin/rooms/{room}", json={"policy": {"message": long}}).raise_for_status()
+    form = {"do": "message", "token": token_of(page.get("/admin").text), "message": "Late"}
+    shown = page.get(confirmed(page, room, form).headers["location"]).text
+    entry = re.search(r'name="entry" value="([\d-]+)"', shown)
+    assert entry is not None
+    undo = {"entry": entry[1], "token": token_of(shown)}
+    assert 303 == page.post(f"/admin/rooms/{room}/undo", data=undo).status_code
+    assert long == operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["message"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from waitroom.engine.audit import Entry
@@ -10,7 +11,7 @@ from waitroom.models import Policy
 from waitroom.server.pages.text import Text
 
 _COUNTS = ("called", "count", "kicked", "asked", "cleared", "lines", "settled", "removed")
-_TEXTS = ("title", "message", "ready", "logo", "colour", "go_to")
+_TEXTS = {spec.name for spec in fields(Policy) if spec.metadata["unit"] in ("text", "texts")}
 _WORDS = ("ticket", "name", "role", "id", "store")
 
 
