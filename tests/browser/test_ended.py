@@ -80,9 +80,10 @@ async def test_the_organiser_ends_it(
     await expect(page.get_by_role("heading", name=title)).to_be_hidden()
 
 
-async def test_it_ends_by_itself(stage: Stage, open_page: Open) -> None:
+@pytest.mark.parametrize("streams", [True, False], ids=["stream", "polls"])
+async def test_it_ends_by_itself(stage: Stage, open_page: Open, streams: bool) -> None:
     """At `ends_at` an open page says so without anybody's doing; who was called may go in."""
-    room, page = await in_line(stage, open_page, streams=True)
+    room, page = await in_line(stage, open_page, streams=streams)
     lucky = await open_page("about:blank")
     other = await stage.room(enter_within_s=300)
     await lucky.goto(stage.page_of(other))

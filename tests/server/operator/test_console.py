@@ -28,6 +28,23 @@ def test_pause_and_undo(page: httpx.Client, operator: httpx.Client, room: str) -
     assert (409, True) == (again.status_code, "Somebody else was faster" in again.text)
 
 
+def test_a_room_that_ended_by_its_time_is_opened(
+    page: httpx.Client, operator: httpx.Client, room: str
+) -> None:
+    """The page says that it ended, and opening it takes the end away, which can be undone."""
+    policy = {"ends_at": "2020-01-01T00:00:00Z"}
+    operator.patch(f"/v1/admin/rooms/{room}", json={"policy": policy}).raise_for_status()
+    shown = page.get(f"/admin/rooms/{room}").text
+    assert '<span class="chip ended">Ended</span>' in shown
+    assert '<input type="hidden" name="ends_at" value="">' in shown
+    answer = do(page, room, do="mode", mode="open", ends_at="")
+    assert 303 == answer.status_code
+    shown = page.get(answer.headers["location"]).text
+    assert "End: 2020-01-01T00:00:00.000Z → " in shown
+    assert 'name="entry"' in shown
+    assert None is operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["ends_at"]
+
+
 def test_a_change_in_between(page: httpx.Client, operator: httpx.Client, room: str) -> None:
     """If somebody changes the room between preview and confirmation, nothing is overwritten."""
     token = token_of(page.get("/admin").text)
