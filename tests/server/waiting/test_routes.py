@@ -47,6 +47,7 @@ def test_every_key_is_used() -> None:
         "templates/waiting/page.html",
         "static/waiting/page.js",
         "push/messages.py",
+        "push/routes.py",
     )
     source = "\n".join((HERE / name).read_text("utf-8") for name in names)
     made = {f"{face}_{part}" for face in Face for part in ("title", "text")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from waitroom.errors import NoPush, NotFound, NotWaiting
@@ -12,6 +13,8 @@ from waitroom.server.context import Here, Server
 from waitroom.server.http import statics
 from waitroom.server.http.openapi import RoomName, TicketText, problems
 from waitroom.server.http.request import VisitorRequest
+from waitroom.server.pages.languages import DEFAULT
+from waitroom.server.pages.locales import load_locales
 from waitroom.server.rooms.ticket_json import gone_error
 from waitroom.server.tickets import actions
 from waitroom.server.tickets.limits import within
@@ -98,3 +101,18 @@ async def worker(server: Here, room: str) -> Response:
     }
     file = statics.files()[WORKER]
     return Response(file.content, media_type=file.media_type, headers=headers)
+
+
+@router.get("/rooms/{room}/alerts", include_in_schema=False)
+async def alerts(server: Here, room: str, lang: str = DEFAULT) -> Response:
+    """Return what the page says of notifications, which only those who want some need to load."""
+    check_room_name(room)
+    locales = load_locales(server.settings.locales)
+    text = locales.get(lang) or locales[DEFAULT]
+    words = {
+        "denied": text("notify_no"),
+        "open": text("notify_yes"),
+        "push": text("notify_push"),
+    }
+    headers = {"cache-control": "public, max-age=300", "x-content-type-options": "nosniff"}
+    return JSONResponse(words, headers=headers)

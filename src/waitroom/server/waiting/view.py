@@ -380,8 +380,6 @@ class PageView:
         if self.lives:
             unsaid = {*_INSIDE_WORDS} - {*_LINK_WORDS}
             unsaid.add("kept" if self.policy and self.policy.return_s else "kept_until")
-            if self.push is None:
-                unsaid.add("notify_push")
             keys = (key for key in client_keys() if key not in unsaid)
             if not self.may_open:
                 keys = (key for key in keys if not key.startswith("soon_"))

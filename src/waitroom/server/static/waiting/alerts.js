@@ -1,11 +1,30 @@
 // Sound and Web Push for the waiting page: loaded once a reader wants them.
 
+/** @typedef {{room: string, lang: string, push?: string}} Page */
+
+/**
+ * Do what the reader has decided about notifications, and say on the button what they can expect.
+ * @param {Page} page
+ * @param {HTMLButtonElement} button
+ * @param {boolean} alone  whether the page itself can notify while it is open
+ * @returns {Promise<boolean>}  whether the server tells a closed tab too
+ */
+export async function notify(page, button, alone) {
+  const granted = Notification.permission === "granted";
+  const pushed = granted && Boolean(page.push) && await subscribe(page).catch(() => false);
+  button.disabled = true;
+  button.hidden = granted && !pushed && !alone;
+  const words = await (await fetch(`/rooms/${page.room}/alerts?lang=${page.lang}`)).json();
+  button.textContent = words[pushed ? "push" : granted ? "open" : "denied"];
+  return pushed;
+}
+
 /**
  * Let the server tell this browser of its turn, also when the page is closed.
- * @param {{room: string, lang: string, push?: string}} page
+ * @param {Page} page
  * @returns {Promise<boolean>}  whether the server has the subscription
  */
-export async function subscribe({ room, lang, push }) {
+async function subscribe({ room, lang, push }) {
   const registration = await navigator.serviceWorker.register(trusted(`/rooms/${room}/push.js`));
   await activated(registration);
   const { pushManager: manager } = registration;

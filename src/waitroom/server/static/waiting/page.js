@@ -206,8 +206,8 @@ function turn(before) {
   icon.href = icon.href.replace("none", "%231f9d55"); // the ring is filled
   tell(say("called_title"));
   if (parts.sound.checked) void alerts("beep");
-  if (document.hidden && !pushed && window.Notification?.permission === "granted") {
-    try { new Notification(say("called_title"), { body: page.title, tag: key }); } catch { /* promised to nobody */ }
+  if (document.hidden && !pushed && Notice?.permission === "granted") {
+    try { new Notice(say("called_title"), { body: page.title, tag: key }); } catch { /* promised to nobody */ }
   }
 }
 
@@ -333,7 +333,7 @@ function heard(view) {
   alive();
   ticket = view;
   ticketMs = freshMs;
-  void subscribe();
+  void notify();
   if (view.code) write("code", say("code", { code: view.code }));
   if (view.state === "inside") return void goOn();
   if (view.position) learn(view.position, view.eta_s);
@@ -490,35 +490,25 @@ async function withCode(url, browser) {
 
 // What people do ----------------------------------------------------------------------------
 
-/** @param {"beep" | "subscribe"} act  sound and Web Push come with the first reader who wants them */
-const alerts = (act) => import("/static/waiting/alerts.js").then((module) => module[act](page)).catch(() => false);
+/** @param {"beep" | "notify"} act  sound and notifications come with the first reader who wants them */
+const alerts = (act) => import("/static/waiting/alerts.js").then((module) => module[act](page, parts.notify, alone)).catch(() => false);
+const { Notification: Notice } = window;
+let pushed = false; // whether the server tells a closed tab too
+let asked = false; // whether it was asked to; after a loss it is asked again
 
-// A closed tab can be told too, where the server sends push messages and the browser takes them.
-const push = page.push && window.PushManager && navigator.serviceWorker;
-let pushed = false; // whether the server has our subscription
-let asked = false; // whether it was sent; after a loss it is sent again
-
-async function subscribe() {
-  if (!push || asked || !ticket || Notification.permission !== "granted") return;
+async function notify() {
+  if (asked || !ticket || !Notice || Notice.permission === "default") return;
   asked = true;
-  pushed = await alerts("subscribe");
-  notifyWords();
+  pushed = await alerts("notify");
 }
 
 /** Whether the page itself can notify as long as it is open: on Android this throws. */
 function notifies() {
   try {
-    return Notification.permission !== "default" || Boolean(new Notification(""));
+    return Notice.permission !== "default" || Boolean(new Notice(""));
   } catch { return false; }
 }
-const alone = Boolean(window.Notification) && notifies();
-
-function notifyWords() {
-  const state = window.Notification?.permission, yes = state === "granted";
-  parts.notify.hidden = !state || !(alone || (yes ? pushed : push));
-  parts.notify.disabled = state !== "default";
-  write("notify", say(yes ? pushed ? "notify_push" : "notify_yes" : state === "denied" ? "notify_no" : "notify"));
-}
+const alone = Boolean(Notice) && notifies();
 
 document.addEventListener("submit", (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target), act = form.action.split("/").pop();
@@ -540,8 +530,9 @@ if (parts.choices) {
     save(localStorage, "waitroom:sound", parts.sound.checked ? "1" : "0");
     if (parts.sound.checked) void alerts("beep"); // how it will sound; a click also allows it later
   });
-  parts.notify.addEventListener("click", async () => { await Notification.requestPermission(); notifyWords(); void subscribe(); });
-  notifyWords();
+  parts.notify.addEventListener("click", async () => { await Notice.requestPermission(); void notify(); });
+  // No promise that cannot be kept.
+  parts.notify.hidden = !alone && !(Notice && page.push && window.PushManager && navigator.serviceWorker);
 }
 
 // The heart: once a second, and whenever the page comes back to its reader ------------------------
