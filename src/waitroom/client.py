@@ -90,7 +90,7 @@ class Room:
     ended_picture: str | None
     ended_link: str | None
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
-    """By language, what title, message or ready is in it."""
+    """By language, those of these texts that it has of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _Restoring = Annotated[
 ]
 _Texts = Annotated[
     dict[str, dict[str, str]],
-    Meta(description="By language, what `title`, `message` or `ready` is in it."),
+    Meta(description="By language, those of these texts that it has of its own."),
 ]
 _RoomMark = Annotated[
     int, Meta(description="Unless the room that you know has this `mark`, read it again.")
