@@ -42,7 +42,7 @@ async def network(page: Page) -> CDPSession:
     return session
 
 
-@pytest.mark.parametrize("locale", ["en-GB", "ko-KR", "ja-JP"])  # Japanese is the heaviest
+@pytest.mark.parametrize("locale", ["en-GB", "ko-KR", "ja-JP", "th-TH"])
 async def test_weight_and_requests(stage: Stage, open_page: Open, locale: str) -> None:
     """To stand in line and hear of it: at most 12 KB as they are sent, in at most 5 requests."""
     room = await stage.room(max_defers=1, mode="open", capacity=1, enter_within_s=300)

@@ -16,7 +16,7 @@ from waitroom.server.process.preparation import check
 from waitroom.settings import Settings
 
 TAGS = sorted(path.stem for path in SHIPPED.glob("*.json"))
-COMPLETE = {"en", "ko"}
+COMPLETE = {"en", "ko", "ja", "zh-Hans"}
 ENGLISH = read_words(SHIPPED / "en.json")
 DOCS = Path(__file__).parents[3] / "docs"
 

@@ -361,12 +361,12 @@ class PageView:
             "presence_s": self.policy.presence_s if self.policy else None,
             "return_s": self.policy.return_s if self.policy else None,
             "go_to": target and target.url,
-            "hand_off": bool(target and target.hand_off),
+            "hand_off": (target and target.hand_off) or None,
             "browser": self.browser,
             "note": self._refusal,
             "push": self.push,
             "ticket": self.ticket,
-            "view": self.view,
+            "view": self.view and {k: v for k, v in self.view.items() if v is not None},
             "text": self._client_words,
         }
         return {name: value for name, value in state.items() if value is not None}
@@ -407,7 +407,10 @@ def render(view: PageView) -> str:
 
 @cache
 def client_keys() -> tuple[str, ...]:
-    """Return the keys of the texts that the script uses: every string in it that is a key."""
+    """Return the keys of the texts that the script uses: every string in it that is a key.
+
+    But for "ready", which it only knows as a part of the page.
+    """
     source = (statics.FOLDER / _SCRIPT).read_text("utf-8")
     words = words_of(DEFAULT).words
-    return tuple(sorted({key for key in _SAYS.findall(source) if key in words}))
+    return tuple(sorted({key for key in _SAYS.findall(source) if key in words} - {"ready"}))

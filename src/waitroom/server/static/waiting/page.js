@@ -18,7 +18,7 @@ import { Problem, Waitroom } from "/waitroom.js";
  * @property {?number} presence_s
  * @property {?number} return_s
  * @property {?string} go_to
- * @property {boolean} hand_off  whether `go_to` is on another host and needs a code
+ * @property {boolean} [hand_off]  whether `go_to` is on another host and needs a code
  * @property {?string} browser  the mark by which a gate there knows this browser
  * @property {string} note
  * @property {string} [push]  the key to subscribe to push messages with, if the server sends any
@@ -65,7 +65,7 @@ const plural = new Intl.PluralRules(lang);
 const say = (key, values = {}) => {
   const { [key]: words } = page.text;
   /** @type {string} */
-  const form = words.other ? words[plural.select(Number(values.n))] ?? words.other : words;
+  const form = words.other ? words[plural.select(/** @type {number} */ (values.n))] ?? words.other : words;
   return form.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];
     return typeof value === "number" ? count.format(value) : value;
