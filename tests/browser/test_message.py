@@ -56,7 +56,7 @@ async def test_a_message_comes_and_goes(
         await page.route("**/events", lambda route: route.fulfill(status=429, json={}))
     await page.goto(stage.page_of(room))
     banner, message = page.locator("[data-x=banner]"), page.locator("[data-x=message]")
-    intro, live = page.locator(".message"), page.locator("[data-x=live]")
+    intro, live = page.locator(".message[data-with]"), page.locator("[data-x=live]")
     await expect(page.locator("[data-x=ahead]")).to_have_text("3")
     await expect(banner).to_be_hidden()
     await expect(intro).to_be_visible()
@@ -131,7 +131,7 @@ async def test_without_a_script(stage: Stage, open_page: Open, locale: str) -> N
     await expect(page.locator("[data-x=said]")).to_contain_text(
         "전" if locale == "ko-KR" else "ago"
     )
-    await expect(page.locator(".message")).to_be_hidden()
+    await expect(page.locator(".message[data-with]")).to_be_hidden()
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no-script"])

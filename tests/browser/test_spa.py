@@ -356,6 +356,7 @@ async def test_the_way_back_outlives_the_line(stage: Stage, open_page: Open) -> 
     await page.get_by_text("Leave the line", exact=True).click()
     await page.get_by_role("button", name="Yes, leave the line").click()
     await page.get_by_role("button", name="Join the line again").click()
+    await page.locator("footer summary").click()
     await page.get_by_role("link", name="한국어").click()
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")
     await stage.admit(room, 1)

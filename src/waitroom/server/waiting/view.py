@@ -369,7 +369,7 @@ class PageView:
             "view": self.view and {k: v for k, v in self.view.items() if v is not None},
             "text": self._client_words,
         }
-        return {name: value for name, value in state.items() if value is not None}
+        return {name: value for name, value in state.items() if value not in (None, False, "")}
 
     # Inside -----------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ import { Problem, Waitroom } from "/waitroom.js";
  * @property {?string} go_to
  * @property {boolean} [hand_off]  whether `go_to` is on another host and needs a code
  * @property {?string} browser  the mark by which a gate there knows this browser
- * @property {string} note
+ * @property {string} [note]
  * @property {string} [push]  the key to subscribe to push messages with, if the server sends any
  * @property {?Ticket} ticket
  * @property {Room} view  null while Waitroom is away, where nothing reads it
@@ -258,7 +258,7 @@ function paintWaiting() {
 
 function paintNote() {
   const changed = at(room.changed_at);
-  let note = page.note; // the answer to what was just asked, if it was no
+  let note = page.note ?? ""; // the answer to what was just asked, if it was no
   if (ticket?.restoring) note = say("note_restoring");
   else if (room.mode === "closed") note = say("note_closed");
   else if (room.mode === "paused") note = say("note_paused");
@@ -365,7 +365,7 @@ const standing = () => (room.mode === "ended" ? "ended" : early() ? "soon" : "wa
 function heardRoom(view) {
   alive();
   localise(view);
-  const { message, go_to: before } = room, { go_to: target } = view;
+  const { message, go_to: before = null } = room, { go_to: target } = view;
   if (room.holding && !view.holding) asked = false;
   room = view;
   // Not where the page leads back to where its reader came from.
