@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from hypothesis import settings
 
 from tests.support import attacks, figures, leaks, mutants, order
@@ -24,6 +25,9 @@ from waitroom.engine import Engine
 mutants.apply()
 # A client of ours logs every call: thousands of lines that hide why a test failed.
 logging.getLogger("httpx").setLevel(logging.WARNING)
+# A busy machine stalls for longer than the five seconds that httpx gives an answer.
+for _phase in ("connect", "read", "write", "pool"):
+    setattr(DEFAULT_TIMEOUT_CONFIG, _phase, 60.0)
 # Hypothesis fails an example that takes 0.2 s, which says something about the machine only.
 settings.register_profile("waitroom", deadline=None, max_examples=count("examples"))
 settings.load_profile("waitroom")

@@ -83,7 +83,7 @@ async def test_near_and_called(scene: Scene) -> None:
     assert 204 == await scene.subscribe(room, other["ticket"], service.browser("other"))
     await scene.call(room, other["code"])
     await service.until(3)
-    assert 2 == [delivery.path for delivery in service.got].count("/mine")
+    assert 2 == [delivery.path for delivery in service.messages].count("/mine")
 
 
 @pytest.mark.attack

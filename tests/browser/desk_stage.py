@@ -67,7 +67,7 @@ class Diner:
 
 async def open_diner(base: str, **fields: Any) -> Diner:
     """Make a store of its own for a test."""
-    http = httpx.AsyncClient(base_url=base, headers=ADMIN, timeout=20)
+    http = httpx.AsyncClient(base_url=base, headers=ADMIN, timeout=60)
     name = f"t-{secrets.token_hex(5)}"
     body = {
         "id": name,

@@ -123,6 +123,7 @@ async def test_a_preview_of_every_face(
     await page.get_by_label("Language").select_option("ko")
     await page.get_by_label("Width").select_option(width)
     await page.get_by_role("button", name="Show").click()
+    await page.wait_for_url("**/preview?*language=ko*")  # before that the old frames are there
     await expect(page.get_by_label("Language")).to_have_value("ko")
     for face in Face:
         await page.locator(f"#{face} iframe").scroll_into_view_if_needed()  # it loads then

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.stage import Stage, heading
+from tests.browser.stage import SOON_MS, Stage, heading
 from waitroom.server.http.answers import moment
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -43,12 +43,11 @@ async def in_line(stage: Stage, open_page: Open, *, streams: bool, **look: Any) 
 
 async def reloaded(page: Page, title: str) -> None:
     """Reload a page without a script until it says something: the server looks once a second."""
-    for _ in range(100):
-        if await heading(page) == title:
-            return
+    deadline = time.monotonic() + SOON_MS / 1000
+    while await heading(page) != title:
+        assert time.monotonic() < deadline, f"{await heading(page)!r} instead of {title!r}"
         await page.wait_for_timeout(100)
         await page.reload()
-    raise AssertionError(f"{await heading(page)!r} instead of {title!r}")
 
 
 @pytest.mark.parametrize(

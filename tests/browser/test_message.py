@@ -88,7 +88,7 @@ async def test_polls_read_the_room_only_when_it_has_changed(stage: Stage, open_p
     page = await open_page("about:blank")
     await page.route("**/events", lambda route: route.fulfill(status=429, json={}))
     reads: list[str] = []
-    page.on("request", lambda request: reads.append(request.url.rpartition("/")[2]))
+    page.on("response", lambda answer: reads.append(answer.url.rpartition("/")[2]))
     await page.goto(stage.page_of(room))
     for _ in range(3):
         await page.wait_for_event("response", lambda answer: answer.url.endswith("/tickets/me"))
@@ -160,6 +160,7 @@ async def test_an_operator_speaks(stage: Stage, open_page: Open, script: bool) -
         "20분 지연됩니다.\n순서는 그대로입니다."
     )
     await card.get_by_role("button", name="알림 내리기").click()
+    await page.wait_for_url("**/confirm")  # the room's own page has such a button too
     await page.locator("button.main").click()
     await expect(card).to_contain_text("지금은 알림이 없습니다.")
     await expect(reader.locator("[data-x=banner]")).to_be_hidden()

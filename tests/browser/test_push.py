@@ -105,7 +105,8 @@ async def test_a_closed_tab_is_told(
 ) -> None:
     """After a click the page promises it; near and called come to the worker, which shows them."""
     stage, service = pushing.stage, pushing.service
-    room = await stage.room(mode="open", capacity=1, batch=1, every_s=60, eta="batch")
+    pace = {"capacity": 1, "batch": 1, "every_s": 60, "enter_within_s": None}
+    room = await stage.room(mode="open", eta="batch", **pace)
     await stage.join(room, 1)
     page = await open_page("about:blank", locale=locale, viewport=size)
     browser = Browser(f"{service.origin}/{room}")

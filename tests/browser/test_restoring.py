@@ -58,7 +58,7 @@ async def lost(stage: Stage, store: Server, room: str, tickets: list[str]) -> No
 
 async def come_back(stage: Stage, room: str, tickets: list[str]) -> None:
     """Let people poll, the last in line first."""
-    async with httpx.AsyncClient(base_url=stage.base, timeout=20) as http:
+    async with httpx.AsyncClient(base_url=stage.base, timeout=60) as http:
         for ticket in reversed(tickets):
             view = (await http.get(f"/v1/rooms/{room}/tickets/{ticket}")).json()
             assert (None, None, True) == (view["position"], view["eta_s"], view["restoring"])

@@ -15,17 +15,24 @@ from waitroom.server.http.answers import moment
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(0)]
 
 
+def in_s(seconds: int) -> str | None:
+    """Return a moment from now."""
+    return moment(int(time.time() * 1000) + seconds * 1000)
+
+
 async def test_before_opening(stage: Stage, open_page: Open) -> None:
     """The countdown runs, and at opening the page goes on by itself."""
-    opens_ms = int(time.time() * 1000) + 7_000
-    room = await stage.room(mode="open", capacity=1, opens_at=moment(opens_ms))
+    room = await stage.room(mode="open", capacity=1, opens_at=in_s(1_800))
     await stage.join(room, 1)
     page = await open_page(stage.page_of(room))
     await expect(page.get_by_role("heading", name="It opens soon")).to_be_visible()
-    await expect(page.locator("[data-x=opens]")).to_have_text(re.compile(r"0:0\d"))
+    left = page.locator("[data-x=opens]")
+    await expect(left).to_have_text(re.compile(r"^2\d:\d\d$"))
+    await expect(left).not_to_have_text(await left.inner_text())
     await expect(page.locator("[data-x=early]")).to_have_text(
         "You are in line already, as number 2."
     )
+    await stage.change(room, opens_at=in_s(4))
     await expect(page.locator("[data-x=place]")).to_have_text("You are next")
 
 
@@ -35,18 +42,19 @@ async def test_an_opening_that_is_set_later(stage: Stage, open_page: Open) -> No
     await stage.join(room, 1)
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=ahead]")).to_have_text("1")
-    await stage.change(room, opens_at=moment(int(time.time() * 1000) + 1_800_000))
+    await stage.change(room, opens_at=in_s(1_800))
     await expect(page.get_by_role("heading", name="It opens soon")).to_be_visible()
     await expect(page.locator("[data-x=opens]")).to_have_text(re.compile(r"^2\d:\d\d$"))
 
 
 async def test_before_opening_nobody_may_join(stage: Stage, open_page: Open) -> None:
     """Where a room refuses until it opens, the page waits and joins then."""
-    opens_ms = int(time.time() * 1000) + 5_000
-    room = await stage.room(opens_at=moment(opens_ms), before_open="refuse")
+    room = await stage.room(opens_at=in_s(1_800), before_open="refuse")
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=early]")).to_have_text("You can join from then on.")
     await expect(page.get_by_text("Leave the line", exact=True)).to_be_hidden()
+    assert 0 == (await stage.stats(room))["waiting"]
+    await stage.change(room, opens_at=in_s(4))
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")
 
 
@@ -90,10 +98,11 @@ async def test_a_turn_that_passed(stage: Stage, open_page: Open) -> None:
 
 async def test_a_session_that_is_over(stage: Stage, open_page: Open) -> None:
     """Inside, the time left is shown; when it is up the page says so and offers the line again."""
-    room = await stage.room(mode="open", session_s=4)
-    page = await open_page(stage.page_of(room))
+    long, short = [await stage.room(mode="open", session_s=seconds) for seconds in (600, 2)]
+    page = await open_page(stage.page_of(long))
     await expect(page.get_by_role("heading", name="You are inside")).to_be_visible()
-    await expect(page.locator("[data-x=session]")).to_have_text(re.compile(r"0:0\d"))
+    await expect(page.locator("[data-x=session]")).to_have_text(re.compile(r"^9:\d\d$"))
+    await page.goto(stage.page_of(short))
     over = page.get_by_role("heading", name="Your session is over")
     await expect(over).to_be_visible()
     await expect(page.get_by_role("button", name="Join the line again")).to_be_visible()

@@ -83,7 +83,7 @@ def shop(
     def answers() -> bool:
         assert process.poll() is None, log.read_text("utf-8")
         try:
-            return httpx.get(url, timeout=20).status_code == 200
+            return httpx.get(url, timeout=60).status_code == 200
         except httpx.HTTPError:
             return False
 
@@ -130,14 +130,14 @@ def until(
 def test_a_site_to_paste(shop: str, waitroom: Serving, room: str) -> None:
     """A visitor waits until somebody has left, is let in, buys, and then has to wait again."""
     api = f"{waitroom.base}/v1/rooms/{room}/tickets"
-    first = httpx.post(api, json={"enter": True}, timeout=20).raise_for_status().json()
-    with httpx.Client(follow_redirects=True, timeout=20) as visitor:
+    first = httpx.post(api, json={"enter": True}, timeout=60).raise_for_status().json()
+    with httpx.Client(follow_redirects=True, timeout=60) as visitor:
         assert "Anybody may see this" in visitor.get(shop).text
         page = until(visitor, f"{shop}/concert", leads_to=f"{waitroom.base}/rooms/{room}?")
         page = press(visitor, page, "join")
         assert "waiting" == face(page)
         bearer = {"authorization": f"Bearer {first['ticket']}"}
-        httpx.post(f"{api}/me/finish", headers=bearer, timeout=20).raise_for_status()
+        httpx.post(f"{api}/me/finish", headers=bearer, timeout=60).raise_for_status()
         page = visitor.get(page.url)
         assert "called" == face(page)
         entered = press(visitor, page, "enter")

@@ -13,7 +13,7 @@ from tests.support.serving import Serving
 @pytest.fixture
 def http(served: Serving) -> Iterator[httpx.Client]:
     """Return a client of that server."""
-    with httpx.Client(base_url=served.base, timeout=20) as client:
+    with httpx.Client(base_url=served.base, timeout=60) as client:
         yield client
 
 

@@ -68,7 +68,7 @@ def request(
     return b"\r\n".join(lines) + b"\r\n\r\n" + (body or b"")
 
 
-def ask(port: int, data: bytes, timeout_s: float = 8.0) -> Reply:
+def ask(port: int, data: bytes, timeout_s: float = 60.0) -> Reply:
     """Send bytes on a connection of their own, and read the answer until the server closes."""
     began = time.monotonic()
     with socket.create_connection((HOST, port), timeout_s) as connection:
@@ -158,7 +158,7 @@ class Live:
     ended: bool = False
     _events: asyncio.Queue[Event | None] = field(default_factory=asyncio.Queue)
 
-    async def next(self, within_s: float = 8.0) -> Event | None:
+    async def next(self, within_s: float = 60.0) -> Event | None:
         """Return the next event; None at the end of the stream."""
         async with asyncio.timeout(within_s):
             return await self._events.get()
@@ -217,7 +217,7 @@ async def live(
 
 def scrape(port: int) -> str:
     """Return the metrics as they are now."""
-    return ask(port, request("GET", "/metrics"), 15).body.decode()
+    return ask(port, request("GET", "/metrics")).body.decode()
 
 
 def metric(text: str, name: str, **labels: str) -> float:

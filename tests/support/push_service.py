@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import secrets
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -97,18 +97,27 @@ class PushService:
         """Return a browser that subscribed here."""
         return Browser(f"{self.origin}/{name}")
 
+    @property
+    def messages(self) -> list[Delivery]:
+        """Each message once: a sender on a busy machine gives up too early and tries it again."""
+        return list({delivery.body: delivery for delivery in self.got}.values())
+
     async def until(self, count: int, path: str = "") -> list[Delivery]:
         """Wait until so many messages came, to one browser or to all."""
         async with asyncio.timeout(90):
             while True:
-                got = [delivery for delivery in self.got if path in ("", delivery.path)]
+                got = [delivery for delivery in self.messages if path in ("", delivery.path)]
                 if len(got) >= count:
                     return got
                 self._news.clear()
                 await self._news.wait()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take one request per connection."""
+        """Take one request per connection; who hangs up before its end is forgotten."""
+        with contextlib.closing(writer), contextlib.suppress(EOFError, OSError):
+            await self._take(reader, writer)
+
+    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         pairs = (line.split(": ", 1) for line in lines if line)
         headers = {name.lower(): value for name, value in pairs}
@@ -118,10 +127,9 @@ class PushService:
         self._news.set()
         writer.write(f"HTTP/1.1 {status} X\r\n{more}content-length: 0\r\n\r\n".encode())
         await writer.drain()
-        writer.close()
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def push_service(folder: Path) -> AsyncIterator[PushService]:
     """Run a push service; trust it with SSL_CERT_FILE."""
     cert, key = certificate(folder)

@@ -62,7 +62,7 @@ class Serving:
 
     def operator(self) -> httpx.Client:
         """Return a client that shows the admin key; close it."""
-        return httpx.Client(base_url=self.base, headers=ADMIN, timeout=20)
+        return httpx.Client(base_url=self.base, headers=ADMIN, timeout=60)
 
     def new_room(self, name: str | None = None, **policy: object) -> str:
         """Make a room, and return its name: one that no other test has, unless it is given."""

@@ -20,7 +20,7 @@ from waitroom.server.desk.session import COOKIE
 @pytest.fixture
 def tablet(shop: Shop) -> Iterator[httpx.Client]:
     """Return a browser that is signed in to the store's console."""
-    with httpx.Client(base_url=shop.host.base_url, timeout=10) as browser:
+    with httpx.Client(base_url=shop.host.base_url, timeout=60) as browser:
         signed = browser.post(f"/desk/{shop.id}/host/sign-in", data={"key": shop.key})
         assert 303 == signed.status_code, signed.text
         yield browser

@@ -13,7 +13,7 @@ from tests.support.serving import ADMIN_KEY, Serving
 @pytest.fixture
 def page(served: Serving) -> Iterator[httpx.Client]:
     """Return a browser, as far as cookies go, of somebody who is signed in as an admin."""
-    with httpx.Client(base_url=served.base, timeout=10) as client:
+    with httpx.Client(base_url=served.base, timeout=60) as client:
         answer = client.post("/admin/sign-in", data={"key": ADMIN_KEY})
         assert (303, "/admin") == (answer.status_code, answer.headers["location"])
         yield client

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from tests.support.clock import Clock, advance_all, crowd, open_engine
-from tests.support.push_service import CONTACT, PushService, push_service
+from tests.support.push_service import CONTACT, PushService
 from tests.support.servers import Server
 from waitroom.engine import Engine
 from waitroom.models import Policy
@@ -23,14 +22,6 @@ from waitroom.server.rooms.board import Boards
 
 KEY = VapidKey.derived("s" * 40, CONTACT)
 MINUTE = Policy(batch=1, every_s=60, enter_within_s=None, presence_s=None, title="Aurora")
-
-
-@pytest_asyncio.fixture
-async def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PushService]:
-    """Run a push service of our own."""
-    async with push_service(tmp_path) as running:
-        monkeypatch.setenv("SSL_CERT_FILE", str(running.certificate))
-        yield running
 
 
 @contextlib.asynccontextmanager

@@ -25,7 +25,7 @@ ENGLISH, KOREAN = words_of("en"), words_of("ko")
 
 def browser(served_base: str, **headers: str) -> httpx.Client:
     """Return a client that keeps cookies, as somebody with a browser."""
-    return httpx.Client(base_url=served_base, headers=headers, timeout=10, follow_redirects=True)
+    return httpx.Client(base_url=served_base, headers=headers, timeout=60, follow_redirects=True)
 
 
 def heading(answer: httpx.Response) -> str:
@@ -343,7 +343,7 @@ def test_a_room_leads_to_another_site(served_base: str, operator: httpx.Client, 
     """The page allows its form to lead there, and entering does."""
     change = {"policy": {"go_to": "https://shop.example/in?a=1"}}
     operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
-    with httpx.Client(base_url=served_base, timeout=10) as client:
+    with httpx.Client(base_url=served_base, timeout=60) as client:
         client.post(f"/rooms/{room}/join")
         page = client.get(f"/rooms/{room}")
         assert "form-action 'self' https://shop.example;" in page.headers["content-security-policy"]
