@@ -47,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Ticket(Place):
-    """A ticket as its holder sees it; `pass_` is there once inside, `code` after a join.
+    """A ticket as its holder sees it; `pass_` is there once inside, `short_code` after a join.
 
     While `restoring` the line is not complete after a loss, so that no position is told.
     """
@@ -60,7 +60,7 @@ class Ticket(Place):
     enter_by: datetime | None = None
     session_ends_at: datetime | None = None
     pass_: str | None = None
-    code: str | None = None
+    short_code: str | None = None
     restoring: bool = False
 
 
@@ -371,7 +371,7 @@ def _ticket(body: Mapping[str, Any]) -> Ticket:
         enter_by=_moment(body.get("enter_by")),
         session_ends_at=_moment(body.get("session_ends_at")),
         pass_=body.get("pass"),
-        code=body.get("code"),
+        short_code=body.get("short_code"),
         restoring=body.get("restoring", False),
     )
 

@@ -32,4 +32,4 @@ async def test_it_is_shown(
     await page.reload()
     await expect(code).to_have_text(text)
     tickets = await stage.tickets(room, code=text.split(": ")[1])
-    assert [text.split(": ")[1]] == [ticket["code"] for ticket in tickets]
+    assert [text.split(": ")[1]] == [ticket["short_code"] for ticket in tickets]

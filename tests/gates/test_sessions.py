@@ -74,7 +74,7 @@ def test_a_program_joins_waits_and_gets_in(
         reply = get(port, "/concert/seats", JSON)
         body = reply.json()
         assert (429, "waiting", 1) == (reply.status, body["code"], body["position"])
-        assert re.fullmatch(r"\w{3}-\w{3}", body["ticket_code"])  # for support
+        assert re.fullmatch(r"\w{3}-\w{3}", body["short_code"])  # for support
         assert 1 <= int(reply.header("retry-after") or 0) <= 30
         ticket = body["ticket"]
         assert ticket == reply.header("waitroom-ticket")

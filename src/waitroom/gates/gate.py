@@ -355,8 +355,6 @@ class Gate:
             status = 429 if reply.status == 429 or code in _NOT_YET else 503
             return answers.problem(status, code, detail, extra, retry_after_s=after_s)
         ticket = str(view.pop("ticket", ""))
-        if "code" in view:  # the ticket's short code; `code` of a problem document is another thing
-            view["ticket_code"] = view.pop("code")
         after_s = max(1, math.ceil(int(view.get("poll_after_ms") or 3_000) / 1000))
         if view.get("pass"):  # inside, but the key of its pass could not be fetched in time
             after_s = 1

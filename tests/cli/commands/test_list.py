@@ -34,7 +34,7 @@ def test_list_called_and_inside(cli: Cli, room: str) -> None:
     called = cli.json("list", room, "--state", "called")["tickets"]
     assert set(ids[1:]) == {ticket["id"] for ticket in called}
     (inside,) = cli.json("list", room, "--state", "inside")["tickets"]
-    assert ["id", "code", "state", "until_ms", "sid"] == list(inside)
+    assert ["id", "short_code", "state", "until_ms", "sid"] == list(inside)
     text = cli.text("list", room, "--state", "inside")
     assert text.splitlines()[1].startswith(ids[0])
     assert text.endswith(f" {inside['sid']}\n")
@@ -106,7 +106,7 @@ def test_by_code(cli: Cli, room: str) -> None:
     first, second = cli.fill(room, Policy(mode=Mode.MANUAL), 2)
     code = code_of(first.id)
     (ticket,) = cli.json("list", room, "--code", code)["tickets"]
-    assert (first.id, code, "waiting") == (ticket["id"], ticket["code"], ticket["state"])
+    assert (first.id, code, "waiting") == (ticket["id"], ticket["short_code"], ticket["state"])
     assert f"Called {first.id}" in cli.text("call", room, code.lower())
     heading, line = cli.text("list", room, "--code", code).splitlines()
     assert ("called", [first.id, code]) == (heading.split()[0], line.split()[:2])

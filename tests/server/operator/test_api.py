@@ -429,14 +429,14 @@ def test_by_code(http: httpx.Client, operator: httpx.Client, room: str) -> None:
     (view,) = join(http, room, 1)
     polled = http.get(f"/v1/rooms/{room}/tickets/{view['ticket']}").json()
     assert "code" not in polled
-    found = operator.get(at(room, "/tickets"), params={"code": view["code"]}).json()
-    assert [view["code"]] == [ticket["code"] for ticket in found["tickets"]]
+    found = operator.get(at(room, "/tickets"), params={"short_code": view["short_code"]}).json()
+    assert [view["short_code"]] == [ticket["short_code"] for ticket in found["tickets"]]
     ids = [ticket["id"] for ticket in found["tickets"]]
-    answer = operator.post(at(room, "/kick"), json={"ticket_ids": [view["code"]]})
+    answer = operator.post(at(room, "/kick"), json={"ticket_ids": [view["short_code"]]})
     assert {"found": 1, "kicked": 1, "more": False} == answer.json()
     (entry,) = (entry for entry in log(operator, room) if entry["action"] == "kick")
     assert ids == entry["detail"]["tickets"]
-    refused = operator.post(at(room, "/call"), json={"ticket_id": view["code"]})
+    refused = operator.post(at(room, "/call"), json={"ticket_id": view["short_code"]})
     assert (422, "invalid_input") == (refused.status_code, refused.json()["code"])
     many = operator.post(at(room, "/kick"), json={"ticket_ids": ["K7Q-4M2"] * 11})
     assert (422, True) == (many.status_code, "at most 10" in many.json()["detail"])

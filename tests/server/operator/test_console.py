@@ -105,9 +105,10 @@ def test_search_by_code(page: httpx.Client, http: httpx.Client, room: str) -> No
     for _ in range(4):
         joined = http.post(f"/v1/rooms/{room}/tickets").json()
     assert 'name="code"' in page.get(f"/admin/rooms/{room}").text
-    shown = page.get(f"/admin/rooms/{room}/tickets", params={"code": joined["code"].lower()}).text
+    asked = {"code": joined["short_code"].lower()}
+    shown = page.get(f"/admin/rooms/{room}/tickets", params=asked).text
     (ticket_id,) = re.findall(r"<td><code>([\w-]+)</code>", shown)
-    assert joined["code"] == code_of(ticket_id)
+    assert joined["short_code"] == code_of(ticket_id)
     assert "<h2>Waiting</h2>" in shown
     for word in ("zzz-zzz", "nonsense"):
         shown = page.get(f"/admin/rooms/{room}/tickets", params={"code": word}).text

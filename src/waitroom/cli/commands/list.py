@@ -111,7 +111,7 @@ def _since(later_ms: int, earlier_ms: int) -> int:
 
 def _document(ticket: Listed) -> dict[str, Any]:
     """Return a ticket without the fields that its state does not have."""
-    line = {"id": ticket.id, "code": code_of(ticket.id), "state": ticket.state}
+    line = {"id": ticket.id, "short_code": code_of(ticket.id), "state": ticket.state}
     if ticket.state is State.WAITING:
         return line | {"place": ticket.place, "seen_ms": ticket.seen_ms}
     until = {"until_ms": ticket.until_ms}

@@ -190,15 +190,15 @@ async def list_tickets(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     since: Annotated[int | None, Query(ge=0, le=10**13, description="Arrived from, in ms.")] = None,
     until: Annotated[int | None, Query(ge=0, le=10**13, description="Arrived to, in ms.")] = None,
-    code: Annotated[str | None, Query(max_length=20, description="A short code.")] = None,
+    short_code: Annotated[str | None, Query(max_length=20, description="A short code.")] = None,
 ) -> m.TicketsBody:
     """Return a page of tickets: those waiting in their order, others by their deadline.
 
-    With `code`, everybody with that short code instead, in whichever state. Before the opening of
-    a draw those waiting come by id and without a place, for any role.
+    With `short_code`, everybody who has it instead, in whichever state. Before the opening of a
+    draw those waiting come by id and without a place, for any role.
     """
-    if code is not None:
-        return m.TicketsBody.of(await server.engine.find(room, code))
+    if short_code is not None:
+        return m.TicketsBody.of(await server.engine.find(room, short_code))
     if state != "waiting" and (since is not None or until is not None):
         raise InvalidInput("since", "when they arrived is known of those waiting only")
     page = await server.engine.list(

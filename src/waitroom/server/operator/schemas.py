@@ -277,7 +277,7 @@ class TicketLine(BaseModel):
     """A ticket as operators see it."""
 
     id: str
-    code: str = Field(description="What its holder can read out: the beginning of the id.")
+    short_code: str = Field(description="What its holder can read out: the beginning of the id.")
     state: State
     place: int | None = Field(
         description="Arrival in µs, unique: the order of the line. Null before a draw is over."
@@ -289,8 +289,8 @@ class TicketLine(BaseModel):
     @classmethod
     def of(cls, ticket: Listed) -> TicketLine:
         """Make ticket of a line of `list`."""
-        fields = {name: getattr(ticket, name) for name in cls.model_fields if name != "code"}
-        return cls(code=code_of(ticket.id), **fields)
+        fields = {name: getattr(ticket, name) for name in cls.model_fields if name != "short_code"}
+        return cls(short_code=code_of(ticket.id), **fields)
 
 
 class TicketsBody(BaseModel):

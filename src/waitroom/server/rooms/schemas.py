@@ -12,7 +12,7 @@ _EndsAt = Annotated[str | None, Meta(description="Of a ticket inside.")]
 _Stale = Annotated[
     bool, Meta(description="True if the backend was slow, and this repeats the last answer.")
 ]
-_Code = Annotated[
+_ShortCode = Annotated[
     str, Meta(description="Of the answer to a join: a short code to quote to support, no secret.")
 ]
 _Restoring = Annotated[
@@ -58,7 +58,7 @@ class Ticket(Struct, frozen=True):
     session_ends_at: _EndsAt | UnsetType = UNSET
     stale: _Stale | UnsetType = UNSET
     # Not in polls: to compute it would cost 2 % of one, and it never changes.
-    code: _Code | UnsetType = UNSET
+    short_code: _ShortCode | UnsetType = UNSET
     restoring: _Restoring | UnsetType = UNSET
     room_mark: _RoomMark | UnsetType = UNSET
     # A keyword of Python, so the field has another name here.

@@ -13,7 +13,7 @@
  * @property {?string} [enter_by]  of a called ticket
  * @property {?string} [session_ends_at]  of a ticket inside
  * @property {boolean} [stale]  the backend was slow, and this repeats the last answer
- * @property {string} [code]  of the answer to a join: a short code to quote to support
+ * @property {string} [short_code]  of the answer to a join: a short code to quote to support
  * @property {number} [room_mark]  unless it is the `mark` of the room as you know it, read the room again
  * @property {boolean} [restoring]  not everybody is back after a loss, so that no position is told
  * @property {string} [pass]  of a ticket inside: the proof for a gate

@@ -98,14 +98,14 @@ def _show_place(server: Server, request: VisitorRequest, view: TicketView) -> Sh
     board = server.boards.known.get(request.room)
     if view.state is State.WAITING and board is not None and not board.stats.waiting:
         return _show_first(server, request, view)
-    return show(server, request, view, 201 if view.new else 200, code=True)
+    return show(server, request, view, 201 if view.new else 200, coded=True)
 
 
 async def _show_first(server: Server, request: VisitorRequest, view: TicketView) -> Answer:
     # The board is older than the rush, and would promise the first in line no wait at all.
     with contextlib.suppress(WaitroomError):  # the join has succeeded, whatever the board says
         await within(server, server.boards.renew(request.room))
-    return show(server, request, view, 201 if view.new else 200, code=True)
+    return show(server, request, view, 201 if view.new else 200, coded=True)
 
 
 POLL = Quick(_ask_where, _show_where)

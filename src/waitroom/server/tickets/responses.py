@@ -17,16 +17,16 @@ from waitroom.web.names import PASS_COOKIE, TICKET_COOKIE
 
 
 def show(
-    server: Server, request: VisitorRequest, view: TicketView, status: int, *, code: bool = False
+    server: Server, request: VisitorRequest, view: TicketView, status: int, *, coded: bool = False
 ) -> Answer:
     """Answer with a ticket; a browser that does not have it yet gets it as a cookie too.
 
-    With `code`, the short code is added.
+    With `coded`, the short code is added.
     """
     if view.state is State.GONE:
         return gone_answer(view)
     ticket = ticket_body(server.boards, server.passes, view)
-    body = answers.encode(replace(ticket, code=code_of(view.id)) if code else ticket)
+    body = answers.encode(replace(ticket, short_code=code_of(view.id)) if coded else ticket)
     if not request.takes_cookies:
         return Answer(status, answers.JSON, body)
     known = request.cookie(TICKET_COOKIE + request.room) == view.ticket

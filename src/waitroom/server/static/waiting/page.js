@@ -334,7 +334,7 @@ function heard(view) {
   ticket = view;
   ticketMs = freshMs;
   void notify();
-  if (view.code) write("code", say("code", { code: view.code }));
+  if (view.short_code) write("code", say("code", { code: view.short_code }));
   if (view.state === "inside") return void goOn();
   if (view.position) learn(view.position, view.eta_s);
   show(view.state === "called" ? "called" : standing());
