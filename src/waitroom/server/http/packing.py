@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import re
 
-_LEVEL = 6
+_LEVEL = 9
 _GZIP = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?!;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)")
 
 

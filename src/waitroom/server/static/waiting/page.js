@@ -302,7 +302,7 @@ function paintInside() {
   if (from && !from.startsWith(location.origin)) {
     parts.return.setAttribute("href", from);
     parts.return.hidden = false;
-    write("return", say("inside_return", { host: new URL(from).host }));
+    write("return", new URL(from).host);
   }
   const ends = at(ticket?.session_ends_at);
   if (!ends) return;
