@@ -37,6 +37,7 @@ async def test_a_visitor_waits_is_called_and_enters(stage: Stage, open_page: Ope
     await stage.join(room, 5)
     page = await open_page("about:blank")
     await numbers(page)
+    await page.add_init_script("delete AbortSignal.timeout")  # as below: we may look for long
     await page.goto(stage.page_of(room))
     await expect(page.locator("[data-x=ahead]")).to_have_text("5")
     assert "You are in line" == await heading(page)
