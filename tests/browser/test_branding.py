@@ -48,8 +48,8 @@ async def test_the_event_is_shown(
     stage: Stage, open_page: Open, scheme: str, viewport: dict[str, int], scripts: bool
 ) -> None:
     """Picture, date, place, colours, footer and help are there for all who can see the page."""
-    room = await stage.room(**EVENT)
-    await stage.join(room, 12)
+    room = await stage.room(mode="open", capacity=2, session_s=240, **EVENT)
+    await stage.join(room, 14)
     page = await open_page(
         "about:blank", color_scheme=scheme, viewport=viewport, java_script_enabled=scripts
     )

@@ -44,7 +44,6 @@ async def test_a_visitor_waits_is_called_and_enters(stage: Stage, open_page: Ope
     await stage.join(room, 12)
     await expect(page.locator("[data-x=behind]")).to_have_text("12 people behind you")
     await expect(page.locator("[data-x=place]")).to_have_text("of 18 waiting")
-    await picture(page, "waiting")
     await stage.admit(room, 3)
     await expect(page.locator("[data-x=ahead]")).to_have_text("2")
     await expect(page).to_have_title("2 ahead · Aurora Live")
@@ -120,8 +119,9 @@ async def test_without_a_script_on_to_another_site(stage: Stage, open_page: Open
 
 async def test_in_korean_on_a_phone(stage: Stage, open_page: Open) -> None:
     """A Korean phone gets Korean words, and everything that matters is above the fold."""
-    room = await stage.room(title="오로라 콘서트", max_defers=1)
-    await stage.join(room, 3)
+    policy = {"mode": "open", "capacity": 1, "session_s": 300, "max_defers": 1}
+    room = await stage.room(title="오로라 콘서트", **policy)
+    await stage.join(room, 4)
     page = await open_page(stage.page_of(room), locale="ko-KR", color_scheme="dark")
     await expect(page.locator("[data-x=ahead]")).to_have_text("3")
     assert "ko" == await page.get_attribute("html", "lang")

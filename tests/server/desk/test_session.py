@@ -79,10 +79,11 @@ def test_a_revoked_key_ends_its_session(
 ) -> None:
     """Within two seconds the cookie opens nothing."""
     operator.delete(f"{shop.path}/hosts/{shop.key.split('_')[1]}").raise_for_status()
-    deadline = time.monotonic() + 3
+    asked = revoked = time.monotonic()
     while tablet.get(f"{shop.path}/line").status_code != 401:
-        assert time.monotonic() < deadline
+        assert asked < revoked + 3  # when it was asked: a slow machine may answer later
         time.sleep(0.05)
+        asked = time.monotonic()
 
 
 def _sign_out(shop: Shop, tablet: httpx.Client) -> None:

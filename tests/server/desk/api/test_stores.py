@@ -112,7 +112,8 @@ def test_host_keys(shop: Shop, operator: httpx.Client) -> None:
     assert 200 == shop.guest.get(f"{shop.path}/line", headers=shown).status_code
     assert 204 == operator.delete(f"{path}/{made['id']}").status_code
     assert (404, "unknown_key") == problem(operator.delete(f"{path}/{made['id']}"))
-    deadline = time.monotonic() + 3
+    asked = revoked = time.monotonic()
     while shop.guest.get(f"{shop.path}/line", headers=shown).status_code != 401:
-        assert time.monotonic() < deadline
+        assert asked < revoked + 3  # when it was asked: a slow machine may answer later
         time.sleep(0.05)
+        asked = time.monotonic()
