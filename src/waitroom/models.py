@@ -468,6 +468,9 @@ class Stats:
     message_at_ms: int | None = None
     """When the message of the policy was set, as far as anybody knows."""
 
+    hidden: bool = False
+    """Nobody may learn the order: places are drawn, and the room is not open yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:

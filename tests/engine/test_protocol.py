@@ -95,7 +95,7 @@ def test_stats() -> None:
     """All counters are there by name."""
     fields: dict[str, Any] = dict.fromkeys(COUNTERS, 1)
     names = ("version", "epoch", "waiting", "called", "inside", "entries", "hold_until", "oldest")
-    fields |= dict.fromkeys(names, 2) | {"mode": b"open", "now": 9, "may_return": 3}
+    fields |= dict.fromkeys(names, 2) | {"mode": b"open", "now": 9, "may_return": 3, "hidden": 0}
     stats = replies.stats(Reply("ok", fields), "concert")
     assert ("concert", Mode.OPEN, 2) == (stats.room, stats.mode, stats.hold_until_ms)
     assert dict.fromkeys(COUNTERS, 1) == stats.counters

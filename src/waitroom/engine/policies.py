@@ -5,9 +5,9 @@ A moment is stored as Unix time, with its unit in the name of the hash field.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +19,7 @@ _WORDS = {"mode", "before_open", "eta", "when_away"}
 _WHOLE = {"capacity", "batch", "max_entries", "queue_limit", "max_defers"}
 STORED = {name: f"{name}_ms" if name in MOMENTS else name for name in POLICY_FIELDS}
 """The hash field of each field of a policy."""
-_TEXTS = {spec.name for spec in dataclasses.fields(Policy) if spec.metadata["unit"] == "text"}
+_TEXTS = {spec.name for spec in fields(Policy) if spec.metadata["unit"] == "text"}
 
 
 def write(policy: Policy) -> list[str]:

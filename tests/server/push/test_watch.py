@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 import pytest_asyncio
 
+from tests.support.attacks import tried
 from tests.support.clock import Clock, advance_all, crowd, open_engine
 from tests.support.push_service import CONTACT, PushService
 from tests.support.servers import Server
 from waitroom.engine import Engine
-from waitroom.models import Policy
+from waitroom.models import BeforeOpen, Policy
+from waitroom.moments import from_ms
 from waitroom.push.sender import Sender
 from waitroom.push.vapid import VapidKey
 from waitroom.server.pages.locales import load_locales
@@ -80,6 +83,27 @@ async def test_near_and_called_once_each(
     await look(watches, room)
     assert [f"/{near.id}"] * 2 == [delivery.path for delivery in service.got]
     assert 1 == len({delivery.headers["topic"] for delivery in service.got})
+
+
+@pytest.mark.attack
+async def test_a_message_tells_no_order_before_a_draw(
+    engine: Engine, clock: Clock, service: PushService, watches: list[PushWatch], room: str
+) -> None:
+    """Who is near is told so after the opening, for nobody may know before who is drawn first."""
+    opens_at = from_ms(clock.now_ms + 30_000)
+    await engine.create(room, replace(MINUTE, opens_at=opens_at, before_open=BeforeOpen.DRAW))
+    people = await crowd(engine, room, 8)
+    for person in people:
+        await subscribe(engine, service, room, person.id)
+    tried(len(people))
+    await look(watches, room)
+    await engine.configure(room, before_open=BeforeOpen.WAIT)  # those who are here stay drawn
+    await look(watches, room)
+    assert [] == service.got
+    clock.step(31)
+    await advance_all(engine, room)
+    await look(watches, room)
+    assert 0 < len(service.got) < len(people)
 
 
 @pytest.mark.parametrize("status", [404, 410])

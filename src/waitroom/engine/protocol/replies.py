@@ -302,6 +302,7 @@ def stats(reply: Reply, room: str, message_at_ms: int | None = None) -> Stats:
         counters={name: number(name) for name in COUNTERS},
         now_ms=number("now"),
         message_at_ms=message_at_ms,
+        hidden=number("hidden") == 1,
     )
 
 

@@ -13,6 +13,7 @@ import random
 
 from waitroom.engine.push_subscriptions import PushSubscriptions, Subscriber
 from waitroom.errors import UnknownRoom, WaitroomError
+from waitroom.estimate.methods import Wait
 from waitroom.push.sender import Outcome, Sender
 from waitroom.push.subscription import Subscription
 from waitroom.server.pages.languages import DEFAULT
@@ -94,8 +95,7 @@ class PushWatch(Background):
             await asyncio.wait(self._sending)
 
     async def _tell(self, board: Board, subscriber: Subscriber) -> None:
-        wait = None if subscriber.position is None else board.wait(subscriber.position)
-        kind = due(subscriber, wait)
+        kind = due(subscriber, _wait(board, subscriber))
         if kind is None:
             return
         await self._turns.acquire()
@@ -129,3 +129,10 @@ class PushWatch(Background):
         )
         if outcome is Outcome.GONE:
             await self._subscriptions.remove(board.room, [subscriber.id])
+
+
+def _wait(board: Board, subscriber: Subscriber) -> Wait | None:
+    """Return how long somebody waits, unless that would tell the order of a draw before it."""
+    if board.stats.hidden or subscriber.position is None:
+        return None
+    return board.wait(subscriber.position)
