@@ -70,18 +70,18 @@ async def test_near_and_called(scene: Scene) -> None:
     people = [await scene.join(room) for _ in range(FAR)]
     mine, browser = people[-1], service.browser("mine")
     assert 204 == await scene.subscribe(room, mine["ticket"], browser)
-    await scene.kick(room, *(person["code"] for person in people[1:-1]))
+    await scene.kick(room, *(person["short_code"] for person in people[1:-1]))
     (near,) = await service.until(1)
     assert "곧 차례가 됩니다" == browser.read(near.body)["title"]
     key = VapidKey.derived(SECRET, CONTACT)
     assert CONTACT == near.claims(key.public, service.origin)["sub"]
-    await scene.call(room, mine["code"])
+    await scene.call(room, mine["short_code"])
     _, called = await service.until(2)
     assert "내 차례입니다" == browser.read(called.body)["title"]
     # A message to somebody else, later in the same loop: nothing was sent twice in between.
     other = await scene.join(room)
     assert 204 == await scene.subscribe(room, other["ticket"], service.browser("other"))
-    await scene.call(room, other["code"])
+    await scene.call(room, other["short_code"])
     await service.until(3)
     assert 2 == [delivery.path for delivery in service.messages].count("/mine")
 
@@ -101,7 +101,7 @@ async def test_endpoints_of_attackers(scene: Scene) -> None:
         assert 422 == await scene.subscribe(room, mine["ticket"], Browser(endpoint))
     browser = service.browser("victim")
     assert 404 == await scene.subscribe(room, mine["ticket"][:-4] + "AAAA", browser)
-    assert 404 == await scene.subscribe(room, first["code"], browser)
+    assert 404 == await scene.subscribe(room, first["short_code"], browser)
     foreign = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "cors", "origin": "https://evil"}
     cookie = {"cookie": f"waitroom-ticket-{room}={mine['ticket']}"}
     answer = await scene.http.post(
@@ -110,7 +110,7 @@ async def test_endpoints_of_attackers(scene: Scene) -> None:
     assert 404 == answer.status_code
     for number in range(30):
         assert 204 == await scene.subscribe(room, mine["ticket"], service.browser(f"{number}"))
-    await scene.call(room, mine["code"])
+    await scene.call(room, mine["short_code"])
     assert ["/29"] == [delivery.path for delivery in await service.until(1)]
     assert 410 == await _gone(scene, room)
 
@@ -130,8 +130,8 @@ async def test_unsubscribe(scene: Scene) -> None:
     path = f"/v1/rooms/{room}/tickets/{mine['ticket']}/push"
     assert 204 == (await scene.http.delete(path)).status_code
     assert 204 == await scene.subscribe(room, other["ticket"], service.browser("other"))
-    await scene.call(room, mine["code"])
-    await scene.call(room, other["code"])
+    await scene.call(room, mine["short_code"])
+    await scene.call(room, other["short_code"])
     assert ["/other"] == [delivery.path for delivery in await service.until(1)]
 
 

@@ -77,8 +77,8 @@ def test_join_makes_a_place(call: Call, new_room: NewRoom) -> None:
         view["position"],
         view["waiting"],
     )
-    words = {"code", "room", "ticket", "state", "position", "waiting", "eta_s", "poll_after_ms"}
-    words |= {"room_mark"}
+    words = {"room", "ticket", "state", "position", "waiting", "eta_s", "poll_after_ms"}
+    words |= {"short_code", "room_mark"}
     assert (words, words | {"enter_by"}) == (set(view), set(first.json()))
     assert ("application/json", "no-store") == (
         second.header("content-type"),
