@@ -17,6 +17,7 @@ from waitroom.server.lifecycle import load_desk, open_server
 from waitroom.server.metrics import routes as metrics
 from waitroom.server.metrics.middleware import counted
 from waitroom.server.operator import api, console
+from waitroom.server.operator.levers import routes as levers
 from waitroom.server.preview import routes as preview
 from waitroom.server.process import health
 from waitroom.server.push import routes as push
@@ -89,7 +90,11 @@ def _framework(app: App) -> FastAPI:
     )
     framework.openapi = lambda: document(framework, COMPONENTS)  # type: ignore[method-assign]
     problems.install(framework)
-    parts = (visitor, site, handover, push, api, console, preview, pages, apidocs, health, metrics)
+    parts = (
+        *(visitor, site, handover, push),
+        *(api, console, levers, preview),
+        *(pages, apidocs, health, metrics),
+    )
     for part in parts:
         framework.include_router(part.router)
     for router in load_desk().ROUTERS if app.settings.desk else ():

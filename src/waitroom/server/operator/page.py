@@ -13,6 +13,7 @@ from fastapi import Request, Response
 from waitroom.credentials.roles import Role
 from waitroom.errors import BackendUnavailable, InvalidInput, WaitroomError
 from waitroom.models import check_room_name
+from waitroom.operations.trail import Actor, Trail, Way
 from waitroom.server.context import Server, server_of
 from waitroom.server.http.answers import moment
 from waitroom.server.http.auth import Who
@@ -73,6 +74,11 @@ class Page(LocalPage):
             raise NotSignedIn
         return self.session.who
 
+    @property
+    def trail(self) -> Trail:
+        """The audit log, signed by whoever is signed in."""
+        return trail_of(self.server, self.who)
+
     def check(self, token: str) -> None:
         """Refuse a form that is not of this session, or that another site sends."""
         check_own_form(self.server, self.request)
@@ -88,6 +94,11 @@ class Page(LocalPage):
         """Return what every template needs."""
         may = self.session is not None and self.who.key.role.allows(Role.OPERATOR)
         return {"session": self.session, "may_change": may, "say": Say(self.text)}
+
+
+def trail_of(server: Server, who: Who) -> Trail:
+    """Return the audit log, signed by somebody who uses the page."""
+    return Trail(server.audit, Actor.of_key(who.key, Way.PAGE, who.address))
 
 
 class Say:

@@ -1,0 +1,100 @@
+"""Levers: say what one will do, do it, take it back. Each names the room, and is logged."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request, Response
+
+from waitroom.credentials.roles import Role
+from waitroom.errors import InvalidInput
+from waitroom.models import check_room_name
+from waitroom.operations import people, rooms
+from waitroom.server.context import Here
+from waitroom.server.operator import room_view
+from waitroom.server.operator.levers import wishes
+from waitroom.server.operator.levers.preview import preview
+from waitroom.server.operator.levers.undo import can_undo
+from waitroom.server.operator.levers.wishes import FIELDS, Lever, Wish
+from waitroom.server.operator.page import Page, PageRoute
+from waitroom.server.pages.route import redirect
+
+router = APIRouter(prefix="/admin/rooms/{room}", route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/confirm")
+async def confirm(server: Here, request: Request, room: str) -> Response:
+    """Say what a lever will do; nothing is changed yet."""
+    page = await Page.of(server, request, Role.OPERATOR)
+    return await _confirm(page, room, request.query_params)
+
+
+@router.post("/confirm")
+async def confirm_text(server: Here, request: Request, room: str) -> Response:
+    """Say it of a text, which is too long for an address; nothing is changed yet."""
+    page = await Page.of(server, request, Role.OPERATOR)
+    form = {name: str(value) for name, value in (await request.form()).items()}
+    page.check(form.get("token", ""))
+    return await _confirm(page, room, form)
+
+
+async def _confirm(page: Page, room: str, form: Mapping[str, str]) -> Response:
+    server = page.server
+    board = await room_view.fresh(server, check_room_name(room))
+    wish = wishes.read(form)
+    return page.html(
+        "operator/confirm.html",
+        room=room_view.view(board, server.backend_health.away),
+        wish=wish,
+        preview=preview(board, wish),
+        op=secrets.token_hex(8),
+    )
+
+
+@router.post("/do")
+async def do(server: Here, request: Request, room: str) -> Response:
+    """Do what was confirmed, and go back to the room."""
+    page = await Page.of(server, request, Role.OPERATOR)
+    form = {name: str(value) for name, value in (await request.form()).items()}
+    page.check(form.get("token", ""))
+    wish, op_id = wishes.read(form), form.get("op") or None
+    entry_id = await _do(page, check_room_name(room), wish, form.get("version", ""), op_id)
+    return redirect(f"/admin/rooms/{room}" + (f"?done={entry_id}" if entry_id else ""))
+
+
+async def _do(page: Page, room: str, wish: Wish, version: str, op_id: str | None) -> str:
+    engine, trail, force = page.server.engine, page.trail, wish.force
+    if wish.lever in FIELDS:
+        known = int(version) if version.isdecimal() and len(version) < 16 else None
+        _, entry_id = await rooms.change(engine, trail, room, wish.changes, known, op_id=op_id)
+        return entry_id
+    if wish.lever is Lever.KICK:
+        ids, ban = [wish.ticket], wish.ban
+        return (await people.kick(engine, trail, room, ids, ban=ban, op_id=op_id)).entry_id
+    if wish.lever is Lever.CALL:
+        called = await people.call(engine, trail, room, wish.ticket, force=force, op_id=op_id)
+    else:
+        called = await people.admit(engine, trail, room, wish.count, force=force, op_id=op_id)
+    return called.entry_id
+
+
+@router.post("/undo")
+async def undo(
+    server: Here,
+    request: Request,
+    room: str,
+    entry: Annotated[str, Form(max_length=40)] = "",
+    token: Annotated[str, Form(max_length=100)] = "",
+) -> Response:
+    """Put fields back to what they were, unless somebody has changed the room since."""
+    page = await Page.of(server, request, Role.OPERATOR)
+    page.check(token)
+    last = await server.audit.get(entry)
+    if last is None or last.room != check_room_name(room) or not can_undo(last):
+        raise InvalidInput("entry", "this cannot be undone")
+    before = {name: pair["old"] for name, pair in last.detail["changed"].items()}
+    version = last.detail["version"]
+    _, entry_id = await rooms.change(server.engine, page.trail, room, before, version)
+    return redirect(f"/admin/rooms/{room}?done={entry_id}")
