@@ -16,7 +16,7 @@ from waitroom.server.http.openapi import document
 from waitroom.server.lifecycle import load_desk, open_server
 from waitroom.server.metrics import routes as metrics
 from waitroom.server.metrics.middleware import counted
-from waitroom.server.operator import api, console
+from waitroom.server.operator import api, console, overview
 from waitroom.server.operator.levers import routes as levers
 from waitroom.server.preview import routes as preview
 from waitroom.server.process import health
@@ -92,8 +92,8 @@ def _framework(app: App) -> FastAPI:
     problems.install(framework)
     parts = (
         *(visitor, site, handover, push),
-        *(api, console, levers, preview),
-        *(pages, apidocs, health, metrics),
+        *(api, console, overview, levers),
+        *(preview, pages, apidocs, health, metrics),
     )
     for part in parts:
         framework.include_router(part.router)

@@ -53,6 +53,20 @@ async def test_a_renewed_board_says_what_changed(engine: Engine, room: str) -> N
     assert board.stats.now_ms == board.changed_at_ms
 
 
+async def test_what_happened_while_nobody_looked(engine: Engine, room: str, clock: Clock) -> None:
+    """A board that was not renewed for long reads the samples that it missed."""
+    await engine.create(room, Policy(mode="paused"))  # type: ignore[arg-type]
+    boards = Boards(engine)
+    board = await boards.get(room)
+    await crowd(engine, room, 3)
+    for _ in range(3):
+        clock.step(60)
+        await engine.sample(room)
+    board.fresh_at -= 2 * module.FORGET_S
+    await boards.renew(room)
+    assert [3, 3, 3] == [sample.waiting for sample in board.samples]
+
+
 async def test_a_room_that_is_not_there(engine: Engine, room: str) -> None:
     """A room that does not exist has no board, and one that was dropped loses its own."""
     boards = Boards(engine)

@@ -79,20 +79,6 @@ async def sign_out(
 # Looking ------------------------------------------------------------------------------------
 
 
-@router.get("")
-async def overview(
-    server: Here,
-    request: Request,
-    after: Annotated[str | None, Query(max_length=64)] = None,
-    live: bool = False,
-) -> Response:
-    """Show all rooms; with `live`, only what changes."""
-    page = await Page.of(server, request)
-    shown, more = await room_view.rooms(server, after)
-    template = "operator/rooms_live.html" if live else "operator/rooms.html"
-    return page.html(template, rooms=shown, more=more, after=after, away=server.backend_health.away)
-
-
 @router.get("/rooms/{room}")
 async def one_room(
     server: Here,

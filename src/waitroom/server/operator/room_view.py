@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from waitroom.errors import UnknownRoom, WaitroomError
 from waitroom.estimate.methods import Wait
 from waitroom.models import Mode, Policy, Sample, Stats
 from waitroom.server.context import Server
@@ -17,10 +15,8 @@ from waitroom.server.rooms.board import Board, sample_of
 STALE_S = 10.0
 """Numbers older than this are no longer live, and the page says so."""
 
-ROOMS_PER_PAGE = 50
 _SPARK_MS = 20 * 60_000
 _MINUTE_MS = 60_000
-_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,41 +64,12 @@ class RoomView:
         return min(100, round(100 * self.taken / self.policy.capacity))
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """A room that cannot be shown, and why."""
-
-    name: str
-    why: str
-
-
 async def fresh(server: Server, room: str) -> Board:
     """Return the board of a room as it is at this moment: somebody may just have changed it."""
     board = await server.boards.get(room)
     stats = await server.engine.stats(room)
     board.renew(server.engine.policy_of(room) or board.policy, stats)
     return board
-
-
-async def rooms(
-    server: Server, after: str | None = None
-) -> tuple[list[RoomView | Broken], str | None]:
-    """Return a page of rooms by name, and the cursor of the next."""
-    names = [name for name in await server.engine.rooms() if after is None or name > after]
-    some = names[:ROOMS_PER_PAGE]
-    turns = asyncio.Semaphore(_AT_ONCE)
-
-    async def shown(name: str) -> RoomView | Broken | None:
-        async with turns:
-            try:
-                return view(await server.boards.get(name), server.backend_health.away)
-            except UnknownRoom:  # a name that was left in the index
-                return None
-            except WaitroomError as error:
-                return Broken(name, str(error))
-
-    views = [room for room in await asyncio.gather(*map(shown, some)) if room is not None]
-    return views, some[-1] if len(names) > len(some) else None
 
 
 def view(board: Board, away: bool) -> RoomView:

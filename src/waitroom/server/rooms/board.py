@@ -11,7 +11,7 @@ import contextlib
 import logging
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from waitroom.engine import Engine
@@ -153,22 +153,27 @@ class Boards(Background):
             async with self._turns[self._engine.node_of(room)]:
                 return await self._make(room)
         stats = await self._engine.stats(room)
+        if time.monotonic() - known.fresh_at > FORGET_S:  # its samples lack the time in between
+            known.samples = deque(await self._samples(room), KEPT_SAMPLES)
         known.renew(self._engine.policy_of(room) or known.policy, stats)
         return known
 
     async def _make(self, room: str) -> Board:
         stats = await self._engine.stats(room)
-        history = await self._engine.series(room, limit=KEPT_SAMPLES)
+        samples = await self._samples(room)
         policy = self._engine.policy_of(room)
         if policy is None:
             raise UnknownRoom(room)
-        board = Board(room, policy, stats, deque(history, KEPT_SAMPLES))
+        board = Board(room, policy, stats, deque(samples, KEPT_SAMPLES))
         board.renew(policy, stats)
         if len(self.known) >= _MOST_BOARDS:
             oldest = min(self.known.values(), key=lambda board: board.wanted_at)
             del self.known[oldest.room]
         self.known[room] = board
         return board
+
+    async def _samples(self, room: str) -> Sequence[Sample]:
+        return await self._engine.series(room, limit=KEPT_SAMPLES)
 
     async def run(self) -> None:
         """Renew the boards of all rooms in use, once a second."""
