@@ -64,7 +64,7 @@ assets: ## minify the scripts and style sheets of the pages, where npm is instal
 	elif [ "$(CI)" = true ]; then \
 		echo "npm is missing, and CI must not pass without it" >&2; exit 1; \
 	else \
-		echo "npm is not installed, so pages are sent as they were written (Debian: apt install npm)"; \
+		echo "npm is not installed, so pages are sent as they were written, the operator page without its script (Debian: apt install npm)"; \
 	fi
 
 test: $(STAMP) assets ## run the tests with small counts (PYTEST_ARGS="-k join" for some)

@@ -31,6 +31,10 @@ export default [
       eqeqeq: "error",
     },
   },
+  {
+    files: ["**/*.ts"], // tsc knows their names better
+    rules: { "no-undef": "off", "no-unused-vars": "off", "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }] },
+  },
   { files: ["src/**", "examples/concert/**"], languageOptions: { globals: globals.browser } },
   { files: ["examples/node/**"], languageOptions: { globals: globals.node } },
 ];

@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 
 from tests.browser.conftest import Open
 from tests.browser.stage import PHONE, Stage, picture
+from tests.support.programs import need_assets
 from tests.support.serving import ADMIN_KEY, Serving
 from waitroom.engine.keys import room_key
 
@@ -79,6 +80,7 @@ async def test_sign_in_pause_undo_admit(stage: Stage, open_page: Open) -> None:
 
 async def test_it_is_live(stage: Stage, open_page: Open) -> None:
     """Numbers, signs and buttons follow what others do, and a half-filled form stays."""
+    need_assets()
     room = await stage.room(**SLOTS)
     page = await signed_in(stage, open_page)
     overview = page.locator(".room", has_text=room)
@@ -120,6 +122,7 @@ async def test_capacity_says_what_it_does(served: Serving, stage: Stage, open_pa
 
 async def test_times_are_in_the_operators_zone(stage: Stage, open_page: Open) -> None:
     """The log shows the same moment as 09:00 in Seoul and as 00:00 in UTC."""
+    need_assets()
     await stage.room()
     shown = []
     for zone in ("UTC", "Asia/Seoul"):

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
+from jinja2 import Environment, FileSystemLoader
+
+from waitroom.server.http.statics import url_of
+from waitroom.server.pages.templates import FOLDER, render
+from waitroom.server.pages.text import load_text
 
 
 def test_headers(page: httpx.Client, room: str) -> None:
@@ -49,3 +56,24 @@ def test_languages(page: httpx.Client) -> None:
     chosen = page.get("/admin?lang=ko")
     assert "waitroom-admin-language=ko" in chosen.headers["set-cookie"]
     assert '<html lang="ko">' in page.get("/admin", headers={"accept-language": "en"}).text
+
+
+def test_without_built_scripts() -> None:
+    """Where nothing is built, a page is what it is without JavaScript, and says how to build."""
+    who = SimpleNamespace(key=SimpleNamespace(id="settings", role="admin"))
+    values: dict[str, Any] = {
+        "t": load_text("operator", "en"),
+        "static": url_of,
+        "here": "/admin",
+        "nonce": "x",
+    }
+    values |= {"session": SimpleNamespace(who=who, token=""), "error": None}
+    plain = render("operator/sign_in.html", script=None, **values)
+    assert "<script" not in plain
+    assert "<code>make assets</code>" in plain
+    scripted = render("operator/sign_in.html", script="/static/x.js", **values)
+    assert '<script type="module" src="/static/x.js" nonce="x">' in scripted
+    assert "make assets" not in scripted
+    call = '{% import "operator/macros.html" as m %}{% call m.without_script(s) %}x{% endcall %}'
+    template = Environment(loader=FileSystemLoader(FOLDER)).from_string(call)  # noqa: S701
+    assert ("x", "<noscript>x</noscript>") == (template.render(s=None), template.render(s="x.js"))

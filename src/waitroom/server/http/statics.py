@@ -48,21 +48,15 @@ class Static:
 @cache
 def files() -> dict[str, Static]:
     """Return the files that exist, by name; a path from a visitor is never opened."""
-    built = assets.are_built()
-    client = _static(CLIENT, _content(CLIENT, built=built))
-    others = {
-        name: _static(name, _linked(_content(name, built=built), client))
-        for path in sorted(FOLDER.rglob("*.*"))
-        for name in [path.relative_to(FOLDER).as_posix()]
-        if path.suffix in _TYPES
+    built = assets.up_to_date()
+    sources = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.*")}
+    names = sorted(name for name in sources | built if Path(name).suffix in _TYPES)
+    contents = {
+        name: ((assets.BUILT if name in built else FOLDER) / name).read_bytes() for name in names
     }
+    client = _static(CLIENT, contents[CLIENT])
+    others = {name: _static(name, _linked(content, client)) for name, content in contents.items()}
     return others | {CLIENT: client}
-
-
-def _content(name: str, *, built: bool) -> bytes:
-    """Return a file as it was built; pictures, and all files without a build, as they are."""
-    minified = assets.BUILT / name
-    return (minified if built and minified.is_file() else FOLDER / name).read_bytes()
 
 
 def _linked(content: bytes, client: Static) -> bytes:
@@ -87,6 +81,11 @@ def _answer(request: Request, file: Static, headers: dict[str, str]) -> Response
 def url_of(name: str) -> str:
     """Return the URL of a file, with its version."""
     return files()[name].url
+
+
+def is_there(name: str) -> bool:
+    """Tell whether there is such a file: one that is made of TypeScript has to be built."""
+    return name in files()
 
 
 def imported_by(name: str) -> str | None:

@@ -18,6 +18,7 @@ from waitroom.server.context import Server, server_of
 from waitroom.server.http.answers import moment
 from waitroom.server.http.auth import Who
 from waitroom.server.http.problems import status_of
+from waitroom.server.http.statics import is_there, url_of
 from waitroom.server.operator import session as sessions
 from waitroom.server.operator import words as say
 from waitroom.server.operator.session import Session
@@ -25,6 +26,8 @@ from waitroom.server.pages.forms import check_form_token, check_own_form
 from waitroom.server.pages.page import LocalPage
 from waitroom.server.pages.route import NO_STORE, ErrorPageRoute, NotSignedIn, redirect
 from waitroom.server.pages.text import Text
+
+_SCRIPT = "operator/console.js"
 
 
 class PageRoute(ErrorPageRoute):
@@ -93,7 +96,13 @@ class Page(LocalPage):
     def values(self) -> dict[str, Any]:
         """Return what every template needs."""
         may = self.session is not None and self.who.key.role.allows(Role.OPERATOR)
-        return {"session": self.session, "may_change": may, "say": Say(self.text)}
+        script = url_of(_SCRIPT) if is_there(_SCRIPT) else None
+        return {
+            "session": self.session,
+            "may_change": may,
+            "say": Say(self.text),
+            "script": script,
+        }
 
 
 def trail_of(server: Server, who: Who) -> Trail:

@@ -1,0 +1,54 @@
+"""The operator page renews itself under the operator's hand, and takes nothing out of it."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.conftest import Open
+from tests.browser.stage import Stage
+from tests.browser.test_console import SLOTS, signed_in
+from tests.support.programs import need_assets
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+TAPS = 12
+COUNT_TAPS = """
+window.taps = 0;
+document.addEventListener("click", (event) => {
+  event.preventDefault();
+  if (event.target.closest("#message-now button, #n-waiting")) window.taps++;
+});
+"""
+
+
+async def test_no_tap_is_lost(stage: Stage, open_page: Open) -> None:
+    """What is pressed while the page renews itself is clicked; focus and typed text stay too.
+
+    Between each press and its release the page gets other numbers and another message, in the very
+    parts that are pressed. A node that was swapped for a new one would not be clicked.
+    """
+    need_assets()
+    room = await stage.room(**SLOTS, message="Message 0")
+    page = await signed_in(stage, open_page)
+    await page.clock.install()
+    await page.goto(f"{stage.base}/admin/rooms/{room}")
+    await page.fill("textarea[name=message]", "half a sentence")
+    await page.locator("textarea[name=message]").evaluate("box => box.setSelectionRange(2, 6)")
+    await page.evaluate(COUNT_TAPS)
+    for tap in range(1, TAPS + 1):
+        pressed = page.locator("#message-now button" if tap % 2 else "#n-waiting")
+        await pressed.hover()
+        await page.mouse.down()
+        await stage.change(room, message=f"Message {tap}")
+        await stage.join(room, 1)
+        await page.clock.run_for(2_000)
+        await expect(page.locator("#message-now .banner")).to_contain_text(f"Message {tap}")
+        await page.mouse.up()
+        assert tap == await page.evaluate("window.taps")
+    box = page.locator("textarea[name=message]")
+    await expect(box).to_have_value("half a sentence")
+    assert [2, 6] == await box.evaluate("box => [box.selectionStart, box.selectionEnd]")
+    await box.focus()
+    await stage.change(room, message=None)
+    await expect(page.locator("#message-now .banner")).to_have_count(0)
+    await expect(box).to_be_focused()
