@@ -62,6 +62,13 @@ class Ways:
         assert 303 == answer.status_code, answer.text
         return answer.headers["location"]
 
+    def send(self, path: str, **form: str) -> str:
+        """Send a form of the operator page; return the answer."""
+        token = re.findall(r'name="token" value="([^"]+)"', self.page.get("/admin").text)[0]
+        answer = self.page.post(path, data=form | {"token": token})
+        assert answer.status_code in (200, 201, 303), answer.text
+        return answer.text
+
     def run(self, *words: str | int) -> str:
         """Run a command; return all that it prints."""
         return self.cli.text(*words, "--json")
@@ -291,6 +298,35 @@ ACTIONS: list[tuple[str, str, str, set[str], Callable[[Ways], Callable[[], str]]
         "kick",
         {"asked", "kicked", "tickets", "state", "older_than_s", "newer_than_s"},
         ready(lambda w: w.run("kick", w.room, "--state", "waiting", "--newer-than", "1m", "--yes")),
+    ),
+    (
+        "note",
+        "api",
+        "note",
+        {"text"},
+        ready(lambda w: w.post(f"{w.path}/notes", text="doors open")),
+    ),
+    (
+        "note",
+        "page",
+        "note",
+        {"text"},
+        ready(lambda w: w.send(f"/admin/rooms/{w.room}/notes", text="doors open")),
+    ),
+    ("note", "cli", "note", {"text"}, ready(lambda w: w.run("note", w.room, "doors open"))),
+    (
+        "make an API key",
+        "page",
+        "key.create",
+        {"id", "name", "role"},
+        ready(lambda w: w.send("/admin/keys", name="box office", role="viewer")),
+    ),
+    (
+        "revoke an API key",
+        "page",
+        "key.revoke",
+        {"id", "name"},
+        after(key_id, lambda w, made: w.send(f"/admin/keys/{made}/revoke")),
     ),
     (
         "make an API key",

@@ -23,6 +23,7 @@ from waitroom.cli.commands.doctor import doctor
 from waitroom.cli.commands.kick import kick
 from waitroom.cli.commands.list import list_
 from waitroom.cli.commands.load import load as load_server
+from waitroom.cli.commands.note import note
 from waitroom.cli.commands.plan import plan
 from waitroom.cli.commands.rehearse import rehearse
 from waitroom.cli.commands.rooms import rooms
@@ -37,7 +38,7 @@ from waitroom.version import __version__
 
 _ORDER = (
     *("serve", "demo", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
-    *("audit", "key", "desk", "plan", "rehearse", "load", "doctor"),
+    *("note", "audit", "key", "desk", "plan", "rehearse", "load", "doctor"),
 )
 
 
@@ -144,6 +145,7 @@ command(app)(apply)
 command(app, dashes=True)(admit)
 command(app, dashes=True)(call)
 command(app, dashes=True)(kick)
+command(app)(note)
 command(app, "list")(list_)
 command(app)(stats)
 command(app)(audit)

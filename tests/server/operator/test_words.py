@@ -47,6 +47,7 @@ def test_deeds_in_words() -> None:
         "host.create": {"store": "s", "id": "a", "name": "b"},
         "host.revoke": {"store": "s", "id": "a", "name": "b"},
         "desk.rebuild": {"store": None, "lines": 2, "settled": 1, "removed": 0},
+        "note": {"text": "doors open"},
         "sign_in": {},
     }
     for action, detail in details.items():

@@ -15,7 +15,7 @@ from waitroom.engine import MOST_SAMPLES
 from waitroom.engine.audit import AuditPage, Log
 from waitroom.errors import InvalidInput, UnknownRoom, WaitroomError
 from waitroom.models import Policy, State, check_room_name, preset
-from waitroom.operations import api_keys, people, rooms
+from waitroom.operations import api_keys, notes, people, rooms
 from waitroom.operations.overview import glance_at
 from waitroom.operations.selection import Selection
 from waitroom.operations.trail import Actor, Trail, Way
@@ -178,6 +178,13 @@ async def clear(
         server.engine, _trail(server, who), room, op_id=body.op_id or repeat
     )
     return m.Cleared(cleared=cleared)
+
+
+@router.post("/rooms/{room}/notes", status_code=201)
+async def add_note(server: Here, who: Operator, room: RoomName, body: m.NewNote) -> m.NoteMade:
+    """Put a note on the timeline of a room; it is an entry of the audit log."""
+    entry_id = await notes.add(server.engine, _trail(server, who), room, body.text)
+    return m.NoteMade(id=entry_id)
 
 
 @router.get("/rooms/{room}/tickets")

@@ -95,11 +95,12 @@ class Page(LocalPage):
 
     def values(self) -> dict[str, Any]:
         """Return what every template needs."""
-        may = self.session is not None and self.who.key.role.allows(Role.OPERATOR)
+        role = None if self.session is None else self.who.key.role
         script = url_of(_SCRIPT) if is_there(_SCRIPT) else None
         return {
             "session": self.session,
-            "may_change": may,
+            "may_change": role is not None and role.allows(Role.OPERATOR),
+            "may_manage": role is Role.ADMIN,
             "say": Say(self.text),
             "script": script,
         }

@@ -273,6 +273,20 @@ class Cleared(BaseModel):
     cleared: int
 
 
+class NewNote(Strict):
+    """A note on the timeline of a room."""
+
+    text: str = Field(
+        min_length=1, max_length=4_000, description="One line of up to 500 characters."
+    )
+
+
+class NoteMade(BaseModel):
+    """A note that was written."""
+
+    id: str = Field(description="Of its entry in the audit log.")
+
+
 class TicketLine(BaseModel):
     """A ticket as operators see it."""
 

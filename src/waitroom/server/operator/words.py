@@ -12,7 +12,7 @@ from waitroom.server.pages.text import Text
 
 _COUNTS = ("called", "count", "kicked", "asked", "cleared", "lines", "settled", "removed")
 _TEXTS = {spec.name for spec in fields(Policy) if spec.metadata["unit"] in ("text", "texts")}
-_WORDS = ("ticket", "name", "role", "id", "store")
+_WORDS = ("ticket", "name", "role", "id", "store", "text")
 
 
 def span(text: Text, seconds: float) -> str:

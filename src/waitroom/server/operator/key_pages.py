@@ -1,0 +1,121 @@
+"""API keys on the operator page: an admin sees, makes and revokes them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Path, Request, Response
+
+from waitroom.credentials.api_keys import ApiKey
+from waitroom.credentials.roles import Role
+from waitroom.errors import InvalidInput, UnknownKey
+from waitroom.operations import api_keys
+from waitroom.server.context import Here, Server
+from waitroom.server.operator.page import Page, PageRoute
+from waitroom.server.pages.route import redirect
+
+router = APIRouter(prefix="/admin/keys", route_class=PageRoute, include_in_schema=False)
+KeyId = Annotated[str, Path(max_length=64)]
+Token = Annotated[str, Form(max_length=100)]
+
+
+@router.get("")
+async def list_keys(server: Here, request: Request) -> Response:
+    """Show all keys, without their secrets."""
+    return await _list(await Page.of(server, request, Role.ADMIN))
+
+
+@router.post("")
+async def create_key(
+    server: Here,
+    request: Request,
+    name: Annotated[str, Form(max_length=400)] = "",
+    role: Annotated[str, Form(max_length=20)] = "",
+    token: Token = "",
+) -> Response:
+    """Make a key; this answer is the only place where it is shown."""
+    page = await Page.of(server, request, Role.ADMIN)
+    page.check(token)
+    if role not in tuple(Role):
+        raise InvalidInput("role", f"must be one of {', '.join(Role)}")
+    try:
+        text, key = await api_keys.create(server.keys, page.trail, name.strip(), Role(role))
+    except InvalidInput as error:
+        return await _list(page, 422, name=name, role=role, error=error)
+    return page.html("operator/key_made.html", 201, key=key, text=text)
+
+
+@router.get("/{key_id}/revoke")
+async def confirm_revocation(server: Here, request: Request, key_id: KeyId) -> Response:
+    """Say what a revocation does; nothing is changed yet."""
+    page = await Page.of(server, request, Role.ADMIN)
+    return await _confirm(page, key_id)
+
+
+@router.post("/{key_id}/revoke")
+async def revoke_key(
+    server: Here,
+    request: Request,
+    key_id: KeyId,
+    token: Token = "",
+    last: Annotated[str, Form(max_length=1)] = "",
+) -> Response:
+    """Revoke a key; the last one of an admin only for somebody who says that they know it."""
+    page = await Page.of(server, request, Role.ADMIN)
+    page.check(token)
+    if not last and await _is_last_admin(server, key_id):
+        return await _confirm(page, key_id, 422)
+    await api_keys.revoke(server.keys, page.trail, key_id)
+    return redirect("/admin/sign-in" if _is_own(page, key_id) else "/admin/keys")
+
+
+async def _list(
+    page: Page,
+    status: int = 200,
+    name: str = "",
+    role: str = Role.VIEWER,
+    error: InvalidInput | None = None,
+) -> Response:
+    server = page.server
+    return page.html(
+        "operator/keys.html",
+        status,
+        keys=await server.keys.list(),
+        last_seen=await api_keys.last_seen(server.audit),
+        of_settings=server.settings.admin_key is not None,
+        roles=list(Role),
+        name=name,
+        role=role,
+        error=error,
+    )
+
+
+async def _confirm(page: Page, key_id: str, status: int = 200) -> Response:
+    key = await _key(page.server, key_id)
+    return page.html(
+        "operator/key_revoke.html",
+        status,
+        key=key,
+        own=_is_own(page, key_id),
+        last=await _is_last_admin(page.server, key_id),
+        asked=status != 200,
+    )
+
+
+async def _key(server: Server, key_id: str) -> ApiKey:
+    keys = {key.id: key for key in await server.keys.list()}
+    if key_id not in keys:
+        raise UnknownKey(key_id)
+    return keys[key_id]
+
+
+def _is_own(page: Page, key_id: str) -> bool:
+    return page.who.key.id == key_id
+
+
+async def _is_last_admin(server: Server, key_id: str) -> bool:
+    """Tell whether no admin could sign in without this key."""
+    if server.settings.admin_key is not None:
+        return False
+    admins = {key.id for key in await server.keys.list() if key.role is Role.ADMIN}
+    return admins == {key_id}
