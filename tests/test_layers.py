@@ -34,6 +34,7 @@ PACKAGES = {
     "credentials": set[str](),
     "passes": {"jwt", "cryptography"},
     "client": {"httpx"},
+    "archive": set[str](),
     "posting": {"httpx"},
     "push": {"jwt", "cryptography", "http_ece"},
     "load": set[str](),
@@ -47,6 +48,7 @@ ALLOWED = {
     "ticker": {"engine"},
     "gates": set[str](),
     "client": set[str](),
+    "archive": set[str](),
     "posting": set[str](),
     "push": {"posting"},
     "desk": {"credentials", "engine", "posting", "ticker"},
@@ -55,6 +57,7 @@ ALLOWED = {
     "charts": set[str](),
     "rehearsal": {"charts", "engine", "ticker"},
     "server": {
+        "archive",
         "charts",
         "credentials",
         "engine",
@@ -66,6 +69,7 @@ ALLOWED = {
         "rehearsal",
     },
     "cli": {
+        "archive",
         "credentials",
         "engine",
         "operations",

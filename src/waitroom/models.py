@@ -493,15 +493,18 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What one script did to people.
+    """What one script did to people, or to the room.
 
-    `called`, `entered`, `ended` (with a reason), `cleared`, or `placed` by a record elsewhere.
+    `called` (with the places that people had), `entered`, `ended` (with a reason), `cleared`,
+    `placed` by a record elsewhere; `room.opened`, `room.ended`, `room.changed` (with a version).
     """
 
     kind: str
     at_us: int
     ids: tuple[str, ...]
     reason: Reason | None = None
+    places: tuple[int, ...] = ()
+    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,4 +265,4 @@ async def test_reasons_of_a_newer_version(engine: Engine, room: str) -> None:
     fields = {"kind": "promoted", "at": 5, "ids": "", "reason": "merit"}
     await engine.backend.client.xadd(keys.room_key(room, "events"), fields)
     (event,) = (await engine.events(room, "0-0")).events
-    assert ("promoted", 5, (), None) == dataclasses.astuple(event)
+    assert ("promoted", 5, (), None) == (event.kind, event.at_us, event.ids, event.reason)

@@ -21,7 +21,8 @@
 --   10 moved    HASH    id -> 'defers:place' of a place other than the
 --                       first ticket's                                     pruned by advance
 --   11 entries  HASH    bucket start in ms -> entries in it, at most 61    pruned by enter, configure
---   12 events   STREAM  kind, at (us), ids, reason                         capped
+--   12 events   STREAM  kind, at (us), n (which event of the room), ids,
+--                       and reason, places, sid, version, moment as fits   capped
 --   13 series   STREAM  at (wall-clock ms), numbers and counters           capped
 --   14 record   HASH    id -> revision that `settle` brought here, of who
 --                       is gone 'revision:since when in s'                 pruned by settle
@@ -103,13 +104,18 @@
 --   R.rebuilt         0 or 1  open_room, learn                  1 = made again from a process's memory
 --   R.last_sid        us      open_room, go_inside              highest session id
 --   R.history_at      ms      open_room, note_history           last moment of the history of entries
---   R.active_at       ms      open_room                         last call that changed something
+--   R.active_at       ms      open_room, tell_moments           last call that changed something
 --   R.dropped         ms      open_room                         when the room was dropped, 0 = it is there
 --   R.changes         table   open_room, configure              name, value, ... that `save` writes to meta
 --   R.counts          table   open_room, configure              counter -> how many `save` adds
 --   R.foreign         number  judge_absent                      tickets of another deployment in this call, or nil
 --   R.endings         table   note_ending                       what the caller is to remember of who was taken out
---   R.changed         boolean count, take_out, end_again, kick  somebody's state changed in this call
+--   R.changed         boolean count, take_out, end_again, kick, somebody's state changed in this call, or its hour came
+--                             tell_moments
+--   R.event_no        number  open_room, event                  how many events the room has had
+--   R.told            boolean event                             this call wrote some
+--   R.told_opened     wall ms open_room                         the opening time that an event told
+--   R.told_ended      wall ms open_room                         the end time that an event told
 --   R.raw_ms          wall ms keep_time                         the server's clock
 --   R.now             ms      keep_time, check                  room time of this call
 --   R.now_us          us      keep_time                         the same, finer
@@ -166,7 +172,7 @@ local META = {
   'schema', 'epoch', 'rev', 'last', 'watermark', 'slot_start', 'slot_count', 'bucket_ms',
   'alive_at', 'polled_at', 'silent_from', 'resumed_at', 'grace_until', 'hold_until', 'offset', 'sweep_after',
   'sweep_at', 'draw_floor', 'draw_top', 'draw_until', 'opened', 'ended', 'rebuilt', 'last_sid', 'history_at',
-  'active_at', 'dropped', 'forgotten', 'restoring_until',
+  'active_at', 'dropped', 'forgotten', 'restoring_until', 'event_no', 'told_opened', 'told_ended',
 }
 -- Lifetime counters are added to with HINCRBY and only read where they are shown: no call needs their sum.
 local COUNTERS = {
@@ -397,6 +403,7 @@ local function save(changed)
     redis.call('HINCRBY', K.meta, 'foreign', R.foreign)
     redis.call('HSET', K.meta, 'foreign_at', R.raw_ms)
   end
+  if R.told then set('event_no', R.event_no) end
   if #R.changes > 0 then redis.call('HSET', K.meta, unpack(R.changes)) end
 end
 
@@ -408,11 +415,13 @@ local function no_change(word, ...)
 end
 
 -- Many tickets in one entry: a call of 500 people is one event. `at` is room time; the entry's own id is the
--- server's clock, which may be another.
+-- server's clock, which may be another. Numbered, so that a reader knows what it missed, also when the stream was
+-- trimmed or tidied away meanwhile.
 local function event(kind, ids, ...)
+  R.event_no, R.told = R.event_no + 1, true
   if R.hidden and kind == 'ended' then table.sort(ids) end -- who is swept away may come back: in no order
   redis.call('XADD', K.events, 'MAXLEN', '~', KEPT_EVENTS, '*', 'kind', kind, 'at', R.now_us,
-    'ids', table.concat(ids, ' '), ...)
+    'n', R.event_no, 'ids', table.concat(ids, ' '), ...)
 end
 
 -- A repeated op_id answers what it answered the first time, whatever has happened since: a caller whose reply

@@ -7,6 +7,7 @@ local KEPT_SWEPT = 100000 -- most notes of who was dropped, about 13 MB, or as m
 local CUT_OFF_MS = 30000 -- so long without a visit, where many polled, is no chance
 local MANY = 20 -- of a hundred at random: who polled in the minute before it
 local GONE_KEPT_MS = 604800000 -- a note of `gone`: a week, or as long as a ticket lives
+local LATE_MOMENT_MS = 86400000 -- an opening or end of longer ago is no news
 local KEPT_NOTES = 100000 -- of `gone` and of `kicked`, about 10 MB each: nobody fills the memory by joining and leaving
 
 -- Limits ---------------------------------------------------------------------------------------
@@ -222,16 +223,18 @@ local function prune_moved()
 end
 
 -- Give a turn to people who stand in no set: the caller has taken them out of `waiting`, or never put them in.
-local function mark_called(ids)
+-- `places` are those that they had, so that the order can be checked afterwards.
+local function mark_called(ids, places)
   local until_ms = R.enter_within and R.now + R.enter_within or FOREVER
-  local args = {}
+  local args, exact = {}, {}
   for i, id in ipairs(ids) do
     args[2 * i - 1], args[2 * i] = until_ms, id
+    exact[i] = string.format('%.0f', places[i])
   end
   redis.call('ZADD', K.called, unpack(args))
   if R.n_called then R.n_called = R.n_called + #ids end
   count('called_total', #ids)
-  event('called', ids)
+  event('called', ids, 'places', table.concat(exact, ' '))
   return until_ms
 end
 
@@ -417,7 +420,7 @@ end
 -- Who is absent is found just when their turn comes: a place is never given to somebody who is not there to
 -- take it, and a sweep of the whole line may take its time.
 local function call_from_head(want, allowance)
-  local take, drop, drop_places, places, seen_n = {}, {}, {}, {}, 0
+  local take, take_places, drop, drop_places, places, seen_n = {}, {}, {}, {}, {}, 0
   while #take < want and seen_n < allowance do
     -- At least 50 at a time: where many are absent, asking for one by one would cost a command each.
     local n = min(allowance - seen_n, max(want - #take, 50))
@@ -435,7 +438,8 @@ local function call_from_head(want, allowance)
       if served or is_absent(place, tonumber(polls[i] or nil)) then
         drop[#drop + 1], drop_places[#drop + 1] = id, place
       else
-        take[#take + 1], places[#places + 1], places[#places + 2] = id, place, id
+        take[#take + 1], take_places[#take + 1] = id, place
+        places[#places + 1], places[#places + 2] = place, id
         if #take == want then break end
       end
     end
@@ -444,7 +448,7 @@ local function call_from_head(want, allowance)
   -- Read first, written after: the pages above are ranks, and would shift under a removal.
   if #take > 0 then
     drop_waiting(take)
-    mark_called(take)
+    mark_called(take, take_places)
     redis.call('HDEL', K.moved, unpack(take))
     if R.draws then -- by hand, before the draw is over: others may still draw a place in front
       redis.call('ZADD', K.gone, unpack(places))
@@ -551,4 +555,42 @@ local function end_again(endings)
       R.changed = true
     end
   end
+end
+
+-- What a room tells of itself --------------------------------------------------------------------
+
+-- What the policy in ARGV, from `first` on, changes: field, old, new, ... for an event that tells it.
+local function differences(first)
+  local old, changed, stored = {}, {}, redis.call('HGETALL', K.config)
+  for i = 1, #stored, 2 do old[stored[i]] = stored[i + 1] end
+  for i = first, #ARGV, 2 do
+    local before = old[ARGV[i]] or ''
+    if before ~= ARGV[i + 1] then
+      changed[#changed + 1], changed[#changed + 2], changed[#changed + 3] = ARGV[i], before, ARGV[i + 1]
+    end
+  end
+  return cjson.encode(changed)
+end
+
+-- Say once that the opening or end time has come. Not in a call before this one: polls write no events. A moment
+-- of days ago is none that came, but one that an earlier version knew.
+local function tell_moments()
+  local function tell(kind, field, moment, told)
+    if not moment or R.raw_ms < moment or told == moment then return end
+    set(field, moment)
+    if R.raw_ms - moment > LATE_MOMENT_MS then return end
+    event(kind, {}, 'moment', moment)
+    R.changed, R.active_at = true, R.now
+  end
+  tell('room.opened', 'told_opened', R.opens_at_ms, R.told_opened)
+  tell('room.ended', 'told_ended', R.ends_at_ms, R.told_ended)
+end
+
+-- When the next of the two moments comes, with or without people.
+local function next_moment()
+  local at = FOREVER
+  for _, moment in ipairs({R.opens_at_ms or 0, R.ends_at_ms or 0}) do
+    if moment > R.raw_ms then at = min(at, moment + R.offset_ms) end
+  end
+  return at
 end

@@ -80,7 +80,7 @@ end
 
 -- When the ticker must come again. Too early costs a call; too late makes people wait.
 local function due(idle_at)
-  local at = min(first(K.inside), idle_at or FOREVER)
+  local at = min(first(K.inside), idle_at or FOREVER, next_moment())
   local turn = first(K.called)
   if turn < FOREVER then at = min(at, enter_by(turn), R.now + 1000) end
   if R.n_waiting == 0 then return at end
@@ -105,6 +105,7 @@ local called, dropped = admission(cut_off and 0 or left)
 left = left - called - dropped
 local abandoned = sweep_absent() + dropped
 prune()
+tell_moments()
 local idle_at = tidy_idle()
 save(false) -- `count` has told whether anybody's state changed
 local more = left == 0 or (R.n_waiting > 0 and dropped > 0 and budget() > 0)

@@ -28,6 +28,6 @@ drop_waiting({id})
 redis.call('HDEL', K.moved, id)
 -- Not from the head, so the watermark stays; `gone` keeps a stray poll from restoring the place.
 note_gone(place, id)
-local until_ms = mark_called({id})
+local until_ms = mark_called({id}, {place})
 save(true)
 return remember(reply('called', 'until', wall(until_ms)))

@@ -65,6 +65,10 @@ local function make(new_version, rev, restored)
   set('bucket_ms', bucket_ms(R.per))
   set('resumed_at', R.now) -- presence counts from here: people could not poll a room that was not there
   set('draw_floor', max(last, R.watermark))
+  set('event_no', R.event_no)
+  -- A moment that had come before the room was made, or lost, is no event.
+  if R.opens_at_ms and R.raw_ms >= R.opens_at_ms then set('told_opened', R.opens_at_ms) end
+  if R.ends_at_ms and R.raw_ms >= R.ends_at_ms then set('told_ended', R.ends_at_ms) end
   if restored then
     set('rebuilt', 1)
     if R.opens_at_ms and R.p.before_open == 'draw' then -- places that were drawn are no times
@@ -94,7 +98,7 @@ if action == 'restore' then
   if version <= R.version then return no_change('ok', 'version', R.version) end -- somebody else was quicker
 end
 -- A restore of a room that is there brings a later policy, which a failover lost.
-local rested, drew, old_per, returned = R.rests, R.draws, R.per, R.returns
+local rested, drew, old_per, returned, changed = R.rests, R.draws, R.per, R.returns, differences(11)
 write_policy(action == 'restore' and version or R.version + 1)
 read_policy()
 judge_mode()
@@ -106,6 +110,7 @@ if (rested and not R.rests) or (R.returns and not returned) then
 end
 -- A draw begins: its places come after all that were given, and a draw that is on keeps its floor.
 if R.draws and not drew then set('draw_floor', max(R.last, R.watermark, R.draw_top)) end
+event('room.changed', {}, 'version', R.version, 'changed', changed)
 set('sweep_at', 0) -- presence may be shorter now: the sweep starts at once
 save(true)
 return done()

@@ -10,7 +10,8 @@ if stop then return stop end
 -- First write: everything is checked.
 redis.call('UNLINK', K.config, K.meta, K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved,
   K.entries, K.events, K.series, K.record, K.swept, K.swept_at, K.sources, K.kicked)
--- Epoch and last place stay for a room of the same name: see configure.
-redis.call('HSET', K.meta, 'schema', SCHEMA, 'epoch', R.epoch, 'dropped', R.now, 'last', R.last)
+-- Epoch, last place and the number of events stay for a room of the same name: see configure.
+redis.call('HSET', K.meta, 'schema', SCHEMA, 'epoch', R.epoch, 'dropped', R.now, 'last', R.last,
+  'event_no', R.event_no)
 redis.call('EXPIRE', K.meta, 86400)
 return remember(reply('ok'))

@@ -67,7 +67,7 @@ local function newcomer(id, draw, enters, source)
   if any_kicked then redis.call('ZREM', K.kicked, id) end
   begin_anew(id, place)
   if direct then
-    local until_ms = mark_called({id})
+    local until_ms = mark_called({id}, {place})
     raise_watermark(place) -- as if called from the head: this place will not come back
     count_pace(1)
     if not enters then return answer('called', place, wall(until_ms), 0, 1) end

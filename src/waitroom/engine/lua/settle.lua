@@ -13,7 +13,7 @@ if stop then return stop end
 local KEPT_S = 86400
 local now_s = math.ceil(R.now / 1000)
 -- `news`: the record told something, even if nobody moved. A call without tickets is news by itself.
-local settled, late, news, placed, called = 0, 0, #ARGV < 8, {}, {}
+local settled, late, news, placed, called, places = 0, 0, #ARGV < 8, {}, {}, {}
 local ended = {finished = {}, left = {}, no_show = {}}
 
 -- Take a ticket from where it is; what it has there is over, whoever still holds a pass.
@@ -48,11 +48,11 @@ local function stand(id, state, score, place, known)
 end
 
 -- Be called. All of a call together after the loop, so that they share one deadline and one event.
-local function turn(id, state, score, known)
+local function turn(id, state, score, place, known)
   take_back(id, state, score)
   redis.call('HDEL', K.moved, id)
   if not state then count(known and 'restored' or 'joined', 1) end
-  called[#called + 1] = id
+  called[#called + 1], places[#places + 1] = id, place
 end
 
 -- Be gone, for a reason of the record's. The event follows after the loop, one for each reason.
@@ -94,14 +94,14 @@ for i = 8, #ARGV, 4 do
     local moves = state
     if here then moves = state ~= want or (want == 'waiting' and score ~= place) end
     if want == 'waiting' and moves then stand(id, state, score, place, known) end
-    if want == 'called' and moves then turn(id, state, score, known) end
+    if want == 'called' and moves then turn(id, state, score, place, known) end
     if not here and moves then go(id, state, score, want) end
     if moves then settled = settled + 1 end
   end
 end
 -- Events after the loop: those who watch read of each ticket once, with the room as it is then.
 if #placed > 0 then event('placed', placed) end
-if #called > 0 then mark_called(called) end
+if #called > 0 then mark_called(called, places) end
 for reason, ids in pairs(ended) do
   if #ids > 0 then event('ended', ids, 'reason', reason) end
 end

@@ -332,4 +332,6 @@ def event(entry: Mapping[bytes, bytes]) -> Event:
         at_us=int(entry[b"at"]),
         ids=tuple(entry[b"ids"].decode().split()),
         reason=_REASONS.get(entry.get(b"reason", b"").decode()),
+        places=tuple(map(int, entry.get(b"places", b"").split())),
+        version=int(entry[b"version"]) if b"version" in entry else None,
     )
