@@ -55,7 +55,8 @@ ALLOWED = {
     "load": set[str](),
     "planner": set[str](),
     "charts": set[str](),
-    "rehearsal": {"charts", "engine", "ticker"},
+    "report": {"charts"},
+    "rehearsal": {"engine", "report", "ticker"},
     "server": {
         "archive",
         "charts",

@@ -11,8 +11,9 @@ from tests.rehearsal.scenes import PACED, scene
 from waitroom.models import Eta
 from waitroom.rehearsal.accuracy import Accuracy
 from waitroom.rehearsal.crowd import OVER
-from waitroom.rehearsal.outcome import WORDS, Outcome, Waits, waits_of
-from waitroom.rehearsal.promises import Promise
+from waitroom.rehearsal.outcome import WORDS, Outcome
+from waitroom.report.promises import Promise
+from waitroom.report.waits import Waits, waits_of
 
 
 def outcome(*promises: Promise) -> Outcome:

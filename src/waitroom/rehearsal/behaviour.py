@@ -10,8 +10,8 @@ from math import ceil
 from waitroom.engine import ENTERS_PER_SCRIPT, EnteredTicket, JoinedTicket, Pipeline, Polled
 from waitroom.models import MEMBERS_PER_SCRIPT, Policy
 from waitroom.rehearsal.crowd import AWAY, NO_SHOW, SILENT, Act, Agenda, Crowd, Where
-from waitroom.rehearsal.promises import Promises
 from waitroom.rehearsal.scenario import Scenario
+from waitroom.report.promises import Promises
 
 ROOM = "rehearsal"
 LONGEST_POLL_S = 60.0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from waitroom.models import Eta
 from waitroom.rehearsal.accuracy import Accuracy, Told
-from waitroom.rehearsal.promises import Promise
 from waitroom.rehearsal.scenario import Scenario
+from waitroom.report.plots import Moment
+from waitroom.report.promises import Promise
+from waitroom.report.waits import Waits
 
 WORDS = {
     "finished": "finished",
@@ -22,31 +24,6 @@ WORDS = {
     "still_there": "still there at the end",
 }
 """How people ended, in words."""
-
-
-class Moment(NamedTuple):
-    """The room at a moment, for the plots."""
-
-    at_ms: int
-    waiting: int
-    called: int
-    inside: int
-    no_shows: int
-    capacity: int | None
-    takes: int | None
-    entries: int
-    holds: bool
-    mode: str
-
-
-@dataclass(frozen=True, slots=True)
-class Waits:
-    """The waits of all who were called, in seconds."""
-
-    called: int = 0
-    median_s: float = 0.0
-    p90_s: float = 0.0
-    longest_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +97,6 @@ class Outcome:
     def as_dict(self) -> dict[str, Any]:
         """Return everything for `--json`."""
         return self.figures() | {"took_s": round(self.took_s, 1)}
-
-
-def waits_of(joined_ms: array[int], called_ms: array[int]) -> Waits:
-    """Return how long those who were called had waited."""
-    waits_ms = sorted(
-        called - joined for joined, called in zip(joined_ms, called_ms, strict=True) if called
-    )
-    if not waits_ms:
-        return Waits()
-    at = [waits_ms[min(len(waits_ms) - 1, int(len(waits_ms) * part))] / 1000 for part in (0.5, 0.9)]
-    return Waits(len(waits_ms), at[0], at[1], waits_ms[-1] / 1000)
 
 
 def _percent(share: float | None) -> float | None:

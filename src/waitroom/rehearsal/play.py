@@ -15,9 +15,10 @@ from waitroom.models import Eta
 from waitroom.rehearsal.accuracy import Watch, judge
 from waitroom.rehearsal.behaviour import ROOM, Clock
 from waitroom.rehearsal.crowd import OVER, Crowd, Where
-from waitroom.rehearsal.outcome import Outcome, waits_of
+from waitroom.rehearsal.outcome import Outcome
 from waitroom.rehearsal.scenario import Scenario
 from waitroom.rehearsal.simulation import Stage
+from waitroom.report.waits import waits_of
 from waitroom.tickets import KeyRing
 
 _SECRET = b"rehearsals sign nothing of worth"

@@ -17,9 +17,9 @@ from waitroom.models import Event, Mode, Policy, Reason, Sample, Stats
 from waitroom.rehearsal.accuracy import EVERY_S, Watch
 from waitroom.rehearsal.behaviour import ROOM, Acts, Clock
 from waitroom.rehearsal.crowd import AWAY, NO_SHOW, SILENT, Act, Crowd, Where
-from waitroom.rehearsal.outcome import Moment
-from waitroom.rehearsal.promises import Called, Promises, calls_now
 from waitroom.rehearsal.scenario import Change, Fault, Origin, Scenario
+from waitroom.report.plots import Moment
+from waitroom.report.promises import Called, Promises, calls_now
 
 SAMPLE_S = 5.0
 KEPT_SAMPLES = 720
@@ -321,7 +321,6 @@ class Stage:
                 no_shows=counts[Where.NO_SHOW],
                 capacity=self.policy.capacity,
                 takes=self._acts.takes or None,
-                entries=stats.entries_in_window,
                 holds=(stats.hold_until_ms or 0) > stats.now_ms,
                 mode=str(stats.mode),
             )

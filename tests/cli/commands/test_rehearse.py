@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Cli
 from waitroom.rehearsal import NAMES
-from waitroom.rehearsal.promises import Promises
+from waitroom.report.promises import Promises
 
 
 def test_the_ready_ones_are_listed(cli: Cli) -> None:

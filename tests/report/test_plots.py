@@ -8,10 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from waitroom.rehearsal import plots
-from waitroom.rehearsal.accuracy import Told
-from waitroom.rehearsal.outcome import Moment
-from waitroom.rehearsal.plots import Plot
+from waitroom.report import plots
+from waitroom.report.plots import Moment, Plot
 
 STARTS_MS = 1_900_000_800_000
 
@@ -29,9 +27,6 @@ def timeline(
             no_shows=n,
             capacity=capacity,
             takes=takes,
-            entries=0,
-            holds=False,
-            mode="open",
         )
         for n in range(number)
     ]
@@ -108,9 +103,8 @@ def test_waits() -> None:
 
 
 def test_estimates() -> None:
-    """Each estimate of somebody who was called later is a dot."""
-    answers = [Told(0, 0, 1, 60, 90), Told(0, 9_000, 1, 60, 90), Told(1, 0, 1, 60, 90)]
-    plot = plots.estimates("observed", answers, [60_000, 0])
+    """Each estimate is a dot, beside the line of those that came true."""
+    plot = plots.estimates([(60, 50), (51, 60)], "observed")
     assert {"limit exact": 2, "dots told": 2} == lines(plot)
 
 
@@ -121,7 +115,7 @@ def test_estimates() -> None:
         plots.served(timeline(1), STARTS_MS),
         plots.no_shows((), STARTS_MS),
         plots.waits(array("q", [5]), array("q", [0]), STARTS_MS),
-        plots.estimates("observed", [Told(0, 9, 1, 2, 3)], [0]),
+        plots.estimates([]),
     ],
 )
 def test_nothing_to_draw(plot: Plot | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from waitroom.models import Mode
-from waitroom.rehearsal.report import _code, _value, span
+from waitroom.report.page import code, field_text, span
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_span(seconds: float, text: str) -> None:
 )
 def test_the_value_of_a_field(name: str, value: object, text: str) -> None:
     """Numbers have no `.0`, long times are also told in minutes, and words are those of TOML."""
-    assert text == _value(name, value)
+    assert text == field_text(name, value)
 
 
-def test_code() -> None:
+def testcode() -> None:
     """Names of fields are shown as code, and everything else is escaped."""
-    assert "&lt;b&gt; than <code>capacity</code>" == _code("<b> than `capacity`")
+    assert "&lt;b&gt; than <code>capacity</code>" == code("<b> than `capacity`")

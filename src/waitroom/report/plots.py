@@ -1,4 +1,4 @@
-"""Plots of a rehearsal as SVG, drawn by hand: no library, no script, no font from elsewhere. Pure.
+"""Plots of reports as SVG, drawn by hand: no library, no script, no font from elsewhere. Pure.
 
 Colours are classes of the page's style sheet, so that they follow a dark or a light screen.
 """
@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil
+from typing import NamedTuple
 
 from waitroom.charts import Pixel, Scale, path, round_marks
-from waitroom.rehearsal.accuracy import Told
-from waitroom.rehearsal.outcome import Moment
+from waitroom.report.waits import part
 
 WIDTH, HEIGHT = 720, 330
 LEFT, RIGHT, TOP, BOTTOM = 76, 44, 38, 44  # room for labels at the size that phones need, too
@@ -22,6 +22,20 @@ MOST_POINTS = 360
 _GROUPS = 60
 
 Points = Sequence[tuple[float, float]]
+
+
+class Moment(NamedTuple):
+    """The room at a moment; a rehearsal also knows what the site behind `takes`."""
+
+    at_ms: int
+    waiting: int
+    called: int
+    inside: int
+    no_shows: int
+    capacity: int | None
+    takes: int | None = None
+    holds: bool = False
+    mode: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +119,7 @@ def counts(timeline: Sequence[Moment], starts_ms: int) -> Plot | None:
         Mark("line", name, name, [(m.at_ms, getattr(m, name)) for m in moments]) for name in names
     ]
     about = "Everybody in the room over time."
-    return _over_time("counts", "Waiting", about, "people", [*_limits(moments), *lines], starts_ms)
+    return over_time("counts", "Waiting", about, "people", [*_limits(moments), *lines], starts_ms)
 
 
 def served(timeline: Sequence[Moment], starts_ms: int) -> Plot | None:
@@ -120,14 +134,14 @@ def served(timeline: Sequence[Moment], starts_ms: int) -> Plot | None:
     limits = _limits(moments)
     about = "Dashed: what the room and the site allow." if limits else ""
     title = "Called and inside, against the limits" if limits else "Called and inside"
-    return _over_time("served", title, about, "people", [*limits, *lines], starts_ms)
+    return over_time("served", title, about, "people", [*limits, *lines], starts_ms)
 
 
 def no_shows(timeline: Sequence[Moment], starts_ms: int) -> Plot | None:
     """Draw how many were called and did not come."""
     points = [(moment.at_ms, moment.no_shows) for moment in _thinned(timeline)]
     line = Mark("line", "no-shows", "no-shows so far", points)
-    return _over_time("no-shows", "Called, and did not come", "", "people", [line], starts_ms)
+    return over_time("no-shows", "Called, and did not come", "", "people", [line], starts_ms)
 
 
 def waits(joined_ms: array[int], called_ms: array[int], starts_ms: int) -> Plot | None:
@@ -138,27 +152,23 @@ def waits(joined_ms: array[int], called_ms: array[int], starts_ms: int) -> Plot 
         if called
     ]
     groups = _grouped(known) if known else []
-    middle = [(at, _part(values, 0.5)) for at, values in groups]
-    low = [(at, _part(values, 0.1)) for at, values in groups]
-    high = [(at, _part(values, 0.9)) for at, values in groups]
+    middle = [(at, part(values, 0.5)) for at, values in groups]
+    low = [(at, part(values, 0.1)) for at, values in groups]
+    high = [(at, part(values, 0.9)) for at, values in groups]
     marks = [
         Mark("band", "wait", "eight of ten", low, high),
         Mark("line", "waiting", "median", middle),
     ]
     about = "How long those waited who came at that time."
-    return _over_time("waits", "Wait by time of arrival", about, "minutes", marks, starts_ms)
+    return over_time("waits", "Wait by time of arrival", about, "minutes", marks, starts_ms)
 
 
-def estimates(eta: str, answers: Sequence[Told], called_ms: Sequence[int]) -> Plot | None:
-    """Draw the estimate that was shown against the real wait."""
-    pairs = [
-        ((called_ms[estimate.person] - estimate.at_ms) / 60_000, estimate.likely / 60)
-        for estimate in answers
-        if called_ms[estimate.person] > estimate.at_ms
-    ]
-    if not pairs:
+def estimates(pairs_s: Sequence[tuple[float, float]], eta: str = "") -> Plot | None:
+    """Draw the estimate that was shown against the real wait: pairs of wait and estimate."""
+    if not pairs_s:
         return None
-    some = pairs[:: max(1, len(pairs) // 1_500)]
+    some_s = pairs_s[:: max(1, len(pairs_s) // 1_500)]
+    some = [(wait / 60, estimate / 60) for wait, estimate in some_s]
     y = _axis(max(max(pair) for pair in some) * 1.02 or 1.0)
     x = Axis(y.low, y.high, y.marks, _minutes)
     marks = [
@@ -166,7 +176,7 @@ def estimates(eta: str, answers: Sequence[Told], called_ms: Sequence[int]) -> Pl
         Mark("dots", "told", "one estimate", some),
     ]
     about = "Across: how long it still took. Up: what people were told."
-    title = f"Estimate ({eta}) against the wait that came true"
+    title = f"Estimate{f' ({eta})' if eta else ''} against the wait that came true"
     return Plot("estimates", title, about, "minutes", x, y, marks)
 
 
@@ -181,9 +191,10 @@ def _limits(moments: Sequence[Moment]) -> list[Mark]:
     return [limit for limit in limits if limit.points]
 
 
-def _over_time(
+def over_time(
     name: str, title: str, about: str, unit: str, marks: Sequence[Mark], starts_ms: int
 ) -> Plot | None:
+    """Draw marks over the time of day; None where there is are fewer than two moments."""
     moments = [x for mark in marks for x, _ in mark.points]
     values = [y for mark in marks for _, y in (*mark.points, *mark.other)]
     if not moments or max(moments) <= min(moments):
@@ -234,10 +245,6 @@ def _grouped(known: list[tuple[int, float]]) -> list[tuple[float, list[float]]]:
     for at, wait in known:
         groups.setdefault((at - low) // width, []).append(wait)
     return [(low + (n + 0.5) * width, sorted(groups[n])) for n in sorted(groups)]
-
-
-def _part(values: Sequence[float], part: float) -> float:
-    return values[min(len(values) - 1, int(len(values) * part))]
 
 
 def _number(value: float) -> str:
