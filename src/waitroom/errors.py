@@ -9,6 +9,7 @@
     ├── UnknownRoom             no room of that name
     ├── RoomExists              create, but it is there
     ├── VersionConflict         the policy or store was changed by somebody else in between
+    ├── CannotUndo              an action that cannot be taken back, and what to do instead
     ├── Refused                 the room says no, and `code` says why
     │   ├── RoomClosed, RoomEnded, RoomNotOpen,
     │   │   RoomFull, Banned                      join
@@ -127,6 +128,12 @@ class VersionConflict(WaitroomError):
         )
         self.expected = expected
         self.actual = actual
+
+
+class CannotUndo(WaitroomError):
+    """An action of an operator that cannot be taken back."""
+
+    code: ClassVar[str] = "cannot_undo"
 
 
 class Refused(WaitroomError):

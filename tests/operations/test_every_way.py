@@ -126,6 +126,11 @@ def undo(ways: Ways) -> Callable[[], str]:
     return lambda: ways.page.post(f"/admin/rooms/{ways.room}/undo", data=form).text
 
 
+def paused(ways: Ways) -> str:
+    """Change something with the API, to be undone."""
+    return ways.api.patch(ways.path, json={"policy": PAUSED}).raise_for_status().text
+
+
 def declared(ways: Ways) -> str:
     """Write a file that declares a new room."""
     path = ways.folder / "rooms.toml"
@@ -192,7 +197,21 @@ ACTIONS: list[tuple[str, str, str, set[str], Callable[[Ways], Callable[[], str]]
         {"changed", "version"},
         ready(lambda w: w.press(do="capacity", capacity="7")),
     ),
-    ("undo a change", "page", "room.change", {"changed", "version"}, undo),
+    ("undo a change", "page", "room.change", {"changed", "version", "undoes"}, undo),
+    (
+        "undo a change",
+        "api",
+        "room.change",
+        {"changed", "version", "undoes"},
+        after(paused, lambda w, _: w.post(f"{w.path}/undo")),
+    ),
+    (
+        "undo a change",
+        "cli",
+        "room.change",
+        {"changed", "version", "undoes"},
+        after(paused, lambda w, _: w.run("room", "undo", w.room)),
+    ),
     (
         "change a room",
         "cli",

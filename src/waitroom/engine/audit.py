@@ -142,7 +142,7 @@ class Audit:
 
 def _text(entry: Entry) -> str:
     """Return an entry as JSON; one that is too long keeps all its fields, but shortened."""
-    for detail in (entry.detail, _short(entry.detail)):
+    for detail in (entry.detail, _short(entry.detail) | {"shortened": True}):
         text = json.dumps(_document(entry, detail), ensure_ascii=False)
         if len(text) <= LONGEST_ENTRY:
             return text

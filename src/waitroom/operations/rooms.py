@@ -14,7 +14,7 @@ from waitroom.operations.trail import Trail
 FOR_ADMINS = frozenset({"go_to", "help_link", "ended_link"})
 """Fields that say where people are sent: whoever sets one can lead everybody to another site."""
 
-_LONGEST_TEXT = 1_000  # a whole message, so that it can be undone; a logo may have 64 kB
+_LONGEST_TEXT = 2_000  # whole messages and texts, so that they can be undone; a logo may have 64 kB
 
 
 async def create(engine: Engine, trail: Trail, room: str, policy: Policy) -> Room:
@@ -36,10 +36,12 @@ async def change(
     version: int | None = None,
     *,
     op_id: str | None = None,
+    undoes: str | None = None,
 ) -> tuple[PolicyChange, str]:
     """Change fields of a policy; with `version`, only if nobody else did since.
 
-    Return what changed, and the id of its line in the log: empty if nothing did.
+    Return what changed, and the id of its line in the log: empty if nothing did. `undoes` is the
+    line of the change that this one takes back.
     """
     if not changes:
         raise InvalidInput("policy", "give at least one field to change")
@@ -53,8 +55,10 @@ async def change(
     fields = {
         name: {"old": _cut(old), "new": _cut(new)} for name, (old, new) in changed.fields.items()
     }
-    version = changed.new.version
-    return changed, await trail.record("room.change", room, changed=fields, version=version)
+    detail: dict[str, Any] = {"changed": fields, "version": changed.new.version}
+    if undoes is not None:
+        detail["undoes"] = undoes
+    return changed, await trail.record("room.change", room, **detail)
 
 
 async def clear(engine: Engine, trail: Trail, room: str, *, op_id: str | None = None) -> int:

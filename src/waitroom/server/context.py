@@ -15,6 +15,7 @@ from waitroom.engine import Engine
 from waitroom.engine.api_keys import ApiKeys
 from waitroom.engine.audit import Audit
 from waitroom.engine.handoffs import Handoffs
+from waitroom.operations.undo import LastChanges
 from waitroom.server.counters.shared import SharedCounters
 from waitroom.server.counters.worker import Counters
 from waitroom.server.http.event_stream import OpenStreams
@@ -53,6 +54,7 @@ class Server:
     passes: Passes
     keys: ApiKeys
     audit: Audit
+    last_changes: LastChanges
     handoffs: Handoffs
     sign_outs: SignOuts
     boards: Boards

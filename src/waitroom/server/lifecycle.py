@@ -13,6 +13,7 @@ from waitroom.credentials.pass_keys import fingerprint, load_pass_keys
 from waitroom.credentials.secret import load_secret
 from waitroom.engine import Engine
 from waitroom.errors import InvalidInput
+from waitroom.operations.undo import LastChanges
 from waitroom.server.context import Server
 from waitroom.server.counters.shared import SharedCounters, folder_of
 from waitroom.server.counters.worker import Counters
@@ -92,6 +93,7 @@ def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
         passes=passes,
         keys=engine.api_keys,
         audit=engine.audit,
+        last_changes=LastChanges(engine.audit),
         handoffs=engine.handoffs,
         sign_outs=engine.sign_outs,
         boards=boards,

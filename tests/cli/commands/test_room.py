@@ -1,4 +1,4 @@
-"""`room create|set|show|clear|drop`."""
+"""`room create|set|undo|show|clear|drop`."""
 
 from __future__ import annotations
 
@@ -174,6 +174,23 @@ def test_set_if_version(cli: Cli, room: str) -> None:
     code, text = cli.error("room", "set", room, "--capacity", 6, "--if-version", 1)
     assert (1, True) == (code, "is at version 2, not 1; read it again" in text)
     assert 5 == cli.json("room", "show", room)["policy"]["capacity"]
+
+
+def test_undo(cli: Cli, room: str) -> None:
+    """The last change is taken back with its author named; undone again, it is made again."""
+    cli.text("room", "create", room, "--capacity", 5)
+    code, text = cli.error("room", "undo", room)
+    assert (1, True) == (code, "no change of this room" in text)
+    cli.text("room", "set", room, "--capacity", 6)
+    code, text = cli.error("room", "undo", room, "--if-version", 1)
+    assert (1, True) == (code, "is at version 2, not 1" in text)
+    lines = cli.text("room", "undo", room, "--if-version", 2).splitlines()
+    assert "Undid the change of " == lines[0][:20]
+    assert ["capacity", "6", "→", "5"] == lines[-1].split()
+    undone = cli.json("room", "undo", room)
+    assert (4, 6) == (undone["version"], undone["policy"]["capacity"])
+    entry = cli.json("audit", "--room", room)["entries"][0]
+    assert undone["undoes"] == entry["detail"]["undoes"]
 
 
 @pytest.mark.parametrize(

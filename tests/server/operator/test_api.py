@@ -185,6 +185,24 @@ def test_bad_changes(operator: httpx.Client, room: str, body: dict[str, Any]) ->
     assert 1 == operator.get(at(room)).json()["version"]
 
 
+def test_undo(operator: httpx.Client, room: str) -> None:
+    """The last change is taken back, by its version or entry, and no other."""
+    path = f"/v1/admin/rooms/{room}"
+    nothing = operator.post(f"{path}/undo", json={})
+    assert (409, "cannot_undo") == (nothing.status_code, nothing.json()["code"])
+    changed = operator.patch(path, json={"policy": {"capacity": 7, "mode": "paused"}}).json()
+    entry = operator.get("/v1/admin/audit", params={"room": room}).json()["entries"][0]
+    stale = operator.post(f"{path}/undo", json={"version": changed["version"] - 1})
+    assert (409, "version_conflict") == (stale.status_code, stale.json()["code"])
+    answer = operator.post(f"{path}/undo", json={"entry": entry["id"]})
+    body = answer.json()
+    assert (200, entry["id"], '"3"') == (answer.status_code, body["undoes"], answer.headers["etag"])
+    assert (2, "open") == (body["policy"]["capacity"], body["policy"]["mode"])
+    assert {"old": 7, "new": 2} == body["changed"]["capacity"]
+    again = operator.post(f"{path}/undo", json={"entry": entry["id"]})
+    assert (409, "version_conflict") == (again.status_code, again.json()["code"])
+
+
 def test_admit(http: httpx.Client, operator: httpx.Client, room: str) -> None:
     """People are called as far as there is room, with force above it; a repeat calls nobody."""
     join(http, room, 6)

@@ -12,13 +12,16 @@ from waitroom.cli.output import table
 from waitroom.cli.rooms import document, glance
 from waitroom.cli.text import moment, number, people
 from waitroom.errors import InvalidInput, UnknownRoom
-from waitroom.models import PRESETS, Policy, Stats, check_room_name, preset
+from waitroom.models import PRESETS, Policy, PolicyChange, Stats, check_room_name, preset
 from waitroom.operations import rooms
+from waitroom.operations import undo as undoing
 
 app = typer.Typer(name="room")
 Preset = Annotated[
     str | None, option(f"Start from one of {', '.join(PRESETS)}.", "WORD", "--preset")
 ]
+
+EntryId = Annotated[str | None, option("Only if it is this line of the audit log.", "ID")]
 
 
 @group(app)
@@ -75,19 +78,46 @@ async def set_(cli: Session, name: RoomName, if_version: IfVersion = None, **giv
         raise InvalidInput("options", "give at least one to change, like `--capacity 80`")
     async with cli.engine() as engine:
         change, _ = await rooms.change(engine, cli.trail(engine), name, asked, if_version)
-    version, differ = change.new.version, change.fields
+    _show_change(cli, change)
+
+
+@command(app)
+async def undo(
+    cli: Session, name: RoomName, if_version: IfVersion = None, entry: EntryId = None
+) -> None:
+    """Take back the last change of a room, whoever made it; a second time, it is made again.
+
+    Only the last change can be undone, and no call or removal of people.
+
+    Example:
+
+      waitroom room undo concert
+      waitroom room undo concert --if-version 7
+    """
+    async with cli.engine() as engine:
+        change, _, undone = await undoing.undo(
+            engine, cli.trail(engine), name, entry_id=entry, version=if_version
+        )
+    by = f"Undid the change of {undone.key_name} at {moment(undone.at_ms)}."
+    _show_change(cli, change, by, undoes=undone.id)
+
+
+def _show_change(cli: Session, change: PolicyChange, before: str = "", **more: Any) -> None:
+    name, version, differ = change.new.name, change.new.version, change.fields
     lines = table("field", "old", "", "new", header=False)
     zone = change.new.policy.time_zone
     for field, values in differ.items():
-        before, after = (policy.shown(field, value, zone) for value in values)
-        lines.add_row(field, before, "→", after)
+        old, new = (policy.shown(field, value, zone) for value in values)
+        lines.add_row(field, old, "→", new)
     cli.out.show(
         {
             "name": name,
             "version": version,
             "changed": {field: {"old": old, "new": new} for field, (old, new) in differ.items()},
             "policy": change.new.policy.as_dict(),
+            **more,
         },
+        *([before] if before else []),
         f"Room {name} is now at version {version}"
         + (":\n" if differ else ", with the same policy as before."),
         *([lines] if differ else []),

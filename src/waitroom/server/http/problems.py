@@ -33,6 +33,7 @@ STATUS: dict[type[errors.WaitroomError], int] = {
     errors.UnknownRoom: 404,
     errors.RoomExists: 409,
     errors.VersionConflict: 409,
+    errors.CannotUndo: 409,
     errors.Refused: 409,
     errors.RoomClosed: 403,
     errors.RoomEnded: 403,

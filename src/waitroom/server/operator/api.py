@@ -14,8 +14,8 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Response
 from waitroom.engine import MOST_SAMPLES
 from waitroom.engine.audit import AuditPage, Log
 from waitroom.errors import InvalidInput, UnknownRoom, WaitroomError
-from waitroom.models import Policy, State, check_room_name, preset
-from waitroom.operations import api_keys, notes, people, rooms
+from waitroom.models import Policy, PolicyChange, State, check_room_name, preset
+from waitroom.operations import api_keys, notes, people, rooms, undo
 from waitroom.operations.overview import glance_at
 from waitroom.operations.selection import Selection
 from waitroom.operations.trail import Actor, Trail, Way
@@ -107,10 +107,19 @@ async def change_room(
     version = _version(body.version, if_match)
     given = body.policy.model_dump(exclude_unset=True)  # type: ignore[attr-defined]
     change, _ = await rooms.change(server.engine, _trail(server, who), room, given, version)
-    shown = m.RoomBody.of(change.new, await server.engine.stats(room))
-    response.headers["ETag"] = f'"{change.new.version}"'
-    changed = {name: m.FieldChange(old=old, new=new) for name, (old, new) in change.fields.items()}
-    return m.RoomChanged(**shown.model_dump(), changed=changed)
+    return m.RoomChanged(**await _changed(server, room, change, response))
+
+
+@router.post("/rooms/{room}/undo")
+async def undo_change(
+    server: Here, who: Operator, room: RoomName, body: m.Undo, response: Response
+) -> m.RoomUndone:
+    """Take back the last change of the policy; 409 if it is not the last one any more."""
+    check_room_name(room)
+    change, _, undone = await undo.undo(
+        server.engine, _trail(server, who), room, entry_id=body.entry, version=body.version
+    )
+    return m.RoomUndone(**await _changed(server, room, change, response), undoes=undone.id)
 
 
 @router.delete("/rooms/{room}", status_code=204)
@@ -290,6 +299,15 @@ async def _shown(server: Server, name: str, response: Response) -> m.RoomBody:
     room, numbers = await server.engine.room(name), await server.engine.stats(name)
     response.headers["ETag"] = f'"{room.version}"'
     return m.RoomBody.of(room, numbers)
+
+
+async def _changed(
+    server: Server, room: str, change: PolicyChange, response: Response
+) -> dict[str, Any]:
+    shown = m.RoomBody.of(change.new, await server.engine.stats(room))
+    response.headers["ETag"] = f'"{change.new.version}"'
+    changed = {name: m.FieldChange(old=old, new=new) for name, (old, new) in change.fields.items()}
+    return shown.model_dump() | {"changed": changed}
 
 
 def _version(given: int | None, if_match: str | None) -> int | None:

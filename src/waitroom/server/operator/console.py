@@ -18,7 +18,7 @@ from waitroom.server.context import Here
 from waitroom.server.http.auth import address_of, who_is
 from waitroom.server.http.problems import status_of
 from waitroom.server.operator import chart, room_view, session
-from waitroom.server.operator.levers.undo import can_undo
+from waitroom.server.operator.levers.undo import last_change, remedy, undoable
 from waitroom.server.operator.levers.wishes import DRAFTS
 from waitroom.server.operator.page import Page, PageRoute, trail_of
 from waitroom.server.pages.forms import check_own_form
@@ -102,14 +102,13 @@ async def one_room(
         samples = await server.engine.series(room, since_ms=since, limit=chart.MOST)
         points = chart.points(samples)
         values |= {"charts": chart.charts(points, view.stats.now_ms), "rows": chart.rows(points)}
+    values["last"] = await last_change(server, room, view.version, page.who.key.role)
+    values["done"] = await server.audit.get(done) if done else None
     if live:
         return page.html("operator/room_live.html", **values)
-    entry = await server.audit.get(done) if done else None
-    entry = entry if entry is not None and entry.room == room else None
     log = await server.audit.page(room=room, limit=5)
-    undo = entry is not None and can_undo(entry, view.version)
     values |= {"drafts": DRAFTS, "draft": draft if draft in DRAFTS else None}
-    return page.html("operator/room.html", done=entry, undo=undo, log=log.entries, **values)
+    return page.html("operator/room.html", log=log.entries, remedy=remedy, **values)
 
 
 @router.get("/rooms/{room}/tickets")
@@ -166,6 +165,12 @@ async def audit(
     entries = await server.audit.page(
         before=before, limit=_ENTRIES_PER_PAGE, room=room or None, log=log
     )
-    return page.html(
-        "operator/audit.html", page=entries, room=room, before=before, log=log, logs=list(Log)
-    )
+    values: dict[str, Any] = {
+        "page": entries,
+        "room": room,
+        "before": before,
+        "log": log,
+        "logs": list(Log),
+    }
+    values["undoable"] = await undoable(server, entries.entries, page.who.key.role)
+    return page.html("operator/audit.html", **values)

@@ -210,6 +210,19 @@ class RoomChanged(RoomBody):
     changed: dict[str, FieldChange]
 
 
+class Undo(Strict):
+    """Which change to take back; without either, the last one."""
+
+    entry: str | None = Field(None, max_length=40, description="Its id in the audit log.")
+    version: int | None = Field(None, description="The version that the change made.")
+
+
+class RoomUndone(RoomChanged):
+    """A room after a change was taken back."""
+
+    undoes: str = Field(description="The id of the change in the audit log.")
+
+
 class Admit(Strict):
     """Call the first people of the line."""
 

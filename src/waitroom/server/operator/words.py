@@ -95,7 +95,7 @@ def told(text: Text, entry: Entry) -> list[str]:
         return [text("outcome_unknown", action=entry.action)]
     if entry.action == "room.change":
         changed = detail.get("changed", {})
-        return [
+        lines = [
             text(
                 "did_change",
                 field=field(text, name),
@@ -104,6 +104,7 @@ def told(text: Text, entry: Entry) -> list[str]:
             )
             for name, pair in changed.items()
         ]
+        return [text("did_undo"), *lines] if "undoes" in detail else lines
     key = "did_" + entry.action.replace(".", "_")
     if entry.action == "sign_in" and "store" in detail:
         key = "did_sign_in_store"

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.server.operator.forms import do, token_of
+from tests.support.serving import Serving
 
 
 def test_pause_and_undo(page: httpx.Client, operator: httpx.Client, room: str) -> None:
@@ -18,13 +19,41 @@ def test_pause_and_undo(page: httpx.Client, operator: httpx.Client, room: str) -
     assert "paused" == operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["mode"]
     shown = page.get(answer.headers["location"]).text
     assert "Mode: Open → Paused" in shown
+    assert 303 == undo(page, room, shown).status_code
+    assert "open" == operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["mode"]
+    again = undo(page, room, shown)
+    assert (409, True) == (again.status_code, "Somebody else was faster" in again.text)
+
+
+def undo(page: httpx.Client, room: str, shown: str) -> httpx.Response:
+    """Press the undo button of a page."""
     entry = re.search(r'name="entry" value="([\d-]+)"', shown)
     assert entry is not None
     form = {"entry": entry[1], "token": token_of(shown)}
-    assert 303 == page.post(f"/admin/rooms/{room}/undo", data=form).status_code
-    assert "open" == operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["mode"]
-    again = page.post(f"/admin/rooms/{room}/undo", data=form)
-    assert (409, True) == (again.status_code, "Somebody else was faster" in again.text)
+    return page.post(f"/admin/rooms/{room}/undo", data=form)
+
+
+def test_undo_from_everywhere(
+    page: httpx.Client, served: Serving, operator: httpx.Client, room: str
+) -> None:
+    """A change made elsewhere is undone from the room's page, its live part or the log."""
+    operator.patch(f"/v1/admin/rooms/{room}", json={"policy": {"capacity": 9}}).raise_for_status()
+    operator.post(f"/v1/admin/rooms/{room}/admit", json={"count": 1}).raise_for_status()
+    places = (f"/admin/rooms/{room}", f"/admin/rooms/{room}?live=1", f"/admin/audit?room={room}")
+    for number, path in enumerate(places):
+        shown = page.get(path).text
+        assert 1 == shown.count('name="entry"'), path
+        assert 303 == undo(page, room, shown).status_code
+        policy = operator.get(f"/v1/admin/rooms/{room}").json()["policy"]
+        assert (2, 9)[number % 2] == policy["capacity"]
+    shown = page.get(f"/admin/rooms/{room}").text
+    assert "Undone · Capacity: 9 → 2" in shown
+    made = operator.post("/v1/admin/keys", json={"name": "v", "role": "viewer"}).json()
+    with httpx.Client(base_url=served.base, timeout=60) as viewer:
+        viewer.post("/admin/sign-in", data={"key": made["key"]})
+        for path in places:
+            shown = viewer.get(path).text
+            assert (True, False) == ("Capacity: 9 → 2" in shown, 'name="entry"' in shown), path
 
 
 def test_a_room_that_ended_by_its_time_is_opened(
@@ -137,7 +166,7 @@ def confirmed(page: httpx.Client, room: str, form: dict[str, str]) -> httpx.Resp
 def test_a_message_replaces_those_of_languages(
     page: httpx.Client, operator: httpx.Client, room: str
 ) -> None:
-    """The preview says so, and there is no undo: the log does not keep all texts whole."""
+    """The preview says so, and an undo brings them back."""
     change = {"policy": {"message": "Welcome", "texts": {"ko": {"message": "안녕하세요"}}}}
     operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
     form = {"do": "message", "token": token_of(page.get("/admin").text), "message": "Late"}
@@ -146,7 +175,10 @@ def test_a_message_replaces_those_of_languages(
     answer = confirmed(page, room, form)
     assert operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["texts"] is None
     shown = page.get(answer.headers["location"]).text
-    assert [True, False] == ["Texts by language: {" in shown, 'name="entry"' in shown]
+    assert "Texts by language: {" in shown
+    assert 303 == undo(page, room, shown).status_code
+    policy = operator.get(f"/v1/admin/rooms/{room}").json()["policy"]
+    assert change["policy"] == {"message": policy["message"], "texts": policy["texts"]}
 
 
 def test_a_long_message_comes_back_whole(
@@ -157,8 +189,5 @@ def test_a_long_message_comes_back_whole(
     operator.patch(f"/v1/admin/rooms/{room}", json={"policy": {"message": long}}).raise_for_status()
     form = {"do": "message", "token": token_of(page.get("/admin").text), "message": "Late"}
     shown = page.get(confirmed(page, room, form).headers["location"]).text
-    entry = re.search(r'name="entry" value="([\d-]+)"', shown)
-    assert entry is not None
-    undo = {"entry": entry[1], "token": token_of(shown)}
-    assert 303 == page.post(f"/admin/rooms/{room}/undo", data=undo).status_code
+    assert 303 == undo(page, room, shown).status_code
     assert long == operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["message"]

@@ -9,14 +9,13 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 
 from waitroom.credentials.roles import Role
-from waitroom.errors import InvalidInput
 from waitroom.models import check_room_name
 from waitroom.operations import people, rooms
+from waitroom.operations import undo as undoing
 from waitroom.server.context import Here
 from waitroom.server.operator import room_view
 from waitroom.server.operator.levers import wishes
 from waitroom.server.operator.levers.preview import preview
-from waitroom.server.operator.levers.undo import can_undo
 from waitroom.server.operator.levers.wishes import FIELDS, Lever, Wish
 from waitroom.server.operator.page import Page, PageRoute
 from waitroom.server.pages.route import redirect
@@ -88,13 +87,9 @@ async def undo(
     entry: Annotated[str, Form(max_length=40)] = "",
     token: Annotated[str, Form(max_length=100)] = "",
 ) -> Response:
-    """Put fields back to what they were, unless somebody has changed the room since."""
+    """Take back the last change, unless somebody has changed the room since."""
     page = await Page.of(server, request, Role.OPERATOR)
     page.check(token)
-    last = await server.audit.get(entry)
-    if last is None or last.room != check_room_name(room) or not can_undo(last):
-        raise InvalidInput("entry", "this cannot be undone")
-    before = {name: pair["old"] for name, pair in last.detail["changed"].items()}
-    version = last.detail["version"]
-    _, entry_id = await rooms.change(server.engine, page.trail, room, before, version)
+    check_room_name(room)
+    _, entry_id, _ = await undoing.undo(server.engine, page.trail, room, entry_id=entry)
     return redirect(f"/admin/rooms/{room}?done={entry_id}")
