@@ -319,6 +319,27 @@ ACTIONS: list[tuple[str, str, str, set[str], Callable[[Ways], Callable[[], str]]
         ready(lambda w: w.run("kick", w.room, "--state", "waiting", "--newer-than", "1m", "--yes")),
     ),
     (
+        "create a room",
+        "page",
+        "room.create",
+        {"policy"},
+        ready(lambda w: w.send("/admin/new-room", name=f"{w.room}-new", begin="slots")),
+    ),
+    (
+        "empty a room",
+        "page",
+        "room.clear",
+        {"cleared"},
+        ready(lambda w: w.send(f"/admin/rooms/{w.room}/clear", confirm=w.room)),
+    ),
+    (
+        "remove a room",
+        "page",
+        "room.drop",
+        {"people"},
+        ready(lambda w: w.send(f"/admin/rooms/{w.room}/drop", confirm=w.room)),
+    ),
+    (
         "note",
         "api",
         "note",

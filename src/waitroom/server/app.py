@@ -16,7 +16,7 @@ from waitroom.server.http.openapi import document
 from waitroom.server.lifecycle import load_desk, open_server
 from waitroom.server.metrics import routes as metrics
 from waitroom.server.metrics.middleware import counted
-from waitroom.server.operator import api, console, key_pages, notes, overview
+from waitroom.server.operator import api, console, key_pages, notes, overview, room_forms
 from waitroom.server.operator.levers import routes as levers
 from waitroom.server.preview import routes as preview
 from waitroom.server.process import health
@@ -93,7 +93,7 @@ def _framework(app: App) -> FastAPI:
     parts = (
         *(visitor, site, handover, push),
         *(api, console, overview, levers),
-        *(key_pages, notes),
+        *(room_forms, key_pages, notes),
         *(preview, pages, apidocs, health, metrics),
     )
     for part in parts:

@@ -8,10 +8,13 @@ from typing import Any
 from waitroom.engine.audit import Entry
 from waitroom.estimate.methods import Wait
 from waitroom.models import Policy
+from waitroom.server.operator.policy_form import Field
 from waitroom.server.pages.text import Text
 
 _COUNTS = ("called", "count", "kicked", "asked", "cleared", "lines", "settled", "removed")
 _TEXTS = {spec.name for spec in fields(Policy) if spec.metadata["unit"] in ("text", "texts")}
+_CHOICES = ("mode", "before_open", "eta", "when_away")
+_TOGETHER = (("batch", "every_s"), ("max_entries", "per_s"))
 _WORDS = ("ticket", "name", "role", "id", "store", "text")
 
 
@@ -57,14 +60,37 @@ def value(text: Text, name: str, given: Any) -> str:
         return text("no_text" if name in _TEXTS else "no_limit")
     if isinstance(given, bool):
         return text("yes") if given else text("no")
-    if name == "mode":
-        return text(f"mode_{given}")
+    if isinstance(given, dict):
+        return ", ".join(given)
+    if name in _CHOICES:
+        return choice(text, name, given)
     if isinstance(given, str):
         return given if len(given) <= 60 else f"{given[:60]}…"
     if name.endswith("_s"):
         shown = f"{given:.3f}".rstrip("0").rstrip(".")
         return text("seconds", n=shown)
     return f"{given:,}"
+
+
+def choice(text: Text, name: str, word: str) -> str:
+    """Say a word of a field that takes only some words, or yes and no."""
+    if name == "mode":
+        return text(f"mode_{word}")
+    return text.known(f"choice_{name}_{word}", text.known(word, word))
+
+
+def wrong(text: Text, given: Field) -> str:
+    """Say what is wrong with a field of a form."""
+    reason = str(given.error).partition(": ")[2]
+    if "must be set together" in reason:
+        pair = next(names for names in _TOGETHER if given.name in names)
+        return text("wrong_together", other=field(text, pair[1 - pair.index(given.name)]))
+    if text.lang == "en":  # the policy itself says it in English, and knows best
+        return f"{reason[:1].upper()}{reason[1:]}."
+    if given.choices:
+        return text("wrong_choice")
+    limits = {"low": given.low, "high": given.high}
+    return text(f"wrong_{given.unit}", **limits if given.unit in ("people", "seconds") else {})
 
 
 def admission_pace(text: Text, policy: Policy) -> str:
