@@ -19,6 +19,8 @@
     │   ├── NoPush                                subscribe to push messages
     │   ├── DefersUsedUp, NobodyBehind            defer
     │   ├── NotWaiting                            defer, call
+    │   ├── AlreadyHere, UnknownTicket,
+    │   │   KeptElsewhere                         reinstate
     │   └── Holding, RoomPaused, NoCapacity       admit, call
     ├── DeskError               a restaurant's desk says no, and nothing was written
     │   ├── UnknownStore, UnknownType, UnknownParty, StoreExists
@@ -244,6 +246,28 @@ class NotWaiting(Refused):
     """The ticket does not wait (any more), so it can be neither called nor deferred."""
 
     code: ClassVar[str] = "not_waiting"
+
+
+class AlreadyHere(Refused):
+    """A place is to be given back to somebody who waits, is called or inside: `state`."""
+
+    code: ClassVar[str] = "already_here"
+
+    def __init__(self, state: str) -> None:
+        super().__init__(f"the ticket is {state}, so there is no place to give back")
+        self.state = state
+
+
+class UnknownTicket(Refused):
+    """Nothing in the room tells of this ticket: nobody is conjured up by their id."""
+
+    code: ClassVar[str] = "unknown_ticket"
+
+
+class KeptElsewhere(Refused):
+    """A record elsewhere, like a desk's database, decides where this ticket is."""
+
+    code: ClassVar[str] = "kept_elsewhere"
 
 
 class Holding(Refused):

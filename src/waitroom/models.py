@@ -420,6 +420,15 @@ class Advanced:
 
 
 @dataclass(frozen=True, slots=True)
+class Reinstated:
+    """The place that somebody was given back, and how many wait with them."""
+
+    place: int
+    position: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
 class Listed:
     """One line of `list`: `seen_ms` is when it was seen, `until_ms` the deadline of its state."""
 
@@ -495,8 +504,9 @@ class Sample:
 class Event:
     """What one script did to people, or to the room.
 
-    `called` (with the places that people had), `entered`, `ended` (with a reason), `cleared`,
-    `placed` by a record elsewhere; `room.opened`, `room.ended`, `room.changed` (with a version).
+    `called` (with the places that people had), `entered`, `ended` (with a reason), `reinstated`,
+    `cleared`, `placed` by a record elsewhere; `room.opened`, `room.ended`, `room.changed` (with a
+    version).
     """
 
     kind: str

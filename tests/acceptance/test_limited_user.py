@@ -123,6 +123,7 @@ async def operate(engine: Engine, room: str) -> None:
     await engine.admit(room, 1, force=True)
     await engine.call(room, views[-1].id, force=True)
     await engine.kick(room, [views[0].id])
+    await engine.reinstate(room, views[0].id)
     await engine.settle(room, [Settled(views[1].id, "waiting", 7, 1)])
     await engine.list(room)
     await engine.stats(room)

@@ -136,6 +136,12 @@ async def _kick(scene: Scene) -> Any:
     return await scene.engine.kick(scene.room, map(scene.id, ("p1", "p2", "p20", "p21")))
 
 
+async def _reinstate(scene: Scene) -> Any:
+    await scene.engine.kick(scene.room, [scene.id("p20")])
+    back = await scene.engine.reinstate(scene.room, scene.id("p20"))
+    return back.position, back.waiting, await _stats(scene)
+
+
 async def _settle(scene: Scene) -> Any:
     states = (("p0", "waiting"), ("p20", "called"), ("p21", "left"), ("p22", "waiting"))
     await scene.engine.settle(  # a repeat says that nothing is left to change
@@ -212,6 +218,7 @@ ACTS: dict[str, tuple[Verb, Act]] = {
     "call": (Verb.CALL, _call),
     "kick": (Verb.KICK, _kick),
     "defer": (Verb.DEFER, _visit("defer", "p12", 5)),
+    "reinstate": (Verb.REINSTATE, _reinstate),
     "settle": (Verb.SETTLE, _settle),
     "list": (Verb.LIST, _list),
     "stats": (Verb.STATS, _stats),

@@ -52,7 +52,8 @@ async def test_a_full_server(apart: Server, room: str, clock: Clock, flags: bool
         assert State.WAITING == (await engine.join(room)).state
         # A reader, and a restored place, after all that: nothing was half done.
         stats = await engine.stats(room)
-        assert 41 == sum((stats.waiting, stats.called, stats.inside, *_ended(stats.counters)))
+        came = 41 + stats.counters["reinstated"]
+        assert came == sum((stats.waiting, stats.called, stats.inside, *_ended(stats.counters)))
 
 
 def _ended(counters: dict[str, int]) -> list[int]:
@@ -70,6 +71,8 @@ async def _goes_on(engine: Engine, room: str, clock: Clock, people: list[TicketV
     await engine.leave(room, people[5].ticket)
     await engine.leave(room, people[1].ticket)
     assert State.CALLED == (await engine.poll(room, people[6].ticket)).state
+    assert 1 == await engine.kick(room, [people[7].id])
+    await engine.reinstate(room, people[7].id)
     assert 1 == await engine.kick(room, [people[7].id])
     await engine.defer(room, people[8].ticket, 3)
     assert 2 == await engine.admit(room, 2, force=True)
@@ -102,6 +105,7 @@ ACTS: dict[str, Act] = {
         room, [people[0].id, people[2].id, people[9].id], op_id="op"
     ),
     "defer": lambda engine, room, people: engine.defer(room, people[6].ticket, 2, op_id="op"),
+    "reinstate": lambda engine, room, _: engine.reinstate(room, "A" * 16, force=True, op_id="op"),
     "settle": lambda engine, room, people: engine.settle(
         room,
         [
@@ -119,7 +123,7 @@ ACTS: dict[str, Act] = {
 
 
 OPS = dict.fromkeys(ACTS, "")
-OPS |= dict.fromkeys(("finish", "leave", "leave inside", "call", "defer"), "op")
+OPS |= dict.fromkeys(("finish", "leave", "leave inside", "call", "defer", "reinstate"), "op")
 OPS |= {"configure": "op", "clear": "op", "admit": "op.0", "kick": "op.0"}
 
 

@@ -283,7 +283,7 @@ Sent = tuple[list[str], list[Any]]
 
 @dataclass(slots=True)
 class Scene:
-    """A room with one inside, one called and two waiting, and a recorder before the server."""
+    """A room with one inside, one called, two waiting and one gone; a recorder sees all calls."""
 
     engine: Engine
     recorder: Recorder
@@ -292,6 +292,7 @@ class Scene:
     called: TicketView
     waiting: TicketView
     last: TicketView
+    gone: TicketView
 
     async def sent(self, verb: Verb) -> Sent:
         """Make one call of a verb; return its KEYS and ARGV."""
@@ -314,9 +315,10 @@ async def scene(engine: Engine, room: str) -> Scene:
         await client.script_load(script(verb, engine._runner.flags).source)
     policy = Policy(mode=Mode.MANUAL, renewable=True, max_defers=1)
     await engine.create(room, policy)
-    people = await crowd(engine, room, 4)
+    people = await crowd(engine, room, 5)
     await engine.admit(room, 2)
     inside = await engine.enter(room, people[0].ticket)
+    await engine.leave(room, people[4].ticket)
     engine._runner.client = engine._runner.visitors = recorder
     return Scene(engine, recorder, room, inside, *people[1:])
 
@@ -336,6 +338,9 @@ CALLS: dict[Verb, Callable[[Scene], Awaitable[Any]]] = {
     Verb.CALL: lambda s: s.engine.call(s.room, s.last.id, force=True, op_id="it"),
     Verb.KICK: lambda s: s.engine.kick(s.room, [s.waiting.id, s.last.id], ban=True, op_id="it"),
     Verb.DEFER: lambda s: s.engine.defer(s.room, s.waiting.ticket, 3, op_id="it"),
+    Verb.REINSTATE: lambda s: s.engine.reinstate(
+        s.room, s.gone.ticket, lift_ban=True, force=True, op_id="it"
+    ),
     Verb.LIST: lambda s: s.engine.list(
         s.room, State.WAITING, after="5", limit=9, since_ms=1, until_ms=2
     ),
@@ -383,6 +388,13 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
     Verb.CALL: lambda s: [("id", s.last.id), ("'1' = forced", 1)],
     Verb.KICK: lambda _: [("'1' = ban", 1)],
     Verb.DEFER: lambda s: [("id", s.waiting.id), ("how many places", 3)],
+    Verb.REINSTATE: lambda s: [
+        ("id", s.gone.id),
+        ("claim", s.claim(s.gone)),
+        ("what events tell", ""),
+        ("'1' = lift a ban", 1),
+        ("'1' = somebody whom nothing knows", 1),
+    ],
     Verb.LIST: lambda _: [
         ("state", "waiting"),
         ("cursor", "5"),

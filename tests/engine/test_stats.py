@@ -88,6 +88,7 @@ async def test_counters(engine: Engine, clock: Clock, room: str) -> None:
         "no_show": 2,
         "abandoned": 0,
         "deferred": 1,
+        "reinstated": 0,
     }
     assert expected == (await engine.stats(room)).counters
 

@@ -107,6 +107,21 @@ MUTANTS: dict[str, Mutant] = {
         ("_moves", "min(ends, began + R.longest)", "ends"),
         file="renew",
     ),
+    "reinstates_in_front": _mutant(
+        "test_called_by_hand",
+        ("reinstate", "place = max(old, R.watermark + 1)", "place = R.watermark + 1"),
+        file="reinstate",
+    ),
+    "conjures_people_up": _mutant(
+        "test_a_stranger",
+        ("reinstate", "or (not known and not forced and 'unknown_ticket')", ""),
+        file="reinstate",
+    ),
+    "forgets_who_was_reinstated": _mutant(
+        "test_other_processes_learn",
+        ("_moves", "stand_again(id, place)\n  note_place(place)", "note_place(place)"),
+        file="reinstate",
+    ),
     "ignores_the_deadline": _mutant(
         "test_a_turn_ends_at_its_deadline_without_a_sweep",
         ("_common", "if score > called_cutoff() then return", "if score then return"),

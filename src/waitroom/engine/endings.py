@@ -19,6 +19,19 @@ FOREVER = 9_000_000_000_000_000
 """The moment of a kick that is a ban; `_common.lua` has the same."""
 
 
+REINSTATED = "reinstated"
+"""The word for who has a place again, where endings have their reason; `_moves.lua` has it too."""
+
+
+def reinstatements(notes: str) -> list[str]:
+    """Return what the room notes of the newest reinstatements, as endings."""
+    words = notes.split()
+    return [
+        f"{ticket_id} {REINSTATED} {place} 0 0 {at_ms}"
+        for ticket_id, place, at_ms in zip(words[::3], words[1::3], words[2::3], strict=True)
+    ]
+
+
 def kick(ticket_id: str, moment_ms: int, place: int, offset_ms: int) -> str:
     """Return the ending of who was kicked at a moment in room time; a ban is for ever."""
     at_ms = moment_ms if moment_ms >= FOREVER else moment_ms - offset_ms
@@ -29,24 +42,52 @@ class Endings:
     """The newest endings of a room, as its scripts write them.
 
     Kicks have a list of their own: nobody makes them forgotten by joining and leaving. Kicks and
-    bans of everybody, which the room was asked for, are a third.
+    bans of everybody, which the room was asked for, are a third. Who was reinstated is a fourth:
+    their place comes after the one that was ended, so that both may be told, in any order.
     """
 
-    __slots__ = ("_kicks", "_others", "everybodys_kicks")
+    __slots__ = ("_kicks", "_others", "_reinstated", "everybodys_kicks")
 
     def __init__(self) -> None:
         self.everybodys_kicks: list[str] = []
         self._kicks: deque[str] = deque(maxlen=MOST_KEPT)
         self._others: deque[str] = deque(maxlen=MOST_KEPT)
+        self._reinstated: dict[str, str] = {}
 
     def add(self, endings: Iterable[str]) -> None:
         """Remember what a reply told."""
         for ending in endings:
-            _, reason, _ = ending.split(" ", 2)
-            (self._kicks if reason == Reason.KICKED else self._others).append(ending)
+            ticket_id, reason, _ = ending.split(" ", 2)
+            if reason == REINSTATED:
+                self._reinstate(ticket_id, ending)
+            else:
+                self._reinstated.pop(ticket_id, None)
+                (self._kicks if reason == Reason.KICKED else self._others).append(ending)
+
+    def hear(self, kicks: list[str], reinstated: Iterable[str]) -> None:
+        """Take over what the room says of everybody: who is kicked now, and who was reinstated."""
+        self.everybodys_kicks = kicks
+        out = {kick.partition(" ")[0] for kick in kicks}
+        for ending in reinstated:
+            ticket_id = ending.partition(" ")[0]
+            if ticket_id not in out:  # else they were kicked after it
+                self._reinstate(ticket_id, ending)
+        for ticket_id in out:
+            self._reinstated.pop(ticket_id, None)
+
+    def _reinstate(self, ticket_id: str, ending: str) -> None:
+        self._reinstated.pop(ticket_id, None)
+        self._reinstated[ticket_id] = ending
+        if len(self._reinstated) > MOST_KEPT:
+            del self._reinstated[next(iter(self._reinstated))]
 
     def batches(self) -> Iterator[str]:
         """Yield all, joined into as much as one script call takes, kicks first."""
-        for endings in (self._kicks, self.everybodys_kicks, self._others):
+        for endings in (
+            self._kicks,
+            self.everybodys_kicks,
+            self._others,
+            self._reinstated.values(),
+        ):
             if endings:
                 yield " ".join(endings)

@@ -36,6 +36,7 @@ from waitroom.engine.rooms import ForeignTickets, Rooms
 from waitroom.engine.runner import Clock, OnChange, OnScript, Runner
 from waitroom.engine.search import ids_from
 from waitroom.engine.sign_outs import OperatorSignOuts
+from waitroom.engine.steps import Steps, steps_of
 from waitroom.engine.ticket_views import PresentedTicket
 from waitroom.errors import InvalidInput, WaitroomError
 from waitroom.models import (
@@ -46,6 +47,7 @@ from waitroom.models import (
     Page,
     Policy,
     PolicyChange,
+    Reinstated,
     Room,
     Sample,
     State,
@@ -220,7 +222,7 @@ class Engine:
         return await self._rooms.foreign_tickets(rooms)
 
     async def note_kicks(self, rooms: Sequence[str]) -> None:
-        """Learn whom anybody has kicked or banned in these rooms, so that it survives a loss."""
+        """Learn whom anybody has kicked, banned or reinstated, so that it survives a loss."""
         await self._rooms.note_kicks(rooms)
 
     async def meet(self, rooms: Sequence[str]) -> builtins.list[str]:
@@ -428,6 +430,37 @@ class Engine:
             call = calls.kick(ids[start : start + MEMBERS_PER_SCRIPT], ban=ban)
             total += replies.kicked(await self._once(room, call, f"{op_id}.{start}"))
         return total
+
+    async def reinstate(
+        self,
+        room: str,
+        ticket: str,
+        *,
+        lift_ban: bool = False,
+        force: bool = False,
+        op_id: str | None = None,
+    ) -> Reinstated:
+        """Give a place back to somebody who was here; their ticket string works again.
+
+        `ticket` is an id, or the whole ticket string, which proves a place by itself. A ban holds
+        unless it is lifted. Of whom nothing in the room tells is refused, or with `force` put at
+        the end of the line.
+        """
+        ticket_id, claim, evidence = ticket, "", ""
+        if not inputs.TICKET_ID.fullmatch(ticket):
+            presented = await self._crowd.read(room, ticket)
+            ticket_id, claim = presented.ticket.id, presented.claim
+        op_id = inputs.op_id_of(op_id)
+        while True:
+            call = calls.reinstate(ticket_id, claim, evidence, lift_ban=lift_ban, force=force)
+            reply = await self._once(room, call, op_id)
+            if reply.word != "unread":
+                return replies.reinstated(reply)
+            evidence = (await self.steps(room, ticket_id)).evidence
+
+    async def steps(self, room: str, ticket_id: str) -> Steps:
+        """Return what the room's events tell of one ticket, as far back as they are kept."""
+        return await steps_of(self._runner, check_room_name(room), ticket_id)
 
     async def settle(
         self, room: str, tickets: Sequence[Settled] = (), *, pace: str = "", forced: bool = False

@@ -12,6 +12,7 @@ from waitroom.models import MEMBERS_PER_SCRIPT
 
 OP_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 SETTLED_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+TICKET_ID = re.compile(r"[A-Za-z0-9_-]{16}", re.ASCII)
 SETTLED_STATES = ("waiting", "called", "finished", "left", "no_show")
 MOST_PLACE = 9 * 10**15
 """Up to here a sorted set's score is exact, with room for later places."""

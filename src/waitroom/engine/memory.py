@@ -83,11 +83,11 @@ class RoomMemory:
             self.endings = self.endings or Endings()
             self.endings.add(endings)
 
-    def note_kicks(self, kicks: list[str]) -> None:
-        """Remember all kicks that the room knows of, whoever made them."""
-        if kicks or self.endings is not None:
+    def note_kicks(self, kicks: list[str], reinstated: list[str]) -> None:
+        """Remember all kicks and reinstatements that the room knows of, whoever made them."""
+        if kicks or reinstated or self.endings is not None:
             self.endings = self.endings or Endings()
-            self.endings.everybodys_kicks = kicks
+            self.endings.hear(kicks, reinstated)
 
     def draw(self, ring: KeyRing, room: str) -> Callable[[str], int] | None:
         """Return the function that draws a ticket's place, if places of this room are drawn."""

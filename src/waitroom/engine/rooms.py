@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from waitroom.engine import inputs, keys, policies
-from waitroom.engine.endings import MOST_KEPT, kick
+from waitroom.engine.endings import MOST_KEPT, kick, reinstatements
 from waitroom.engine.memory import MEMORY_FIELDS, REV_JUMP, RoomMemory
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.runner import Runner
@@ -128,7 +128,7 @@ class Rooms:
         return shown
 
     async def note_kicks(self, rooms: Sequence[str]) -> None:
-        """Learn whom anybody has kicked or banned, so that it survives a loss; the newest."""
+        """Learn whom anybody has kicked, banned or reinstated; the newest. See `Endings`."""
         known = [room for room in rooms if self._runner.knows(room)]
         for some in self._by_node(known):
             with self._alone():
@@ -140,14 +140,17 @@ class Rooms:
         for room in rooms:
             kicked = keys.room_key(room, "kicked")
             commands.append(("ZRANGE", kicked, "0", str(MOST_KEPT - 1), "REV"))
-            commands.append(("HMGET", keys.room_key(room, "meta"), "rev", "offset"))
+            meta_key = keys.room_key(room, "meta")
+            commands.append(("HMGET", meta_key, "rev", "offset", "reinstatements"))
         answers = iter(await self._runner.reads(commands))
         for room, rev, ids, meta in zip(rooms, revs, answers, answers, strict=True):
             broken = isinstance(ids, Exception) or isinstance(meta, Exception)
             # A room that was lost since has forgotten kicks, which we shall tell it.
             if not broken and meta[0] is not None and int(float(meta[0])) - rev < REV_JUMP:
                 offset_ms = int(float(meta[1] or 0)) // 1000
-                self._runner.memory(room).note_kicks(await self._kicks(room, ids, offset_ms))
+                kicks = await self._kicks(room, ids, offset_ms)
+                reinstated = reinstatements((meta[2] or b"").decode())
+                self._runner.memory(room).note_kicks(kicks, reinstated)
 
     async def _kicks(self, room: str, ids: Sequence[Any], offset_ms: int) -> list[str]:
         """Return the kicks of tickets, as endings."""

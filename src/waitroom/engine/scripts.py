@@ -33,6 +33,7 @@ class Verb(StrEnum):
     CALL = "call"
     KICK = "kick"
     DEFER = "defer"
+    REINSTATE = "reinstate"
     LIST = "list"
     STATS = "stats"
     SAMPLE = "sample"

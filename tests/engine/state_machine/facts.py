@@ -46,6 +46,7 @@ class Step:
     targets: frozenset[str] = frozenset()
     forced: bool = False
     nameless: frozenset[str] = frozenset()  # those of `targets` who came without a ticket
+    lifts: bool = False  # whether it lifts a ban
     recorded: frozenset[str] = frozenset()  # of whom `settle` has told the room before
 
 
@@ -69,10 +70,11 @@ class Person:
     reverted: bool = False  # was put back by a failover, perhaps behind the watermark
     banned: bool = False  # may not join again
     settled: bool = False  # has a place of a record elsewhere, which alone brings it back
+    reinstated: bool = False  # has a place that the ticket does not prove, but one engine remembers
 
     def forget(self) -> None:
         """Be forgotten by the server: a ticket brings back whose place it proves."""
-        self.lost = self.state == "waiting" and not self.settled
+        self.lost = self.state == "waiting" and not self.settled and not self.reinstated
         self.banned = False
         if not self.lost:
             self.state, self.forgiven = "out", self.why != "cleared"

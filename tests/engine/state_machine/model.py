@@ -67,6 +67,10 @@ class Model(PolicyModel):
                     self._entered(step, ticket_id)
             elif event.kind == "ended":
                 self._ended(step, event, after)
+            elif event.kind == "reinstated":
+                self._reinstated(step, event.ids, after)
+        for person in self.people.values():  # a failover lost that a ban was lifted; no more
+            person.banned &= not person.reinstated or person.id in after.kicked
         for ticket_id, place in after.waiting.items():
             self._in_line(step, self.person(ticket_id), place)
         for person in self.people.values():  # too late: admission goes on after `recover_s`
@@ -199,6 +203,28 @@ class Model(PolicyModel):
                 person.settled = True
             person.lost = person.forgiven = False
 
+    def _reinstated(self, step: Step, ids: tuple[str, ...], after: Facts) -> None:
+        """An operator gave a place back: one of its own, and none before the right to it."""
+        (ticket_id,) = ids
+        person, places = self.person(ticket_id), list(after.waiting.values())
+        place = after.waiting[ticket_id]
+        assert (step.verb, step.targets) == ("reinstate", {ticket_id}), "reinstated unasked"
+        assert person.state == "out" or person.lost, f"reinstated who is {person.state}"
+        assert not self.restoring, "reinstated in a line that lacks people"
+        assert not person.banned or step.lifts, "reinstated in spite of a ban"
+        assert places.count(place) == 1, "a place that somebody else has"
+        assert place > after.meta["watermark"], "a place that has been called"
+        if not person.places:
+            assert step.forced or person.why == "kicked", "conjured up"
+            assert place == max(places), "a stranger overtakes"
+        elif not person.reverted:
+            assert place >= person.place, "further in front than before"
+        self.counts["reinstated"] += 1
+        person.state, person.why, person.lost, person.forgiven = "waiting", "", False, False
+        person.banned, person.moved, person.reinstated = False, True, True
+        person.until, person.place, person.seen = FOREVER, place, self.now
+        person.arrived = min(person.arrived or self.now, place // 1000, self.now)
+
     def _in_line(self, step: Step, person: Person, place: int) -> None:
         if person.state != "waiting" or person.lost:
             self._arrive(step, person, place)
@@ -242,7 +268,7 @@ class Model(PolicyModel):
             assert not self.refuses, "a refused newcomer is in line"
             assert self.draws or place > max(self.highest, self.drawn), "a newcomer overtakes"
             self.counts["joined"] += 1
-            person.arrived, person.drew = self.now, self.draws
+            person.arrived, person.drew, person.reinstated = self.now, self.draws, False
         person.state, person.why, person.lost, person.forgiven = "waiting", "", False, False
         person.until, person.place = FOREVER, place
         person.places.add(place)
@@ -283,7 +309,7 @@ class Model(PolicyModel):
         """Take everybody out: tickets of the old epoch are worth nothing now."""
         for p in self.people.values():
             p.state, p.why, p.places = "out", "cleared", set()
-            p.lost = p.forgiven = p.reverted = p.settled = False
+            p.lost = p.forgiven = p.reverted = p.settled = p.reinstated = False
         self.hold_until = self.restoring_until = 0
 
     def flushed(self, now: int) -> None:

@@ -105,6 +105,61 @@ class OperatorRules(People):
         assert not set(ids) & {*self.facts.waiting, *self.facts.called, *self.facts.inside}
 
     @precondition(lambda self: self.tickets)
+    @rule(
+        who=st.integers(0, 1),
+        pick=PEOPLE,
+        lift_ban=st.booleans(),
+        force=either(False, False, True),
+        by_ticket=st.booleans(),
+        mistake=either("kick", "kick", "call", ""),
+    )
+    def reinstate(
+        self, who: int, pick: int, lift_ban: bool, force: bool, by_ticket: bool, mistake: str
+    ) -> None:
+        """Give somebody their place back, by their id or by a ticket; perhaps after a mistake."""
+        ticket_id = self.somebody(pick, "waiting" if mistake else "out")
+        assert ticket_id is not None
+        if mistake == "call":
+            step = Step("call", frozenset([ticket_id]), forced=True)
+            self.call(1 - who, step, lambda e: e.call(ROOM, ticket_id, force=True))
+        if mistake:
+            step = Step("kick", frozenset([ticket_id]))
+            self.call(1 - who, step, lambda e: e.kick(ROOM, [ticket_id]))
+            self.model.kicked([ticket_id], ban=False)
+        person = self.model.person(ticket_id)
+        was, knew, banned = person.state, not person.lost, person.banned
+        given = self.tickets[ticket_id][0] if by_ticket else ticket_id
+        step = Step("reinstate", frozenset([ticket_id]), force, lifts=lift_ban)
+        answer = self.call(
+            who, step, lambda e: e.reinstate(ROOM, given, lift_ban=lift_ban, force=force)
+        )
+        if self.too_old(answer, ticket_id):
+            return
+        if isinstance(answer, errors.AlreadyHere):
+            assert was != "out" or person.state != "out"
+        elif isinstance(answer, errors.Holding):
+            assert self.model.restoring
+        elif isinstance(answer, errors.RoomNotOpen):
+            assert self.hidden
+        elif isinstance(answer, errors.Banned):
+            assert ticket_id in self.facts.kicked
+            assert not lift_ban
+        elif isinstance(answer, errors.UnknownTicket):
+            assert not force
+            assert not by_ticket
+        elif isinstance(answer, errors.TurnPassed):
+            assert by_ticket, "cleared"
+        elif isinstance(answer, errors.KeptElsewhere):
+            assert ticket_id in self.facts.record
+        else:
+            assert not isinstance(answer, errors.WaitroomError), repr(answer)
+            assert not banned or lift_ban
+            assert was == "out" or not knew or self.model.counts["no_show"]
+            line = list(self.facts.waiting)
+            assert (answer.position, answer.waiting) == (line.index(ticket_id) + 1, len(line))
+            assert self.facts.waiting[ticket_id] == answer.place
+
+    @precondition(lambda self: self.tickets)
     @rule(who=st.integers(0, 1), pick=PEOPLE, places=st.integers(1, 3))
     def defer(self, who: int, pick: int, places: int) -> None:
         """Somebody lets others go first: at least that many, and nobody else."""

@@ -16,7 +16,7 @@ def stats(waiting: int = 600, called: int = 5, inside: int = 45) -> Stats:
     """Return a room at a glance."""
     names = (
         *("joined", "restored", "called_total", "entered", "finished", "left", "kicked"),
-        *("expired", "no_show", "abandoned", "deferred"),
+        *("expired", "no_show", "abandoned", "deferred", "reinstated"),
     )
     counters = dict.fromkeys(names, 0) | {"called_total": 500}
     return Stats("r", Mode.OPEN, 1, 1, waiting, called, inside, 0, None, 0, 0, counters, NOW_MS)

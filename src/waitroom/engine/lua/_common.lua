@@ -9,6 +9,7 @@
 --                       slot, alive_at, hold_until, restoring_until,
 --                       cursors, counters;
 --                       foreign: tickets of another deployment;
+--                       reinstatements: 'id place at' of the newest 100;
 --                       'pace' -> what a record elsewhere says of it       always beside config
 --    3 waiting  ZSET    id -> place: arrival in us, unique, steps of 8     goes when called or gone
 --    4 seen     HASH    id -> last poll in s (room time)                   goes with `waiting`
@@ -109,9 +110,10 @@
 --   R.changes         table   open_room, configure              name, value, ... that `save` writes to meta
 --   R.counts          table   open_room, configure              counter -> how many `save` adds
 --   R.foreign         number  judge_absent                      tickets of another deployment in this call, or nil
---   R.endings         table   note_ending                       what the caller is to remember of who was taken out
+--   R.endings         table   note_ending, note_reinstated      what the caller is to remember of who was taken out,
+--                                                               or has a place again
 --   R.changed         boolean count, take_out, end_again, kick, somebody's state changed in this call, or its hour came
---                             tell_moments
+--                             tell_moments, reinstate_again
 --   R.event_no        number  open_room, event                  how many events the room has had
 --   R.told            boolean event                             this call wrote some
 --   R.told_opened     wall ms open_room                         the opening time that an event told
@@ -131,7 +133,8 @@
 --   R.by_hand         boolean judge_mode                        an operator may call without force
 --   R.refuses         text    judge_mode                        why newcomers are refused, nil = they are not
 --   R.n_waiting       people  open_room, drop_waiting,          how many wait, kept right while this call
---                             configure, join, settle           moves them
+--                             configure, join, settle,          moves them
+--                             reinstate
 --   R.n_called        people  live_called, mark_called,         called and in time; nil until somebody asks
 --                             go_inside, take_out
 --   R.n_inside        people  live_inside, go_inside, take_out  inside and in time; nil until somebody asks
@@ -177,7 +180,7 @@ local META = {
 -- Lifetime counters are added to with HINCRBY and only read where they are shown: no call needs their sum.
 local COUNTERS = {
   'joined', 'restored', 'called_total', 'entered', 'finished', 'left', 'kicked', 'expired',
-  'no_show', 'abandoned', 'deferred',
+  'no_show', 'abandoned', 'deferred', 'reinstated',
 }
 
 local floor, max, min = math.floor, math.max, math.min

@@ -9,6 +9,7 @@ local MANY = 20 -- of a hundred at random: who polled in the minute before it
 local GONE_KEPT_MS = 604800000 -- a note of `gone`: a week, or as long as a ticket lives
 local LATE_MOMENT_MS = 86400000 -- an opening or end of longer ago is no news
 local KEPT_NOTES = 100000 -- of `gone` and of `kicked`, about 10 MB each: nobody fills the memory by joining and leaving
+local KEPT_REINSTATED = 100 -- for other processes, which read them within seconds
 
 -- Limits ---------------------------------------------------------------------------------------
 
@@ -528,15 +529,53 @@ local function take_out(id, reason, claim)
   return state
 end
 
+-- Somebody has a place again whatever ended before it: tickets of an earlier one bring them to this one.
+local function stand_again(id, place)
+  local defers = string.match(redis.call('HGET', K.moved, id) or '', '^%d+') or '0'
+  redis.call('HSET', K.moved, id, string.format('%s:%.0f', defers, place))
+  redis.call('ZREM', K.kicked, id)
+  if tonumber(redis.call('ZSCORE', K.gone, id) or 0) < place then redis.call('ZREM', K.gone, id) end
+end
+
+-- What a process remembers of somebody who was reinstated, to do it again after a loss; and for other processes the
+-- newest of them: 'id place at', by blanks.
+local function note_reinstated(id, place)
+  local notes = {}
+  for note in string.gmatch(redis.call('HGET', K.meta, 'reinstatements') or '', '%S+ %d+ %d+') do
+    notes[#notes + 1] = note
+  end
+  if #notes >= KEPT_REINSTATED then table.remove(notes, 1) end
+  notes[#notes + 1] = string.format('%s %.0f %.0f', id, place, wall(R.now))
+  redis.call('HSET', K.meta, 'reinstatements', table.concat(notes, ' '))
+  R.endings = R.endings or {}
+  R.endings[#R.endings + 1] = string.format('%s reinstated %.0f 0 0 %.0f', id, place, wall(R.now))
+end
+
+-- Bring somebody back who was reinstated before a loss, unless they were ended or called since: then `gone` knows
+-- that place, or the watermark has passed it. A poll of theirs finds the place by `moved`.
+local function reinstate_again(id, place, at)
+  local kicked = tonumber(redis.call('ZSCORE', K.kicked, id) or 0)
+  local again = kicked > at + R.offset_ms and kicked < FOREVER
+  local ended = place <= R.watermark or tonumber(redis.call('ZSCORE', K.gone, id) or 0) >= place
+  if locate(id) or ended or again or redis.call('HEXISTS', K.record, id) == 1 then return end
+  stand_again(id, place)
+  note_place(place)
+  R.changed = true
+end
+
 -- End again what the caller remembers as ended: tickets and passes verify still, and the loss has forgotten that they
--- are worth nothing. Only up to the place, and only the session, that was ended: they may have joined again since.
+-- are worth nothing. Only up to the place, and only the session, that was ended: they may have joined again since, or
+-- were reinstated, which the caller may remember too.
 local function end_again(endings)
   for id, reason, place, sid, ends, at in string.gmatch(endings, '(%S+) (%S+) (%d+) (%d+) (%d+) (%d+)') do
-    place, ends = tonumber(place), tonumber(ends) + R.offset_ms
+    place, ends, at = tonumber(place), tonumber(ends) + R.offset_ms, tonumber(at)
     local state, score = locate(id)
     local same_session = state == 'inside' and redis.call('HGET', K.sids, id) == sid
     local kept = redis.call('HEXISTS', K.record, id) == 1 -- a record elsewhere says where they are
-    if same_session and not kept then
+    local later = tonumber(string.match(redis.call('HGET', K.moved, id) or '', ':(%d+)$') or 0) -- a place since then
+    if reason == 'reinstated' then
+      reinstate_again(id, place, at)
+    elseif same_session and not kept then
       take_out(id, reason)
     elseif state == 'waiting' and score <= place and not kept then
       take_out(id, reason == 'finished' and 'left' or reason) -- only a session can be finished
@@ -545,8 +584,7 @@ local function end_again(endings)
       forget_swept(id)
       R.changed = true
     end
-    if reason == 'kicked' and not locate(id) then -- they are told so, and stay out if they were banned
-      at = tonumber(at)
+    if reason == 'kicked' and later <= place and not locate(id) then -- they are told so; stay out if they were banned
       redis.call('ZADD', K.kicked, 'GT', at < FOREVER and at + R.offset_ms or FOREVER, id)
       R.changed = true
     end

@@ -13,6 +13,7 @@ local n = R.n_waiting + live_called() + live_inside()
 -- and the pace stay, for clearing must not let more people in than the site can take.
 redis.call('UNLINK', K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved, K.record,
   K.swept, K.swept_at)
+redis.call('HDEL', K.meta, 'reinstatements')
 -- The clock, so that a room made anew after a loss cannot get an epoch that was used before.
 R.epoch = max(floor(R.now_us), R.epoch + 1)
 set('epoch', R.epoch)

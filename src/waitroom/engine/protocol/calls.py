@@ -115,6 +115,13 @@ def kick(ids: Sequence[str], *, ban: bool) -> ScriptCall:
     return ScriptCall(Verb.KICK, [int(ban), *ids], max(1, len(ids)))
 
 
+def reinstate(
+    ticket_id: str, claim: str, evidence: str, *, lift_ban: bool, force: bool
+) -> ScriptCall:
+    """Give a place back; `evidence` is what events tell, empty before they are read."""
+    return ScriptCall(Verb.REINSTATE, (ticket_id, claim, evidence, int(lift_ban), int(force)))
+
+
 def settle(tickets: Sequence[tuple[str, str, int, int]], pace: str, *, forced: bool) -> ScriptCall:
     """Bring tickets to the state that an outside record says."""
     values = (value for ticket in tickets for value in ticket)

@@ -40,6 +40,16 @@ _REFUSALS: dict[str, Callable[[], errors.Refused]] = {
         "nobody is behind this place, so nobody can go first; it is kept, and so is the deferral"
     ),
     "not_waiting": lambda: errors.NotWaiting("the ticket does not wait in this room"),
+    "still_banned": lambda: errors.Banned(
+        "the ticket is banned; say that the ban is to be lifted with it"
+    ),
+    "kept_elsewhere": lambda: errors.KeptElsewhere(
+        "a desk's record says where this ticket is; undo it at the desk"
+    ),
+    "unknown_ticket": lambda: errors.UnknownTicket(
+        "nothing in this room tells of this ticket; give its whole ticket string, or force it "
+        "to the end of the line"
+    ),
     "holding": lambda: errors.Holding(
         "admission holds until the line is complete again after a loss or an outage; "
         "wait for `recover_s`, or force it"

@@ -9,7 +9,18 @@ from typing import Any, NamedTuple
 
 from waitroom import errors
 from waitroom.engine.protocol.refusals import refusal
-from waitroom.models import Advanced, Event, Listed, Mode, Page, Reason, Sample, State, Stats
+from waitroom.models import (
+    Advanced,
+    Event,
+    Listed,
+    Mode,
+    Page,
+    Reason,
+    Reinstated,
+    Sample,
+    State,
+    Stats,
+)
 
 PROTOCOL = b"waitroom/1"
 WRONG_TYPE = (
@@ -28,6 +39,7 @@ COUNTERS = (
     "no_show",
     "abandoned",
     "deferred",
+    "reinstated",
 )
 _INSIDE = ord("1")
 
@@ -242,6 +254,14 @@ def cleared(reply: Reply) -> int:
 def kicked(reply: Reply) -> int:
     """Read how many tickets a `kick` has removed."""
     return reply.number("kicked")
+
+
+def reinstated(reply: Reply) -> Reinstated:
+    """Read the reply of `reinstate`, or raise why no place was given back."""
+    if reply.word == "already_here":
+        raise errors.AlreadyHere(State(reply.fields["was"].decode()))
+    number = reply.expect("waiting").number
+    return Reinstated(number("place"), number("position"), number("waiting"))
 
 
 def settled(reply: Reply) -> int:

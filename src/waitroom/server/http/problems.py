@@ -45,6 +45,7 @@ STATUS: dict[type[errors.WaitroomError], int] = {
     errors.CodeUsed: 410,
     errors.EnterLater: 409,
     errors.DeskError: 409,
+    errors.UnknownTicket: 404,
     errors.UnknownStore: 404,
     errors.UnknownType: 404,
     errors.UnknownParty: 404,

@@ -104,6 +104,7 @@ METRICS = (
     Family("waitroom_room_no_shows", "counter", "People called who never entered", ("room",)),
     Family("waitroom_room_abandonments", "counter", "Waiting people who fell silent", ("room",)),
     Family("waitroom_room_deferrals", "counter", "Times somebody let others go first", ("room",)),
+    Family("waitroom_room_reinstated", "counter", "People given their place back", ("room",)),
 )  # fmt: skip
 _BY_NAME = {family.name: family for family in METRICS}
 _COUNTERS = {
@@ -118,6 +119,7 @@ _COUNTERS = {
     "no_show": "no_shows",
     "abandoned": "abandonments",
     "deferred": "deferrals",
+    "reinstated": "reinstated",
 }
 """A counter of `Stats` → the last word of its metric."""
 

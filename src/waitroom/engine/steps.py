@@ -1,0 +1,57 @@
+"""What the events of a room tell of one ticket, for operators and for `reinstate`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from waitroom.engine.protocol import replies
+from waitroom.engine.runner import Runner
+from waitroom.models import Event, Reason
+
+KEPT_EVENTS = 10_000
+"""The stream holds at least so many once it is trimmed; `_common.lua` has the same."""
+
+_PER_READ = 200  # of at most 500 ids each: less than 2 MB, and no command takes long
+_TURN = frozenset({Reason.NO_SHOW, Reason.EXPIRED, Reason.FINISHED})
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The events that name a ticket since the room was last cleared, oldest first."""
+
+    events: tuple[Event, ...]
+    since_us: int | None
+    """When the oldest event that was read happened; None: the room has none."""
+
+    complete: bool
+    """Whether no event of this room has been forgotten."""
+
+    @property
+    def evidence(self) -> str:
+        """What they prove, in the words of the script: `turn`, `there` or `nothing`."""
+        kinds, reasons = ({getattr(e, name) for e in self.events} for name in ("kind", "reason"))
+        if kinds & {"called", "entered"} or reasons & _TURN:
+            return "turn"
+        return "there" if self.events else "nothing"
+
+
+async def steps_of(runner: Runner, room: str, ticket_id: str) -> Steps:
+    """Read all events of a room in pages, and keep those that name the ticket."""
+    named: list[Event] = []
+    first_us: int | None = None
+    after, number = "0-0", 0
+    while True:
+        (entries,) = await runner.streams(room, ("events", False, f"({after}", _PER_READ))
+        for _, fields in entries:
+            if first_us is None:
+                first_us = int(fields[b"at"])
+            if fields[b"kind"] == b"cleared":
+                named.clear()  # those were of tickets that count no more
+            elif ticket_id.encode() in fields[b"ids"]:
+                event = replies.event(fields)
+                if ticket_id in event.ids:
+                    named.append(event)
+        number += len(entries)
+        if len(entries) < _PER_READ:
+            return Steps(tuple(named), first_us, number < KEPT_EVENTS)
+        after = entries[-1][0].decode()
