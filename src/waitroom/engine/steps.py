@@ -8,9 +8,6 @@ from waitroom.engine.protocol import replies
 from waitroom.engine.runner import Runner
 from waitroom.models import Event, Reason
 
-KEPT_EVENTS = 10_000
-"""The stream holds at least so many once it is trimmed; `_common.lua` has the same."""
-
 _PER_READ = 200  # of at most 500 ids each: less than 2 MB, and no command takes long
 _TURN = frozenset({Reason.NO_SHOW, Reason.EXPIRED, Reason.FINISHED})
 
@@ -39,19 +36,18 @@ async def steps_of(runner: Runner, room: str, ticket_id: str) -> Steps:
     """Read all events of a room in pages, and keep those that name the ticket."""
     named: list[Event] = []
     first_us: int | None = None
-    after, number = "0-0", 0
+    after, complete = "0-0", True
     while True:
         (entries,) = await runner.streams(room, ("events", False, f"({after}", _PER_READ))
         for _, fields in entries:
-            if first_us is None:
-                first_us = int(fields[b"at"])
+            if first_us is None:  # events are numbered from 1
+                first_us, complete = int(fields[b"at"]), fields.get(b"n") == b"1"
             if fields[b"kind"] == b"cleared":
                 named.clear()  # those were of tickets that count no more
             elif ticket_id.encode() in fields[b"ids"]:
                 event = replies.event(fields)
                 if ticket_id in event.ids:
                     named.append(event)
-        number += len(entries)
         if len(entries) < _PER_READ:
-            return Steps(tuple(named), first_us, number < KEPT_EVENTS)
+            return Steps(tuple(named), first_us, complete)
         after = entries[-1][0].decode()

@@ -208,7 +208,9 @@ class Model(PolicyModel):
         (ticket_id,) = ids
         person, places = self.person(ticket_id), list(after.waiting.values())
         place = after.waiting[ticket_id]
-        assert (step.verb, step.targets) == ("reinstate", {ticket_id}), "reinstated unasked"
+        assert (step.verb, step.targets) == ("reinstate", frozenset([ticket_id])), (
+            "reinstated unasked"
+        )
         assert person.state == "out" or person.lost, f"reinstated who is {person.state}"
         assert not self.restoring, "reinstated in a line that lacks people"
         assert not person.banned or step.lifts, "reinstated in spite of a ban"
