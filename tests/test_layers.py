@@ -18,6 +18,7 @@ ROOT = Path(waitroom.__file__).parent
 CORE = {
     "version",
     "models",
+    "history",
     "errors",
     "moments",
     "settings",

@@ -214,6 +214,13 @@ class Policy:
         spans = (None if self.renewable else self.session_s, self.longest_s)
         return min((span for span in spans if span is not None), default=None)
 
+    @property
+    def per_minute(self) -> float | None:
+        """The most calls or entries per minute that pace and rolling limit allow."""
+        limits = ((self.batch, self.every_s), (self.max_entries, self.per_s))
+        rates = (60 * people / span_s for people, span_s in limits if people and span_s)
+        return min((round(rate, 3) for rate in rates), default=None)
+
     def text(self, name: str, lang: str) -> str | None:
         """Return a text in a language, or as it is for all; `zh` also serves `zh-Hant`."""
         texts = self.texts or {}
@@ -498,6 +505,21 @@ class Sample:
     expired: int
     no_show: int
     abandoned: int
+    waited_s: int | None = None
+    """How long the last one called from the head had waited; None if nobody was called so."""
+
+    told_s: int | None = None
+    """The likely wait that a newcomer was told, if that is known."""
+
+    mode: Mode | None = None
+    """As it was then; None in a sample of an older version, or of `stats`."""
+
+    capacity: int | None = None
+    per_minute: float | None = None
+    """The most calls or entries per minute that the policy allowed; None = no limit."""
+
+    woke_ms: int | None = None
+    """Until when nothing had changed since the sample before, if that was a minute or longer."""
 
 
 @dataclass(frozen=True, slots=True)

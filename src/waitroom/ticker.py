@@ -4,7 +4,8 @@ Every `advance` says when the next one is due (a deadline, a pace slot, a bucket
 limit); the ticker keeps those moments per room and sleeps until the first. A room that this process
 changes is advanced soon after. A slow lap over all rooms finds those that another process left
 behind, with a cheap query, so that thousands of idle rooms cost almost nothing. After an advance a
-room is sometimes sampled for charts and estimates; a failed sample does no harm.
+room is sometimes sampled for charts and estimates, and when a minute is over its samples become
+history; what fails there does no harm.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import heapq
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Self
 
 from waitroom.engine import Engine
 from waitroom.errors import UnknownRoom, WaitroomError
+from waitroom.history import Step
+from waitroom.models import Advanced
 
 log = logging.getLogger("waitroom.ticker")
 
@@ -35,6 +38,12 @@ NEW_PER_LAP = 500
 SAMPLE_S = 5.05
 """How often a process asks for a sample of a room: long enough for one to be due."""
 
+HISTORY_SPREAD_S = (0.5, 8.0)
+"""How long after the end of a minute a room's history is written: not all of them at once."""
+
+NewcomerWait = Callable[[str, int], Awaitable[int | None]]
+"""Returns the likely wait in s that a newcomer to a room is told, given how many wait there."""
+
 AT_ONCE = 16
 _BACK_OFF_S = (0.1, 5.0)
 _LONGEST_SLEEP_S = 3600.0
@@ -43,14 +52,18 @@ _LONGEST_SLEEP_S = 3600.0
 class Ticker:
     """Keeps the rooms of one engine moving: `async with Ticker(engine): ...`."""
 
-    def __init__(self, engine: Engine, *, lap_s: float = LAP_S) -> None:
+    def __init__(
+        self, engine: Engine, *, lap_s: float = LAP_S, newcomer_wait: NewcomerWait | None = None
+    ) -> None:
         self._engine = engine
         self._lap_s = lap_s
+        self._newcomer_wait = newcomer_wait
         self._due: dict[str, float] = {}
         self._heap: list[tuple[float, str]] = []
         self._failures: dict[str, int] = {}
         self._met: set[str] = set()
         self._sample_at: dict[str, float] = {}
+        self._history_at: dict[str, float | None] = {}
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -132,6 +145,7 @@ class Ticker:
         except UnknownRoom:  # dropped, or only a name in the index
             self._failures.pop(room, None)
             self._sample_at.pop(room, None)
+            self._history_at.pop(room, None)
         except WaitroomError as error:
             self._back_off(room, error)
         except Exception as error:
@@ -143,9 +157,10 @@ class Ticker:
                 pause = max(0.0, (done.due_ms - done.now_ms) / 1000)
                 # A small spread, so that processes do not all come in the same millisecond.
                 self._schedule(room, time.monotonic() + pause + random.uniform(0, 0.005))  # noqa: S311
-            await self._sample(room)
+            await self._sample(room, done)
+            await self._keep_history(room, done)
 
-    async def _sample(self, room: str) -> None:
+    async def _sample(self, room: str, done: Advanced) -> None:
         """Sample a room, or plan to do so when due: its last change must be sampled."""
         now = time.monotonic()
         due = self._sample_at.get(room, now)
@@ -154,9 +169,44 @@ class Ticker:
             return
         self._sample_at[room] = now + SAMPLE_S
         try:
-            await self._engine.sample(room)
+            told_s = await self._told_s(room, done.waiting)
+            sample = await self._engine.sample(room, told_s=told_s)
         except Exception as error:  # only a failed step matters, and it is logged
             log.debug("no sample of room %s: %s", room, error)
+            return
+        if sample is not None and self._history_at.get(room) is None:
+            self._plan_history(room, Step.MINUTE.span_ms - sample.at_ms % Step.MINUTE.span_ms)
+
+    async def _told_s(self, room: str, waiting: int) -> int | None:
+        if self._newcomer_wait is None:
+            return None
+        try:
+            return await self._newcomer_wait(room, waiting)
+        except Exception as error:
+            log.debug("no estimate of room %s: %s", room, error)
+            return None
+
+    async def _keep_history(self, room: str, done: Advanced) -> None:
+        """Write the spans that are over; the first time here, also what others have left."""
+        at = self._history_at.get(room, 0.0)
+        if at is None:
+            return
+        if time.monotonic() < at:
+            self._schedule(room, at)
+            return
+        self._history_at[room] = None
+        try:
+            next_ms = await self._engine.keep_history(room, done.now_ms)
+        except Exception as error:
+            log.debug("no history of room %s: %s", room, error)
+            return
+        if next_ms is not None:
+            self._plan_history(room, next_ms - done.now_ms)
+
+    def _plan_history(self, room: str, in_ms: int) -> None:
+        at = time.monotonic() + in_ms / 1000 + random.uniform(*HISTORY_SPREAD_S)  # noqa: S311
+        self._history_at[room] = at
+        self._schedule(room, at)
 
     def _back_off(self, room: str, error: Exception) -> None:
         failures = self._failures[room] = self._failures.get(room, 0) + 1
@@ -189,6 +239,8 @@ class Ticker:
         await self._engine.note_kicks([room for room in rooms if room in self._due or room in new])
         self._met = (self._met | set(new)) & set(rooms)
         self._sample_at = {room: at for room, at in self._sample_at.items() if at > now}
+        for room in self._history_at.keys() - set(rooms):
+            del self._history_at[room]
         # The index lost rooms that we remember: a step restores them, or finds them dropped.
         for room in self._engine.remembered() - set(rooms):
             self._schedule(room, now)

@@ -345,7 +345,7 @@ CALLS: dict[Verb, Callable[[Scene], Awaitable[Any]]] = {
         s.room, State.WAITING, after="5", limit=9, since_ms=1, until_ms=2
     ),
     Verb.STATS: lambda s: s.engine.stats(s.room),
-    Verb.SAMPLE: lambda s: s.engine.sample(s.room),
+    Verb.SAMPLE: lambda s: s.engine.sample(s.room, told_s=90),
     Verb.CHECK: lambda s: s.engine.check_many(
         s.room, [(s.inside.id, s.inside.sid or 0), (s.last.id, 5)]
     ),
@@ -403,7 +403,7 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
         ("arrived at or before", 2_000),
     ],
     Verb.STATS: lambda _: [],
-    Verb.SAMPLE: lambda _: [],
+    Verb.SAMPLE: lambda _: [("seconds that a newcomer", 90)],
     Verb.CHECK: lambda s: [
         ("the ids of all tickets", s.inside.id + s.last.id),
         ("their session ids", f"{s.inside.sid} 5"),

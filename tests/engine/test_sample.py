@@ -14,6 +14,7 @@ from waitroom.engine import Engine, keys
 from waitroom.errors import BrokenRoom, InvalidInput, InvalidRoomName, UnknownRoom
 from waitroom.models import Event, Mode, Policy, Reason, Sample
 
+NUMBERS = [spec.name for spec in dataclasses.fields(Sample) if spec.default is dataclasses.MISSING]
 PAUSED = Policy(mode=Mode.PAUSED, presence_s=None)
 
 
@@ -32,7 +33,8 @@ async def test_numbers(engine: Engine, clock: Clock, room: str) -> None:
     await engine.leave(room, people[-1].ticket)
     await engine.finish(room, person.ticket)
     clock.step(30)
-    zeros = dict.fromkeys((spec.name for spec in dataclasses.fields(Sample)), 0)
+    own = {"waited_s": 0, "mode": Mode.OPEN, "capacity": 3}
+    zeros: dict[str, Any] = dict.fromkeys(NUMBERS, 0) | own
     numbers = {"waiting": 1, "called": 2, "joined": 6, "called_total": 4, "entered": 2}
     expected = Sample(**zeros | numbers | {"at_ms": clock.now_ms, "finished": 1, "left": 1})
     assert expected == await engine.sample(room)

@@ -42,7 +42,12 @@ class Line:
         self.called_at: dict[int, int] = {}
         self.samples: list[Sample] = []
         self.count = dict.fromkeys(
-            (spec.name for spec in dataclasses.fields(Sample) if spec.name not in LIVE), 0
+            (
+                spec.name
+                for spec in dataclasses.fields(Sample)
+                if spec.default is dataclasses.MISSING and spec.name not in LIVE
+            ),
+            0,
         )
         self.count["joined"] = self.people
         self.slot_used = 0
@@ -61,7 +66,7 @@ class Line:
 
     def sample(self, **changes: int) -> Sample:
         """Return the room of this second."""
-        values: dict[str, int] = {
+        values: dict[str, Any] = {
             "at_ms": self.now_ms,
             "waiting": len(self.waiting),
             "called": 0,

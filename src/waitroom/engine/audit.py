@@ -109,15 +109,17 @@ class Audit:
         limit: int = 50,
         room: str | None = None,
         log: Log = Log.ACTIONS,
+        since_ms: int = 0,
     ) -> AuditPage:
-        """Return entries older than `before`, of all rooms or of one."""
+        """Return entries older than `before` and not older than a moment, of all rooms or one."""
         check_count("limit", limit, _PAGE)
         if before is not None and not _CURSOR.fullmatch(before):
             raise InvalidInput("before", "must be the cursor of an earlier page")
         kept: list[Entry] = []
         for _ in range(_PAGES):
             top = f"({before}" if before else "+"
-            raw = await self._runner.command("XREVRANGE", _KEYS[log], top, "-", "COUNT", _PAGE)
+            bottom = f"{max(0, since_ms)}-0"
+            raw = await self._runner.command("XREVRANGE", _KEYS[log], top, bottom, "COUNT", _PAGE)
             entries = [entry for line in raw if (entry := _entry(line)) is not None]
             kept += [entry for entry in entries if room is None or entry.room == room]
             if len(kept) > limit:

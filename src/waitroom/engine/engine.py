@@ -26,6 +26,7 @@ from waitroom.engine.connection.connect import Backend, connect
 from waitroom.engine.crowd import Answers, Concerns, Crowd, Join, Vouched
 from waitroom.engine.declared import Declared
 from waitroom.engine.handoffs import Handoffs
+from waitroom.engine.history import RoomHistory
 from waitroom.engine.keys import room_key
 from waitroom.engine.lines import LineContents, LineCounts, LineMark, Lines, Settled, Spot
 from waitroom.engine.pipeline import Pipeline
@@ -39,6 +40,7 @@ from waitroom.engine.sign_outs import OperatorSignOuts
 from waitroom.engine.steps import Steps, steps_of
 from waitroom.engine.ticket_views import PresentedTicket
 from waitroom.errors import InvalidInput, WaitroomError
+from waitroom.history import HistoryPoint, Step
 from waitroom.models import (
     MEMBERS_PER_SCRIPT,
     Advanced,
@@ -84,6 +86,7 @@ class Engine:
         self._rooms = Rooms(self._runner)
         self._crowd = Crowd(self._runner, ring, joins_per_minute)
         self._lines = Lines(self._runner)
+        self._history = RoomHistory(self._runner)
         self.api_keys = ApiKeys(self._runner, bootstrap=admin_key)
         self.audit = Audit(self._runner, audit_days)
         self.declared = Declared(self._runner)
@@ -203,6 +206,7 @@ class Engine:
         """Remove a room with all that it holds; return whether it was there."""
         dropped = await self._rooms.drop(room, op_id)
         await self.push_subscriptions.forget(room)
+        await self._history.forget(room)
         return dropped
 
     async def room(self, room: str) -> Room:
@@ -556,15 +560,37 @@ class Engine:
         reply = await self._run(room, calls.STATS)
         return replies.stats(reply, room, self._runner.memory(room).message_at_ms)
 
-    async def sample(self, room: str) -> Sample | None:
-        """Note the room's numbers, and return them; None if that was done a moment ago."""
-        return replies.sample(await self._run(room, calls.SAMPLE))
+    async def sample(self, room: str, *, told_s: int | None = None) -> Sample | None:
+        """Note the room's numbers, and return them; None if that was done a moment ago.
+
+        `told_s` is the likely wait that a newcomer is told, as far as the caller knows.
+        """
+        return replies.sample(await self._run(room, calls.sample(told_s)))
 
     async def series(
         self, room: str, *, since_ms: int | None = None, limit: int = 720
     ) -> tuple[Sample, ...]:
         """Return the newest samples, oldest first: `limit` at most, since a moment."""
         return await event_log.series(self._runner, check_room_name(room), since_ms, limit)
+
+    async def keep_history(self, room: str, now_ms: int) -> int | None:
+        """Write spans that are over to the room's history; return when the next one will be.
+
+        Any process may, as often as it likes: a span is written once. `now_ms` is the server's
+        time, as `advance` gives it.
+        """
+        return await self._history.keep(check_room_name(room), now_ms)
+
+    async def history(
+        self, room: str, since_ms: int, until_ms: int, step: Step
+    ) -> tuple[HistoryPoint, ...]:
+        """Return the spans of a room that begin between two moments, oldest first.
+
+        Minutes are known for 48 hours, tens for 30 days. The present span comes as it is so far.
+        Quiet spans are filled in; where one is missing, nobody was there to sample the room.
+        """
+        now = await self.stats(room)
+        return await self._history.read(room, since_ms, until_ms, Step(step), now)
 
     async def events(self, room: str, after: str | None = None, limit: int = 500) -> EventPage:
         """Return the events after a cursor; without one, only the newest cursor."""

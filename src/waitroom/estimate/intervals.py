@@ -7,15 +7,15 @@ or begin again from zero; impossible differences are left out. Pure, stdlib only
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from itertools import pairwise
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from waitroom.estimate.tuning import TUNING
 from waitroom.models import Policy, Sample, Stats
 
-_FIELDS = tuple(spec.name for spec in fields(Sample))
+_FIELDS = tuple(spec.name for spec in fields(Sample) if spec.default is MISSING)
 
 
 class Span(NamedTuple):
@@ -62,7 +62,7 @@ def past_of(policy: Policy, stats: Stats, samples: Sequence[Sample]) -> Past:
 
 def _points(stats: Stats, samples: Sequence[Sample]) -> list[Sample]:
     """Return the samples up to now, and the room as it is now as the last of them."""
-    live = {"at_ms": stats.now_ms, "waiting": stats.waiting}
+    live: dict[str, Any] = {"at_ms": stats.now_ms, "waiting": stats.waiting}
     live |= {"called": stats.called, "inside": stats.inside}
     now = Sample(**{name: live.get(name, stats.counters.get(name, 0)) for name in _FIELDS})
     oldest, fine = stats.now_ms - TUNING.history_s * 1000, stats.now_ms - TUNING.fine_s * 1000

@@ -16,7 +16,16 @@ from waitroom.server.http.openapi import document
 from waitroom.server.lifecycle import load_desk, open_server
 from waitroom.server.metrics import routes as metrics
 from waitroom.server.metrics.middleware import counted
-from waitroom.server.operator import api, console, key_pages, notes, overview, room_forms
+from waitroom.server.operator import (
+    api,
+    console,
+    history_api,
+    key_pages,
+    notes,
+    overview,
+    room_forms,
+    timeline,
+)
 from waitroom.server.operator.levers import routes as levers
 from waitroom.server.preview import routes as preview
 from waitroom.server.process import health
@@ -98,6 +107,8 @@ def _framework(app: App) -> FastAPI:
     )
     for part in parts:
         framework.include_router(part.router)
+    for router in (history_api.api, history_api.pages, timeline.router):
+        framework.include_router(router)
     for router in load_desk().ROUTERS if app.settings.desk else ():
         framework.include_router(router)
     framework.include_router(pages.public)

@@ -70,7 +70,7 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
         engine.on_script(server.counters.backend_call)
         async with (
             _background(server),
-            Ticker(engine),
+            Ticker(engine, newcomer_wait=server.boards.told_s),
             server.shared_counters,
             _following_keys(settings, server.passes),
             _desk(server),

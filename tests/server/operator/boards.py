@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from typing import Any
 
 from waitroom.models import Mode, Policy, Sample, Stats, preset
 from waitroom.server.rooms.board import Board
@@ -24,7 +25,7 @@ def stats(waiting: int = 600, called: int = 5, inside: int = 45) -> Stats:
 
 def sample(ago_s: float, **numbers: int) -> Sample:
     """Return a sample of some seconds ago."""
-    zero = dict.fromkeys(
+    zero: dict[str, Any] = dict.fromkeys(
         (
             *("waiting", "called", "inside", "joined", "called_total", "entered", "finished"),
             *("left", "kicked", "expired", "no_show", "abandoned"),

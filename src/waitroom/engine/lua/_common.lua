@@ -10,6 +10,10 @@
 --                       cursors, counters;
 --                       foreign: tickets of another deployment;
 --                       reinstatements: 'id place at' of the newest 100;
+--                       waited_ms: how long the last one called from the
+--                       head had waited, until `sample` takes it;
+--                       woke_at, woke_rev: the first change after a quiet
+--                       minute (ms), and `rev` before it;
 --                       'pace' -> what a record elsewhere says of it       always beside config
 --    3 waiting  ZSET    id -> place: arrival in us, unique, steps of 8     goes when called or gone
 --    4 seen     HASH    id -> last poll in s (room time)                   goes with `waiting`
@@ -24,7 +28,8 @@
 --   11 entries  HASH    bucket start in ms -> entries in it, at most 61    pruned by enter, configure
 --   12 events   STREAM  kind, at (us), n (which event of the room), ids,
 --                       and reason, places, sid, version, moment as fits   capped
---   13 series   STREAM  at (wall-clock ms), numbers and counters           capped
+--   13 series   STREAM  at (wall-clock ms), numbers, counters, waits and
+--                       limits                                             capped
 --   14 record   HASH    id -> revision that `settle` brought here, of who
 --                       is gone 'revision:since when in s'                 pruned by settle
 --   15 swept    ZSET    id that was dropped for silence -> its place,
@@ -150,6 +155,7 @@ local KEPT_EVENTS = 10000 -- about: '~' lets the stream drop whole nodes only, w
 local REV_JUMP = 1000000 -- puts `rev` above every caller's after a loss: it is noticed once
 local KICK_TOLD_MS = 86400000 -- for a day people are told that they were kicked
 local SESSION_KEPT_MS = 86400000 -- a session without an end is known as ended for a day
+local QUIET_MS = 60000 -- a change after so long without one wakes the room: its history knows what was quiet
 
 local K = {
   config = KEYS[1], meta = KEYS[2], waiting = KEYS[3], seen = KEYS[4], called = KEYS[5],
@@ -398,6 +404,11 @@ local function save(changed)
   changed = changed or R.changed
   for field, n in pairs(R.counts) do redis.call('HINCRBY', K.meta, field, n) end
   if changed then
+    -- Also after a time that is yet to come: room time begins anew when a room has been tidied up.
+    -- Only `sample` reads these two, so they are not among the fields that every call reads.
+    if math.abs(R.now - R.active_at) >= QUIET_MS then
+      redis.call('HSET', K.meta, 'woke_at', R.now, 'woke_rev', R.rev)
+    end
     R.rev = R.rev + 1
     set('rev', R.rev)
     set('active_at', R.now)

@@ -451,6 +451,7 @@ local function call_from_head(want, allowance)
     drop_waiting(take)
     mark_called(take, take_places)
     redis.call('HDEL', K.moved, unpack(take))
+    redis.call('HSET', K.meta, 'waited_ms', max(0, R.now - arrival(places[#places - 1]))) -- for `sample` alone
     if R.draws then -- by hand, before the draw is over: others may still draw a place in front
       redis.call('ZADD', K.gone, unpack(places))
       forget_gone(2 * #take)

@@ -6,6 +6,7 @@
 local stop = open_room()
 if stop then return stop end
 
+local HISTORY_AFTER_MS = 120000
 local left = min(tonumber(ARGV[6]), LIMIT)
 
 -- Ends whose deadline is over, oldest first. Other verbs judge by the deadline anyway: this only makes it known.
@@ -64,8 +65,10 @@ local function tidy_idle()
     end
     return
   end
-  -- Entries and ended sessions must outlive the window and the passes that they stand for.
-  local at = R.active_at + max(R.idle, R.per or 0, R.session or 0)
+  -- Entries and ended sessions must outlive the window and the passes that they stand for; samples must last until
+  -- the ticker has made history of their minute.
+  local sampled = redis.call('EXISTS', K.series) == 1 and HISTORY_AFTER_MS or 0
+  local at = R.active_at + max(R.idle, R.per or 0, R.session or 0, sampled)
   if R.now < at then return at end
   raise_watermark(R.last) -- `gone` goes, so no place given out so far may be restored any more
   redis.call('UNLINK', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.sids, K.seen, K.record, K.swept,

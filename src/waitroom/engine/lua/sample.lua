@@ -1,10 +1,14 @@
 -- sample: note the room's numbers for charts and estimates, once in five seconds whoever asks. It is no
 -- change of the room: `rev` stays, and an empty room to which nothing has happened is not noted again.
 -- KEYS: as in _common.
--- ARGV: none of its own
--- Returns: ok (at = wall-clock ms, waiting, called, inside, and every lifetime counter by its name) | not_due
+-- ARGV: 6 seconds that a newcomer is told to wait, '' = unknown
+-- Returns: ok (at = wall-clock ms, waiting, called, inside, every lifetime counter by its name; and, '' = none:
+--   waited_ms of the last one called from the head since the sample before, told_s, mode, capacity, per_minute = most
+--   calls or entries, woke_at = wall-clock ms until which nothing had changed since the sample before, for a minute
+--   or longer) | not_due
 local SAMPLE_MS = 5000
 local KEPT_SAMPLES = 1440 -- two hours
+local told_s = ARGV[6]
 -- Any process may ask as often as it likes: the first in five seconds writes, so that no leader is needed. Only
 -- these keys are read or written, so the types of others do not matter.
 local stop = open_room({
@@ -12,7 +16,16 @@ local stop = open_room({
 })
 if stop then return stop end
 
-local sampled_at = tonumber(redis.call('HGET', K.meta, 'sampled_at') or 0)
+-- The tighter of pace and rolling limit, per minute.
+local function per_minute()
+  local pace = R.batch and R.every and R.batch * 60000 / R.every
+  local entries = R.max_entries and R.per and R.max_entries * 60000 / R.per
+  local limit = pace and entries and min(pace, entries) or pace or entries
+  return limit and string.format('%.3f', limit) or ''
+end
+
+local own = redis.call('HMGET', K.meta, 'sampled_at', 'sampled_rev', 'waited_ms', 'woke_at', 'woke_rev')
+local sampled_at, sampled_rev, waited_ms, woke_at, woke_rev = tonumber(own[1] or 0), unpack(own, 2)
 local counters = redis.call('HMGET', K.meta, unpack(COUNTERS))
 local here = R.n_waiting + live_called() + live_inside()
 local idle = here == 0 and (R.active_at < sampled_at or not counters[1]) -- the first is `joined`
@@ -24,12 +37,20 @@ for i, name in ipairs(COUNTERS) do
   line[#line + 1] = name
   line[#line + 1] = tonumber(counters[i] or 0)
 end
+-- The same names in the same order each time: a stream then keeps them once for many entries.
+for _, value in ipairs({
+  'waited_ms', waited_ms or '', 'told_s', told_s, 'mode', R.mode, 'capacity', R.capacity or '',
+  'per_minute', per_minute(), 'woke_at', woke_rev and woke_rev == sampled_rev and wall(tonumber(woke_at)) or '',
+}) do
+  line[#line + 1] = value
+end
 -- Ids are the time, so that a chart can be read from a moment on; they grow when the clock does not.
 local last = redis.call('XREVRANGE', K.series, '+', '-', 'COUNT', 1)[1]
 local id = max(R.raw_ms, last and tonumber(string.match(last[1], '^%d+')) + 1 or 0)
 -- First write: everything is checked.
 redis.call('XADD', K.series, 'MAXLEN', '~', KEPT_SAMPLES, string.format('%.0f-0', id), unpack(line))
--- Read by this verb alone, so it is not among the fields that every call reads.
-redis.call('HSET', K.meta, 'sampled_at', R.now)
+-- Read by this verb alone, so they are not among the fields that every call reads.
+redis.call('HSET', K.meta, 'sampled_at', R.now, 'sampled_rev', R.rev)
+if waited_ms then redis.call('HDEL', K.meta, 'waited_ms') end
 save(false)
 return reply('ok', unpack(line))

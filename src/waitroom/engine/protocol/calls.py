@@ -24,9 +24,13 @@ class ScriptCall(NamedTuple):
 
 
 STATS = ScriptCall(Verb.STATS)
-SAMPLE = ScriptCall(Verb.SAMPLE)
 CLEAR = ScriptCall(Verb.CLEAR)
 DROP = ScriptCall(Verb.DROP)
+
+
+def sample(told_s: int | None) -> ScriptCall:
+    """Note the room's numbers, and what a newcomer is told to wait."""
+    return ScriptCall(Verb.SAMPLE, [_or_empty(told_s)])
 
 
 def configure(action: str, version: int | str, policy: Policy) -> ScriptCall:

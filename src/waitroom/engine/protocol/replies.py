@@ -326,20 +326,39 @@ def stats(reply: Reply, room: str, message_at_ms: int | None = None) -> Stats:
     )
 
 
-_SAMPLED = tuple(spec.name for spec in dataclasses.fields(Sample) if spec.name != "at_ms")
+_NUMBERS = tuple(
+    spec.name
+    for spec in dataclasses.fields(Sample)
+    if spec.default is dataclasses.MISSING and spec.name != "at_ms"
+)
+_MODES = {str(mode).encode(): mode for mode in Mode}
 
 
 def sample(reply: Reply) -> Sample | None:
     """Read the reply of `sample`; None if it was not due."""
-    if reply.word == "not_due":
-        return None
-    return Sample(reply.number("at"), **{name: reply.number(name) for name in _SAMPLED})
+    return None if reply.word == "not_due" else _sample(reply.fields)
 
 
 def sampled(entry: Mapping[bytes, bytes]) -> Sample:
-    """Read an entry of the stream of samples."""
-    numbers = {name: int(entry.get(name.encode(), 0)) for name in _SAMPLED}
-    return Sample(int(entry[b"at"]), **numbers)
+    """Read an entry of the stream of samples; older versions wrote fewer fields."""
+    return _sample({name.decode(): value for name, value in entry.items()})
+
+
+def _sample(fields: Mapping[str, Any]) -> Sample:
+    waited_ms, told_s, capacity, per_minute, woke_at = (
+        fields.get(name) or None
+        for name in ("waited_ms", "told_s", "capacity", "per_minute", "woke_at")
+    )
+    return Sample(
+        int(fields["at"]),
+        **{name: int(fields.get(name, 0)) for name in _NUMBERS},
+        waited_s=None if waited_ms is None else round(int(waited_ms) / 1000),
+        told_s=None if told_s is None else int(told_s),
+        mode=_MODES.get(fields.get("mode", b"")),
+        capacity=None if capacity is None else int(capacity),
+        per_minute=None if per_minute is None else float(per_minute),
+        woke_ms=None if woke_at is None else int(woke_at),
+    )
 
 
 _REASONS = {str(reason): reason for reason in Reason}

@@ -17,7 +17,7 @@ from waitroom.operations.trail import Actor, Trail, Way
 from waitroom.server.context import Server, server_of
 from waitroom.server.http.answers import moment
 from waitroom.server.http.auth import Who
-from waitroom.server.http.problems import status_of
+from waitroom.server.http.problems import answer, status_of
 from waitroom.server.http.statics import is_there, url_of
 from waitroom.server.operator import session as sessions
 from waitroom.server.operator import words as say
@@ -50,6 +50,18 @@ class PageRoute(ErrorPageRoute):
         if request.query_params.get("live"):
             return Response(status_code=401, headers=NO_STORE)
         return redirect("/admin/sign-in")
+
+
+class DataRoute(PageRoute):
+    """Answers a page's script with JSON, also where something goes wrong."""
+
+    async def problem(self, request: Request, error: WaitroomError) -> Response:  # noqa: ARG002
+        """Say what went wrong as the API does."""
+        return answer(error).response()
+
+    def sign_in(self, request: Request) -> Response:  # noqa: ARG002
+        """Refuse: the script leads to the sign-in by reloading the page."""
+        return Response(status_code=401, headers=NO_STORE)
 
 
 class Page(LocalPage):

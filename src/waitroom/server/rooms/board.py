@@ -26,6 +26,9 @@ REFRESH_S = 1.0
 FORGET_S = 60.0
 """A board that nobody asked for in this time is not renewed any more."""
 
+TOLD_FOR_S = 3.0
+"""A board as old as this has missed a renewal or two, and nobody may have been told of it."""
+
 SAMPLE_MS = 5_000
 KEPT_SAMPLES = 720  # an hour: a desk calls only a few people in that time
 _MOST_BOARDS = 2_000
@@ -129,6 +132,20 @@ class Boards(Background):
     async def renew(self, room: str) -> Board:
         """Return the board of a room as it is now; callers that come together share it."""
         return await self._loaded(room)
+
+    async def told_s(self, room: str, waiting: int) -> int | None:
+        """Return the likely wait that a newcomer is told, for the room's history.
+
+        A board that is renewed anyway says what people here are told. Else the room is looked at
+        for this, but only while people wait there.
+        """
+        board = self.known.get(room)
+        if board is None or time.monotonic() - board.fresh_at > TOLD_FOR_S:
+            if not waiting:
+                return None
+            board = await self._loaded(room)
+        wait = board.wait(waiting + 1)
+        return None if wait is None else wait.likely
 
     async def _loaded(self, room: str) -> Board:
         task = self._loading.get(room)

@@ -1,0 +1,91 @@
+"""What was done to a room and what happened to it, as marks for the charts of the operator page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from waitroom.engine.audit import Audit, Entry
+from waitroom.models import Policy, check_room_name
+from waitroom.server.context import Here
+from waitroom.server.operator import words
+from waitroom.server.operator.history_api import USUAL_SPAN_MS, Moment
+from waitroom.server.operator.page import DataRoute, Page
+from waitroom.server.pages.route import NO_STORE
+from waitroom.server.pages.text import Text
+
+MOST_MARKS = 500
+"""The newest count: more would cover the chart."""
+
+_LONGEST_TEXT = 200
+_PAGES = 3
+_LAST_MS = 10**15
+
+router = APIRouter(prefix="/admin", route_class=DataRoute, include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One thing that was done or happened: `kind` is the action, `by` who did it."""
+
+    at_ms: int
+    kind: str
+    text: str
+    by: str = ""
+    href: str = ""
+
+
+@router.get("/rooms/{room}/timeline")
+async def timeline(
+    server: Here, request: Request, room: str, since_ms: Moment = None, until_ms: Moment = None
+) -> Response:
+    """Return the marks of a room between two moments, or of the last hour; oldest first."""
+    page = await Page.of(server, request)
+    now_ms = (await server.engine.stats(check_room_name(room))).now_ms
+    until = now_ms if until_ms is None else until_ms
+    since = until - USUAL_SPAN_MS if since_ms is None else since_ms
+    entries, more = await _entries(server.audit, room, since, until)
+    marks = [mark_of(page.text, entry) for entry in entries]
+    policy = server.engine.policy_of(room) or Policy()
+    marks += _moments(page.text, policy, since, min(until, now_ms))
+    marks.sort(key=lambda mark: mark.at_ms)
+    body: dict[str, Any] = {"marks": [asdict(mark) for mark in marks], "more": more}
+    return JSONResponse(body, headers=NO_STORE)
+
+
+async def _entries(
+    audit: Audit, room: str, since_ms: int, until_ms: int
+) -> tuple[list[Entry], bool]:
+    """Return the newest actions in a span, and whether there were more than are shown."""
+    entries: list[Entry] = []
+    before: str | None = f"{min(until_ms + 1, _LAST_MS)}-0"
+    for _ in range(_PAGES):
+        left = MOST_MARKS - len(entries)
+        if before is None or left == 0:
+            break
+        page = await audit.page(before=before, limit=left, room=room, since_ms=since_ms)
+        entries += page.entries
+        before = page.before
+    return entries, before is not None
+
+
+def mark_of(text: Text, entry: Entry) -> Mark:
+    """Return an entry of the audit log as a mark that leads to it."""
+    line = " · ".join(words.told(text, entry))
+    short = line if len(line) <= _LONGEST_TEXT else f"{line[:_LONGEST_TEXT]}…"
+    ms, _, number = entry.id.partition("-")
+    after = f"{ms}-{int(number) + 1}"  # the page of the log then begins with this entry
+    href = f"/admin/audit?room={entry.room}&before={after}"
+    return Mark(entry.at_ms, entry.action, short, entry.key_name, href)
+
+
+def _moments(text: Text, policy: Policy, since_ms: int, until_ms: int) -> Iterator[Mark]:
+    """Yield the opening and the end of a room, where they lie in a span."""
+    moments = {"room.opened": policy.opens_at_ms, "room.ended": policy.ends_at_ms}
+    for kind, at_ms in moments.items():
+        if at_ms is not None and since_ms <= at_ms <= until_ms:
+            yield Mark(at_ms, kind, text("mark_" + kind.replace(".", "_")))
