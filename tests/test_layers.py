@@ -45,7 +45,7 @@ PACKAGES = {
 ALLOWED = {
     "credentials": set[str](),
     "engine": {"credentials"},
-    "operations": {"credentials", "engine", "desk"},
+    "operations": {"credentials", "engine", "desk", "report"},
     "ticker": {"engine"},
     "gates": set[str](),
     "client": set[str](),
@@ -56,7 +56,7 @@ ALLOWED = {
     "load": set[str](),
     "planner": set[str](),
     "charts": set[str](),
-    "report": {"charts"},
+    "report": {"archive", "charts"},
     "rehearsal": {"engine", "report", "ticker"},
     "server": {
         "archive",
@@ -80,6 +80,7 @@ ALLOWED = {
         "desk",
         "planner",
         "rehearsal",
+        "report",
         "load",
     },
     "__main__": {"cli"},
