@@ -174,7 +174,7 @@ class Ticker:
         except Exception as error:  # only a failed step matters, and it is logged
             log.debug("no sample of room %s: %s", room, error)
             return
-        if sample is not None and self._history_at.get(room) is None:
+        if sample is not None and self._history_at.get(room, 0.0) is None:
             self._plan_history(room, Step.MINUTE.span_ms - sample.at_ms % Step.MINUTE.span_ms)
 
     async def _told_s(self, room: str, waiting: int) -> int | None:

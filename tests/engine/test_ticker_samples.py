@@ -114,6 +114,64 @@ async def test_new_rooms_are_not_sampled(engine: Engine, room: str) -> None:
         assert not await engine.backend.client.exists(keys.room_key(room, "series"))
 
 
+async def test_history_is_written(
+    engine: Engine, clock: Clock, room: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When a span is over it is written, also in a room that nobody is in any more."""
+    monkeypatch.setattr(ticker, "SAMPLE_S", 0.3)
+    monkeypatch.setattr(ticker, "HISTORY_SPREAD_S", (0.0, 0.05))
+    await engine.create(room, PAUSED)
+    person = await engine.join(room)
+    await engine.leave(room, person.ticket)
+    clock.step(599.7)
+    async with Ticker(engine) as ticking:
+        ticking.touch(room)
+        await until(lambda: _sampled(engine, room, 1))
+        clock.step(0.4)
+        await until(lambda: _kept(engine, room, "tens", 1))
+        assert await _kept(engine, room, "minutes", 1)
+        assert await _sampled(engine, room, 1)
+
+
+async def test_what_was_left_behind_is_written(engine: Engine, clock: Clock, room: str) -> None:
+    """A process that starts writes the spans of one that ended before they were over."""
+    await engine.create(room, PAUSED)
+    person = await engine.join(room)
+    await engine.leave(room, person.ticket)
+    assert await engine.sample(room)
+    clock.step(600)
+    async with Ticker(engine):
+        await until(lambda: _kept(engine, room, "tens", 1))
+
+
+async def test_what_newcomers_are_told(engine: Engine, room: str) -> None:
+    """A sample has the estimate that the server gives, and is taken also without one."""
+    await engine.create(room, PAUSED)
+    asked: list[tuple[str, int]] = []
+
+    async def told(name: str, waiting: int) -> int:
+        asked.append((name, waiting))
+        return 240
+
+    async def fails(name: str, waiting: int) -> int:
+        raise ArithmeticError(name, waiting)
+
+    for newcomer_wait, expected in ((told, 240), (fails, None)):
+        other = f"{room}-{expected}"
+        await engine.create(other, PAUSED)
+        await engine.join(other)
+        async with Ticker(engine, newcomer_wait=newcomer_wait) as ticking:
+            ticking.touch(other)
+            await until(lambda: _sampled(engine, other, 1))  # noqa: B023 - awaited here
+        (sample,) = await engine.series(other)
+        assert expected == sample.told_s
+    assert (f"{room}-240", 1) in asked
+
+
+async def _kept(engine: Engine, room: str, name: str, spans: int) -> bool:
+    return bool(spans == await engine.backend.client.xlen(keys.room_key(room, name)))
+
+
 async def _sampled(engine: Engine, room: str, times: int) -> bool:
     return times == len(await engine.series(room))
 

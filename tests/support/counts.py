@@ -55,6 +55,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "gated_visitors": (16, 200, 200),
         "gated_places": (4, 20, 20),
         "readme_crowd": (6, 30, 30),
+        "history_rooms": (2, 50, 50),  # each with 30 days of the largest numbers
         "desk_calls": (60, 1_000, 5_000),  # both hosts at once, so often
         "desk_crashes": (10, 100, 1_000),
     }

@@ -10,6 +10,7 @@ from tests.engine.state_machine.facts import Step
 from tests.engine.state_machine.people import People
 from tests.engine.state_machine.strategies import either
 from waitroom import errors
+from waitroom.history import Step as Span
 from waitroom.models import State
 
 
@@ -81,3 +82,20 @@ class ReadingRules(People):
             assert sample.called == self.model.live("called")
             assert sample.inside == self.model.live("inside")
             assert sample.entered == self.facts.meta.get("entered", 0)
+            assert sample.mode is self.model.mode
+            policy = self.model.policy
+            limits = (policy.capacity, policy.per_minute)
+            assert limits == (sample.capacity, sample.per_minute)
+            assert sample.waited_s is None or sample.waited_s >= 0
+            assert "waited_ms" not in self.facts.meta, "told once"
+
+    @rule(who=st.integers(0, 1), step=either(*Span))
+    def history(self, who: int, step: Span) -> None:
+        """Each span is there once, in order, none of the future, and reading changes nothing."""
+        self.run(self.engines[who].keep_history(ROOM, self.clock.now_ms))
+        now_ms = self.clock.now_ms
+        points = self.call(who, Step("stats"), lambda e: e.history(ROOM, 0, now_ms, step))
+        assert not isinstance(points, errors.WaitroomError)
+        times = [point.at_ms for point in points]
+        assert sorted(set(times)) == times
+        assert all(at_ms == step.start(at_ms) <= now_ms for at_ms in times)

@@ -92,3 +92,19 @@ async def test_the_longest_unused_makes_way(
     boards.want(names[0])
     await boards.get(names[2])
     assert {names[0], names[2]} == set(boards.known)
+
+
+async def test_what_newcomers_are_told(engine: Engine, room: str) -> None:
+    """History is told what the board says; where nobody waits, nobody is asked for it."""
+    await engine.create(room, Policy(batch=1, every_s=60, eta="batch"))  # type: ignore[arg-type]
+    boards = Boards(engine)
+    assert None is await boards.told_s(room, 0)
+    assert {} == boards.known
+    await crowd(engine, room, 4)
+    told_s = await boards.told_s(room, 3)
+    wait = (await boards.get(room)).wait(4)
+    assert wait is not None
+    assert wait.likely == told_s
+    await engine.configure(room, mode="paused")
+    await boards.renew(room)
+    assert None is await boards.told_s(room, 3)
