@@ -45,21 +45,23 @@ PACKAGES = {
 ALLOWED = {
     "credentials": set[str](),
     "engine": {"credentials"},
-    "operations": {"credentials", "engine", "desk", "report"},
+    "operations": {"credentials", "engine", "events", "posting", "desk"},
     "ticker": {"engine"},
     "gates": set[str](),
     "client": set[str](),
     "archive": set[str](),
+    "events": {"archive", "engine", "posting"},
     "posting": set[str](),
     "push": {"posting"},
     "desk": {"credentials", "engine", "posting", "ticker"},
     "load": set[str](),
     "planner": set[str](),
     "charts": set[str](),
-    "report": {"archive", "charts"},
+    "report": {"charts"},
     "rehearsal": {"engine", "report", "ticker"},
     "server": {
         "archive",
+        "events",
         "charts",
         "credentials",
         "engine",
@@ -67,11 +69,13 @@ ALLOWED = {
         "ticker",
         "desk",
         "planner",
+        "posting",
         "push",
         "rehearsal",
     },
     "cli": {
         "archive",
+        "events",
         "credentials",
         "engine",
         "operations",
@@ -80,7 +84,6 @@ ALLOWED = {
         "desk",
         "planner",
         "rehearsal",
-        "report",
         "load",
     },
     "__main__": {"cli"},
@@ -91,6 +94,8 @@ PURE = {"planner": {"planner", "models", "errors"}, "web": {"web", "errors"}, "c
 ENGINE_MODULES = {
     "api_keys",  # kept in Redis: operators' keys, ...
     "audit",  # ... who did what, ...
+    "outbox",  # ... what happened, ...
+    "webhooks",  # ... and who is told, ...
     "push_subscriptions",  # ... who wants a message, ...
     "handoffs",  # ... and one-time codes; an engine has one of each
     "connection.connect",  # `doctor` looks at a server before it is known to be fit, ...

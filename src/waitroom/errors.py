@@ -31,6 +31,7 @@
     ├── Forbidden               the key's role does not allow it
     ├── TooMany                 too many calls from one address; `retry_after_s` says when again
     ├── UnknownKey              no API key or host key of that id
+    ├── UnknownWebhook          no webhook of that id
     ├── BadRequest              the HTTP request itself: NotFound, MethodNotAllowed,
     │                           BodyTooLarge, HeadTooLarge, RequestTooSlow
     ├── BrokenRoom              a key of the room holds data of another type
@@ -438,6 +439,15 @@ class UnknownKey(WaitroomError):
         see = "see `waitroom key list`" if store is None else f"see the keys of {store!r}"
         kind = "API key" if store is None else "host key"
         super().__init__(f"there is no {kind} {key_id!r:.40}; {see}")
+
+
+class UnknownWebhook(WaitroomError):
+    """No webhook of that id."""
+
+    code: ClassVar[str] = "unknown_webhook"
+
+    def __init__(self, webhook_id: str) -> None:
+        super().__init__(f"there is no webhook {webhook_id!r:.40}; see `waitroom webhook list`")
 
 
 class BadRequest(WaitroomError):

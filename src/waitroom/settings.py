@@ -68,6 +68,7 @@ SETTINGS = (
     Setting(
         "desk_database", str, None, "the desk's record: postgresql://…; none = SQLite in data_dir"
     ),
+    Setting("archive", Path, None, "folder in which all events are kept for good; none = nowhere"),
     Setting("timeout_s", float, 2.0, "how long a call to the server may take, in seconds"),
     # What only `waitroom serve` needs.
     _serve("host", str, "127.0.0.1", "address to listen on; 0.0.0.0 = every one"),
@@ -117,6 +118,7 @@ class Settings:
     secret: str | None = None
     config: Path | None = None
     desk_database: str | None = None
+    archive: Path | None = None
     timeout_s: float = 2.0
     host: str = "127.0.0.1"
     port: int = 8080

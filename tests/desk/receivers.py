@@ -63,8 +63,8 @@ class Receiver:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Take one request per connection."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
-        # Values as they came: a signature is lower case anyway.
+        pairs = (line.split(": ", 1) for line in head[1:] if line)
+        headers = {name.lower(): value for name, value in pairs}
         body = await reader.readexactly(int(headers["content-length"]))
         self.got.append(Got(headers, body))
         status = self.answers.pop(0) if self.answers else 200

@@ -37,11 +37,7 @@ WRONG: dict[str, tuple[str, str, Change]] = {
     "nobody lost": (
         PACED,
         "forgets one person",
-        (
-            "_moves",
-            "mark_called(take, take_places)",
-            "table.remove(take, 2)\n    mark_called(take, take_places)",
-        ),
+        ("_moves", "mark_called(take)", "table.remove(take, 2)\n    mark_called(take)"),
     ),
     "places reused": (
         SLOTS,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from waitroom.models import Mode
-from waitroom.report.page import code, field_text
-from waitroom.report.words import span
+from waitroom.report.page import code, field_text, span
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from waitroom.engine.handoffs import Handoffs
 from waitroom.engine.history import RoomHistory
 from waitroom.engine.keys import room_key
 from waitroom.engine.lines import LineContents, LineCounts, LineMark, Lines, Settled, Spot
+from waitroom.engine.outbox import Outbox
 from waitroom.engine.pipeline import Pipeline
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall, Session
@@ -39,6 +40,7 @@ from waitroom.engine.search import ids_from
 from waitroom.engine.sign_outs import OperatorSignOuts
 from waitroom.engine.steps import Steps, steps_of
 from waitroom.engine.ticket_views import PresentedTicket
+from waitroom.engine.webhooks import Webhooks
 from waitroom.errors import InvalidInput, WaitroomError
 from waitroom.history import HistoryPoint, Step
 from waitroom.models import (
@@ -91,6 +93,8 @@ class Engine:
         self.audit = Audit(self._runner, audit_days)
         self.declared = Declared(self._runner)
         self.handoffs = Handoffs(self._runner)
+        self.outbox = Outbox(self._runner)
+        self.webhooks = Webhooks(self._runner)
         self.push_subscriptions = PushSubscriptions(self._runner)
         self.sign_outs = OperatorSignOuts(self._runner)
 

@@ -30,6 +30,20 @@ Such a room has three more keys, which no script knows and which expire: `push`,
 subscription; `pushed`, HASH of what was told; `push_lap`, STRING, whose turn it is to look.
 """
 
+WEBHOOKS = "wr:webhooks"
+"""HASH of webhooks: id → JSON with address, secrets, rooms and types."""
+
+ARCHIVED = "wr:archived"
+"""STRING: some server keeps an archive, so events about people are wanted; expires."""
+
+RELAY_LAP = "wr:relay-lap"
+"""STRING: whose turn it is to look at all rooms for events; expires.
+
+Events out have these keys per room, which no verb knows: `outbox`, STREAM of the last day; `relay`,
+HASH of how far the room's events were put there; `relay_turn`, STRING; `readers`, HASH of reader →
+how far it has read; `lease:<reader>`, STRING; `heard`, STRING: somebody follows its people.
+"""
+
 ROOM_KEYS = (
     "config",
     "meta",

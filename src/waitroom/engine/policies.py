@@ -6,14 +6,14 @@ A moment is stored as Unix time, with its unit in the name of the hash field.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 from waitroom.errors import BrokenRoom, InvalidPolicy
 from waitroom.models import MOMENTS, POLICY_FIELDS, Policy
-from waitroom.moments import from_ms, to_ms
+from waitroom.moments import from_ms, to_ms, written
 
 _WORDS = {"mode", "before_open", "eta", "when_away"}
 _WHOLE = {"capacity", "batch", "max_entries", "queue_limit", "max_defers"}
@@ -55,6 +55,22 @@ def read(raw: Mapping[bytes, bytes]) -> tuple[Policy, int]:
             f"the key `config` of this room holds what we did not write ({error}): somebody else "
             "writes to it; delete the room's keys, or give Waitroom a database of its own"
         ) from error
+
+
+def changes(flat: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return by field what a change made of it, from name, old, new, ... as they are stored."""
+    names = {stored: name for name, stored in STORED.items()}
+    return {
+        names[flat[i]]: {"old": _plain(names[flat[i]], old), "new": _plain(names[flat[i]], new)}
+        for i in range(0, len(flat) - 2, 3)
+        if flat[i] in names
+        for old, new in ((flat[i + 1], flat[i + 2]),)
+    }
+
+
+def _plain(name: str, text: str) -> Any:
+    value = _value(name, text)
+    return written(value) if isinstance(value, datetime) else value
 
 
 def message_at_ms(raw: Mapping[bytes, bytes]) -> int | None:

@@ -19,7 +19,7 @@ from waitroom.engine.memory import RoomMemory
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall
 from waitroom.engine.protocol.replies import Head, Reply
-from waitroom.engine.scripts import OF_VISITORS, READS, Verb, run, script
+from waitroom.engine.scripts import OF_VISITORS, READS, Verb, outbox_script, run, script
 from waitroom.errors import BackendUnavailable, BrokenRoom, UnknownRoom
 from waitroom.models import Policy
 
@@ -163,6 +163,11 @@ class Runner:
         finally:
             for tell in self.on_script:
                 tell(call.verb, time.perf_counter() - began, call.items)
+
+    async def outbox(self, name: str, names: list[str], args: list[Any]) -> Any:
+        """Run a script of the outbox; each of them knows a repeat by itself."""
+        source = outbox_script(name, self.flags)
+        return await self.repeat(lambda: run(self.client, source, names, args), names[0])
 
     async def reads(self, commands: Sequence[tuple[str, ...]]) -> list[Any]:
         """Run reads in one pipeline; a key of the wrong type gives an error as its reply."""

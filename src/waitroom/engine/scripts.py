@@ -118,8 +118,18 @@ async def run(client: Client, script: Script, keys: list[str], args: list[Any]) 
         return await client.eval(script.source, len(keys), *keys, *args)
 
 
+@cache
+def outbox_script(name: str, flags: bool) -> Script:
+    """Return a script of the outbox: it stands alone, and a full server refuses it."""
+    source = f"{'#!lua' if flags else ''}\n{lua(f'outbox/{name}')}"
+    return Script(source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest())
+
+
 def write_out(folder: Path) -> None:
     """Write every script whole, as a server without flags gets it."""
     folder.mkdir(parents=True, exist_ok=True)
     for verb in Verb:
         (folder / f"{verb}.lua").write_text(script(verb, flags=False).source, "utf-8")
+    for name in ("append", "commit"):
+        source = outbox_script(name, flags=False).source
+        (folder / f"outbox_{name}.lua").write_text(source, "utf-8")

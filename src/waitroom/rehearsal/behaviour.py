@@ -43,7 +43,7 @@ class Acts:
         scenario: Scenario,
         pipeline: Pipeline,
         crowd: Crowd,
-        promises: Promises[int],
+        promises: Promises,
         rng: random.Random,
     ) -> None:
         self.agenda = Agenda()

@@ -24,6 +24,7 @@ from waitroom.server.http.under_way import UnderWay
 from waitroom.server.pages.locales import load_locales
 from waitroom.server.rooms.backend_health import BackendHealth
 from waitroom.server.rooms.board import Boards
+from waitroom.server.rooms.event_loops import EventLoops
 from waitroom.server.rooms.late_answers import LateAnswers
 from waitroom.server.rooms.live_streams import LiveStreams, Sources
 from waitroom.server.rooms.passes import Passes
@@ -72,6 +73,7 @@ async def open_server(settings: Settings) -> AsyncIterator[Server]:
             _background(server),
             Ticker(engine, newcomer_wait=server.boards.told_s),
             server.shared_counters,
+            EventLoops(engine, server.counters, server.backend_health, settings.archive).running(),
             _following_keys(settings, server.passes),
             _desk(server),
             _push(server),

@@ -29,6 +29,10 @@ COUNTERS = (
     "backend_errors",
     "away_entries",
     "stale_answers",
+    "webhooks_delivered",
+    "webhooks_failed",
+    "webhooks_dropped",
+    "archive_errors",
 )
 GAUGES = ("streams_open",)
 
@@ -50,12 +54,16 @@ class Counters:
         "_items",
         "_limited",
         "_requests",
+        "archive_errors",
         "away_entries",
         "backend_errors",
         "lane_requests",
         "stale_answers",
         "streams_open",
         "streams_opened",
+        "webhooks_delivered",
+        "webhooks_dropped",
+        "webhooks_failed",
     )
 
     def __init__(self) -> None:
@@ -69,6 +77,10 @@ class Counters:
         self.backend_errors = 0
         self.away_entries = 0
         self.stale_answers = 0
+        self.webhooks_delivered = 0
+        self.webhooks_failed = 0
+        self.webhooks_dropped = 0
+        self.archive_errors = 0
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count an answered request; `route` is a template (`GET /v1/rooms/{room}`), not a path."""
@@ -94,6 +106,11 @@ class Counters:
     def let_in_while_away(self) -> None:
         """Count a visitor let in while the backend was away, because the room's policy says so."""
         self.away_entries += 1
+
+    def webhooks(self, outcome: str, count: int) -> None:
+        """Count messages to webhooks that were `delivered`, `failed` or `dropped`."""
+        name = f"webhooks_{outcome}"
+        setattr(self, name, getattr(self, name) + count)
 
     def limited(self, limit: str = "joins") -> None:
         """Count somebody who was told to come later: `joins`, `streams`, `keys`, …."""

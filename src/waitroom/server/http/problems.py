@@ -55,6 +55,7 @@ STATUS: dict[type[errors.WaitroomError], int] = {
     errors.PhoneInLine: 409,
     errors.PastClosing: 403,
     errors.UnknownKey: 404,
+    errors.UnknownWebhook: 404,
     errors.Unauthorized: 401,
     errors.Forbidden: 403,
     errors.TooMany: 429,

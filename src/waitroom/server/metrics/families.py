@@ -23,6 +23,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from waitroom.models import Policy, Stats
+from waitroom.operations.webhooks import Standing
 from waitroom.server.counters.shared import Sum
 from waitroom.server.counters.worker import ITEMS, LATENCY_S, Row
 from waitroom.version import __version__
@@ -59,6 +60,15 @@ METRICS = (
     Family("waitroom_backend_errors", "counter", "Outages of the backend that this server noticed"),
     Family("waitroom_away_entries", "counter", "People let in unseen while the backend was away"),
     Family("waitroom_stale_answers", "counter", "Polls told again what they were told before"),
+    Family("waitroom_webhooks_delivered", "counter", "Messages that webhooks took"),
+    Family("waitroom_webhooks_failed", "counter", "Messages that must be tried again"),
+    Family("waitroom_webhooks_dropped", "counter", "Messages given up after a day"),
+    Family("waitroom_webhook_late", "gauge", "Entries that wait while a webhook fails",
+           ("webhook",)),
+    Family("waitroom_webhook_oldest_seconds", "gauge", "Age of the oldest that waits",
+           ("webhook",)),
+    Family("waitroom_outbox_entries", "gauge", "Entries in the outboxes of all rooms"),
+    Family("waitroom_archive_errors", "counter", "Times that the archive could not be written"),
     Family("waitroom_draining", "gauge", "1 once this process was told to stop, else 0"),
     Family("waitroom_workers", "gauge", "Worker processes alive"),
     Family("waitroom_workers_wanted", "gauge", "Worker processes that there should be"),
@@ -144,6 +154,8 @@ class Facts(Collector):
     draining: bool = False
     workers_wanted: int = 1
     streams_limit: int = 0
+    outbox_entries: int = 0
+    webhooks: Sequence[Standing] = ()
 
     def collect(self) -> Iterator[Metric]:
         """Yield every family of the table that has a number."""
@@ -163,6 +175,13 @@ class Facts(Collector):
         yield _single("waitroom_backend_errors", counters["backend_errors"][0])
         yield _single("waitroom_away_entries", counters["away_entries"][0])
         yield _single("waitroom_stale_answers", counters["stale_answers"][0])
+        for name in ("webhooks_delivered", "webhooks_failed", "webhooks_dropped", "archive_errors"):
+            yield _single(f"waitroom_{name}", counters.get(name, [0])[0])
+        yield _single("waitroom_outbox_entries", self.outbox_entries)
+        late = (((each.webhook.id,), float(each.late)) for each in self.webhooks)
+        yield _many("waitroom_webhook_late", late)
+        ages = (((each.webhook.id,), each.oldest_ms / 1000) for each in self.webhooks)
+        yield _many("waitroom_webhook_oldest_seconds", ages)
         yield _single("waitroom_cpu_seconds", counters["cpu_s"][0])
         yield _single("waitroom_streams_open", gauges["streams_open"][0])
         yield _single("waitroom_resident_bytes", gauges["resident_bytes"][0])

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import State
 
 from waitroom.errors import Unavailable, WaitroomError
+from waitroom.operations.webhooks import Standing, standings
 from waitroom.server.context import Here, Server
 from waitroom.server.metrics.families import Facts, RoomFigures, render
 from waitroom.server.rooms.board import REFRESH_S
@@ -63,11 +64,15 @@ async def gather(server: Server) -> Facts:
     """Ask workers and backend; while the backend is away, the numbers of rooms are left out."""
     names: tuple[str, ...] = ()
     rooms: list[RoomFigures] = []
+    hooks: list[Standing] = []
+    lengths: dict[str, int] = {}
     try:
         async with asyncio.timeout(GATHER_S):
             server.backend_health.check()
             names = await server.engine.rooms()
             rooms = await _ask(server, names[:MOST_ROOMS])
+            lengths = await server.engine.outbox.lengths(names)
+            hooks = await standings(server.engine)
         up = True
     except (Unavailable, TimeoutError):
         up = False
@@ -79,6 +84,8 @@ async def gather(server: Server) -> Facts:
         draining=server.draining,
         workers_wanted=server.settings.workers,
         streams_limit=server.settings.streams * server.settings.workers,
+        outbox_entries=sum(lengths.values()),
+        webhooks=hooks,
     )
 
 

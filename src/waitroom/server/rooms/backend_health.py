@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from waitroom.engine import Engine
@@ -63,6 +64,9 @@ class BackendHealth(Background):
         self._longest_probe_s = max(SHORTEST_LIMIT_S, away_after_s / FEWEST_PROBES)
         self.away = False
         """Whether no node is there."""
+
+        self.on_return: list[Callable[[str, int, int], None]] = []
+        """Called with a node, and since and until when it was away, in ms."""
 
         self._some_away = False
         self._nodes: dict[str, NodeHealth] = {}
@@ -132,6 +136,9 @@ class BackendHealth(Background):
         else:
             seconds = time.monotonic() - node.failing_since
             log.warning("%s is back after %.1f s", what, seconds)
+            now_ms = int(time.time() * 1000)
+            for tell in self.on_return:
+                tell(name, now_ms - round(seconds * 1000), now_ms)
 
 
 def _unavailable() -> BackendUnavailable:
