@@ -8,13 +8,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import inf
 
 from waitroom.charts import Pixel, Scale, path, round_top
 from waitroom.models import Sample
 
 SPAN_MS = 3_600_000
 WIDTH, HEIGHT = 600, 100
+SPARK_WIDTH, SPARK_HEIGHT = 120, 28
 _BUCKET_MS = 20_000  # three points a minute: more would be finer than a pixel
 _GAP_MS = 90_000
 _MINUTE_MS = 60_000
@@ -51,6 +51,14 @@ class Chart:
     name: str
     top: int
     lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A small chart without a scale: its line, and the area below it."""
+
+    line: str
+    area: str
 
 
 def points(samples: Sequence[Sample]) -> list[Point]:
@@ -125,11 +133,13 @@ def rows(points: Sequence[Point]) -> list[Point]:
     return list(reversed(last.values()))
 
 
-def spark(samples: Sequence[Sample], now_ms: int, span_ms: int) -> str:
-    """Return a small line of how many waited lately, for the list of rooms."""
-    thin = list({sample.at_ms // _BUCKET_MS: sample for sample in samples}.values())
-    if len(thin) < 4:
-        return ""
-    top = max(max(sample.waiting for sample in thin), 4)
-    values = [(sample.at_ms, float(sample.waiting)) for sample in thin]
-    return _path(values, now_ms, span_ms, top, gap_ms=inf)
+def spark(samples: Sequence[Sample], now_ms: int, span_ms: int) -> Spark | None:
+    """Return a small line of how many waited lately, for the list of rooms; None if too short."""
+    by_minute = list({sample.at_ms // _MINUTE_MS: sample for sample in samples}.values())
+    if len(by_minute) < 2:
+        return None
+    x = Scale(now_ms - span_ms, now_ms, 0, SPARK_WIDTH)
+    y = Scale(0, max(4, *(sample.waiting for sample in by_minute)), SPARK_HEIGHT, 0)
+    pixels = [(x.at(sample.at_ms), y.at(sample.waiting)) for sample in by_minute]
+    line = path(pixels)
+    return Spark(line, f"{line}V{SPARK_HEIGHT}H{pixels[0][0]:.1f}Z")

@@ -10,6 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from waitroom.errors import UnknownRoom, WaitroomError
 from waitroom.server.context import Server
@@ -28,6 +29,12 @@ class Missing:
 
     name: str
     why: str
+    is_quiet: ClassVar[bool] = False
+
+    @property
+    def level(self) -> str:
+        """How bad that is: an answer that has not come yet may only be late."""
+        return "bad" if self.why else "warn"
 
 
 async def load(server: Server, rooms: Iterable[str]) -> list[Board | Missing]:

@@ -19,6 +19,7 @@ from waitroom.server.http.answers import moment
 from waitroom.server.http.auth import Who
 from waitroom.server.http.problems import answer, status_of
 from waitroom.server.http.statics import is_there, url_of
+from waitroom.server.operator import nav
 from waitroom.server.operator import session as sessions
 from waitroom.server.operator import words as say
 from waitroom.server.operator.session import Session
@@ -115,6 +116,9 @@ class Page(LocalPage):
             "may_manage": role is Role.ADMIN,
             "say": Say(self.text),
             "script": script,
+            "nav": [] if role is None else nav.links(self.request, role),
+            "can_find": role is not None and nav.can_find(self.request),
+            "wall": self.request.query_params.get("wall") == "1",
         }
 
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from waitroom.estimate.methods import Wait
 from waitroom.models import Mode, Policy, Sample, Stats
 from waitroom.server.context import Server
-from waitroom.server.operator.chart import per_minute, spark
+from waitroom.server.operator.chart import SPAN_MS, Spark, per_minute, spark
 from waitroom.server.rooms.board import Board, sample_of
 
 STALE_S = 10.0
 """Numbers older than this are no longer live, and the page says so."""
 
-_SPARK_MS = 20 * 60_000
 _MINUTE_MS = 60_000
 
 
@@ -43,13 +42,32 @@ class RoomView:
     """The wait of the last in line, or of a newcomer where nobody waits."""
 
     signs: tuple[Sign, ...]
-    spark: str
+    spark: Spark | None
+    lately: tuple[Sample, Sample]
+    """The first and the last sample of the last hour."""
 
     @property
     def level(self) -> str:
         """The worst of its signs."""
         levels = [sign.level for sign in self.signs]
         return next((level for level in ("bad", "warn") if level in levels), "ok")
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nobody is in it and there is nothing to know but that it is over."""
+        people = self.stats.waiting + self.taken + self.stats.may_return + self.per_minute
+        over = self.stats.mode in (Mode.CLOSED, Mode.ENDED)
+        return not people and (self.level == "ok" or (over and self.level == "warn"))
+
+    @property
+    def no_show_share(self) -> float | None:
+        """Of those called in the last hour, how many did not come; None if nobody was called."""
+        return _share(self.lately, "no_show", "called_total")
+
+    @property
+    def abandoned_share(self) -> float | None:
+        """Of those who joined in the last hour, how many went silent or left while waiting."""
+        return _share(self.lately, "abandoned", "joined")
 
     @property
     def taken(self) -> int:
@@ -74,7 +92,8 @@ async def fresh(server: Server, room: str) -> Board:
 
 def view(board: Board, away: bool) -> RoomView:
     """Return a room for the page."""
-    stats = board.stats
+    stats, now = board.stats, sample_of(board.stats)
+    samples = [s for s in (*board.samples, now) if s.at_ms >= stats.now_ms - SPAN_MS]
     return RoomView(
         name=board.room,
         title=board.policy.title or "",
@@ -84,8 +103,16 @@ def view(board: Board, away: bool) -> RoomView:
         per_minute=calls_per_minute(board.samples, stats),
         last=board.wait(max(1, stats.waiting)),
         signs=tuple(signs(board, away)),
-        spark=spark([*board.samples, sample_of(stats)], stats.now_ms, _SPARK_MS),
+        spark=spark(samples, stats.now_ms, SPAN_MS),
+        lately=(samples[0], now),
     )
+
+
+def _share(lately: tuple[Sample, Sample], part: str, whole: str) -> float | None:
+    parts, wholes = (
+        int(getattr(lately[1], name)) - int(getattr(lately[0], name)) for name in (part, whole)
+    )
+    return max(0.0, min(1.0, parts / wholes)) if wholes > 0 else None
 
 
 def calls_per_minute(samples: Sequence[Sample], stats: Stats) -> int:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from babel.numbers import format_percent
+
 from waitroom.engine.audit import Entry
 from waitroom.estimate.methods import Wait
 from waitroom.models import Policy
 from waitroom.server.operator.policy_form import Field
-from waitroom.server.pages.text import Text
+from waitroom.server.pages.text import Text, cldr
 
+_MOST_HOURS = 48  # a longer wait, as before an opening, is told in days
 _COUNTS = ("called", "count", "kicked", "asked", "cleared", "lines", "settled", "removed")
 _TEXTS = {spec.name for spec in fields(Policy) if spec.metadata["unit"] in ("text", "texts")}
 _CHOICES = ("mode", "before_open", "eta", "when_away")
@@ -37,6 +40,8 @@ def about(text: Text, seconds: float | None) -> str:
         return text("wait_short")
     minutes = seconds / 60
     step = 1 if minutes < 30 else 5 if minutes < 120 else 10
+    if minutes >= _MOST_HOURS * 60:
+        return text("wait_about", span=text("span_d", n=round(minutes / 1440)))
     hours, left = divmod(max(1, round(minutes / step) * step), 60)
     if not hours:
         return text("wait_about", span=text("span_m", n=left))
@@ -52,6 +57,13 @@ def waits(text: Text, wait: Wait | None) -> str:
 def range(text: Text, wait: Wait) -> str:  # noqa: A001 - templates say `say.range`
     """Say within what an estimate lies."""
     return text("wait_range", low=span(text, wait.low), high=span(text, wait.high))
+
+
+def share(text: Text, part: float | None) -> str:
+    """Say a part of a whole in percent; a dash where there is no whole yet."""
+    if part is None:
+        return "–"
+    return format_percent(part, locale=cldr(text.lang))
 
 
 def value(text: Text, name: str, given: Any) -> str:
