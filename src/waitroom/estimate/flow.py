@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import ceil, exp, inf, log, sqrt
 from typing import NamedTuple
 
-from waitroom.estimate.forecast import Forecast, forecast
+from waitroom.estimate.forecast import Forecast, Holding, Occupants, forecast
 from waitroom.estimate.intervals import past_of
 from waitroom.estimate.occupancy import Occupancy
 from waitroom.estimate.rates import Rate, Track
@@ -57,7 +57,7 @@ class History:
 
     def flow(self) -> Flow | None:
         """Return how the line moves, or None if nothing can be said."""
-        leaving = self._leaving()
+        leaving = self.leaving()
         flow = self._flow(leaving.hazard)
         return flow and flow._replace(ghosts=leaving.ghosts, proven=leaving.proven)
 
@@ -199,7 +199,27 @@ class History:
                     self._spans[i] = self._spans[i]._replace(busy=False)
             start, seconds = at + 1, 0.0
 
-    def _leaving(self) -> Leaving:
+    @property
+    def limit(self) -> float:
+        """The most calls per second that pace and rolling limit allow; infinite without them."""
+        return self._limit
+
+    @property
+    def released(self) -> int:
+        """How many places were given back in the known past."""
+        return sum([span.released for span in self._spans])
+
+    def arrivals(self) -> float:
+        """Return how many people joined per second lately."""
+        joins = Track([(span.seconds, span.joined) for span in self._spans])
+        seconds = min(joins.seconds, TUNING.arrivals_s)
+        return joins.within(seconds) / seconds if seconds >= 1 else 0.0
+
+    def held(self) -> tuple[Holding, Occupants] | None:
+        """Return how long places are held and since when, or None if nothing is known of it."""
+        return self._occupancy.held()
+
+    def leaving(self) -> Leaving:
         """Return how the line thins out.
 
         Those who close the page at once are dropped one to two `presence_s` later. So the

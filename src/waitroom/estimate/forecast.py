@@ -69,7 +69,7 @@ def forecast(
         times, positions, doubts = [0.0, 0.0], [0.0, at_once], [0.0, 0.0]
     position = called = at_once
     at_s = waited = 0.0
-    for calls, short in _calls(holding, occupants, free, at_once, limit * width_s):
+    for calls, short, _ in played(holding, occupants, free, at_once, limit * width_s):
         at_s += width_s
         called += calls
         waited += calls if short else 0.0
@@ -81,10 +81,13 @@ def forecast(
     return Forecast(times, positions, doubts, min(limit, capacity / holding.mean_s))
 
 
-def _calls(
+def played(
     holding: Holding, occupants: Occupants, free: float, at_once: float, most: float
-) -> Iterator[tuple[float, bool]]:
-    """Yield how many are called in each step, and whether places limit them, not the pace."""
+) -> Iterator[tuple[float, bool, float]]:
+    """Yield how many are called in each step, whether places limit them, and those still free.
+
+    `free` is below zero where more places are taken than there are.
+    """
     number, steps, width_s = len(occupants.calls), TUNING.forecast_steps, occupants.width_s
     lasting = [holding.lasting((i + 0.5) * width_s) for i in range(number + steps + 1)]
     ending = [1 - lasting[0], *(a - b for a, b in pairwise(lasting))]
@@ -94,10 +97,11 @@ def _calls(
     for step in range(steps):
         people.append(0.0 if step else at_once)
         free += sum(map(mul, people, ending[steps - step :])) + rest * lasting[number + step]
-        calls = free if free < most else most
-        yield calls, free < most
+        calls = max(0.0, free if free < most else most)
+        short = free < most
         people[-1] += calls
         free += calls * ending[-1] - calls  # some of them end at once
+        yield calls, short, free
 
 
 def _now(

@@ -54,7 +54,7 @@ def estimator(policy: Policy, stats: Stats, samples: Sequence[Sample]) -> Estima
     """Return the estimate of a room as it is now; `samples` are its series, the oldest first."""
     if policy.mode_at(stats.now_ms) in (Mode.PAUSED, Mode.CLOSED, Mode.ENDED):
         return Estimator(policy.eta, _unknown)
-    delay_s = _delay_s(policy, stats)
+    delay_s = delay_of(policy, stats)
     if policy.mode is Mode.BYPASS or delay_s < 0:
         return Estimator(policy.eta, _at_once)
     history = History(policy, stats, samples)
@@ -74,7 +74,7 @@ def _at_once(_position: int) -> Wait | None:
     return Wait(0, 0, 3)
 
 
-def _delay_s(policy: Policy, stats: Stats) -> float:
+def delay_of(policy: Policy, stats: Stats) -> float:
     """Return how long nobody is called; negative before an opening that everybody may pass."""
     opens_in = ((policy.opens_at_ms or 0) - stats.now_ms) / 1000
     if opens_in > 0 and policy.before_open is BeforeOpen.PASS:

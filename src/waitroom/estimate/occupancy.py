@@ -39,6 +39,22 @@ class Occupancy:
         # A host who leaves more places free than this does not fill up to the capacity.
         return occupied_s > TUNING.kept_full * capacity * seconds
 
+    def held(self) -> tuple[Holding, Occupants] | None:
+        """Return what is measured, or what the policy says as long as nothing has happened.
+
+        None if neither tells how long a place is held.
+        """
+        session_s, occupied = self._policy.session_s, self._called + self._inside
+        released = sum([span.released for span in self._spans])
+        if session_s is None and released < TUNING.few_releases:
+            return None
+        if self._spans:
+            return self.measured()
+        rough_s = TUNING.usual_share * (session_s or 0.0)
+        width_s = rough_s / TUNING.bins_per_session
+        holding = self._holding(Counts(width_s, [0.0], [0.0], 0.0), rough_s)
+        return holding, Occupants(width_s, [0.0], float(occupied), occupied)
+
     def measured(self) -> tuple[Holding, Occupants]:
         """Return how long places are held, and who has one since when."""
         rough_s, most = self._rough_s(), TUNING.most_bins

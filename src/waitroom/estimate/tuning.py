@@ -133,6 +133,10 @@ class Tuning:
         10.0, "a room is played in steps: no time is sure to less than this", Source.RECORDINGS
     )
 
+    arrivals_s: float = _tuned(
+        300.0, "how far back newcomers are counted, for where a changed room goes", Source.CHOSEN
+    )
+
     # flow: how a line thins out
     ghost_step_s: int = _tuned(
         30, "moments at which those gone are compared with those who came", Source.BACK_TEST

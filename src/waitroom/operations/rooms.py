@@ -45,7 +45,7 @@ async def change(
     """
     if not changes:
         raise InvalidInput("policy", "give at least one field to change")
-    _check_role(trail.actor.role, changes)
+    check_role(trail.actor.role, changes)
     op_id = trail.op_id("room.change", op_id)
     doing = engine.configure(room, version=version, op_id=op_id, **changes)
     new = {name: _cut(value) for name, value in changes.items()}
@@ -86,7 +86,7 @@ async def drop(engine: Engine, trail: Trail, room: str) -> bool:
     return dropped
 
 
-def _check_role(role: str, changes: dict[str, Any]) -> None:
+def check_role(role: str, changes: dict[str, Any]) -> None:
     """Refuse fields that only admins may set."""
     if role != Role.ADMIN and (fields := sorted(FOR_ADMINS & changes.keys())):
         raise Forbidden(f"{fields[0]} needs the role {Role.ADMIN}: it says where people are sent")

@@ -18,5 +18,5 @@ def do(page: httpx.Client, room: str, **wish: str) -> httpx.Response:
     """Preview a lever and confirm it, as the page does."""
     shown = page.get(f"/admin/rooms/{room}/confirm", params=wish)
     assert 200 == shown.status_code, shown.text
-    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', shown.text))
+    fields = dict(re.findall(r'<input type="hidden" name="([\w.-]+)" value="([^"]*)"', shown.text))
     return page.post(f"/admin/rooms/{room}/do", data=fields)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request, Response
 
+from waitroom.credentials.roles import Role
 from waitroom.engine.audit import Log
 from waitroom.errors import WaitroomError
 from waitroom.models import Mode, State, check_room_name
@@ -18,8 +19,8 @@ from waitroom.server.context import Here
 from waitroom.server.http.auth import address_of, who_is
 from waitroom.server.http.problems import status_of
 from waitroom.server.operator import chart, room_view, session
+from waitroom.server.operator.levers import forms
 from waitroom.server.operator.levers.undo import last_change, remedy, undoable
-from waitroom.server.operator.levers.wishes import DRAFTS
 from waitroom.server.operator.page import Page, PageRoute, trail_of
 from waitroom.server.pages.forms import check_own_form
 from waitroom.server.pages.route import redirect
@@ -107,7 +108,8 @@ async def one_room(
     if live:
         return page.html("operator/room_live.html", **values)
     log = await server.audit.page(room=room, limit=5)
-    values |= {"drafts": DRAFTS, "draft": draft if draft in DRAFTS else None}
+    admin = page.who.key.role is Role.ADMIN
+    values |= forms.values(page.text, view.policy, admin=admin, draft=draft)
     return page.html("operator/room.html", log=log.entries, remedy=remedy, **values)
 
 

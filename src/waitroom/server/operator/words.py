@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import fields
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from babel.numbers import format_percent
 
+from waitroom import moments
 from waitroom.engine.audit import Entry
 from waitroom.estimate.methods import Wait
-from waitroom.models import Policy
+from waitroom.models import MOMENTS, Policy
 from waitroom.server.operator.policy_form import Field
 from waitroom.server.pages.text import Text, cldr
 
@@ -30,6 +32,25 @@ def span(text: Text, seconds: float) -> str:
         return text("span_m", n=minutes)
     hours, minutes = divmod(minutes, 60)
     return text("span_hm", h=hours, m=minutes) if minutes else text("span_h", h=hours)
+
+
+def change(text: Text, before_s: float, after_s: float) -> str:
+    """Say two waits side by side, in one unit where they differ in it."""
+    longest = max(before_s, after_s)
+    if longest < 90:
+        return text("change_s", a=round(before_s), b=round(after_s))
+    before, after = round(before_s / 60), round(after_s / 60)
+    if longest < 5400 and before != after and min(before, after) >= 2:
+        return text("change_m", a=before, b=after)
+    return text("change", a=_fine(text, before_s), b=_fine(text, after_s))
+
+
+def _fine(text: Text, seconds: float) -> str:
+    """Say a length of time finely enough to be compared."""
+    if seconds < 90 or seconds >= 5400:
+        return span(text, seconds)
+    minutes, left = divmod(5 * round(seconds / 5), 60)
+    return text("span_ms", m=minutes, s=left) if left else text("span_m", n=minutes)
 
 
 def about(text: Text, seconds: float | None) -> str:
@@ -66,10 +87,12 @@ def share(text: Text, part: float | None) -> str:
     return format_percent(part, locale=cldr(text.lang))
 
 
-def value(text: Text, name: str, given: Any) -> str:
-    """Say the value of a policy's field."""
+def value(text: Text, name: str, given: Any, policy: Policy | None = None) -> str:
+    """Say the value of a policy's field, a moment in the zone of that policy."""
     if given is None:
-        return text("no_text" if name in _TEXTS else "no_limit")
+        return text("no_text" if name in (*_TEXTS, *MOMENTS) else "no_limit")
+    if name in MOMENTS and policy is not None:
+        return moment(moments.to_ms(moments.read(name, given, None)), policy.time_zone)
     if isinstance(given, bool):
         return text("yes") if given else text("no")
     if isinstance(given, dict):
@@ -105,11 +128,24 @@ def wrong(text: Text, given: Field) -> str:
     return text(f"wrong_{given.unit}", **limits if given.unit in ("people", "seconds") else {})
 
 
+def moment(ms: int, zone: str | None) -> str:
+    """Say a moment in the zone of a room, which it names."""
+    at = moments.from_ms(ms).astimezone(ZoneInfo(zone or "UTC"))
+    return f"{at:%Y-%m-%d %H:%M} ({zone or 'UTC'})"
+
+
 def admission_pace(text: Text, policy: Policy) -> str:
     """Say how many are called how often."""
     if policy.batch is None or policy.every_s is None:
         return text("no_limit")
     return text("pace_of", n=policy.batch, span=value(text, "every_s", policy.every_s))
+
+
+def rolling_limit(text: Text, policy: Policy) -> str:
+    """Say how many may enter within how long."""
+    if policy.max_entries is None or policy.per_s is None:
+        return text("no_limit")
+    return text("limit_of", n=policy.max_entries, span=value(text, "per_s", policy.per_s))
 
 
 def field(text: Text, name: str) -> str:

@@ -12,11 +12,13 @@ from waitroom.credentials.roles import Role
 from waitroom.models import check_room_name
 from waitroom.operations import people, rooms
 from waitroom.operations import undo as undoing
+from waitroom.operations.rooms import check_role
 from waitroom.server.context import Here
 from waitroom.server.operator import room_view
 from waitroom.server.operator.levers import wishes
+from waitroom.server.operator.levers.facts import sentence
 from waitroom.server.operator.levers.preview import preview
-from waitroom.server.operator.levers.wishes import FIELDS, Lever, Wish
+from waitroom.server.operator.levers.wishes import Lever, Wish
 from waitroom.server.operator.page import Page, PageRoute
 from waitroom.server.pages.route import redirect
 
@@ -42,12 +44,16 @@ async def confirm_text(server: Here, request: Request, room: str) -> Response:
 async def _confirm(page: Page, room: str, form: Mapping[str, str]) -> Response:
     server = page.server
     board = await room_view.fresh(server, check_room_name(room))
-    wish = wishes.read(form)
+    wish = wishes.read(form, board.policy)
+    check_role(page.who.key.role, wish.changes)
+    shown = preview(board, wish)
+    zone = board.policy.time_zone
     return page.html(
         "operator/confirm.html",
         room=room_view.view(board, server.backend_health.away),
         wish=wish,
-        preview=preview(board, wish),
+        preview=shown,
+        facts=[sentence(page.text, fact, zone) for fact in shown.facts],
         op=secrets.token_hex(8),
     )
 
@@ -58,14 +64,17 @@ async def do(server: Here, request: Request, room: str) -> Response:
     page = await Page.of(server, request, Role.OPERATOR)
     form = {name: str(value) for name, value in (await request.form()).items()}
     page.check(form.get("token", ""))
-    wish, op_id = wishes.read(form), form.get("op") or None
-    entry_id = await _do(page, check_room_name(room), wish, form.get("version", ""), op_id)
+    policy = (await server.engine.room(check_room_name(room))).policy
+    wish, op_id = wishes.read(form, policy), form.get("op") or None
+    entry_id = await _do(page, room, wish, form.get("version", ""), op_id)
     return redirect(f"/admin/rooms/{room}" + (f"?done={entry_id}" if entry_id else ""))
 
 
 async def _do(page: Page, room: str, wish: Wish, version: str, op_id: str | None) -> str:
     engine, trail, force = page.server.engine, page.trail, wish.force
-    if wish.lever in FIELDS:
+    if wish.lever not in (Lever.ADMIT, Lever.CALL, Lever.KICK):
+        if not wish.changes:  # a second click: it is done already
+            return ""
         known = int(version) if version.isdecimal() and len(version) < 16 else None
         _, entry_id = await rooms.change(engine, trail, room, wish.changes, known, op_id=op_id)
         return entry_id
