@@ -89,27 +89,28 @@ async def test_it_is_live(stage: Stage, open_page: Open) -> None:
     await expect(overview.locator("dd").first).to_have_text("2")
     await overview.get_by_role("link").first.click()
     await page.fill("input[name=capacity]", "44")
-    await page.locator("details:has(table) summary").click()
+    await page.locator("#plotted-table summary").click()
     await stage.join(room, 4)
     await expect(page.locator("#n-waiting")).to_have_text("6")
     await stage.change(room, mode="paused")
     await expect(page.get_by_role("button", name="Resume")).to_be_visible()
     assert "44" == await page.input_value("input[name=capacity]")
-    assert await page.locator("details:has(table)").get_attribute("open") is not None
+    assert await page.locator("#plotted-table").get_attribute("open") is not None
 
 
 async def test_capacity_says_what_it_does(served: Serving, stage: Stage, open_page: Open) -> None:
     """Before a change the page tells from what to what the wait goes, and a number is a link."""
+    need_assets()
     page = await signed_in(stage, open_page, viewport={"width": 1060, "height": 720})
     policy = SLOTS | {"capacity": 10, "title": "Aurora Live"}
     room = served.new_room("aurora", **policy)  # a name that reads well in the docs
     await remember(served, room)
     await stage.join(room, 130)
     await page.goto(f"{stage.base}/admin/rooms/{room}")
-    await expect(page.locator("#charts path.line")).to_have_count(4)
+    await expect(page.locator("#plots canvas")).to_have_count(4)
     await picture(page, "operator-room")
-    await page.locator("details:has(table) summary").click()
-    await expect(page.locator("#rows tr").nth(11)).to_be_visible()
+    await page.locator("#plotted-table summary").click()
+    await expect(page.locator("#plotted-rows tr").nth(11)).to_be_visible()
     await page.fill("input[name=capacity]", "40")
     await page.locator("form:has(input[name=capacity]) button").click()
     effect = page.locator(".effect")
@@ -143,6 +144,9 @@ async def test_without_a_script(stage: Stage, open_page: Open) -> None:
     await page.goto(f"{stage.base}/admin/rooms/{room}")
     await expect(page.locator("#n-waiting")).to_have_text("2")
     await expect(page.get_by_role("link", name="Refresh the numbers")).to_be_visible()
+    await expect(page.locator("#charts svg[role=img]")).to_have_count(3)
+    await page.locator("#drawn summary").click()
+    await expect(page.locator("#drawn table")).to_be_visible()
     await page.get_by_role("button", name="Pause").click()
     await page.get_by_role("button", name=f"Change {room}").click()
     await expect(page.locator("#mode .chip")).to_have_text("Paused")

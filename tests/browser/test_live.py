@@ -22,30 +22,33 @@ document.addEventListener("click", (event) => {
 
 
 async def test_no_tap_is_lost(stage: Stage, open_page: Open) -> None:
-    """What is pressed while the page renews itself is clicked; focus and typed text stay too.
+    """What is pressed while the page renews itself is clicked; node, focus and typed text stay too.
 
-    Between each press and its release the page gets other numbers and another message, in the very
-    parts that are pressed. A node that was swapped for a new one would not be clicked.
+    Between each press and its release arrive other numbers, another message and a line about the
+    last change, which moves everything below it.
     """
     need_assets()
     room = await stage.room(**SLOTS, message="Message 0")
     page = await signed_in(stage, open_page)
     await page.clock.install()
     await page.goto(f"{stage.base}/admin/rooms/{room}")
-    await page.fill("textarea[name=message]", "half a sentence")
-    await page.locator("textarea[name=message]").evaluate("box => box.setSelectionRange(2, 6)")
+    box = page.locator("textarea[name=message]")
+    await box.fill("half a sentence")
+    await box.evaluate("box => box.setSelectionRange(2, 6)")
     await page.evaluate(COUNT_TAPS)
+    parts = {name: page.locator(name) for name in ("#message-now button", "#n-waiting")}
+    nodes = [await part.element_handle() for part in parts.values()]
     for tap in range(1, TAPS + 1):
-        pressed = page.locator("#message-now button" if tap % 2 else "#n-waiting")
-        await pressed.hover()
+        await parts["#message-now button" if tap % 2 else "#n-waiting"].hover()
         await page.mouse.down()
         await stage.change(room, message=f"Message {tap}")
         await stage.join(room, 1)
-        await page.clock.run_for(2_000)
-        await expect(page.locator("#message-now .banner")).to_contain_text(f"Message {tap}")
+        async with page.expect_response(lambda answer: "live=1" in answer.url):
+            await page.clock.run_for(2_000)
         await page.mouse.up()
         assert tap == await page.evaluate("window.taps")
-    box = page.locator("textarea[name=message]")
+        await expect(page.locator("#message-now .banner")).to_contain_text(f"Message {tap}")
+    assert [True, True] == [await node.evaluate("node => node.isConnected") for node in nodes]
     await expect(box).to_have_value("half a sentence")
     assert [2, 6] == await box.evaluate("box => [box.selectionStart, box.selectionEnd]")
     await box.focus()

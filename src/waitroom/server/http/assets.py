@@ -22,7 +22,8 @@ def are_built(sources: Path = SOURCES) -> bool:
     made = _made_of(sources)
     used = {name for output in up_to_date(sources) for name in made[output]}
     names = {path.relative_to(sources).as_posix() for path in sources.rglob("*.*")}
-    return {name for name in names if Path(name).suffix in _KINDS} <= used
+    code = {name for name in names if Path(name).suffix in _KINDS and not name.endswith(".d.ts")}
+    return code <= used
 
 
 def up_to_date(sources: Path = SOURCES) -> set[str]:

@@ -1,7 +1,12 @@
 // The operator page's script. Without it every page works all the same; it is then renewed by reloading.
+import { Charts } from "./charts";
+import { listenToKeys } from "./keyboard";
 import { follow } from "./live";
 import { showTimes } from "./times";
 
 showTimes(document);
-const main = document.getElementById("main");
+const main = document.getElementById("main"), section = document.getElementById("history");
+const charts = section ? new Charts(section) : null;
 if (main) follow(main);
+listenToKeys(charts);
+void charts?.load();

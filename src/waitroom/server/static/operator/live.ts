@@ -1,5 +1,6 @@
 // The same page again every two seconds, and how old what is shown has become.
 import { renew } from "./morph";
+import { atRest } from "./press";
 import { showTimes } from "./times";
 
 const EVERY_MS = 2000, CHARTS_EVERY = 5, TIMEOUT_MS = 5000;
@@ -20,14 +21,16 @@ export const follow = (main: HTMLElement): void => {
   };
 
   const ask = async () => {
-    const drawn = round++ % CHARTS_EVERY === 0 ? "" : "&drawn=0";
+    // The server's own charts are of use only until the script has drawn its own.
+    const visible = document.getElementById("drawn")?.hidden === false;
+    const drawn = visible && round++ % CHARTS_EVERY === 0 ? "" : "&drawn=0";
     const headers = { accept: "text/html" }, signal = AbortSignal.timeout(TIMEOUT_MS);
     const answer = await fetch(url + drawn, { headers, signal });
     if (answer.status === 401) location.reload();
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     showTimes(page);
-    renew(page);
+    atRest(() => renew(page));
     last = Date.now();
   };
 
