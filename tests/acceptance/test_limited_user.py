@@ -35,6 +35,7 @@ from waitroom.engine import Engine, Settled
 from waitroom.engine.audit import Entry
 from waitroom.engine.handoffs import Handoff
 from waitroom.engine.scripts import Verb
+from waitroom.history import Step
 from waitroom.models import Policy, State
 from waitroom.ticker import Ticker
 
@@ -129,12 +130,22 @@ async def operate(engine: Engine, room: str) -> None:
     await engine.stats(room)
     await engine.sample(room)
     await engine.series(room)
+    await look_back(engine, room)
     await engine.events(room)
     await engine.line(room)
     await engine.line_counts([room])
     await engine.spot(room, views[1].id)
     await engine.revisions([room])
     assert room in await engine.rooms()
+
+
+async def look_back(engine: Engine, room: str) -> None:
+    """Write the room's history as if its first spans were over, and read it."""
+    now_ms = (await engine.stats(room)).now_ms
+    for _ in range(2):  # the second finds everything written
+        await engine.keep_history(room, now_ms + Step.TEN.span_ms)
+    for step in Step:
+        assert await engine.history(room, now_ms - step.span_ms, now_ms, step)
 
 
 async def keep(engine: Engine, room: str) -> None:
@@ -327,3 +338,6 @@ async def test_on_a_cluster(tmp_path: Path) -> None:
                 await engine.join(name)
             assert names == sorted(await engine.rooms())
             assert names == sorted(await engine.occupied(names))
+            for name in names:
+                assert await engine.sample(name)
+                await look_back(engine, name)
