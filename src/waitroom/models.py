@@ -461,6 +461,29 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """What a room knows of one ticket; times are wall-clock ms, and None where nobody knows."""
+
+    room: str
+    id: str
+    state: State
+    reason: Reason | None = None
+    """Why they are gone, as far as it is noted; events may tell more."""
+
+    place: int | None = None
+    position: int | None = None
+    seen_ms: int | None = None
+    until_ms: int | None = None
+    sid: int | None = None
+    defers: int = 0
+    kicked_ms: int | None = None
+    dropped_ms: int | None = None
+    banned: bool = False
+    known: bool = True
+    """Whether any key tells of them; else only events may."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """A room at a glance. Counters run since the room was made and survive `clear`."""
 

@@ -160,6 +160,13 @@ def second_of_two(ways: Ways) -> str:
     return ways.line(2)[-1]
 
 
+def kicked(ways: Ways) -> str:
+    """Return the id of somebody who was kicked by mistake."""
+    ticket_id = second_of_two(ways)
+    ways.post(f"{ways.path}/kick", ticket_ids=[ticket_id])
+    return ticket_id
+
+
 # What is done, which way, with what line: the first call prepares, the second acts.
 ACTIONS: list[tuple[str, str, str, set[str], Callable[[Ways], Callable[[], str]]]] = [
     (
@@ -303,6 +310,27 @@ ACTIONS: list[tuple[str, str, str, set[str], Callable[[Ways], Callable[[], str]]
         "kick",
         {"asked", "kicked", "ban", "tickets"},
         ready(lambda w: w.run("kick", w.room, second_of_two(w))),
+    ),
+    (
+        "reinstate",
+        "api",
+        "reinstate",
+        {"ticket", "lift_ban", "force", "position"},
+        after(kicked, lambda w, i: w.post(f"{w.path}/reinstate", ticket=i)),
+    ),
+    (
+        "reinstate",
+        "page",
+        "reinstate",
+        {"ticket", "lift_ban", "force", "position"},
+        after(kicked, lambda w, i: w.press(do="reinstate", ticket=i)),
+    ),
+    (
+        "reinstate",
+        "cli",
+        "reinstate",
+        {"ticket", "lift_ban", "force", "position"},
+        after(kicked, lambda w, i: w.run("reinstate", w.room, i)),
     ),
     (
         "kick by age",

@@ -20,12 +20,14 @@ from waitroom.cli.commands.audit import audit
 from waitroom.cli.commands.call import call
 from waitroom.cli.commands.demo import demo
 from waitroom.cli.commands.doctor import doctor
+from waitroom.cli.commands.find import find
 from waitroom.cli.commands.kick import kick
 from waitroom.cli.commands.list import list_
 from waitroom.cli.commands.load import load as load_server
 from waitroom.cli.commands.note import note
 from waitroom.cli.commands.plan import plan
 from waitroom.cli.commands.rehearse import rehearse
+from waitroom.cli.commands.reinstate import reinstate
 from waitroom.cli.commands.rooms import rooms
 from waitroom.cli.commands.serve import serve
 from waitroom.cli.commands.stats import stats
@@ -38,6 +40,7 @@ from waitroom.version import __version__
 
 _ORDER = (
     *("serve", "demo", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
+    *("reinstate", "find"),
     *("note", "audit", "key", "desk", "plan", "rehearse", "load", "doctor"),
 )
 
@@ -145,6 +148,8 @@ command(app)(apply)
 command(app, dashes=True)(admit)
 command(app, dashes=True)(call)
 command(app, dashes=True)(kick)
+command(app, dashes=True)(reinstate)
+command(app, dashes=True)(find)
 command(app)(note)
 command(app, "list")(list_)
 command(app)(stats)

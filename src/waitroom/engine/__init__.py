@@ -10,11 +10,14 @@ from waitroom.engine.event_log import MOST_SAMPLES
 from waitroom.engine.lines import LineContents, LineCounts, LineMark, Settled, Spot
 from waitroom.engine.pipeline import Pipeline
 from waitroom.engine.protocol.replies import COUNTERS, EnteredTicket, JoinedTicket, Polled
+from waitroom.engine.search import MOST_MATCHES, Matches
+from waitroom.engine.steps import Steps
 from waitroom.engine.ticket_views import PresentedTicket
 
 __all__ = [
     "COUNTERS",
     "ENTERS_PER_SCRIPT",
+    "MOST_MATCHES",
     "MOST_SAMPLES",
     "Engine",
     "EnteredTicket",
@@ -23,10 +26,12 @@ __all__ = [
     "LineContents",
     "LineCounts",
     "LineMark",
+    "Matches",
     "Pipeline",
     "Polled",
     "PresentedTicket",
     "Settled",
     "Spot",
+    "Steps",
     "Waiter",
 ]

@@ -13,11 +13,11 @@ from __future__ import annotations
 import asyncio
 import builtins
 import itertools
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from waitroom.engine import event_log, inputs, ticket_views
+from waitroom.engine import event_log, inputs, persons, ticket_views
 from waitroom.engine.api_keys import ApiKeys
 from waitroom.engine.audit import Audit
 from waitroom.engine.batcher import Waiter
@@ -36,7 +36,7 @@ from waitroom.engine.protocol.calls import ScriptCall, Session
 from waitroom.engine.push_subscriptions import PushSubscriptions
 from waitroom.engine.rooms import ForeignTickets, Rooms
 from waitroom.engine.runner import Clock, OnChange, OnScript, Runner
-from waitroom.engine.search import ids_from
+from waitroom.engine.search import LIVE, NOTED, Matches, Search
 from waitroom.engine.sign_outs import OperatorSignOuts
 from waitroom.engine.steps import Steps, steps_of
 from waitroom.engine.ticket_views import PresentedTicket
@@ -49,6 +49,7 @@ from waitroom.models import (
     EventPage,
     Listed,
     Page,
+    Person,
     Policy,
     PolicyChange,
     Reinstated,
@@ -88,6 +89,7 @@ class Engine:
         self._rooms = Rooms(self._runner)
         self._crowd = Crowd(self._runner, ring, joins_per_minute)
         self._lines = Lines(self._runner)
+        self._search = Search(self._runner)
         self._history = RoomHistory(self._runner)
         self.api_keys = ApiKeys(self._runner, bootstrap=admin_key)
         self.audit = Audit(self._runner, audit_days)
@@ -544,20 +546,37 @@ class Engine:
     async def find(self, room: str, code: str) -> Page:
         """Return everybody with this short code, whatever their state, in one page.
 
-        Steps of a scan find them, so a large room takes seconds and nobody else waits. As in
+        Steps of a scan find them, so that nobody else waits for it. As in
         `list`, nobody has a place before the opening of a draw.
         """
         prefix = prefix_of(code)
         if prefix is None:
             raise InvalidInput("code", "must be six letters or digits, like K7Q-4M2")
-        matches = await ids_from(self._runner, check_room_name(room), prefix)
+        matches = await self._search.beginning([check_room_name(room)], prefix, LIVE)
+        ids = sorted(matches.by_room.get(room, {})) or [_NOBODY]  # is there such a room?
         tickets: tuple[Listed, ...] = ()
         ordered = True
-        for state, ids in matches.items():
-            call = calls.named(state, ids or [_NOBODY])  # also with nobody: is there such a room?
-            page = replies.listed(await self._run(room, call), state)
+        for state in (State.WAITING, State.CALLED, State.INSIDE):
+            page = replies.listed(await self._run(room, calls.named(state, ids)), state)
             tickets, ordered = (*tickets, *page.tickets), ordered and page.ordered
         return Page(tickets, None, ordered)
+
+    async def ids_beginning(self, rooms: Sequence[str], prefix: str) -> Matches:
+        """Return who is or was in any of these rooms and whose id begins so, as far as noted."""
+        return await self._search.beginning(rooms, prefix, (*LIVE, *NOTED))
+
+    async def ids_named(self, ids: Mapping[str, Sequence[str]]) -> Matches:
+        """Return those of the given ids, by room, who are or were there, as far as noted."""
+        return await self._search.named(ids)
+
+    async def ids_in_events(self, prefixes: Mapping[str, Sequence[str]]) -> Matches:
+        """Return whom recent events of rooms name, by room and how the id begins."""
+        return await self._search.in_events(prefixes)
+
+    async def people(self, room: str, ids: Sequence[str]) -> builtins.list[Person]:
+        """Return what a room knows of tickets; nobody's place before the opening of a draw."""
+        hidden = (await self.stats(room)).hidden
+        return await persons.look(self._runner, room, ids, hidden=hidden)
 
     async def stats(self, room: str) -> Stats:
         """Return a room at a glance."""

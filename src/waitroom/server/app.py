@@ -23,6 +23,7 @@ from waitroom.server.operator import (
     key_pages,
     notes,
     overview,
+    people_api,
     room_forms,
     timeline,
 )
@@ -102,7 +103,7 @@ def _framework(app: App) -> FastAPI:
     parts = (
         *(visitor, site, handover, push),
         *(api, console, overview, levers),
-        *(room_forms, key_pages, notes),
+        *(room_forms, key_pages, notes, people_api),
         *(preview, pages, apidocs, health, metrics),
     )
     for part in parts:

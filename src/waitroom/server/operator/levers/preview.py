@@ -37,7 +37,7 @@ class Preview:
 
 def preview(board: Board, wish: Wish) -> Preview:
     """Return what a wish would do to a room as it is now."""
-    if wish.lever in (Lever.CALL, Lever.KICK):
+    if wish.lever in (Lever.CALL, Lever.KICK, Lever.REINSTATE):
         return Preview(facts=(Fact(f"fact_{wish.lever}"),))
     if wish.lever is Lever.ADMIT:
         return _admission(board, wish)

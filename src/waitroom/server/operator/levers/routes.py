@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Request, Response
 
 from waitroom.credentials.roles import Role
 from waitroom.models import check_room_name
-from waitroom.operations import people, rooms
+from waitroom.operations import people, reinstating, rooms
 from waitroom.operations import undo as undoing
 from waitroom.operations.rooms import check_role
 from waitroom.server.context import Here
@@ -67,12 +68,13 @@ async def do(server: Here, request: Request, room: str) -> Response:
     policy = (await server.engine.room(check_room_name(room))).policy
     wish, op_id = wishes.read(form, policy), form.get("op") or None
     entry_id = await _do(page, room, wish, form.get("version", ""), op_id)
-    return redirect(f"/admin/rooms/{room}" + (f"?done={entry_id}" if entry_id else ""))
+    back = f"/admin/rooms/{room}" + (f"/people/{quote(wish.ticket)}" if wish.person else "")
+    return redirect(back + (f"?done={entry_id}" if entry_id else ""))
 
 
 async def _do(page: Page, room: str, wish: Wish, version: str, op_id: str | None) -> str:
     engine, trail, force = page.server.engine, page.trail, wish.force
-    if wish.lever not in (Lever.ADMIT, Lever.CALL, Lever.KICK):
+    if wish.lever not in (Lever.ADMIT, Lever.CALL, Lever.KICK, Lever.REINSTATE):
         if not wish.changes:  # a second click: it is done already
             return ""
         known = int(version) if version.isdecimal() and len(version) < 16 else None
@@ -81,6 +83,11 @@ async def _do(page: Page, room: str, wish: Wish, version: str, op_id: str | None
     if wish.lever is Lever.KICK:
         ids, ban = [wish.ticket], wish.ban
         return (await people.kick(engine, trail, room, ids, ban=ban, op_id=op_id)).entry_id
+    if wish.lever is Lever.REINSTATE:
+        returned = await reinstating.reinstate(
+            engine, trail, room, wish.ticket, lift_ban=wish.lift_ban, force=force, op_id=op_id
+        )
+        return returned.entry_id
     if wish.lever is Lever.CALL:
         called = await people.call(engine, trail, room, wish.ticket, force=force, op_id=op_id)
     else:

@@ -33,6 +33,7 @@ class Lever(StrEnum):
     ADMIT = "admit"
     CALL = "call"
     KICK = "kick"
+    REINSTATE = "reinstate"
 
 
 NUMBERS = {
@@ -65,6 +66,9 @@ class Wish:
     force: bool = False
     ticket: str = ""
     ban: bool = False
+    lift_ban: bool = False
+    person: bool = False
+    """Whether it was asked for on that person's page, where the operator then goes back."""
 
 
 def languages(policy: Policy) -> tuple[str, ...]:
@@ -94,8 +98,9 @@ def read(form: Mapping[str, str], policy: Policy) -> Wish:
     if lever is Lever.ADMIT:
         count = _count(form.get("count", ""))
         return Wish(lever, {}, {"count": str(count)} | inputs, count, force)
-    ban = form.get("ban") == "1"
-    return Wish(lever, {}, {"ticket": ticket} | inputs, 1, force, ticket, ban)
+    inputs |= {"ticket": ticket} | ({"person": "1"} if form.get("person") == "1" else {})
+    ban, lift_ban, person = (form.get(name) == "1" for name in ("ban", "lift_ban", "person"))
+    return Wish(lever, {}, inputs, 1, force, ticket, ban, lift_ban, person)
 
 
 def _fields(lever: Lever, form: Mapping[str, str]) -> list[str]:
