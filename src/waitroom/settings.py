@@ -86,6 +86,12 @@ SETTINGS = (
     _serve("ipv6_prefix", int, 64, "bits of an IPv6 address that limits count as one", 32, 128),
     _serve("origins", str, None, "pages elsewhere that may use visitors' cookies, like proxies"),
     _serve("admin_key", str, None, "an operator key that always works, `wr_…`", secret=True),
+    _serve("user_header", str, None, "header in which a proxy names who is signed in; none = keys"),
+    _serve("user_peers", str, None, "networks of that proxy, split by commas"),
+    _serve("user_secret", str, None, "what it sends as X-Waitroom-Proxy-Secret", secret=True),
+    _serve("user_roles", str, None, "who may do what, like a@example.com=admin,group:ops=viewer"),
+    _serve("user_groups_header", str, None, "header in which it names groups"),
+    _serve("user_sign_out_url", str, None, "where a named user signs out, like /oauth2/sign_out"),
     _serve("pass_keys", str, None, "keys of passes: PEM, or files of it", secret=True),
     _serve("pass_algorithm", str, "ES256", "ES256 or EdDSA, for keys made from the secret"),
     _serve(
@@ -135,6 +141,12 @@ class Settings:
     ipv6_prefix: int = 64
     origins: str | None = None
     admin_key: str | None = None
+    user_header: str | None = None
+    user_peers: str | None = None
+    user_secret: str | None = None
+    user_roles: str | None = None
+    user_groups_header: str | None = None
+    user_sign_out_url: str | None = None
     pass_keys: str | None = None
     pass_algorithm: str = "ES256"  # noqa: S105 - the name of an algorithm
     joins_per_minute: int = 600

@@ -7,11 +7,13 @@ import time
 
 from waitroom.cli.text import moment, number, size
 from waitroom.cli.verdict import Check, fail, ok, warn
+from waitroom.credentials.named_users import NamedUsers
 from waitroom.engine import Engine
 from waitroom.engine.connection.connect import ServerFacts
 from waitroom.engine.connection.nodes import Node
-from waitroom.errors import UnknownRoom, WaitroomError
+from waitroom.errors import InvalidInput, UnknownRoom, WaitroomError
 from waitroom.operations.overview import glance_at
+from waitroom.settings import Settings
 
 PINGS = 50
 SLOW_MS = 5.0
@@ -28,6 +30,20 @@ def server(facts: ServerFacts) -> list[Check]:
     flags = "run with flags" if facts.scripts_take_flags else "run without flags, as before Redis 7"
     kind = f"{facts.flavour.capitalize()} {version}{', Cluster' if facts.cluster else ''}"
     return [ok("server", kind), ok("scripts", flags)]
+
+
+def named_users(settings: Settings) -> list[Check]:
+    """Whether the settings of named users are complete, where there are any."""
+    try:
+        users = NamedUsers.of_settings(settings)
+    except InvalidInput as error:
+        problem = str(error).removeprefix(f"{error.field}: ")
+        return [fail(error.field, problem, "correct it: the server does not start like this")]
+    if users is None:
+        return []
+    rules = users.roles
+    count = len(rules.names) + len(rules.domains) + len(rules.groups)
+    return [ok("named users", f"{number(count)} of `user_roles`, from {settings.user_peers}")]
 
 
 def role(node: Node) -> Check:

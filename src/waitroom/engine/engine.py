@@ -40,6 +40,7 @@ from waitroom.engine.search import LIVE, NOTED, Matches, Search
 from waitroom.engine.sign_outs import OperatorSignOuts
 from waitroom.engine.steps import Steps, steps_of
 from waitroom.engine.ticket_views import PresentedTicket
+from waitroom.engine.user_sessions import UserSessions
 from waitroom.engine.webhooks import Webhooks
 from waitroom.errors import InvalidInput, WaitroomError
 from waitroom.history import HistoryPoint, Step
@@ -99,6 +100,7 @@ class Engine:
         self.webhooks = Webhooks(self._runner)
         self.push_subscriptions = PushSubscriptions(self._runner)
         self.sign_outs = OperatorSignOuts(self._runner)
+        self.user_sessions = UserSessions(self._runner)
 
     @classmethod
     async def connect(

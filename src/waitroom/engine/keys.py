@@ -20,6 +20,9 @@ HANDOFF = "wr:handoff:"
 SIGN_OUT = "wr:sign-out:"
 """STRING, by the id of an operator's session that was signed out; expires with the session."""
 
+USER_SESSION = "wr:user-session:"
+"""STRING, by the hash of a user whom a proxy names: their sign-in was noted; expires."""
+
 DECLARED = "wr:declared"
 """HASH of room name → the policy that a file declared for it when a server last started."""
 

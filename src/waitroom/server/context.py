@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from fastapi import Depends, Request
 
+from waitroom.credentials.named_users import NamedUsers
 from waitroom.credentials.sign_outs import SignOuts
 from waitroom.engine import Engine
 from waitroom.engine.api_keys import ApiKeys
@@ -71,6 +72,9 @@ class Server:
     announces: Buckets
     open_streams: OpenStreams
     live_streams: LiveStreams
+    named_users: NamedUsers | None = None
+    """Who may name the users of the operator page in a header, if the settings list somebody."""
+
     desk: Desk | None = None
     """The restaurants' waitlists, if this server has them (`settings.desk`)."""
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from importlib.util import find_spec
 from types import ModuleType
 
+from waitroom.credentials.named_users import NamedUsers
 from waitroom.credentials.pass_keys import fingerprint, load_pass_keys
 from waitroom.credentials.secret import load_secret
 from waitroom.engine import Engine
@@ -110,6 +111,7 @@ def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
         announces=Buckets(ANNOUNCES_PER_MINUTE, ANNOUNCES_AT_ONCE),
         open_streams=streams,
         live_streams=LiveStreams(Sources(engine, boards, passes, health), streams),
+        named_users=NamedUsers.of_settings(settings),
     )
 
 

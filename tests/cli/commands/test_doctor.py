@@ -49,6 +49,23 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor_checks, "SKEWED_S", float("inf"))
 
 
+def test_named_users(valkey: Server) -> None:
+    """Settings that are not complete are named, with the secret hidden; complete ones are well."""
+    env: dict[str, str | None] = {
+        "WAITROOM_USER_HEADER": "X-Auth-Request-Email",
+        "WAITROOM_USER_SECRET": "between-proxy-and-waitroom",
+        "WAITROOM_USER_ROLES": "alice@example.com=admin",
+    }
+    cli = Cli(valkey.url)
+    assert "user_peers" not in cli.text("doctor")
+    cli.env |= env
+    result = cli.run("doctor")
+    assert (1, True) == (result.exit_code, "must be set too; named users need" in result.stdout)
+    assert "between-proxy" not in result.stdout
+    cli.env |= {"WAITROOM_USER_PEERS": "127.0.0.1"}
+    assert "1 of `user_roles`, from 127.0.0.1" in cli.text("doctor")
+
+
 def test_a_healthy_server(tmp_path: Path) -> None:
     """Nothing to fix, nothing to improve."""
     with start_server("valkey", tmp_path, aof=True, maxmemory="100mb") as server:

@@ -109,7 +109,7 @@ def test_a_viewer_may_only_look(served: Serving, operator: httpx.Client, room: s
     with httpx.Client(base_url=served.base) as client:
         client.post("/admin/sign-in", data={"key": made["key"]})
         shown = client.get(f"/admin/rooms/{room}").text
-        assert "Your key may look" in shown
+        assert "You may look" in shown
         assert "/confirm" not in shown
         form = {"do": "mode", "mode": "paused", "token": token_of(shown)}
         assert 403 == client.post(f"/admin/rooms/{room}/do", data=form).status_code

@@ -61,7 +61,7 @@ async def doctor(cli: Session, other: Other = None) -> None:
 
 async def examine(settings: Settings) -> list[Check]:
     """Return all checks that could be made."""
-    results = [_secret(settings)]
+    results = [_secret(settings), *checks.named_users(settings)]
     try:
         backend = await connect(settings.redis_url, settings.data_dir, settings.timeout_s)
     except WaitroomError as error:

@@ -16,6 +16,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
 from waitroom.credentials.api_keys import ApiKey
+from waitroom.credentials.named_users import User
 from waitroom.credentials.roles import Role
 from waitroom.errors import Forbidden, TooMany, Unauthorized
 from waitroom.server.context import Here, Server
@@ -31,15 +32,28 @@ _scheme = HTTPBearer(
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Somebody who showed a good key."""
+    """Somebody who showed a good key, or whom a proxy names."""
 
     key: ApiKey
+    """What they showed; for a named user, one that exists for this request alone."""
+
     address: str
+    user: str | None = None
+    """The name that a proxy gives them."""
+
+    @classmethod
+    def of_user(cls, user: User, role: Role, address: str) -> Who:
+        """Return a named user, who acts as if they had a key of their role."""
+        key = ApiKey(id=user.id, name=user.name, created_ms=0, role=role)
+        return cls(key, address, user.name)
 
     def need(self, role: Role) -> None:
         """Refuse a role that is too low."""
-        if not self.key.role.allows(role):
-            raise Forbidden(f"this needs a key of the role {role}; yours is of a {self.key.role}")
+        if self.key.role.allows(role):
+            return
+        if self.user is not None:
+            raise Forbidden(f"this needs the role {role}; {self.user} is a {self.key.role}")
+        raise Forbidden(f"this needs a key of the role {role}; yours is of a {self.key.role}")
 
 
 async def who_is(server: Server, text: str, address: str) -> Who:

@@ -115,7 +115,8 @@ def _is_own(page: Page, key_id: str) -> bool:
 
 async def _is_last_admin(server: Server, key_id: str) -> bool:
     """Tell whether no admin could sign in without this key."""
-    if server.settings.admin_key is not None:
+    users = server.named_users
+    if server.settings.admin_key is not None or (users and users.roles.name_an_admin):
         return False
     admins = {key.id for key in await server.keys.list() if key.role is Role.ADMIN}
     return admins == {key_id}

@@ -100,7 +100,7 @@ class Page(LocalPage):
         check_own_form(self.server, self.request)
         if self.session is None:
             raise NotSignedIn
-        check_form_token(self.session.token, token)
+        check_form_token(self.session.token, token, self.session.older_token)
 
     def reads_html(self, template: str) -> bool:  # noqa: ARG002 - the script of every page does
         """Say that the script takes parts of the page from a newer one."""

@@ -21,9 +21,10 @@ def check_own_form(server: Server, request: Request, *, origin_must_match: bool 
         raise Forbidden("this form was not sent by our own page")
 
 
-def check_form_token(expected: str, token: str) -> None:
-    """Refuse a form whose CSRF token is not that of the session."""
-    if not hmac.compare_digest(expected.encode(), token.encode("utf-8", "replace")):
+def check_form_token(expected: str, token: str, older: str = "") -> None:
+    """Refuse a form whose CSRF token is not that of the session, nor the `older` one of it."""
+    given = token.encode("utf-8", "replace")
+    if not any(hmac.compare_digest(good.encode(), given) for good in (expected, older) if good):
         raise Forbidden(
             "this form belongs to another session; go back, reload the page and try again"
         )

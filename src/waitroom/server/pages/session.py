@@ -71,6 +71,16 @@ class SessionCookie:
             return None
         return Claim(kind, key_id, mark, self._sign("form", text), session_id, int(ends_s))
 
+    def user_tokens(self, name: str) -> tuple[str, str]:
+        """Return the CSRF tokens of somebody who is signed in elsewhere and has no cookie of ours.
+
+        The first is for new forms, the second is that of the time before: a form is good for at
+        least `life_s`, and at most twice as long.
+        """
+        span = int(self.clock()) // self.life_s
+        now, before = (self._sign("user", f"{name}.{number}") for number in (span, span - 1))
+        return now, before
+
     def _sign(self, purpose: str, text: str) -> str:
         # No room has an empty name, so no visitor's id can equal what is signed here.
         halves = (self.ring.visitor_id("", f"{purpose}:{half}:{self.name}") for half in (1, 2))

@@ -8,6 +8,7 @@ import ssl
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from waitroom.credentials.named_users import NamedUsers
 from waitroom.credentials.pass_keys import load_pass_keys
 from waitroom.credentials.secret import load_secret
 from waitroom.engine import Engine
@@ -27,6 +28,7 @@ def check(settings: Settings) -> None:
     load_secret(settings)
     load_pass_keys(settings)
     TrustedProxies(settings.proxies)
+    NamedUsers.of_settings(settings)
     Origins.of_settings(settings.public_url, settings.origins)
     if settings.desk:
         # Not above, here and below: the parent serves nobody, and starts in half of the time
