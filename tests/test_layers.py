@@ -45,7 +45,7 @@ PACKAGES = {
 ALLOWED = {
     "credentials": set[str](),
     "engine": {"credentials"},
-    "operations": {"credentials", "engine", "events", "posting", "desk"},
+    "operations": {"credentials", "engine", "events", "posting", "desk", "report"},
     "ticker": {"engine"},
     "gates": set[str](),
     "client": set[str](),
@@ -57,7 +57,7 @@ ALLOWED = {
     "load": set[str](),
     "planner": set[str](),
     "charts": set[str](),
-    "report": {"charts"},
+    "report": {"archive", "charts"},
     "rehearsal": {"engine", "report", "ticker"},
     "server": {
         "archive",
@@ -72,6 +72,7 @@ ALLOWED = {
         "posting",
         "push",
         "rehearsal",
+        "report",
     },
     "cli": {
         "archive",
@@ -84,6 +85,7 @@ ALLOWED = {
         "desk",
         "planner",
         "rehearsal",
+        "report",
         "load",
     },
     "__main__": {"cli"},

@@ -68,13 +68,7 @@ def read(
     folder: Path, room: str, since_ms: int | None = None, until_ms: int | None = None
 ) -> Iterator[ArchivedEvent]:
     """Yield the events of a room in their order; a last line that is not whole is left out."""
-    for path in files(folder, room):
-        day = to_ms(datetime.fromisoformat(path.stem).replace(tzinfo=UTC))
-        # A file has what was written on its day: events of an outage may be a day older.
-        if (since_ms is not None and day + DAY_MS <= since_ms) or (
-            until_ms is not None and day > until_ms + DAY_MS
-        ):
-            continue
+    for path in files(folder, room, since_ms, until_ms):
         with path.open("rb") as lines:
             for line in lines:
                 if not line.endswith(b"\n"):
@@ -85,9 +79,19 @@ def read(
                     yield event
 
 
-def files(folder: Path, room: str) -> list[Path]:
-    """Return the files of a room, oldest first."""
-    return sorted((folder / room).glob("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].ndjson"))
+def files(
+    folder: Path, room: str, since_ms: int | None = None, until_ms: int | None = None
+) -> list[Path]:
+    """Return the files of a room, oldest first; of some time, those that may tell of it."""
+    every = sorted((folder / room).glob("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].ndjson"))
+    paths = []
+    for path in every:
+        day = to_ms(datetime.fromisoformat(path.stem).replace(tzinfo=UTC))
+        # A file has what was written on its day: events of an outage may be a day older.
+        is_early = since_ms is not None and day + DAY_MS <= since_ms
+        if not is_early and (until_ms is None or day <= until_ms + DAY_MS):
+            paths.append(path)
+    return paths
 
 
 def last_id(folder: Path, room: str) -> str | None:

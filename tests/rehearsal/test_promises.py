@@ -37,7 +37,11 @@ WRONG: dict[str, tuple[str, str, Change]] = {
     "nobody lost": (
         PACED,
         "forgets one person",
-        ("_moves", "mark_called(take)", "table.remove(take, 2)\n    mark_called(take)"),
+        (
+            "_moves",
+            "mark_called(take, take_places)",
+            "table.remove(take, 2)\n    mark_called(take, take_places)",
+        ),
     ),
     "places reused": (
         SLOTS,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from waitroom.models import Mode
-from waitroom.report.page import code, field_text, span
+from waitroom.report.page import code, field_text
+from waitroom.report.words import span
 
 
 @pytest.mark.parametrize(

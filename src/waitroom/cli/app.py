@@ -28,6 +28,7 @@ from waitroom.cli.commands.note import note
 from waitroom.cli.commands.plan import plan
 from waitroom.cli.commands.rehearse import rehearse
 from waitroom.cli.commands.reinstate import reinstate
+from waitroom.cli.commands.report import report
 from waitroom.cli.commands.rooms import rooms
 from waitroom.cli.commands.serve import serve
 from waitroom.cli.commands.stats import stats
@@ -41,7 +42,7 @@ from waitroom.version import __version__
 _ORDER = (
     *("serve", "demo", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
     *("reinstate", "find"),
-    *("note", "audit", "key", "desk", "plan", "rehearse", "load", "doctor"),
+    *("note", "audit", "key", "desk", "plan", "rehearse", "report", "load", "doctor"),
 )
 
 
@@ -156,5 +157,6 @@ command(app)(stats)
 command(app)(audit)
 command(app)(plan)
 command(app)(rehearse)
+command(app)(report)
 command(app, "load")(load_server)
 command(app)(doctor)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -108,3 +110,11 @@ def read_moment(field: str, text: str) -> int:
     if parsed.tzinfo is None:
         raise InvalidPolicy(field, f"{text!r:.40} has no zone; {example}")
     return round(parsed.timestamp() * 1000)
+
+
+def read_since(field: str, text: str) -> int:
+    """Return the Unix time in ms of an age like 2h or 7d, or of a moment."""
+    seconds = None if text.isdecimal() else read_span(text)
+    if seconds is None or not math.isfinite(seconds):
+        return read_moment(field, text)
+    return max(0, round((time.time() - seconds) * 1000))

@@ -43,7 +43,7 @@ class Acts:
         scenario: Scenario,
         pipeline: Pipeline,
         crowd: Crowd,
-        promises: Promises,
+        promises: Promises[int],
         rng: random.Random,
     ) -> None:
         self.agenda = Agenda()

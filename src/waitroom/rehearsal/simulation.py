@@ -52,7 +52,7 @@ class Stage:
         rng: random.Random,
     ) -> None:
         self.scenario, self.crowd, self.watch = scenario, crowd, watch
-        self.promises = Promises(scenario.policy)
+        self.promises = Promises[int](scenario.policy)
         self.timeline: list[Moment] = []
         self.origin_over_s = 0.0
         self._acts = Acts(scenario, pipeline, crowd, self.promises, rng)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Iterable, Mapping
 from importlib import resources
@@ -12,6 +11,7 @@ from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup, escape
 
 from waitroom.models import Policy
+from waitroom.report import words
 from waitroom.report.plots import Plot
 from waitroom.version import __version__
 
@@ -21,7 +21,14 @@ def render(template: str, plots: Iterable[Plot | None], **values: Any) -> str:
     environment = Environment(
         loader=FunctionLoader(_source), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"clock": clock, "code": code, "count": count, "span": span}
+    environment.filters |= {
+        "clock": words.clock,
+        "code": code,
+        "count": words.count,
+        "moment": words.moment,
+        "percent": words.percent,
+        "span": words.span,
+    }
     drawn = [
         {"title": plot.title, "about": plot.about, "marks": plot.marks, "svg": Markup(plot.svg)}  # noqa: S704 - ours
         for plot in plots
@@ -47,27 +54,9 @@ def field_text(name: str, value: object) -> str:
     if not isinstance(value, int | float):
         return str(value)
     text = f"{value:,.0f}" if value == int(value) else f"{value:g}"
-    return f"{text} ({span(value)})" if name.endswith("_s") and value >= 60 else text
+    return f"{text} ({words.span(value)})" if name.endswith("_s") and value >= 60 else text
 
 
 def code(text: str) -> Markup:
     """Return text as HTML: `like this` is code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
-
-
-def count(number: int) -> str:
-    """Return 5021 as 5,021."""
-    return f"{number:,}"
-
-
-def clock(ms: int) -> str:
-    """Return the time of day in UTC."""
-    return dt.datetime.fromtimestamp(ms / 1000, dt.UTC).strftime("%H:%M:%S")
-
-
-def span(seconds: float) -> str:
-    """Return a duration as people read it: two units at most, and no zeros."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    units = ((hours, "h"), (minutes, "min")) if hours else ((minutes, "min"), (rest, "s"))
-    return " ".join(f"{number} {unit}" for number, unit in units if number) or "0 s"

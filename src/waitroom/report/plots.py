@@ -20,6 +20,8 @@ WIDTH, HEIGHT = 720, 330
 LEFT, RIGHT, TOP, BOTTOM = 76, 44, 38, 44  # room for labels at the size that phones need, too
 MOST_POINTS = 360
 _GROUPS = 60
+_DAY_MIN = 1_440
+_STEPS_MIN = (1, 2, 5, 10, 15, 30, 60, 120, 240, 480, _DAY_MIN, 2 * _DAY_MIN, 7 * _DAY_MIN)
 
 Points = Sequence[tuple[float, float]]
 
@@ -222,13 +224,13 @@ def _axis(high: float) -> Axis:
 
 
 def _clock(low: float, high: float) -> Axis:
-    """Return an axis of times of day."""
+    """Return an axis of times of day, or of days where it is long."""
     minutes = (high - low) / 60_000
-    step = next((step for step in (1, 2, 5, 10, 15, 30, 60, 120) if minutes / step <= 8), 240)
+    step = next((step for step in _STEPS_MIN if minutes / step <= 8), _STEPS_MIN[-1])
     step_ms = step * 60_000
     first = ceil(low / step_ms) * step_ms
     marks = tuple(float(at) for at in range(int(first), int(high) + 1, step_ms))
-    return Axis(low, high, marks, _time)
+    return Axis(low, high, marks, _day if step >= _DAY_MIN else _time)
 
 
 def _thinned(timeline: Sequence[Moment]) -> list[Moment]:
@@ -261,3 +263,7 @@ def _minutes(value: float) -> str:
 
 def _time(at_ms: float) -> str:
     return dt.datetime.fromtimestamp(at_ms / 1000, dt.UTC).strftime("%H:%M")
+
+
+def _day(at_ms: float) -> str:
+    return dt.datetime.fromtimestamp(at_ms / 1000, dt.UTC).strftime("%m-%d")

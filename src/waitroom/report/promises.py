@@ -1,4 +1,4 @@
-"""Checks a rehearsal against Waitroom's promises, using the room's events. Pure.
+"""Checks a room against Waitroom's promises, using its events. Pure.
 
 Nothing here trusts the room's own counts. Who has a place is computed from the events and the
 deadlines of the policy, so that a wrong count is noticed.
@@ -10,11 +10,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from waitroom.models import BeforeOpen, Mode, Policy
 
 FOREVER = 1 << 60
+Person = TypeVar("Person", int, str)
 
 
 @dataclass(slots=True)
@@ -42,16 +43,16 @@ class Promise:
         self.broken += 1
 
 
-class Called(NamedTuple):
+class Called(NamedTuple, Generic[Person]):
     """An event of kind `called`: people in the order of the room."""
 
     at_ms: int
-    people: Sequence[int]
+    people: Sequence[Person]
     direct: bool  # on arrival, with nobody waiting
     by_hand: bool = False
 
 
-class Promises:
+class Promises(Generic[Person]):
     """All promises of one room, fed event by event."""
 
     def __init__(self, policy: Policy) -> None:
@@ -62,10 +63,10 @@ class Promises:
         self.nobody_lost = Promise("nobody lost", "everybody present is called, in their time")
         self.reused = Promise("places reused", "what is free is given away while people wait")
         self.policy = policy
-        self.called: dict[int, int] = {}  # person → enter by
-        self.inside: dict[int, int] = {}  # person → session ends
+        self.called: dict[Person, int] = {}  # person → enter by
+        self.inside: dict[Person, int] = {}  # person → session ends
         self.most_held = 0
-        self._deadlines: list[tuple[int, int]] = []
+        self._deadlines: list[tuple[int, Person]] = []
         self._entries: list[int] = []  # moments, in order
         self._slot_ms = self._slot_calls = 0
         self._last_place = 0
@@ -78,10 +79,10 @@ class Promises:
 
     # What happens ---------------------------------------------------------------------------
 
-    def on_called(self, event: Called, places: Sequence[int]) -> None:
+    def on_called(self, event: Called[Person], places: Sequence[int]) -> None:
         """People were called; `places` are theirs."""
         self._pass_time(event.at_ms)
-        within = _ms(self.policy.enter_within_s)
+        within = to_ms(self.policy.enter_within_s)
         until = event.at_ms + within if within else FOREVER
         for person in event.people:
             self._hold(self.called, person, until)
@@ -91,22 +92,23 @@ class Promises:
         self._check_order(event, places)
         self.nobody_lost.checked += len(event.people)
 
-    def on_entered(self, person: int, at_ms: int) -> None:
+    def on_entered(self, person: Person, at_ms: int) -> None:
         """Somebody went inside."""
         if self.called.pop(person, None) is None:
             self.nobody_lost.breaks(at_ms, f"person {person} went inside without being called")
-        length = _ms(self.policy.session_s)
+        length = self._stay_ms()
         self._hold(self.inside, person, at_ms + length if length else FOREVER)
         self._entries.append(at_ms)
         self._check_rolling(at_ms)
 
-    def on_ended(self, people: Sequence[int], at_ms: int, reason: str) -> None:
+    def on_ended(self, people: Sequence[Person], at_ms: int, reason: str) -> None:
         """People left the room, from whatever state."""
         for person in people:
             for deadlines in (self.called, self.inside):
                 until = deadlines.pop(person, None)
-                if until is not None and until > at_ms and reason in ("no_show", "expired"):
-                    broken = f"person {person} was ended as {reason} {until - at_ms} ms too early"
+                early = until is not None and self._is_early(until, at_ms)
+                if early and reason in ("no_show", "expired"):
+                    broken = f"person {person} was ended as {reason} too early"
                     self.nobody_lost.breaks(at_ms, broken)
 
     def on_loss(self, vouched: bool) -> None:
@@ -121,9 +123,9 @@ class Promises:
     def on_return(self, alive_ms: int, now_ms: int) -> None:
         """We were away since `alive_ms`: turns that ran out meanwhile count from now."""
         policy = self.policy
-        within = _ms(policy.enter_within_s)
-        halves = [_ms(policy.recover_s)]
-        halves += [_ms(each) // 2 for each in (policy.presence_s, policy.enter_within_s) if each]
+        within = to_ms(policy.enter_within_s)
+        halves = [to_ms(policy.recover_s)]
+        halves += [to_ms(each) // 2 for each in (policy.presence_s, policy.enter_within_s) if each]
         if not within or now_ms - alive_ms <= max(5_000, min(halves)):
             return
         for person, until in self.called.items():
@@ -143,7 +145,23 @@ class Promises:
 
     # How it is judged -----------------------------------------------------------------------
 
-    def _hold(self, deadlines: dict[int, int], person: int, until: int) -> None:
+    def _stay_ms(self) -> int:
+        """How long somebody stays inside at most; 0 if nobody knows."""
+        return to_ms(self.policy.session_s)
+
+    def _is_early(self, until_ms: int, at_ms: int) -> bool:
+        """Tell whether somebody's time was not over yet."""
+        return until_ms > at_ms
+
+    def _by_hand(self, since_ms: int, until_ms: int) -> int:  # noqa: ARG002 - for those who know
+        """How many were called by hand meanwhile, beside the pace."""
+        return 0
+
+    def _forced(self, at_ms: int) -> int:  # noqa: ARG002 - for those who know
+        """How many were called with force until then, beyond capacity."""
+        return 0
+
+    def _hold(self, deadlines: dict[Person, int], person: Person, until: int) -> None:
         deadlines[person] = until
         if until < FOREVER:
             heappush(self._deadlines, (until, person))
@@ -163,11 +181,11 @@ class Promises:
             return
         self.capacity.checked += 1
         taken = len(self.called) + len(self.inside)
-        if taken > capacity:
+        if taken > capacity + self._forced(at_ms):
             self.capacity.breaks(at_ms, f"{taken} called + inside, {capacity} allowed")
 
-    def _check_pace(self, event: Called) -> None:
-        batch, every_ms = self.policy.batch, _ms(self.policy.every_s)
+    def _check_pace(self, event: Called[Person]) -> None:
+        batch, every_ms = self.policy.batch, to_ms(self.policy.every_s)
         if batch is None or event.by_hand:
             return
         self._roll_slot(event.at_ms, every_ms)
@@ -175,7 +193,7 @@ class Promises:
         if event.direct and self.policy.max_entries is not None:
             return  # people who go straight in count, but are not limited
         self.pace.checked += 1
-        if self._slot_calls > batch:
+        if self._slot_calls > batch + self._by_hand(self._slot_ms, event.at_ms):
             self.pace.breaks(event.at_ms, f"{self._slot_calls} called in a slot of {batch}")
 
     def _roll_slot(self, now_ms: int, every_ms: int) -> None:
@@ -184,25 +202,26 @@ class Promises:
             self._slot_calls = 0
 
     def _check_rolling(self, at_ms: int) -> None:
-        most, per_ms = self.policy.max_entries, _ms(self.policy.per_s)
+        most, per_ms = self.policy.max_entries, to_ms(self.policy.per_s)
         self._forget_entries(at_ms)
         if most is None or self.policy.mode is Mode.BYPASS:
             return
         self.rolling.checked += 1
-        entered = self._entered_since(at_ms - per_ms)
+        entered = self.entered_since(at_ms - per_ms)
         if entered > most:
             self.rolling.breaks(at_ms, f"{entered} entered within {per_ms / 1000:g} s, not {most}")
 
     def _forget_entries(self, now_ms: int) -> None:
         """Keep two windows of entries; drop them by the thousand, because a cut copies the list."""
-        old = bisect_right(self._entries, now_ms - 2 * max(_ms(self.policy.per_s), 60_000))
+        old = bisect_right(self._entries, now_ms - 2 * max(to_ms(self.policy.per_s), 60_000))
         if old > 1_000:
             del self._entries[:old]
 
-    def _entered_since(self, since_ms: int) -> int:
+    def entered_since(self, since_ms: int) -> int:
+        """Return how many went inside after a moment."""
         return len(self._entries) - bisect_right(self._entries, since_ms)
 
-    def _check_order(self, event: Called, places: Sequence[int]) -> None:
+    def _check_order(self, event: Called[Person], places: Sequence[int]) -> None:
         self.order.checked += len(places)
         for person, place in zip(event.people, places, strict=True):
             if place <= self._last_place:
@@ -216,11 +235,11 @@ class Promises:
         if policy.capacity is not None:
             left = policy.capacity - len(self.called) - len(self.inside)
         if policy.batch is not None and policy.mode is not Mode.MANUAL:
-            self._roll_slot(now_ms, _ms(policy.every_s))
+            self._roll_slot(now_ms, to_ms(policy.every_s))
             left = min(left, policy.batch - self._slot_calls)
         if policy.max_entries is not None:
-            per_ms = _ms(policy.per_s)
-            entered = self._entered_since(now_ms - per_ms - per_ms // 30 - 2)
+            per_ms = to_ms(policy.per_s)
+            entered = self.entered_since(now_ms - per_ms - per_ms // 30 - 2)
             left = min(left, policy.max_entries - entered - len(self.called))
         return left
 
@@ -233,5 +252,6 @@ def calls_now(policy: Policy, now_ms: int, hold_until_ms: int | None) -> bool:
     return not before or policy.before_open is BeforeOpen.PASS
 
 
-def _ms(seconds: float | None) -> int:
+def to_ms(seconds: float | None) -> int:
+    """Return a time of a policy in ms; 0 if there is none."""
     return round((seconds or 0) * 1000)

@@ -24,6 +24,7 @@ from waitroom.server.operator import (
     notes,
     overview,
     people_api,
+    report_page,
     room_forms,
     timeline,
 )
@@ -103,7 +104,7 @@ def _framework(app: App) -> FastAPI:
     parts = (
         *(visitor, site, handover, push),
         *(api, console, overview, levers),
-        *(room_forms, key_pages, notes, people_api),
+        *(room_forms, key_pages, notes, people_api, report_page),
         *(preview, pages, apidocs, health, metrics),
     )
     for part in parts:

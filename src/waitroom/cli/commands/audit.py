@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
-import time
 from typing import Annotated, Any
 
 import typer
 
 from waitroom.cli.command import Session, option
 from waitroom.cli.output import table
-from waitroom.cli.text import moment, read_moment, read_span
+from waitroom.cli.text import moment, read_since
 from waitroom.engine.audit import Audit, Entry, Log
 from waitroom.errors import InvalidInput
 
@@ -49,7 +47,7 @@ async def audit(
     """
     if export and cli.out.as_json:
         raise InvalidInput("export", "prints JSON lines already; leave out --json")
-    since_ms = 0 if since is None else _read_since(since)
+    since_ms = 0 if since is None else read_since("since", since)
     log = Log.SIGN_INS if sign_ins else Log.ACTIONS
     async with cli.engine() as engine:
         if export:
@@ -103,10 +101,3 @@ async def _export(cli: Session, log_of: Audit, log: Log, since_ms: int, room: st
 def document(entry: Entry) -> dict[str, Any]:
     """Return an entry as the API has it."""
     return dataclasses.asdict(entry)
-
-
-def _read_since(text: str) -> int:
-    seconds = None if text.isdecimal() else read_span(text)
-    if seconds is None or not math.isfinite(seconds):
-        return read_moment("since", text)
-    return max(0, round((time.time() - seconds) * 1000))
