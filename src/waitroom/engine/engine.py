@@ -29,6 +29,7 @@ from waitroom.engine.handoffs import Handoffs
 from waitroom.engine.history import RoomHistory
 from waitroom.engine.keys import room_key
 from waitroom.engine.lines import LineContents, LineCounts, LineMark, Lines, Settled, Spot
+from waitroom.engine.marks import Marks
 from waitroom.engine.outbox import Outbox
 from waitroom.engine.pipeline import Pipeline
 from waitroom.engine.protocol import calls, replies
@@ -98,6 +99,7 @@ class Engine:
         self.handoffs = Handoffs(self._runner)
         self.outbox = Outbox(self._runner)
         self.webhooks = Webhooks(self._runner)
+        self.marks = Marks(self._runner)
         self.push_subscriptions = PushSubscriptions(self._runner)
         self.sign_outs = OperatorSignOuts(self._runner)
         self.user_sessions = UserSessions(self._runner)
@@ -215,6 +217,7 @@ class Engine:
         dropped = await self._rooms.drop(room, op_id)
         await self.push_subscriptions.forget(room)
         await self._history.forget(room)
+        await self.marks.forget(room)
         return dropped
 
     async def room(self, room: str) -> Room:

@@ -150,6 +150,7 @@ class Relay:
         newest = await self._outbox.append(room, relay, entries, **fields)
         if newest and entries:
             self._on_entries(room)
+            await self._engine.marks.note(room, entries)
         return bool(newest)
 
     async def _tell_outage(self, node: str, since_ms: int, until_ms: int) -> None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.server.operator.boards import sample, stats
+from tests.support.clock import open_engine
+from tests.support.servers import Server as Backend
 from tests.support.servers import wait_for
 from tests.support.serving import Serving
+from waitroom.engine.audit import Entry
 from waitroom.history import HistoryPoint, point_of, with_rests
 from waitroom.models import Policy
-from waitroom.server.operator import history_api
+from waitroom.server.operator import history_api, timeline
 
 OWN = {"span_ms", "woke_ms", "idle"}
 COLUMNS = {spec.name for spec in dataclasses.fields(HistoryPoint)} - OWN
@@ -171,9 +175,41 @@ def test_the_span_of_a_timeline(page: httpx.Client, operator: httpx.Client, room
     assert ["The room opened", "The room ended"] == [mark["text"] for mark in marks]
 
 
-def test_marks_are_bounded(page: httpx.Client, operator: httpx.Client, room: str) -> None:
-    """Of very many actions the newest are marked, and the page knows that there were more."""
-    for n in range(12):
+def test_what_happened_by_itself(page: httpx.Client, http: httpx.Client, room: str) -> None:
+    """A room that is full is marked, by nobody."""
+    for _ in range(3):
+        http.post(f"/v1/rooms/{room}/tickets").raise_for_status()
+
+    def marks() -> list[dict[str, Any]]:
+        shown = page.get(f"/admin/rooms/{room}/timeline").json()["marks"]
+        return [mark for mark in shown if mark["kind"] == "room.limit_reached"]
+
+    wait_for(lambda: bool(marks()), "a mark")
+    (mark,) = marks()
+    assert ("Capacity reached: 2", "", "") == (mark["text"], mark["by"], mark["href"])
+
+
+def test_all_of_it(page: httpx.Client, operator: httpx.Client, room: str) -> None:
+    """All actions are marked where there are few, from the first on."""
+    for n in range(3):
         operator.patch(at(room, ""), json={"policy": {"capacity": n + 10}}).raise_for_status()
     body = page.get(f"/admin/rooms/{room}/timeline", params={"since_ms": 0}).json()
-    assert (13, False) == (len(body["marks"]), body["more"])
+    assert (4, False) == (len(body["marks"]), body["more"])
+
+
+async def test_the_newest_actions_are_marked(valkey: Backend, room: str) -> None:
+    """Of more actions than fit, the newest are returned, also where other rooms have many."""
+    async with open_engine(valkey.url) as engine:
+        name = f"{room}-marks"
+        ids = []
+        for n in range(timeline.MOST_MARKS + 3):
+            entry = Entry(key_id="k", key_name="k", role="admin", action="a", room=name)
+            ids.append(await engine.audit.append(entry))
+            await engine.audit.append(replace(entry, room=f"{name}-{n}"))
+        entries, more = await timeline._entries(engine.audit, name, 0, 10**13)
+        assert more
+        assert ids[:-501:-1] == [entry.id for entry in entries]
+        after_ms = entries[9].at_ms
+        some, _ = await timeline._entries(engine.audit, name, after_ms, 10**13)
+        assert {entry.id for entry in some} >= {entry.id for entry in entries[:10]}
+        assert all(entry.at_ms >= after_ms for entry in some)

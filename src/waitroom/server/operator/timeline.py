@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
+from waitroom.engine import Engine
 from waitroom.engine.audit import Audit, Entry
 from waitroom.models import Policy, check_room_name
 from waitroom.server.context import Here
@@ -50,8 +51,7 @@ async def timeline(
     since = until - USUAL_SPAN_MS if since_ms is None else since_ms
     entries, more = await _entries(server.audit, room, since, until)
     marks = [mark_of(page.text, entry) for entry in entries]
-    policy = server.engine.policy_of(room) or Policy()
-    marks += _moments(page.text, policy, since, min(until, now_ms))
+    marks += await _happenings(server.engine, page.text, room, (since, min(until, now_ms)))
     marks.sort(key=lambda mark: mark.at_ms)
     body: dict[str, Any] = {"marks": [asdict(mark) for mark in marks], "more": more}
     return JSONResponse(body, headers=NO_STORE)
@@ -83,9 +83,23 @@ def mark_of(text: Text, entry: Entry) -> Mark:
     return Mark(entry.at_ms, entry.action, short, entry.key_name, href)
 
 
-def _moments(text: Text, policy: Policy, since_ms: int, until_ms: int) -> Iterator[Mark]:
-    """Yield the opening and the end of a room, where they lie in a span."""
+async def _happenings(
+    engine: Engine, text: Text, room: str, span: tuple[int, int]
+) -> Iterator[Mark]:
+    """Return what happened to a room by itself in a span."""
+    marks = {(mark.kind, mark.at_ms): mark.data for mark in await engine.marks.read(room, *span)}
+    # Nobody notices the opening of a room that nobody visits, so the policy tells it too.
+    policy = engine.policy_of(room) or Policy()
     moments = {"room.opened": policy.opens_at_ms, "room.ended": policy.ends_at_ms}
     for kind, at_ms in moments.items():
-        if at_ms is not None and since_ms <= at_ms <= until_ms:
-            yield Mark(at_ms, kind, text("mark_" + kind.replace(".", "_")))
+        if at_ms is not None and span[0] <= at_ms <= span[1]:
+            marks.setdefault((kind, at_ms), {})
+    return (Mark(at_ms, kind, _said(text, kind, data)) for (kind, at_ms), data in marks.items())
+
+
+def _said(text: Text, kind: str, data: dict[str, Any]) -> str:
+    """Say what happened."""
+    key = "mark_" + kind.replace(".", "_")
+    if kind != "room.limit_reached":
+        return text(key)
+    return text(key, field=words.field(text, data["limit"]), n=data["value"])
