@@ -65,9 +65,9 @@ class Post:
         return number_of(newest) - number_of(state["position"]), state["oldest_ms"]
 
 
-def webhook(receiver: Receiver, wall: WallClock, **fields: Any) -> Webhook:
+def webhook(receiver: Receiver, wall: WallClock, *rooms: str, **fields: Any) -> Webhook:
     """Return a webhook to a receiver."""
-    return Webhook("hook1", receiver.url, SECRET, wall() - 1_000, **fields)
+    return Webhook("hook1", receiver.url, SECRET, wall() - 1_000, rooms, **fields)
 
 
 def told(receiver: Receiver) -> list[tuple[str, Any]]:
@@ -92,7 +92,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 async def test_a_message(engine: Engine, wall: WallClock, room: str, receiver: Receiver) -> None:
     """It has the format of Standard Webhooks, and verifies with that library."""
     await engine.create(room, Policy(capacity=5))
-    async with aclosing(Post(engine, wall, webhook(receiver, wall))) as post:
+    async with aclosing(Post(engine, wall, webhook(receiver, wall, room))) as post:
         await engine.configure(room, capacity=6)
         await post.go(room)
     (got,) = receiver.got
@@ -113,7 +113,13 @@ async def test_a_rotated_secret(
     await engine.create(room, Policy())
     new = signing.new_secret()
     hook = Webhook(
-        "hook1", receiver.url, new, wall() - 9, old_secret=SECRET, old_until_ms=wall() + 9_000
+        "hook1",
+        receiver.url,
+        new,
+        wall() - 9,
+        (room,),
+        old_secret=SECRET,
+        old_until_ms=wall() + 9_000,
     )
     async with aclosing(Post(engine, wall, hook)) as post:
         await change(engine, room, 1)
@@ -132,7 +138,7 @@ async def test_rooms_and_types(
     engine: Engine, wall: WallClock, room: str, receiver: Receiver
 ) -> None:
     """Only what a webhook wants is sent; the rest does not keep it from being up to date."""
-    hook = webhook(receiver, wall, rooms=(room,), types=("room.paused", "people.called"))
+    hook = webhook(receiver, wall, room, types=("room.paused", "people.called"))
     async with aclosing(Post(engine, wall, hook)) as post:
         for name in (room, f"{room}-2"):
             await engine.create(name, Policy())
@@ -144,11 +150,26 @@ async def test_rooms_and_types(
         assert await post.delivery.follow(room, newest)
 
 
+async def test_a_new_webhook_looks_at_every_room(
+    engine: Engine, wall: WallClock, room: str, receiver: Receiver
+) -> None:
+    """Rooms that were read before anybody listened are read again for a webhook that is new."""
+    hook = webhook(receiver, wall, room)
+    await engine.create(room, Policy())
+    async with aclosing(Post(engine, wall)) as post:
+        await change(engine, room, 1)
+        await post.go(room)
+        post.listeners.webhooks = (hook,)
+        await post.delivery.step(lap=False)
+        await post.delivery.drain()
+    assert [("room.changed", 2)] == told(receiver)
+
+
 async def test_down_for_an_hour(
     engine: Engine, wall: WallClock, room: str, receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Nothing is lost, the order of the room is kept, late ones are visible; then all is well."""
-    hook = webhook(receiver, wall, types=("room.changed",))
+    hook = webhook(receiver, wall, room, types=("room.changed",))
     await engine.create(room, Policy())
     async with aclosing(Post(engine, wall, hook)) as post:
         receiver.answers = [503] * 7
@@ -180,7 +201,7 @@ async def test_a_failed_one_is_not_tried_at_once(
     """Between two tries there is a pause, which grows."""
     await engine.create(room, Policy())
     receiver.answers = [500] * 9
-    async with aclosing(Post(engine, wall, webhook(receiver, wall))) as post:
+    async with aclosing(Post(engine, wall, webhook(receiver, wall, room))) as post:
         await change(engine, room, 1)
         for _ in range(4):
             await post.go(room)
@@ -196,8 +217,8 @@ async def test_one_that_hangs_delays_only_itself(
     await engine.create(room, Policy())
     await change(engine, room, 3)
     async with receiving(Receiver(answers=[None] * 9)) as silent:
-        hanging = Webhook("silent", silent.url, SECRET, wall() - 1_000)
-        async with aclosing(Post(engine, wall, hanging, webhook(receiver, wall))) as post:
+        hanging = Webhook("silent", silent.url, SECRET, wall() - 1_000, (room,))
+        async with aclosing(Post(engine, wall, hanging, webhook(receiver, wall, room))) as post:
             await post.relay.relay(room)
             post.delivery.wake(room)
             await post.delivery.step(lap=False)
@@ -211,7 +232,7 @@ async def test_two_processes(
     engine: Engine, server: Server, clock: Clock, wall: WallClock, room: str, receiver: Receiver
 ) -> None:
     """Two processes share the work: every message once, in order."""
-    hook = webhook(receiver, wall, types=("room.changed",))
+    hook = webhook(receiver, wall, room, types=("room.changed",))
     await engine.create(room, Policy())
     async with (
         open_engine(server.url, clock) as other,
@@ -228,7 +249,7 @@ async def test_two_processes(
 
 async def test_after_a_day(engine: Engine, wall: WallClock, room: str, receiver: Receiver) -> None:
     """What could not be delivered for a day is dropped and counted, and the receiver is told."""
-    hook = webhook(receiver, wall, types=("room.changed",))
+    hook = webhook(receiver, wall, room, types=("room.changed",))
     await engine.create(room, Policy())
     receiver.answers = [500]
     async with aclosing(Post(engine, wall, hook)) as post:
@@ -254,7 +275,7 @@ async def test_addresses_are_checked(
 ) -> None:
     """A metadata service is never asked, whoever typed its address."""
     await engine.create(room, Policy())
-    hook = Webhook("hook1", "http://169.254.169.254/latest", SECRET, wall() - 1_000)
+    hook = Webhook("hook1", "http://169.254.169.254/latest", SECRET, wall() - 1_000, (room,))
     async with aclosing(Post(engine, wall, hook)) as post:
         await change(engine, room, 1)
         await post.go(room)
@@ -264,10 +285,10 @@ async def test_addresses_are_checked(
 
 
 async def test_secrets_are_not_shown(
-    wall: WallClock, receiver: Receiver, caplog: pytest.LogCaptureFixture
+    wall: WallClock, room: str, receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A webhook in a log or a traceback does not show address or secret."""
-    hook = webhook(receiver, wall)
+    hook = webhook(receiver, wall, room)
     logging.getLogger("waitroom").error("%r %s", hook, [hook])
     assert SECRET not in caplog.text
     assert receiver.url not in caplog.text

@@ -13,7 +13,7 @@ import typer
 
 from waitroom.cli import output
 from waitroom.cli.command import command, page, parameter, signature_with
-from waitroom.cli.commands import key, room
+from waitroom.cli.commands import key, room, webhook
 from waitroom.cli.commands.admit import admit
 from waitroom.cli.commands.apply import apply
 from waitroom.cli.commands.audit import audit
@@ -42,7 +42,7 @@ from waitroom.version import __version__
 _ORDER = (
     *("serve", "demo", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
     *("reinstate", "find"),
-    *("note", "audit", "key", "desk", "plan", "rehearse", "report", "load", "doctor"),
+    *("note", "audit", "key", "webhook", "desk", "plan", "rehearse", "report", "load", "doctor"),
 )
 
 
@@ -144,6 +144,7 @@ app.command("demo", cls=Command, help=page(demo))(demo)
 command(app)(rooms)
 app.add_typer(room.app, name="room")
 app.add_typer(key.app, name="key")
+app.add_typer(webhook.app, name="webhook")
 app.add_typer(group.app, name="desk")
 command(app)(apply)
 command(app, dashes=True)(admit)

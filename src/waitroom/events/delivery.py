@@ -57,11 +57,19 @@ class Delivery(Follower):
         self._poster = poster
         self._count = count
         self._clock = clock
+        self._webhooks: tuple[Webhook, ...] = ()
         self._under_way: dict[tuple[str, str], asyncio.Task[bool]] = {}
+
+    async def step(self, lap: bool = True) -> None:
+        """Deliver what is due; webhooks that are new or changed look at every room."""
+        if self._listeners.webhooks != self._webhooks:
+            self._webhooks, lap = self._listeners.webhooks, True
+            self.look_again()
+        await super().step(lap)
 
     async def follow(self, room: str, newest: str) -> bool:
         """Start what is due in a room; tell whether every webhook has all of it."""
-        webhooks = [webhook for webhook in self._listeners.webhooks if webhook.hears(room)]
+        webhooks = [webhook for webhook in self._webhooks if webhook.hears(room)]
         if not webhooks:
             return True
         states, finished = await self.outbox.readers(room), True

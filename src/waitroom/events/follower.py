@@ -28,6 +28,10 @@ class Follower(ABC):
         """Look at a room soon: it has new entries."""
         self._pending.add(room)
 
+    def look_again(self) -> None:
+        """Take no room for read."""
+        self._read.clear()
+
     async def run(self) -> None:
         """Go on until it is cancelled."""
         lap_at = 0.0

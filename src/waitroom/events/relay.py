@@ -38,7 +38,7 @@ def wall_ms() -> int:
 
 
 class Listeners:
-    """Who wants to know what people do; asked again every few seconds."""
+    """Who wants to know what people do; asked again every second."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -97,12 +97,11 @@ class Relay:
 
     async def step(self, lap: bool = True) -> None:
         """Relay the rooms that were changed; with `lap`, look at all the others too."""
-        if lap:
-            await self._listeners.refresh()
-            if await self._outbox.take_lap(int(LAP_S * 900)):
-                rooms = set(await self._engine.rooms())
-                self._touched |= rooms | (self._known - rooms)  # those have been dropped
-                self._known = rooms
+        await self._listeners.refresh()
+        if lap and await self._outbox.take_lap(int(LAP_S * 900)):
+            rooms = set(await self._engine.rooms())
+            self._touched |= rooms | (self._known - rooms)  # those have been dropped
+            self._known = rooms
         while self._outages:
             await self._tell_outage(*self._outages[0])
             self._outages.pop(0)

@@ -59,7 +59,7 @@ async def create(
         url=_checked(url),
         secret=new_secret(),
         created_ms=_now_ms(),
-        rooms=tuple(dict.fromkeys(map(check_room_name, rooms))),
+        rooms=tuple(dict.fromkeys(map(_checked_room, rooms))),
         types=tuple(dict.fromkeys(map(_checked_type, types))),
     )
     await engine.webhooks.put(webhook)
@@ -89,7 +89,7 @@ async def remove(engine: Engine, trail: Trail, webhook_id: str) -> Webhook:
     return webhook
 
 
-async def test(engine: Engine, webhook_id: str) -> str:
+async def send_test(engine: Engine, webhook_id: str) -> str:
     """Send a message of the type `webhook.test` now; return what went wrong, or nothing."""
     check_packages()
     from waitroom.events import delivery, signing
@@ -157,6 +157,13 @@ def _checked(url: str) -> str:
     if not fine or " " in url or not url.isascii() or len(url) > _LONGEST_URL:
         raise InvalidInput("url", "takes an address like https://example.com/hook")
     return url
+
+
+def _checked_room(name: str) -> str:
+    try:
+        return check_room_name(name)
+    except InvalidInput:  # as a room that is not found it would be another answer
+        raise InvalidInput("rooms", f"{name!r:.40} is not the name of a room") from None
 
 
 def _checked_type(kind: str) -> str:

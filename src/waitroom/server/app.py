@@ -19,6 +19,7 @@ from waitroom.server.metrics.middleware import counted
 from waitroom.server.operator import (
     api,
     console,
+    events_api,
     history_api,
     key_pages,
     notes,
@@ -27,6 +28,8 @@ from waitroom.server.operator import (
     report_page,
     room_forms,
     timeline,
+    webhook_pages,
+    webhooks_api,
 )
 from waitroom.server.operator.levers import routes as levers
 from waitroom.server.preview import routes as preview
@@ -105,6 +108,7 @@ def _framework(app: App) -> FastAPI:
         *(visitor, site, handover, push),
         *(api, console, overview, levers),
         *(room_forms, key_pages, notes, people_api, report_page),
+        *(events_api, webhooks_api, webhook_pages),
         *(preview, pages, apidocs, health, metrics),
     )
     for part in parts:

@@ -5,7 +5,7 @@ Only fields: nothing here knows a route or a page, and what it holds never sees 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from fastapi import Depends, Request
@@ -81,6 +81,9 @@ class Server:
     desk_streams: DeskStreams | None = None
     push_key: str = ""
     """What browsers subscribe to push messages with; empty if this server sends none."""
+
+    operator_streams: set[object] = field(default_factory=set)
+    """The open streams of operators, which have a limit of their own."""
 
     draining: bool = False
 

@@ -20,7 +20,7 @@ _COUNTS = ("called", "count", "kicked", "asked", "cleared", "lines", "settled", 
 _TEXTS = {spec.name for spec in fields(Policy) if spec.metadata["unit"] in ("text", "texts")}
 _CHOICES = ("mode", "before_open", "eta", "when_away")
 _TOGETHER = (("batch", "every_s"), ("max_entries", "per_s"))
-_WORDS = ("ticket", "name", "role", "id", "store", "text")
+_WORDS = ("ticket", "name", "role", "id", "store", "text", "host")
 
 
 def span(text: Text, seconds: float) -> str:
