@@ -98,6 +98,18 @@ def test_a_page_gets_the_same(
     assert 401 == http.get(f"/admin/rooms/{room}/timeline").status_code
 
 
+def test_a_browser_gets_it_compressed(page: httpx.Client, room: str) -> None:
+    """Columns are long and alike; whoever takes no gzip gets them as they are."""
+    for encoding, expected in (("gzip", "gzip"), ("identity", None)):
+        answer = page.get(f"/admin/rooms/{room}/history", headers={"accept-encoding": encoding})
+        assert expected == answer.headers.get("content-encoding")
+        assert "Accept-Encoding" == answer.headers["vary"]
+        assert "no-store" == answer.headers["cache-control"]
+        assert "sample" == answer.json()["step"] or answer.json()["at_ms"] == []
+    secret = page.get(f"/admin/rooms/{room}", headers={"accept-encoding": "gzip"})
+    assert "content-encoding" not in secret.headers
+
+
 @pytest.mark.parametrize("params", [{"step": "hour"}, {"since_ms": -1}, {"until_ms": "now"}])
 def test_bad_questions(
     page: httpx.Client, operator: httpx.Client, room: str, params: dict[str, Any]

@@ -110,6 +110,7 @@ async def one_room(
     log = await server.audit.page(room=room, limit=5)
     admin = page.who.key.role is Role.ADMIN
     values |= forms.values(page.text, view.policy, admin=admin, draft=draft)
+    values["usual_range"] = not {"range", "since"} & set(request.query_params)
     return page.html("operator/room.html", log=log.entries, remedy=remedy, **values)
 
 

@@ -19,6 +19,7 @@ from waitroom.models import Mode, Policy, Stats, check_room_name
 from waitroom.server.context import Here, Server
 from waitroom.server.http.auth import SIGNED, Viewer
 from waitroom.server.http.openapi import RoomName, problems
+from waitroom.server.http.packing import packed_json
 from waitroom.server.operator.page import DataRoute, Page
 from waitroom.server.pages.route import NO_STORE
 
@@ -134,7 +135,7 @@ async def page_history(
     """Return the same to a page whose operator is signed in."""
     await Page.of(server, request)
     body = await read(server, check_room_name(room), since_ms, until_ms, step)
-    return Response(body.model_dump_json(), media_type="application/json", headers=NO_STORE)
+    return packed_json(request, body.model_dump_json(), NO_STORE)
 
 
 async def read(

@@ -57,7 +57,9 @@ export class Charts {
 
   /** Ask for all that is to be shown, and draw it; what was drawn stays until then. */
   async load(): Promise<void> {
-    const round = ++this.round, span = this.span();
+    // At first exactly the hour that the page had the browser ask for while the script was on its way.
+    const span = this.round ? this.span() : this.shown.span(Number(this.section.dataset.now));
+    const round = ++this.round;
     this.history = null;
     this.tellRange();
     try {

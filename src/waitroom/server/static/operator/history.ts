@@ -54,7 +54,7 @@ const SHORTEST_MS = 10_000;
 const ask = async <Answer>(url: string, span: Span, step = ""): Promise<Answer> => {
   const query = `since_ms=${Math.floor(span.since)}&until_ms=${Math.ceil(span.until)}${step && `&step=${step}`}`;
   const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const answer = await fetch(`${url}?${query}`, { headers: { accept: "application/json" }, signal });
+  const answer = await fetch(`${url}?${query}`, { signal });
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
   return await answer.json() as Answer;
 };
