@@ -12,16 +12,19 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.server.operator.boards import NOW_MS, SLOTS, board, sample, stats
 from tests.support.servers import Server as Backend
 from tests.support.servers import start_server
 from tests.support.serving import ADMIN_KEY, SECRET
-from waitroom.models import preset
+from waitroom.models import Mode, preset
+from waitroom.moments import from_ms
 from waitroom.server.app import App
 from waitroom.server.context import Server
 from waitroom.server.operator import fresh_boards
 from waitroom.server.operator.fresh_boards import Missing
-from waitroom.server.operator.overview import views
-from waitroom.server.operator.room_view import RoomView
+from waitroom.server.operator.overview import Only, Overview, need, views, words
+from waitroom.server.operator.room_view import RoomView, view
+from waitroom.server.pages.text import load_text
 from waitroom.settings import Settings
 
 TEN_MINUTES_S = 600.0
@@ -106,3 +109,113 @@ def hanging(backend: Backend) -> Iterator[None]:
         yield
     finally:
         os.kill(backend.pid, signal.SIGCONT)
+
+
+def room(name: str, waiting: int = 0, *, mode: Mode = Mode.OPEN, age_s: float = 0) -> RoomView:
+    """Return a room of the list: nobody is called or inside."""
+    made = board(SLOTS.change(mode=mode, title=f"The {name}"), stats(waiting, 0, 0))
+    made.room = name
+    made.fresh_at -= age_s
+    return view(made, away=False)
+
+
+def test_the_order_of_need() -> None:
+    """What is wrong comes first, then what to know, then the longest lines; quiet rooms last."""
+    rooms = [
+        room("empty"),
+        room("ended", mode=Mode.ENDED),
+        room("short", 3),
+        room("bypass", 1, mode=Mode.BYPASS),
+        room("long", 900),
+        room("also-long", 900),
+        room("stale", age_s=TEN_MINUTES_S),
+        Missing("hangs", ""),
+    ]
+    ordered = [each.name for each in sorted(rooms, key=need)]
+    assert ["stale", "bypass", "hangs", "also-long", "long", "short"] == ordered[:6]
+    assert ["empty", "ended"] == [each.name for each in Overview(rooms, 8).quiet]
+    assert ["empty", "ended"] == ordered[6:]
+
+
+def test_totals_lead_to_their_rooms() -> None:
+    """Each total is the sum over all rooms, and its list has the rooms that it comes from."""
+    lines = Overview([room("a", 3), room("b"), room("c", 4, age_s=TEN_MINUTES_S)], 3)
+    assert {"need": 1, "waiting": 7, "called": 0} == {
+        only: lines.total(only) for only in (Only.NEED, Only.WAITING, Only.CALLED)
+    }
+    assert ["a", "c"] == [each.name for each in lines.matching(Only.WAITING.has).rooms]
+    assert ["c"] == [each.name for each in lines.matching(Only.NEED.has).rooms]
+    assert [] == lines.matching(Only.INSIDE.has).rooms
+
+
+def test_what_a_filter_looks_for() -> None:
+    """Rooms are found by name, title and mode, the mode also in the language of the page."""
+    english, korean = load_text("operator", "en"), load_text("operator", "ko")
+    paused = room("Hall-7", mode=Mode.PAUSED)
+    assert all(word in words(english, paused) for word in ("the hall-7", "paused"))
+    assert "일시 중지" in words(korean, paused)
+
+
+def test_a_room_before_its_opening_is_not_quiet() -> None:
+    """Nobody is in it yet, but it is the next that will be."""
+    before = board(SLOTS.change(opens_at=from_ms(NOW_MS + 1)), stats(0, 0, 0))
+    assert not view(before, away=False).is_quiet
+
+
+def test_shares_of_the_last_hour() -> None:
+    """No-shows are a part of the called, and who gave up is one of the joined: lately, not ever."""
+    now = stats()
+    now.counters.update(joined=1_200, called_total=600, no_show=40, abandoned=30)
+    then = {"joined": 1_000, "called_total": 500, "no_show": 20, "abandoned": 10}
+    ancient = {"joined": 10, "called_total": 5}
+    past = sample(3_500, **then)
+    shown = view(board(SLOTS, now, (sample(9_000, **ancient), past)), away=False)
+    assert (0.2, 0.1) == (shown.no_show_share, shown.abandoned_share)
+    fresh = view(board(SLOTS), away=False)
+    assert (None, None) == (fresh.no_show_share, fresh.abandoned_share)
+
+
+@pytest.mark.parametrize(
+    ("lang", "count", "sentence"),
+    [
+        ("en", 1, "1 room needs a look."),
+        ("en", 2, "2 rooms need a look."),
+        ("ko", 1, "확인이 필요한 대기실이 1곳 있습니다."),
+    ],
+)
+def test_one_room_needs(lang: str, count: int, sentence: str) -> None:
+    """The sentence agrees with its number."""
+    assert sentence == load_text("operator", lang)("health_bad", n=count)
+
+
+def test_filter_and_totals_by_address(page: httpx.Client, operator: httpx.Client) -> None:
+    """Without a script the filter is a form, and a total is a link; both answer with rooms."""
+    mark = secrets.token_hex(6)
+    for name in ("left", "right"):
+        body = {"name": f"{name}-{mark}", "policy": {"mode": "paused", "title": f"Side {name}"}}
+        operator.post("/v1/admin/rooms", json=body).raise_for_status()
+    operator.post(f"/v1/rooms/left-{mark}/tickets").raise_for_status()
+
+    def listed(**query: str) -> set[str]:
+        shown = page.get("/admin", params=query)
+        assert 200 == shown.status_code
+        return {name for name in ("left", "right") if f'id="r-{name}-{mark}"' in shown.text}
+
+    assert {"left", "right"} == listed() == listed(q=mark.upper())
+    assert {"left"} == listed(q=f" LEFT-{mark} ") == listed(q="side left") == listed(only="waiting")
+    assert set() == listed(q="no such room") == listed(only="need")
+    assert "No room matches." in page.get("/admin", params={"q": "no such room"}).text
+    assert 'value="&lt;b&gt;"' in page.get("/admin", params={"q": "<b>"}).text
+    assert 422 == page.get("/admin", params={"only": "nonsense"}).status_code
+
+
+def test_who_sees_which_links(page: httpx.Client, operator: httpx.Client) -> None:
+    """Admins are led to the keys; viewers are not, and nobody to what the server does not have."""
+    made = operator.post("/v1/admin/keys", json={"name": "looker", "role": "viewer"}).json()
+    assert 'href="/admin/keys"' in page.get("/admin").text
+    page.cookies.clear()
+    assert 303 == page.post("/admin/sign-in", data={"key": made["key"]}).status_code
+    shown = page.get("/admin").text
+    assert ["/admin", "/admin/audit"] == [
+        path for path in ("/admin", "/admin/audit", "/admin/keys") if f'<a href="{path}" ' in shown
+    ]

@@ -19,6 +19,7 @@ from waitroom.server.context import Here
 from waitroom.server.http.auth import address_of, who_is
 from waitroom.server.http.problems import status_of
 from waitroom.server.operator import chart, room_view, session
+from waitroom.server.operator.kept_wait import last_wait
 from waitroom.server.operator.levers import forms
 from waitroom.server.operator.levers.undo import last_change, remedy, undoable
 from waitroom.server.operator.page import Page, PageRoute, trail_of
@@ -98,6 +99,7 @@ async def one_room(
     board = await room_view.fresh(server, check_room_name(room))
     view = room_view.view(board, server.backend_health.away)
     values: dict[str, Any] = {"room": view, "charts": (), "rows": (), "modes": list(Mode)}
+    values["kept"] = await last_wait(server.engine, room, view.stats.now_ms)
     if drawn:
         since = view.stats.now_ms - chart.SPAN_MS
         samples = await server.engine.series(room, since_ms=since, limit=chart.MOST)

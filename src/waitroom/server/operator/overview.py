@@ -122,7 +122,8 @@ async def views(server: Server, names: Sequence[str]) -> list[RoomView | Missing
 def need(room: RoomView | Missing) -> tuple[bool, int, int, str]:
     """Return the place of a room in the list: by level, then by how many wait, then by name."""
     waiting = room.stats.waiting if isinstance(room, RoomView) else 0
-    return room.is_quiet, _LEVELS.index(room.level), -waiting, room.name
+    level = 0 if room.is_quiet else _LEVELS.index(room.level)
+    return room.is_quiet, level, -waiting, room.name
 
 
 def words(text: Text, room: RoomView | Missing) -> str:

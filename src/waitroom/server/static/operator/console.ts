@@ -1,5 +1,6 @@
 // The operator page's script. Without it every page works all the same; it is then renewed by reloading.
 import { Charts } from "./charts";
+import { filterRooms } from "./filter";
 import { listenToKeys } from "./keyboard";
 import { follow } from "./live";
 import { showTimes } from "./times";
@@ -7,6 +8,9 @@ import { showTimes } from "./times";
 showTimes(document);
 const main = document.getElementById("main"), section = document.getElementById("history");
 const charts = section ? new Charts(section) : null;
-if (main) follow(main);
+if (main) {
+  follow(main);
+  filterRooms(main);
+}
 listenToKeys(charts);
 void charts?.load();
