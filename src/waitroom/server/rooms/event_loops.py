@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from waitroom.events.delivery import Delivery  # its packages may be missing
 
 WEBHOOK_NEEDS = ("httpx", "standardwebhooks")
+_MOST_CANCELS = 10
 
 
 class EventLoops:
@@ -48,9 +49,7 @@ class EventLoops:
                 yield
             finally:
                 self._health.on_return.remove(self._relay.note_outage)
-                for task in tasks:
-                    task.cancel()
-                await asyncio.wait(tasks, timeout=1)
+                await _end(tasks)
 
     @contextlib.asynccontextmanager
     async def _delivering(self) -> AsyncIterator[None]:
@@ -75,3 +74,14 @@ class EventLoops:
 
     def _archive_failed(self) -> None:
         self._counters.archive_errors += 1
+
+
+async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Cancel tasks; again, if a call that was under way has taken the first one for a failure."""
+    left = set(tasks)
+    for _ in range(_MOST_CANCELS):
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=0.5)
+        if not left:
+            return
