@@ -121,7 +121,7 @@ def room(name: str, waiting: int = 0, *, mode: Mode = Mode.OPEN, age_s: float = 
 
 def test_the_order_of_need() -> None:
     """What is wrong comes first, then what to know, then the longest lines; quiet rooms last."""
-    rooms = [
+    rooms: list[RoomView | Missing] = [
         room("empty"),
         room("ended", mode=Mode.ENDED),
         room("short", 3),
