@@ -61,6 +61,13 @@ class Stage:
         answer = await self._http.patch(f"/v1/admin/rooms/{room}", json={"policy": policy})
         answer.raise_for_status()
 
+    async def policy(self, room: str) -> dict[str, Any]:
+        """Return the policy of a room."""
+        answer = await self._http.get(f"/v1/admin/rooms/{room}")
+        answer.raise_for_status()
+        policy: dict[str, Any] = answer.json()["policy"]
+        return policy
+
     async def join(self, room: str, people: int) -> list[str]:
         """Let people join who have no browser; return their tickets."""
         tickets = []
