@@ -25,8 +25,10 @@ from waitroom.server.operator import (
     notes,
     overview,
     people_api,
+    person,
     report_page,
     room_forms,
+    search,
     timeline,
     webhook_pages,
     webhooks_api,
@@ -108,7 +110,7 @@ def _framework(app: App) -> FastAPI:
         *(visitor, site, handover, push),
         *(api, console, overview, levers),
         *(room_forms, key_pages, notes, people_api, report_page),
-        *(events_api, webhooks_api, webhook_pages),
+        *(events_api, webhooks_api, webhook_pages, search, person),
         *(preview, pages, apidocs, health, metrics),
     )
     for part in parts:

@@ -13,7 +13,6 @@ from waitroom.credentials.roles import Role
 from waitroom.engine.audit import Log
 from waitroom.errors import WaitroomError
 from waitroom.models import Mode, State, check_room_name
-from waitroom.models import Page as Tickets
 from waitroom.operations import sign_ins
 from waitroom.server.context import Here
 from waitroom.server.http.auth import address_of, who_is
@@ -25,7 +24,7 @@ from waitroom.server.operator.levers.undo import last_change, remedy, undoable
 from waitroom.server.operator.page import Page, PageRoute, trail_of
 from waitroom.server.pages.forms import check_own_form
 from waitroom.server.pages.route import redirect
-from waitroom.short_codes import code_of, prefix_of
+from waitroom.short_codes import code_of
 
 _TICKETS_PER_PAGE = 100
 _ENTRIES_PER_PAGE = 50
@@ -124,25 +123,16 @@ async def tickets(
     state: State = State.WAITING,
     after: Annotated[str | None, Query(max_length=100)] = None,
     older: Annotated[int, Query(ge=0, le=31_622_400)] = 0,
-    code: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
-    """List the people of a room in one state, the waiting ones also by how long they have.
-
-    With a short code: those who have it, in whichever state.
-    """
+    """List the people of a room in one state, the waiting ones also by how long they have."""
     page = await Page.of(server, request)
     board = await room_view.fresh(server, check_room_name(room))
     view = room_view.view(board, server.backend_health.away)
     by_age = older > 0 and state is State.WAITING
     until_ms = view.stats.now_ms - older * 1000 if by_age else None
-    if prefix_of(code) is not None:
-        listed = await server.engine.find(room, code)
-    elif code:
-        listed = Tickets((), None)  # no code: nobody has it
-    else:
-        listed = await server.engine.list(
-            room, state, after=after, limit=_TICKETS_PER_PAGE, until_ms=until_ms
-        )
+    listed = await server.engine.list(
+        room, state, after=after, limit=_TICKETS_PER_PAGE, until_ms=until_ms
+    )
     return page.html(
         "operator/tickets.html",
         room=view,
@@ -150,7 +140,6 @@ async def tickets(
         page=listed,
         after=after,
         older=older,
-        code=code,
         code_of=code_of,
         ages=_AGES_S,
         states=(State.WAITING, State.CALLED, State.INSIDE),
