@@ -40,15 +40,17 @@ def wall_ms() -> int:
 class Listeners:
     """Who wants to know what people do; asked again every second."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, archives: bool = False) -> None:
         self._engine = engine
+        self._archives = archives
         self.webhooks: tuple[Webhook, ...] = ()
-        self.archived = False
+        self.archived = archives
 
     async def refresh(self) -> None:
         """Ask again."""
         self.webhooks = await self._engine.webhooks.list()
-        self.archived = await self._engine.outbox.archive_error() is not None
+        # Who archives knows it from the first event on, others once that process has noted it.
+        self.archived = self._archives or await self._engine.outbox.archive_error() is not None
 
     def want_people(self, room: str) -> bool:
         """Tell whether a webhook or an archive wants what people of a room do."""

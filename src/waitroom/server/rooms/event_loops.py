@@ -31,7 +31,7 @@ class EventLoops:
         self._engine = engine
         self._counters = counters
         self._health = health
-        self._listeners = Listeners(engine)
+        self._listeners = Listeners(engine, archives=archive is not None)
         self._relay = Relay(engine, self._listeners, self._wake)
         self._archiving = (
             None if archive is None else Archiving(engine, archive, self._archive_failed)
