@@ -98,11 +98,13 @@ async def test_look_closer(served: Serving, stage: Stage, open_page: Open) -> No
 
 
 async def test_flags(stage: Stage, open_page: Open) -> None:
-    """What is done while one looks becomes a flag, which tells of it to pointer and keyboard."""
+    """Charts follow what happens; what is done becomes a flag for pointer and keyboard."""
     room = await stage.room(**SLOTS)
     page = await signed_in(stage, open_page)
     await page.goto(f"{stage.base}/admin/rooms/{room}?range=5m")
     await drawn(page)
+    await stage.join(room, 5)
+    await expect(page.locator("[data-chart=places] figcaption")).to_contain_text("Called3")
     await stage.change(room, capacity=77)
     flag = page.locator("#plots .mark button").last
     await expect(flag).to_have_accessible_name(re.compile("77"))

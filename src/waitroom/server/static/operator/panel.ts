@@ -62,7 +62,7 @@ export const SORTS: Sort[] = [
   },
 ];
 
-const SYNC = "room", AXIS_WIDTH = 52, AXIS_HEIGHT = 26, LIMIT_IN_SIGHT = 3, SHORTEST_DRAG = 8;
+const SYNC = "room", AXIS_WIDTH = 52, AXIS_HEIGHT = 26, LIMIT_IN_SIGHT = 3, SHORTEST_DRAG = 8, NEAR = 24;
 const COUNTS = [1, 2, 5].flatMap((digit) => Array.from({ length: 9 }, (_, power) => digit * 10 ** power)).sort((a, b) => a - b);
 const WAITS = [1, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 
@@ -139,22 +139,26 @@ export class Panel {
 
   /** Write the values under the pointer; without one, the last. */
   private tell(): void {
-    const under = this.plot.cursor.idx, { at, values } = this.drawn;
+    const { left = -1, idxs = [] } = this.plot.cursor, { values } = this.drawn;
     const told = this.sort.lines.map((line, index) => {
-      const column = values[line.told ?? line.name] ?? [];
-      const value = isKnown(under) ? column[under] : column.filter(isKnown).at(-1);
+      const column = values[line.told ?? line.name] ?? [], under = idxs[index + 1];
+      const value = left < 0 ? column.filter(isKnown).at(-1) : isKnown(under) ? column[under] : null;
       const text = isKnown(value) ? this.format(value) : "–";
       this.keys[index].textContent = text;
       if (line.limit) this.keys[index].parentElement?.toggleAttribute("hidden", !isKnown(value));
       return `${this.words[line.told ?? line.name]} ${text}`;
     });
-    this.clock.hidden = !isKnown(under) || !isKnown(at[under]);
-    if (isKnown(under) && isKnown(at[under])) {
-      this.clock.textContent = when(at[under]);
-      const left = this.plot.cursor.left ?? 0, width = this.plot.over.clientWidth;
-      this.clock.style.left = `${Math.min(Math.max(left, 60), Math.max(width - 60, 60))}px`;
-    }
+    this.clock.hidden = left < 0;
+    if (left >= 0) this.tellTime(left);
     this.plot.over.setAttribute("aria-label", `${this.words[`chart_${this.sort.name}`]}: ${told.join(", ")}`);
+  }
+
+  private tellTime(left: number): void {
+    const nearest = this.drawn.at[this.plot.cursor.idx ?? -1];
+    const isNear = isKnown(nearest) && Math.abs(this.plot.valToPos(nearest, "x") - left) <= NEAR;
+    const width = this.plot.over.clientWidth, half = this.clock.offsetWidth / 2;
+    this.clock.textContent = when(isNear ? nearest : this.plot.posToVal(left, "x"));
+    this.clock.style.left = `${Math.max(Math.min(left, width - half), half)}px`;
   }
 
   private options(): uPlot.Options {
@@ -172,6 +176,7 @@ export class Panel {
         sync: { key: SYNC, filters: { pub: (type) => type !== "mousedown" && type !== "mouseup" } },
         drag: { x: true, y: false, setScale: false },
         points: { size: 7 },
+        hover: { prox: NEAR },
         bind: { dblclick: () => () => (this.hands.back(), null) },
       },
       scales: {
