@@ -174,7 +174,7 @@ class Ticker:
         except Exception as error:  # only a failed step matters, and it is logged
             log.debug("no sample of room %s: %s", room, error)
             return
-        if sample is not None and self._history_at.get(room, 0.0) is None:
+        if sample is not None and room in self._history_at:
             self._plan_history(room, Step.MINUTE.span_ms - sample.at_ms % Step.MINUTE.span_ms)
 
     async def _told_s(self, room: str, waiting: int) -> int | None:
@@ -204,9 +204,11 @@ class Ticker:
             self._plan_history(room, next_ms - done.now_ms)
 
     def _plan_history(self, room: str, in_ms: int) -> None:
-        at = time.monotonic() + in_ms / 1000 + random.uniform(*HISTORY_SPREAD_S)  # noqa: S311
-        self._history_at[room] = at
-        self._schedule(room, at)
+        """Plan to write a span after its end, unless that is planned for an earlier one."""
+        planned, end = self._history_at[room], time.monotonic() + in_ms / 1000
+        if planned is None or planned > end + HISTORY_SPREAD_S[1]:
+            planned = self._history_at[room] = end + random.uniform(*HISTORY_SPREAD_S)  # noqa: S311
+        self._schedule(room, planned)
 
     def _back_off(self, room: str, error: Exception) -> None:
         failures = self._failures[room] = self._failures.get(room, 0) + 1

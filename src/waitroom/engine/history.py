@@ -3,12 +3,16 @@
 No script knows these keys: they outlive an idle room and a `clear`, and go with the room or when
 nothing is written for as long as they are kept. Spans are made of what is kept for a shorter time,
 minutes of samples and tens of minutes, so every process makes the same one; its id is its
-beginning, and the server refuses whoever comes second. While a clock that went back has not caught
-up, nothing is written.
+beginning, and the server refuses whoever comes second.
+
+Ids can only grow. After a clock that was ahead, the first number of an id stays where it was, and
+the second is the beginning of the span; see `_at`. A span that exists is not written again.
 """
 
 from __future__ import annotations
 
+import asyncio
+import struct
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -28,6 +32,9 @@ MOST = {Step.MINUTE: 2_880, Step.TEN: 4_320}
 _FORMAT = 1
 _MODES = (None, *Mode)
 _PEOPLE = ("waiting", "called", "inside", "most_waiting")
+_NAMES = (*_PEOPLE, *COUNTERS)
+# Format, mode; people; counters; waited, told, capacity; per minute × 1000; woke, in s.
+_ENTRY = struct.Struct("<BB4I9Q3IQI")
 _MOST_READ = 5_000
 
 
@@ -46,27 +53,43 @@ class RoomHistory:
         """Write the spans of one step; return when one is over that has begun."""
         key = keys.room_key(room, _KEYS[step])
         (newest,) = _good(await self._runner.reads([("XREVRANGE", key, "+", "-", "COUNT", "1")]))
-        since_ms = max(_at(newest[0]) + step.span_ms if newest else 0, now_ms - step.kept_ms)
+        since_ms = now_ms - step.kept_ms
+        if newest:
+            last_ms = _at(newest[0])
+            after_ms = last_ms + step.span_ms
+            is_ahead = last_ms > now_ms  # its clock was: only the span that is just over counts
+            since_ms = max(since_ms, step.start(now_ms) - step.span_ms if is_ahead else after_ms)
         spans = await self._made(room, step, since_ms)
         over = [span for span in spans if span.at_ms + step.span_ms <= now_ms]
+        top_ms = _id_ms(newest[0]) if newest else 0
         for span in over:
-            await self._write(key, span, MOST[step])
+            await self._write(key, span, top_ms, MOST[step])
         if over:
             await self._runner.command("EXPIRE", key, step.kept_ms // 1000)
             await self._forget_if_dropped(room)
-        pending = [span.at_ms + step.span_ms for span in spans[len(over) :]]
-        return min(pending, default=None)
+        begun = [span.at_ms + step.span_ms for span in spans if span.at_ms <= now_ms]
+        return next((end_ms for end_ms in begun if end_ms > now_ms), None)
 
     async def _made(self, room: str, step: Step, since_ms: int) -> list[HistoryPoint]:
         """Make the spans from a moment on, the last of which may not be over."""
         source = "series" if step is Step.MINUTE else _KEYS[Step.MINUTE]
-        key = keys.room_key(room, source)
-        command = ("XRANGE", key, str(max(0, since_ms)), "+", "COUNT", str(_MOST_READ))
-        (entries,) = _good(await self._runner.reads([command]))
-        return folded(_read(entries, step, since_ms), step)
+        points = _read(await self._entries(room, source, since_ms), step)
+        return folded((point for point in points if point.at_ms >= since_ms), step)
 
-    async def _write(self, key: str, span: HistoryPoint, most: int) -> None:
+    async def _entries(self, room: str, name: str, since_ms: int) -> list[Any]:
+        """Return the entries from a moment on; an id is never before the time of its entry."""
+        start, most = str(max(0, since_ms)), str(_MOST_READ)
+        command = ("XRANGE", keys.room_key(room, name), start, "+", "COUNT", most)
+        (entries,) = _good(await self._runner.reads([command]))
+        return list(entries)
+
+    async def _write(self, key: str, span: HistoryPoint, top_ms: int, most: int) -> None:
+        """Write a span after an entry whose id begins with `top_ms`, unless it is there."""
         entry_id = f"{span.at_ms}-0"
+        if span.at_ms <= top_ms:
+            if await self._runner.command("XRANGE", key, entry_id, entry_id):
+                return
+            entry_id = f"{top_ms}-{span.at_ms}"
         try:
             await self._runner.command("XADD", key, "MAXLEN", most, entry_id, "v", packed(span))
         except ResponseError as error:
@@ -92,30 +115,40 @@ class RoomHistory:
         last_ms = min(until_ms, now.now_ms)
         if last_ms < first_ms:
             return ()
-        key = keys.room_key(room, _KEYS[step])
-        commands: list[tuple[str, ...]] = [
-            ("XREVRANGE", key, str(max(0, first_ms - 1)), "-", "COUNT", "1"),
-            ("XRANGE", key, str(max(0, first_ms)), str(last_ms), "COUNT", str(_MOST_READ)),
-            ("XREVRANGE", key, "+", "-", "COUNT", "1"),
-        ]
-        before, entries, newest = _good(await self._runner.reads(commands))
-        points = [_unpacked(entry, step) for entry in (*before, *entries)]
-        open_ms = _at(newest[0]) + step.span_ms if newest else now.now_ms - step.kept_ms
+        key, before_ms = keys.room_key(room, _KEYS[step]), str(max(0, first_ms - 1))
+        command = ("XREVRANGE", key, before_ms, "-", "COUNT", "1")
+        (before,) = _good(await self._runner.reads([command]))
+        entries = await self._entries(room, _KEYS[step], first_ms)
+        # In a thread: thousands of spans must not keep this process's visitors waiting.
+        points = await asyncio.to_thread(_known, (*before, *entries), step, now.now_ms)
+        open_ms = max(points, default=now.now_ms - step.kept_ms - step.span_ms) + step.span_ms
         if last_ms >= open_ms:
-            points += await self._latest(room, step, open_ms)
-        return tuple(point for point in filled(points, now) if first_ms <= point.at_ms <= last_ms)
+            points |= {point.at_ms: point for point in await self._latest(room, step, open_ms)}
+        return await asyncio.to_thread(_between, points, now, first_ms, last_ms)
 
     async def _latest(self, room: str, step: Step, since_ms: int) -> list[HistoryPoint]:
         """Make the spans that are not written yet."""
         if step is Step.MINUTE:
             return await self._made(room, step, since_ms)
-        key = keys.room_key(room, _KEYS[Step.MINUTE])
-        command = ("XRANGE", key, str(max(0, since_ms)), "+", "COUNT", str(_MOST_READ))
-        (entries,) = _good(await self._runner.reads([command]))
-        minutes = [_unpacked(entry, Step.MINUTE) for entry in entries]
+        minutes = [*_read(await self._entries(room, _KEYS[Step.MINUTE], since_ms), step)]
+        minutes = [point for point in minutes if point.at_ms >= since_ms]
         open_ms = minutes[-1].at_ms + Step.MINUTE.span_ms if minutes else since_ms
         minutes += await self._made(room, Step.MINUTE, open_ms)
         return folded(minutes, step)
+
+
+def _known(entries: Iterable[Any], step: Step, now_ms: int) -> dict[int, HistoryPoint]:
+    """Return spans by their beginning, without those of a clock that was ahead."""
+    points = (_unpacked(entry, step) for entry in entries)
+    return {point.at_ms: point for point in points if point and point.at_ms <= now_ms}
+
+
+def _between(
+    points: dict[int, HistoryPoint], now: Stats, first_ms: int, last_ms: int
+) -> tuple[HistoryPoint, ...]:
+    """Return the spans that begin between two moments, with quiet ones put in."""
+    ordered = (points[at_ms] for at_ms in sorted(points))
+    return tuple(point for point in filled(ordered, now) if first_ms <= point.at_ms <= last_ms)
 
 
 def _good(answers: list[Any]) -> list[Any]:
@@ -126,20 +159,22 @@ def _good(answers: list[Any]) -> list[Any]:
     return answers
 
 
-def _at(entry: Any) -> int:
+def _id_ms(entry: Any) -> int:
     return int(entry[0].partition(b"-")[0])
 
 
-def _read(entries: Iterable[Any], step: Step, since_ms: int) -> Iterator[HistoryPoint]:
+def _at(entry: Any) -> int:
+    """Return when a span begins: the second number of its id, or the first if that is 0."""
+    return int(entry[0].partition(b"-")[2]) or _id_ms(entry)
+
+
+def _read(entries: Iterable[Any], step: Step) -> Iterator[HistoryPoint]:
     """Read what the spans of a step are made of."""
     for entry in entries:
-        if step is Step.TEN:
-            yield _unpacked(entry, Step.MINUTE)
-            continue
-        # The id of a sample is its time, or later where the clock went back.
-        sample = replies.sampled(_fields(entry[1]))
-        if sample.at_ms >= since_ms:
-            yield point_of(sample)
+        if step is Step.MINUTE:
+            yield point_of(replies.sampled(_fields(entry[1])))
+        elif (minute := _unpacked(entry, Step.MINUTE)) is not None:
+            yield minute
 
 
 def _fields(given: Any) -> dict[bytes, bytes]:
@@ -147,46 +182,31 @@ def _fields(given: Any) -> dict[bytes, bytes]:
     return given if isinstance(given, dict) else dict(zip(given[::2], given[1::2], strict=True))
 
 
-# An entry is a few numbers of seven bits to the byte, the lowest first, as Protocol Buffers have
-# them: a history of big numbers must fit. One that may be None is written one higher.
-
-
 def packed(point: HistoryPoint) -> bytes:
-    """Return a span as an entry of its stream."""
+    """Return a span as an entry of its stream: numbers of fixed length, as reading must be quick.
+
+    One that may be None is written one higher.
+    """
     limit = None if point.per_minute is None else round(point.per_minute * 1000)
     woke_s = None if point.woke_ms is None else point.woke_ms // 1000
     maybe = (point.waited_s, point.told_s, point.capacity, limit, woke_s)
-    numbers = [_FORMAT, _MODES.index(point.mode)]
-    numbers += [getattr(point, name) for name in (*_PEOPLE, *COUNTERS)]
-    numbers += [0 if number is None else number + 1 for number in maybe]
-    return b"".join(map(_varint, numbers))
+    return _ENTRY.pack(
+        _FORMAT,
+        _MODES.index(point.mode),
+        *(getattr(point, name) for name in _PEOPLE),
+        *point.counters,
+        *(0 if number is None else number + 1 for number in maybe),
+    )
 
 
-def _varint(number: int) -> bytes:
-    octets = bytearray()
-    while number > 0x7F:
-        octets.append(number & 0x7F | 0x80)
-        number >>= 7
-    octets.append(number)
-    return bytes(octets)
-
-
-def _numbers(octets: bytes) -> Iterator[int]:
-    number = shift = 0
-    for octet in octets:
-        number |= (octet & 0x7F) << shift
-        shift += 7
-        if octet < 0x80:
-            yield number
-            number = shift = 0
-
-
-def _unpacked(entry: Any, step: Step) -> HistoryPoint:
-    """Read an entry; fields that a newer version adds at its end are left out."""
-    _, mode, *numbers = _numbers(_fields(entry[1])[b"v"])
-    names = (*_PEOPLE, *COUNTERS)
-    people: dict[str, Any] = dict(zip(names, numbers, strict=False))
-    maybe = [number - 1 if number else None for number in numbers[len(names) :][:5]]
+def _unpacked(entry: Any, step: Step) -> HistoryPoint | None:
+    """Read an entry; None if another version wrote it otherwise."""
+    octets = _fields(entry[1]).get(b"v", b"")
+    if len(octets) != _ENTRY.size or octets[0] != _FORMAT:
+        return None
+    _, mode, *numbers = _ENTRY.unpack(octets)
+    people: dict[str, Any] = dict(zip(_NAMES, numbers, strict=False))
+    maybe = (number - 1 if number else None for number in numbers[len(_NAMES) :])
     waited_s, told_s, capacity, limit, woke_s = maybe
     return HistoryPoint(
         at_ms=_at(entry),

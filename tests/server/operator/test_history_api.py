@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -137,17 +138,24 @@ def test_a_quiet_room(operator: httpx.Client, room: str) -> None:
     assert ([], []) == (body["waiting"], body["told_s"])
 
 
+def body_of(points: list[HistoryPoint]) -> history_api.HistoryBody:
+    """Return samples as they are sent, read by the model that documents it."""
+    text = history_api.encoded("sample", points, (0, 1), Policy())
+    assert set(history_api.HistoryBody.model_fields) == set(json.loads(text))
+    return history_api.HistoryBody.model_validate_json(text, strict=True)
+
+
 def test_gaps() -> None:
     """A row of nulls stands where a gap begins; a quiet time is none."""
     seen = [sample(ago_s, waiting=5) for ago_s in (600, 595, 300)]
-    body = history_api._body("sample", [point_of(one, 5_000) for one in seen], (0, 1), Policy())
-    first, second, last = (one.at_ms for one in seen)
+    body = body_of([point_of(each, 5_000) for each in seen])
+    first, second, last = (each.at_ms for each in seen)
     assert [first, second, second + 5_000, last] == body.at_ms
     assert [5, 5, None, 5] == body.waiting
     assert [(second + 5_000, last)] == [(gap.since_ms, gap.until_ms) for gap in body.gaps]
     quiet = [sample(600), sample(300, woke_ms=seen[2].at_ms - 1_000)]
     points = [*with_rests(map(point_of, quiet), stats())]
-    body = history_api._body("sample", points, (0, 1), Policy())
+    body = body_of(points)
     assert ([0, 0, 0], []) == (body.waiting, body.gaps)
 
 

@@ -27,9 +27,9 @@ def packed(content: bytes) -> bytes:
     return gzip.compress(content, _LEVEL, mtime=0)
 
 
-def packed_json(request: Request, content: str, headers: dict[str, str]) -> Response:
+def packed_json(request: Request, content: bytes, headers: dict[str, str]) -> Response:
     """Return long JSON without secrets, compressed for a browser that takes it."""
-    data, all_headers = content.encode(), {**headers, "vary": "Accept-Encoding"}
+    data, all_headers = content, {**headers, "vary": "Accept-Encoding"}
     if takes_gzip(request.headers.get("accept-encoding")):
         data = gzip.compress(data, _QUICK_LEVEL, mtime=0)
         all_headers["content-encoding"] = "gzip"

@@ -6,11 +6,13 @@ through the columns breaks there by itself.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from waitroom.engine import MOST_SAMPLES
@@ -96,21 +98,16 @@ _COLUMNS = (
 )
 
 
-def _never_kept(response: Response) -> None:
-    """Say that no cache may keep what operators see."""
-    response.headers.update(NO_STORE)
-
-
 api = APIRouter(
     prefix="/v1/admin",
     tags=["operators"],
-    dependencies=[*SIGNED, Depends(_never_kept)],
+    dependencies=[*SIGNED],
     responses=problems(400, 401, 403, 404, 408, 413, 422, 429, 503),
 )
 pages = APIRouter(prefix="/admin", route_class=DataRoute, include_in_schema=False)
 
 
-@api.get("/rooms/{room}/history")
+@api.get("/rooms/{room}/history", response_model=HistoryBody)
 async def history(
     server: Here,
     _: Viewer,
@@ -118,9 +115,10 @@ async def history(
     since_ms: Moment = None,
     until_ms: Moment = None,
     step: StepQuery = None,
-) -> HistoryBody:
+) -> Response:
     """Return a room's past, of the last hour or between two moments."""
-    return await read(server, check_room_name(room), since_ms, until_ms, step)
+    body = await _json(server, check_room_name(room), since_ms, until_ms, step)
+    return Response(body, media_type="application/json", headers=NO_STORE)
 
 
 @pages.get("/rooms/{room}/history")
@@ -134,17 +132,13 @@ async def page_history(
 ) -> Response:
     """Return the same to a page whose operator is signed in."""
     await Page.of(server, request)
-    body = await read(server, check_room_name(room), since_ms, until_ms, step)
-    return packed_json(request, body.model_dump_json(), NO_STORE)
+    body = await _json(server, check_room_name(room), since_ms, until_ms, step)
+    return await asyncio.to_thread(packed_json, request, body, NO_STORE)
 
 
-async def read(
-    server: Server,
-    room: str,
-    since_ms: int | None = None,
-    until_ms: int | None = None,
-    step: StepName | None = None,
-) -> HistoryBody:
+async def _json(
+    server: Server, room: str, since_ms: int | None, until_ms: int | None, step: StepName | None
+) -> bytes:
     """Return a room's past as columns."""
     now = await server.engine.stats(room)
     until = now.now_ms if until_ms is None else min(until_ms, now.now_ms)
@@ -158,7 +152,8 @@ async def read(
     if chosen != "sample":
         points = await server.engine.history(room, since, until, Step(chosen))
     policy = server.engine.policy_of(room) or Policy()
-    return _body(chosen, points, (since, until), policy)
+    # In a thread: tens of thousands of numbers must not keep this process's visitors waiting.
+    return await asyncio.to_thread(encoded, chosen, points, (since, until), policy)
 
 
 def _step(since_ms: int, now_ms: int) -> StepName:
@@ -177,40 +172,30 @@ async def _samples(
     return [point for point in points if since_ms <= point.at_ms <= until_ms]
 
 
-def _body(
+def encoded(
     step: StepName, points: Sequence[HistoryPoint], span: tuple[int, int], policy: Policy
-) -> HistoryBody:
+) -> bytes:
+    """Return points as the JSON of a `HistoryBody`; not through it, for it may be a megabyte."""
     step_ms = SAMPLE_MS if step == "sample" else Step(step).span_ms
     gaps = [*_gaps(points, step_ms)]
     # A point, or the moment at which a gap begins.
-    rows: list[HistoryPoint | int] = [*points, *(gap.since_ms for gap in gaps)]
+    rows: list[HistoryPoint | int] = [*points, *(gap["since_ms"] for gap in gaps)]
     rows.sort(key=_moment)
-    columns: dict[str, Any] = {
-        name: [None if isinstance(row, int) else getattr(row, name) for row in rows]
-        for name in _COLUMNS
-    }
-    limits = Limits(
-        capacity=policy.capacity, per_minute=policy.per_minute, queue_limit=policy.queue_limit
-    )
-    return HistoryBody(
-        step=step,
-        step_ms=step_ms,
-        since_ms=span[0],
-        until_ms=span[1],
-        at_ms=[_moment(row) for row in rows],
-        **columns,
-        gaps=gaps,
-        limits=limits,
-    )
+    body: dict[str, Any] = {"step": step, "step_ms": step_ms}
+    body |= {"since_ms": span[0], "until_ms": span[1], "at_ms": [_moment(row) for row in rows]}
+    for name in _COLUMNS:
+        body[name] = [None if isinstance(row, int) else getattr(row, name) for row in rows]
+    body |= {"gaps": gaps, "limits": {name: getattr(policy, name) for name in Limits.model_fields}}
+    return msgspec.json.encode(body)
 
 
 def _moment(row: HistoryPoint | int) -> int:
     return row if isinstance(row, int) else row.at_ms
 
 
-def _gaps(points: Sequence[HistoryPoint], step_ms: int) -> Iterator[Gap]:
+def _gaps(points: Sequence[HistoryPoint], step_ms: int) -> Iterator[dict[str, int]]:
     """Yield the times between points of which nothing is known."""
     longest_ms = _LONGEST_BREAK_MS if step_ms == SAMPLE_MS else step_ms
     for point, after in pairwise(points):
         if after.at_ms - point.at_ms > longest_ms and not after.idle:
-            yield Gap(since_ms=point.at_ms + step_ms, until_ms=after.at_ms)
+            yield {"since_ms": point.at_ms + step_ms, "until_ms": after.at_ms}
