@@ -408,9 +408,13 @@ class Unauthorized(WaitroomError):
 
 
 class Forbidden(WaitroomError):
-    """The API key is good, but its role does not allow this."""
+    """Whoever asks is known, but may not do this; `role` is what they would need, if that helps."""
 
     code: ClassVar[str] = "forbidden"
+
+    def __init__(self, message: str, role: str | None = None) -> None:
+        super().__init__(message)
+        self.role = role
 
 
 class TooMany(WaitroomError):

@@ -60,7 +60,7 @@ def test_languages(page: httpx.Client) -> None:
 
 def test_without_built_scripts() -> None:
     """Where nothing is built, a page is what it is without JavaScript, and says how to build."""
-    who = SimpleNamespace(key=SimpleNamespace(id="settings", role="admin"))
+    who = SimpleNamespace(key=SimpleNamespace(id="settings", role="admin"), user=None)
     values: dict[str, Any] = {
         "t": load_text("operator", "en"),
         "static": url_of,

@@ -203,3 +203,5 @@ def test_roles(served: Serving, operator: httpx.Client, room: str, word: str) ->
         for path in barred:
             for refused in (client.get(path), client.post(path, data=form)):
                 assert (403, True) == (refused.status_code, "needs a key" in refused.text)
+        korean = client.get(barred[-1], params={"lang": "ko"}).text
+        assert "권한이 필요합니다" in korean

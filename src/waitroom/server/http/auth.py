@@ -52,8 +52,9 @@ class Who:
         if self.key.role.allows(role):
             return
         if self.user is not None:
-            raise Forbidden(f"this needs the role {role}; {self.user} is a {self.key.role}")
-        raise Forbidden(f"this needs a key of the role {role}; yours is of a {self.key.role}")
+            raise Forbidden(f"this needs the role {role}; {self.user} is a {self.key.role}", role)
+        own = self.key.role
+        raise Forbidden(f"this needs a key of the role {role}; yours is of a {own}", role)
 
 
 async def who_is(server: Server, text: str, address: str) -> Who:
