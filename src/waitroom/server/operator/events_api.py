@@ -108,6 +108,7 @@ class _Answer(Response):
 
 @router.get(
     "/events",
+    status_code=200,  # FastAPI cannot read it from this class
     response_class=_Answer,
     responses=described(401, 403, 404, 422, 429, 503)
     | {
