@@ -53,7 +53,7 @@ ALLOWED = {
     "events": {"archive", "engine", "posting"},
     "posting": set[str](),
     "push": {"posting"},
-    "desk": {"credentials", "engine", "posting", "ticker"},
+    "desk": {"credentials", "engine", "events", "posting", "ticker"},
     "load": set[str](),
     "planner": set[str](),
     "charts": set[str](),

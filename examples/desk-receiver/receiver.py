@@ -1,6 +1,6 @@
 """An example receiver of the desk's webhooks: it checks each notice and hands it to your vendor.
 
-    SECRET=whs_… python receiver.py 9000
+    SECRET=whsec_… python receiver.py 9000
     waitroom desk store set cafe --webhook-url http://127.0.0.1:9000/
 
 Only the standard library. Put the call of your SMS or 알림톡 vendor into `tell`.
@@ -8,12 +8,13 @@ Only the standard library. Put the call of your SMS or 알림톡 vendor into `te
 
 from __future__ import annotations
 
-import hashlib
+import base64
 import hmac
 import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -27,11 +28,14 @@ TEXTS = {
 }
 
 
-def verified(secret: str, timestamp: str, signature: str, body: bytes, now_s: float) -> bool:
-    """Tell whether a notice comes from your desk, and is fresh."""
-    signed = timestamp.encode() + b"." + body
-    expected = "v1=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
-    if not hmac.compare_digest(expected.encode(), signature.encode()):
+def verified(secret: str, headers: Mapping[str, str], body: bytes, now_s: float) -> bool:
+    """Tell whether a message comes from your desk, and is fresh: Standard Webhooks, by hand."""
+    message_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    expected = "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
+    given = headers.get("webhook-signature", "").split()
+    if not any(hmac.compare_digest(expected.encode(), each.encode()) for each in given):
         return False
     return timestamp.isdecimal() and abs(now_s - int(timestamp)) <= OLDEST_S
 
@@ -52,12 +56,11 @@ class Receiver(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Take one notice."""
         body = self.rfile.read(min(int(self.headers.get("content-length", 0)), LARGEST))
-        timestamp = self.headers.get("waitroom-timestamp", "")
-        signature = self.headers.get("waitroom-signature", "")
-        if not verified(self.secret, timestamp, signature, body, time.time()):
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        if not verified(self.secret, headers, body, time.time()):
             self._answer(401)
             return
-        notice = json.loads(body)
+        notice = json.loads(body)["data"]
         if notice["id"] not in self.delivered:
             tell(notice)
             self.delivered[notice["id"]] = time.time()

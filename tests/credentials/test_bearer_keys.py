@@ -119,7 +119,7 @@ async def test_every_refusal_is_the_same_work(monkeypatch: pytest.MonkeyPatch) -
     assert [["hash", "compare 32 and 32 bytes"] * 2] * 4 == refusals
 
 
-@pytest.mark.parametrize("prefix", [*PREFIXES, "whs_"])
+@pytest.mark.parametrize("prefix", [*PREFIXES, "whs_", "whsec_"])
 def test_masking(prefix: str) -> None:
     """Wherever a key stands in a text, nothing is left of it but its kind."""
     text = draw(prefix).text

@@ -10,7 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from waitroom.desk.notify.webhook import signature
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from waitroom.desk.notify.webhook import standard
 
 
 @dataclass
@@ -23,13 +25,18 @@ class Got:
     @property
     def notice(self) -> dict[str, Any]:
         """The body, read."""
-        notice: dict[str, Any] = json.loads(self.body)
+        message: dict[str, Any] = json.loads(self.body)
+        assert f"party.{message['data']['kind']}" == message["type"]
+        notice: dict[str, Any] = message["data"]
         return notice
 
     def signed_with(self, secret: str) -> bool:
         """Tell whether the signature is right."""
-        made = signature(secret, self.headers["waitroom-timestamp"], self.body)
-        return made == self.headers["waitroom-signature"]
+        try:
+            Webhook(standard(secret)).verify(self.body, self.headers)
+        except WebhookVerificationError:
+            return False
+        return True
 
 
 @dataclass

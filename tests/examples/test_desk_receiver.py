@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
 import os
 import subprocess
 import sys
@@ -18,9 +15,10 @@ import httpx
 import pytest
 
 from tests.support.servers import free_port, wait_for
+from waitroom.events import signing
 
 PROGRAM = Path(__file__).parents[2] / "examples" / "desk-receiver" / "receiver.py"
-SECRET = "a secret of the tests"
+SECRET = signing.new_secret()
 NOTICE = {
     "id": "7-18c",
     "kind": "called",
@@ -46,10 +44,9 @@ class Running:
 
     def send(self, notice: dict[str, Any], *, secret: str = SECRET, age_s: int = 0) -> int:
         """Send a notice as the desk does; return the answer's status."""
-        body, timestamp = json.dumps(notice).encode(), str(int(time.time()) - age_s)
-        signed = timestamp.encode() + b"." + body
-        made = hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
-        headers = {"Waitroom-Timestamp": timestamp, "Waitroom-Signature": f"v1={made}"}
+        now_ms = int((time.time() - age_s) * 1000)
+        body = signing.body(f"party.{notice['kind']}", now_ms, notice)
+        headers = signing.headers([secret], notice["id"], now_ms, body)
         return httpx.post(self.url, content=body, headers=headers).status_code
 
 
@@ -96,7 +93,7 @@ def test_near_and_no_phone(receiver: Running) -> None:
 
 def test_forged_and_old_notices_are_refused(receiver: Running) -> None:
     """Another secret, no signature or an old notice is answered 401, and nobody is told."""
-    assert 401 == receiver.send(NOTICE, secret="another")
+    assert 401 == receiver.send(NOTICE, secret=signing.new_secret())
     assert 401 == receiver.send(NOTICE, age_s=301)
     assert 401 == httpx.post(receiver.url, json=NOTICE).status_code
     assert [] == receiver.output()

@@ -23,7 +23,7 @@ FRESH_S = 2.0
 
 LONGEST = 256
 
-IN_TEXT = re.compile(r"\b(wrh?_|whs_)[\w-]{6,}")
+IN_TEXT = re.compile(r"\b(wrh?_|whs_|whsec_)[\w+/=-]{6,}")
 """Keys of operators and hosts and secrets of webhooks, wherever they stand, for what masks them."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import unicodedata
 import zoneinfo
@@ -82,7 +83,8 @@ def checked_store(store: Store) -> Store:
     )
     if kept.webhook_url and not kept.webhook_secret:
         raise InvalidInput(
-            "webhook_secret", "is needed with a webhook; make one with `openssl rand -base64 32`"
+            "webhook_secret",
+            "is needed with a webhook; make one: `echo whsec_$(openssl rand -base64 32)`",
         )
     return kept
 
@@ -189,4 +191,9 @@ def _secret(value: Any) -> str | None:
     text = optional_text("webhook_secret", value, 200)
     if text is not None and len(text) < 16:
         raise InvalidInput("webhook_secret", "takes 16 to 200 characters")
+    if text is not None and text.startswith("whsec_"):
+        try:
+            base64.b64decode(text.removeprefix("whsec_"), validate=True)
+        except ValueError:
+            raise InvalidInput("webhook_secret", "takes base64 after whsec_") from None
     return text

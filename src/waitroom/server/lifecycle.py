@@ -45,7 +45,7 @@ ANNOUNCES_PER_MINUTE, ANNOUNCES_AT_ONCE = 1_200, 200
 """How often an address may announce passes: 10,000 sessions at once, then 1,000 a second."""
 
 PUSH_NEEDS = ("httpx", "http_ece")
-DESK_NEEDS = ("sqlalchemy", "aiosqlite", "alembic", "httpx", "segno")
+DESK_NEEDS = ("sqlalchemy", "aiosqlite", "alembic", "httpx", "segno", "standardwebhooks")
 
 
 @contextlib.asynccontextmanager

@@ -62,7 +62,7 @@ def test_create(cli: Cli, room: str, tmp_path: Path) -> None:
     text = cli.text("desk", "store", "create", room, *words, *more, *last)
     assert f"Created store {room}, dine-in, takeout." in text
     assert f"/desk/{room}/host" in text
-    assert "whs_" not in text
+    assert "whsec_" not in text
     made = kept(tmp_path, room)
     assert ("한강국수", "Asia/Tokyo", "22:00") == (made.title, made.time_zone, made.closes_at)
     assert (1, 2, False) == (made.max_defers, made.keep_phones_days, made.remote)
@@ -122,7 +122,7 @@ def test_list(cli: Cli, store: str) -> None:
     assert "webhook_secret" not in listed
     text = cli.text("desk", "store", "list")
     assert "dine-in, takeout" in text
-    assert "whs_" not in text
+    assert "whsec_" not in text
 
 
 def test_no_stores_yet(cli: Cli) -> None:
@@ -169,7 +169,7 @@ def test_webhook(cli: Cli, store: str, tmp_path: Path) -> None:
     again = cli.json("desk", "store", "set", store, "--webhook-url", f"{url}/2")
     assert "webhook_secret" not in again
     text = cli.text("desk", "store", "set", store, "--new-secret")
-    secret = next(line for line in text.splitlines() if line.startswith("whs_"))
+    secret = next(line for line in text.splitlines() if line.startswith("whsec_"))
     assert (True, secret) == (secret != first, kept(tmp_path, store).webhook_secret)
     cli.text("desk", "store", "set", store, "--webhook-url", "none")
     assert kept(tmp_path, store).webhook_url is None

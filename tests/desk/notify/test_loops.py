@@ -56,7 +56,7 @@ async def test_a_call_is_told_and_signed(desk: Desk, database: Database, room: s
     notice = got.notice
     assert notice["at"].endswith("Z")
     assert {
-        "id": got.headers["waitroom-id"],
+        "id": got.headers["webhook-id"],
         "kind": "called",
         "store": store.id,
         "title": "국수",
@@ -73,7 +73,7 @@ async def test_a_call_is_told_and_signed(desk: Desk, database: Database, room: s
     } == notice
     assert got.signed_with(SECRET)
     assert not got.signed_with(SECRET + "x")
-    assert abs(int(got.headers["waitroom-timestamp"]) - time.time()) < 60
+    assert abs(int(got.headers["webhook-timestamp"]) - time.time()) < 60
     assert "application/json" == got.headers["content-type"]
     (row,) = await settled(database, 1)
     assert ("sent", 1, None) == (row.state, row.tries, row.error)

@@ -7,12 +7,15 @@ import ssl
 import time
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
+from standardwebhooks import WebhookVerificationError
 
 from tests.desk.receivers import Receiver, receiving
 from tests.server.process.test_parent import certificate
-from waitroom.desk.notify.webhook import Poster, signature
+from waitroom.desk.notify.webhook import Poster, standard
+from waitroom.events import signing
 from waitroom.posting import Undelivered
 
 SECRET = "whs_only-for-tests"
@@ -23,7 +26,7 @@ async def post(url: str) -> str:
     """Post something; return what went wrong, or nothing."""
     async with aclosing(Poster(patience_s=5)) as poster:
         try:
-            await poster.post(url, SECRET, "1-a", b"{}", int(time.time()))
+            await poster.post(url, SECRET, "1-a", b"{}", int(time.time() * 1000))
         except Undelivered as error:
             return str(error)
     return ""
@@ -33,17 +36,24 @@ def test_the_documented_check() -> None:
     """The function of docs/desk.md takes what we sign, and refuses what is changed or old."""
     block = re.search(r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
     assert block
-    namespace: dict[str, object] = {}
+    namespace: dict[str, Any] = {}
     exec(block[1], namespace)  # noqa: S102 - our own documentation
     verified = namespace["verified"]
-    assert callable(verified)
-    now, old = str(int(time.time())), str(int(time.time()) - 301)
-    body = '{"name": "소라"}'.encode()
-    assert verified(SECRET, now, signature(SECRET, now, body), body)
-    assert not verified(SECRET, now, signature(SECRET, now, body), body + b" ")
-    assert not verified(SECRET, now, signature("another secret", now, body), body)
-    assert not verified(SECRET, now, "v1=한", body)
-    assert not verified(SECRET, old, signature(SECRET, old, body), body)
+    now_ms, body = int(time.time() * 1000), '{"name": "소라"}'.encode()
+    own = signing.new_secret()
+
+    def headers(secret: str, at_ms: int = now_ms) -> dict[str, str]:
+        return signing.headers([standard(secret)], "1-a", at_ms, body)
+
+    for secret in (own, SECRET):  # made by us; chosen by hand or by an earlier version
+        assert {"name": "소라"} == verified(secret, headers(secret), body)
+    for made, content in (
+        (headers(own), body + b" "),
+        (headers(SECRET), body),
+        (headers(own, now_ms - 301_000), body),
+    ):
+        with pytest.raises(WebhookVerificationError):
+            verified(own, made, content)
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204])

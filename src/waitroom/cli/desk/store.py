@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import secrets
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -240,7 +239,9 @@ def _webhook(given: dict[str, Any], url: str | None, old: Store | None, *, new: 
         raise InvalidInput("new_secret", "there is no webhook; give --webhook-url too")
     if address is None or not (new or old is None or old.webhook_secret is None):
         return None
-    given["webhook_secret"] = f"whs_{secrets.token_urlsafe(32)}"
+    from waitroom.events.signing import new_secret  # its package comes with the desk's
+
+    given["webhook_secret"] = new_secret()
     return str(given["webhook_secret"])
 
 

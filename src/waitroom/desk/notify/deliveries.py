@@ -7,7 +7,6 @@ The text of a notice is made when it is sent, so no phone number is kept longer 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import random
 from collections import Counter
@@ -20,6 +19,7 @@ from waitroom.desk.notify.outbox import GIVE_UP_MS, Kind, Notice, Outbox
 from waitroom.desk.notify.webhook import Poster
 from waitroom.desk.record.record import Record
 from waitroom.errors import UnknownParty, UnknownStore, WaitroomError
+from waitroom.events import signing
 from waitroom.posting import Undelivered
 
 log = logging.getLogger("waitroom.desk.notify.loops")
@@ -91,10 +91,11 @@ class Deliveries:
         self, notice: Notice, store: Store, url: str, secret: str, party: Party
     ) -> None:
         ahead = 0 if notice.kind is Kind.CALLED else await self._outbox.teams_ahead(party)
-        body = json.dumps(self._document(notice, store, party, ahead), ensure_ascii=False).encode()
         now_ms = self._outbox.now_ms()
+        data = self._document(notice, store, party, ahead)
+        body = signing.body(f"party.{notice.kind}", now_ms, data)
         try:
-            await self._poster.post(url, secret, notice.name, body, now_ms // 1000)
+            await self._poster.post(url, secret, notice.name, body, now_ms)
         except Undelivered as error:
             await self._again(notice, str(error), now_ms)
             return
