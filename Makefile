@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help venv run demo demo-desk quick assets test test-repeat attack lint format seeds soak \
-	release-hashes bench-engine bench-http bench-eta bench-gate bench-desk clean
+	release-hashes bench-engine bench-http bench-eta bench-gate bench-desk bench-console clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -129,6 +129,9 @@ bench-eta: $(STAMP) ## measure the estimates against waits that came true (FULL=
 
 bench-desk: $(STAMP) ## measure the desk beside a COUNT query per guest, on PostgreSQL if it is there
 	$(BIN)/python -m bench.desk
+
+bench-console: $(STAMP) ## measure the operator page beside full polling load, with wrk (FULL=1: a million waiting)
+	FULL="$(FULL)" $(BIN)/python -m bench.console
 
 clean: ## remove what was made, the data folder .waitroom excepted
 	rm -rf $(VENV) node_modules build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \

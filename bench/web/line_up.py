@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ GRANIAN = (
     *("--backlog", "4096", "--backpressure", "25000"),
     *("--http1-header-read-timeout", "8000", "--http1-buffer-size", "65536"),
 )
+
+ADMIN_KEY = "wr_" + secrets.token_hex(16)
+"""The key of operators, of this run alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ async def ours(on: Ground, core: int) -> AsyncIterator[Peer]:
     env = {
         "WAITROOM_REDIS_URL": on.url,
         "WAITROOM_SECRET": on.secret,
+        "WAITROOM_ADMIN_KEY": ADMIN_KEY,
         "WAITROOM_DATA_DIR": str(on.folder / "ours"),
         "WAITROOM_PORT": "{port}",
         "WAITROOM_WORKERS": "1",
