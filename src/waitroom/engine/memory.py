@@ -71,8 +71,10 @@ class RoomMemory:
             self.limited.clear()
         if head.epoch < self.epoch:
             return  # this reply was under way while the room was cleared
-        if self.endings is not None and head.rev - self.rev >= REV_JUMP:
-            self.forgot = True
+        if head.rev - self.rev >= REV_JUMP:
+            self.forgot = self.endings is not None
+            # After a loss somebody may have given the same number to another change: read it again.
+            self.version -= self.version == head.version
         self.rev = max(self.rev, head.rev)
         self.watermark = max(self.watermark, head.watermark)
         self.last = max(self.last, head.last)

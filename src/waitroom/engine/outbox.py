@@ -66,12 +66,13 @@ class Source:
     at_ms: int
     ids: tuple[str, ...]
     places: tuple[int, ...]
-    fields: Mapping[str, str]
+    written: Mapping[str, str]
+    """All that it says, as text."""
 
     @property
     def changed(self) -> dict[str, dict[str, Any]]:
         """What a change of the policy changed."""
-        flat = json.loads(self.fields.get("changed", "[]"))
+        flat = json.loads(self.written.get("changed", "[]"))
         return policies.changes(flat) if isinstance(flat, list) else {}
 
 
@@ -305,7 +306,7 @@ def _source(entry_id: bytes, entry: Mapping[bytes, bytes], offset_ms: int) -> So
         at_ms=int(float(fields["at"])) // 1000 - offset_ms,
         ids=tuple(fields.get("ids", "").split()),
         places=tuple(map(int, fields.get("places", "").split())),
-        fields=fields,
+        written=fields,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from waitroom.engine import inputs, keys, policies
@@ -53,7 +54,7 @@ class Rooms:
     ) -> PolicyChange:
         """Change fields of a policy; see `Engine.configure`."""
         while True:
-            old = await self.get(room)
+            old = await self._read(room)
             policy = old.policy.change(**changes)
             # The script compares versions, because only it knows whether this is a repeat.
             expected = old.version if version is None else version
@@ -84,6 +85,16 @@ class Rooms:
             raise UnknownRoom(room)
         epoch = replies.epoch(reply)
         return Room(room, memory.policy, memory.version, epoch, memory.message_at_ms)
+
+    async def _read(self, room: str) -> Room:
+        """Return a room as the server has it: a failover may have left another of that version."""
+        known = await self.get(room)
+        memory = self._runner.memory(room)
+        await self._runner.load_policy(room, memory)
+        policy = memory.policy or known.policy
+        return replace(
+            known, policy=policy, version=memory.version, message_at_ms=memory.message_at_ms
+        )
 
     async def drop(self, room: str, op_id: str | None) -> bool:
         """Remove a room with all that it holds; return whether it was there."""

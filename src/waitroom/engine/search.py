@@ -54,14 +54,14 @@ class Matches:
     """Ids by room, in the order in which they were met, with the last event that names them."""
 
     by_room: dict[str, dict[str, Event | None]] = field(default_factory=dict)
-    number: int = 0
+    count: int = 0
 
     def add(self, room: str, ticket_id: str, event: Event | None = None) -> None:
         """Take in a match, unless there are enough of them."""
         ids = self.by_room.setdefault(room, {})
-        if ticket_id not in ids and self.number < MOST_MATCHES:
+        if ticket_id not in ids and self.count < MOST_MATCHES:
             ids[ticket_id] = None
-            self.number += 1
+            self.count += 1
         if ticket_id in ids and ids[ticket_id] is None:
             ids[ticket_id] = event
 
@@ -74,7 +74,7 @@ class Matches:
     @property
     def full(self) -> bool:
         """Whether no more are taken in."""
-        return self.number >= MOST_MATCHES
+        return self.count >= MOST_MATCHES
 
 
 class Search:

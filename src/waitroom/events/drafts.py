@@ -66,11 +66,11 @@ def _of_room(source: Source) -> Iterator[Draft]:
     if source.kind == "room.changed":
         changed = source.changed
         yield from _of_change(at, changed)
-        data = {"version": int(source.fields["version"]), "changed": changed}
+        data = {"version": int(source.written["version"]), "changed": changed}
         yield Draft("room.changed", at, data)
     elif source.kind in ("room.opened", "room.ended"):
         name = "opens_at" if source.kind == "room.opened" else "ends_at"
-        yield Draft(source.kind, at, {name: _moment(int(source.fields["moment"]))})
+        yield Draft(source.kind, at, {name: _moment(int(source.written["moment"]))})
     elif source.kind == "cleared":
         yield Draft("room.cleared", at, {})
 
@@ -131,7 +131,7 @@ class _Groups:
         group.at_ms = source.at_ms
 
     def _fitting(self, source: Source) -> _Group:
-        reason = source.fields.get("reason")
+        reason = source.written.get("reason")
         for group in reversed(self._open):
             if (group.kind, group.reason) == (source.kind, reason):
                 if len(group.people) + len(source.ids) <= MOST_PEOPLE:

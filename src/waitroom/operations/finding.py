@@ -66,7 +66,7 @@ async def find(engine: Engine, words: str, rooms: Sequence[str] | None = None) -
     matches.take(await engine.ids_named(ids))
     begin = {room: [*some, *([prefix] if prefix else [])] for room, some in ids.items()}
     matches.take(await engine.ids_in_events(begin))
-    return Findings(tuple(await _sightings(engine, matches)), matches.number >= MOST_MATCHES)
+    return Findings(tuple(await _sightings(engine, matches)), matches.count >= MOST_MATCHES)
 
 
 def _ids(engine: Engine, words: str, rooms: Sequence[str]) -> dict[str, list[str]]:

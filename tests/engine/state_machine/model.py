@@ -36,9 +36,11 @@ class Model(PolicyModel):
         halves = (policy.presence_s, policy.enter_within_s, policy.return_s)
         quiet = min(ms(policy.recover_s), *(ms(span) // 2 for span in halves))
         if now - heard > max(5000, quiet) and (before.waiting or before.called):
+            within = policy.enter_within_s
             for p in self.people.values():  # the silence was ours: nobody's turn ran out in it
-                if p.state == "called" and p.until > self.now and policy.enter_within_s is not None:
-                    p.until = max(p.until, now + ms(policy.enter_within_s))
+                # The room may have been there until a second after it was heard of.
+                if p.state == "called" and p.until >= heard + 1000 and within is not None:
+                    p.until = max(p.until, now + ms(within))
             self.resumed = now
             if now - heard > ms(policy.recover_s):
                 self._hold(now, lost=behind or self.restoring_until > heard)

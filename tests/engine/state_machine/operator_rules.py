@@ -126,6 +126,7 @@ class OperatorRules(People):
             step = Step("kick", frozenset([ticket_id]))
             self.call(1 - who, step, lambda e: e.kick(ROOM, [ticket_id]))
             self.model.kicked([ticket_id], ban=False)
+        self.end_again(who)
         person = self.model.person(ticket_id)
         was, knew, banned = person.state, not person.lost, person.banned
         given = self.tickets[ticket_id][0] if by_ticket else ticket_id

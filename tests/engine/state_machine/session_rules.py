@@ -77,6 +77,7 @@ class SessionRules(People):
         assert ticket_id is not None
         if not self.facts.meta:
             self.call(who, Step("stats"), lambda e: e.stats(ROOM))
+        self.end_again(who)
         person, facts = self.model.person(ticket_id), self.facts
         sid = facts.sids.get(ticket_id)
         until = self.clock.now_ms + 20_000 if vouch else None
@@ -123,6 +124,7 @@ class SessionRules(People):
         """Somebody inside finishes."""
         ticket_id = self.somebody(pick, "inside")
         assert ticket_id is not None
+        self.end_again(who)
         person = self.model.person(ticket_id)
         session = person.until if person.state == "inside" else 0
         step, text = Step("finish", frozenset([ticket_id])), self.tickets[ticket_id][-1]

@@ -304,7 +304,7 @@ end
 -- The time from `silent_from` until now was ours to answer for: presence, returns and enter-bys count from now.
 -- Who had their time again from an earlier silence, and had not used it up, has it once more.
 local function give_time_back(silent_from)
-  if silent_from >= R.grace_until then R.silent_from = silent_from end
+  if silent_from > R.grace_until then R.silent_from = silent_from end
   R.resumed_at, R.grace_until = R.now, R.now + (R.enter_within or 0)
   set('silent_from', R.silent_from)
   set('resumed_at', R.resumed_at)

@@ -58,7 +58,9 @@ end
 local function tidy_idle()
   if not R.idle or R.n_waiting > 0 or redis.call('EXISTS', K.called, K.inside) > 0 then return end
   if redis.call('EXISTS', K.gone, K.moved, K.entries, K.events, K.series, K.done, K.record, K.swept) == 0 then
-    if R.offset ~= 0 then -- nothing counts in room time any more: be one with the clock again
+    -- Nothing counts in room time any more: be one with the clock again. Not during a hold: after a failover to a
+    -- server with another clock the room may be empty only because nobody is back yet.
+    if R.offset ~= 0 and max(R.hold_until, R.restoring_until) <= R.now then
       for _, field in ipairs({'offset', 'slot_start', 'hold_until', 'restoring_until', 'silent_from', 'resumed_at',
         'grace_until', 'polled_at'}) do set(field, 0) end
       set('alive_at', R.raw_ms)
