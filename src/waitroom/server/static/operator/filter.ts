@@ -6,20 +6,22 @@ export const filterRooms = (main: HTMLElement): void => {
   const none = main.querySelector<HTMLElement>("#no-match");
   if (!field || !none) return;
 
+  // Only what differs is written: the observer below hears every write, and would never come to rest.
+  const hide = (part: HTMLElement, hides: boolean) => {
+    if (part.hidden !== hides) part.hidden = hides;
+  };
+
   const tell = (shown: number, all: number) => {
     const count = main.querySelector("#shown");
     const text = (field.dataset.shown ?? "").replace("{n}", String(shown)).replace("{of}", String(all));
     if (count && count.textContent !== text) count.textContent = text;
-    none.hidden = shown > 0;
+    hide(none, shown > 0);
   };
 
   const apply = () => {
     const wanted = field.value.trim().toLocaleLowerCase();
     const rooms = [...main.querySelectorAll<HTMLElement>(".room[data-words]")];
-    for (const room of rooms) {
-      const hides = !room.dataset.words?.includes(wanted);
-      if (room.hidden !== hides) room.hidden = hides;
-    }
+    for (const room of rooms) hide(room, !room.dataset.words?.includes(wanted));
     tell(rooms.filter((room) => !room.hidden).length, rooms.length);
     const quiet = main.querySelector<HTMLDetailsElement>("#quiet-rooms");
     if (wanted && quiet) quiet.open = true;
