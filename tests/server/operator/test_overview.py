@@ -85,6 +85,16 @@ async def test_ten_quiet_minutes_are_no_alarm(
     assert 'class="note bad"><' not in shown
 
 
+async def test_an_archive_that_cannot_be_written_is_an_alarm(tmp_path: Path) -> None:
+    """Whoever looks at the rooms learns that their history has a hole before it is a day old."""
+    with start_server("valkey", tmp_path) as backend:
+        async with opened(backend.url, tmp_path) as app, signed_in(app) as page:
+            assert "archive" not in (await page.get("/admin")).text
+            await app.server.engine.outbox.note_archive("No space left on device")
+            shown = (await page.get("/admin")).text
+    assert "The archive cannot be written: No space left on device." in shown
+
+
 async def test_a_backend_that_hangs_is_an_alarm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,7 +220,7 @@ def test_filter_and_totals_by_address(page: httpx.Client, operator: httpx.Client
 
 
 def test_who_sees_which_links(page: httpx.Client, operator: httpx.Client) -> None:
-    """Admins are led to the keys; viewers are not, and nobody to what the server does not have."""
+    """Admins are led to the keys; viewers are not."""
     made = operator.post("/v1/admin/keys", json={"name": "looker", "role": "viewer"}).json()
     assert 'href="/admin/keys"' in page.get("/admin").text
     page.cookies.clear()

@@ -67,7 +67,7 @@ def test_without_built_scripts() -> None:
         "nonce": "x",
     }
     values |= {"session": SimpleNamespace(who=who, token=""), "error": None}
-    values |= {"nav": [], "can_find": False, "wall": False}
+    values |= {"nav": [], "wall": False}
     plain = render("operator/sign_in.html", script=None, **values)
     assert "<script" not in plain
     assert "<code>make assets</code>" in plain

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fastapi import Request
-from starlette.routing import Match
-
 from waitroom.credentials.roles import Role
 
 
@@ -31,19 +28,8 @@ LINKS = (
     Link("/admin/keys", "keys", Role.ADMIN),
     Link("/admin/webhooks", "nav_webhooks", Role.ADMIN),
 )
-FIND = "/admin/find"
 
 
-def links(request: Request, role: Role) -> list[Link]:
-    """Return the entries that this server has and that this role may follow."""
-    return [link for link in LINKS if role.allows(link.role) and _exists(request, link.path)]
-
-
-def can_find(request: Request) -> bool:
-    """Tell whether this server can look for a person in all rooms."""
-    return _exists(request, FIND)
-
-
-def _exists(request: Request, path: str) -> bool:
-    scope = {**request.scope, "method": "GET", "path": path}
-    return any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
+def links(role: Role) -> list[Link]:
+    """Return the entries that this role may follow."""
+    return [link for link in LINKS if role.allows(link.role)]

@@ -100,6 +100,7 @@ async def overview(
         Only=Only,
         words=lambda room: words(page.text, room),
         away=server.backend_health.away,
+        archive_error=await server.engine.outbox.archive_error(),
     )
 
 

@@ -116,8 +116,7 @@ class Page(LocalPage):
             "may_manage": role is Role.ADMIN,
             "say": Say(self.text),
             "script": script,
-            "nav": [] if role is None else nav.links(self.request, role),
-            "can_find": role is not None and nav.can_find(self.request),
+            "nav": [] if role is None else nav.links(role),
             "wall": self.request.query_params.get("wall") == "1",
         }
 
