@@ -116,7 +116,7 @@ async def test_a_preview_of_every_face(
     room = await stage.room(mode="open", texts={"ko": {"title": "오로라"}}, **EVENT)
     page = await open_page(f"{stage.base}/admin", color_scheme=scheme, viewport=viewport)
     await page.fill("#key", ADMIN_KEY)
-    await page.locator("form button.main").click()
+    await page.locator("form[method=post] button.main").click()
     await expect(page).to_have_url(f"{stage.base}/admin")
     await page.goto(f"{stage.base}/admin/rooms/{room}")
     await page.get_by_role("link", name="Preview of the page").click()

@@ -27,7 +27,7 @@ async def signed_in(stage: Stage, open_page: Open, **context: object) -> Page:
     """Return a page of somebody who has signed in."""
     page = await open_page(f"{stage.base}/admin", **{"viewport": DESK} | context)
     await page.fill("#key", ADMIN_KEY)
-    await page.locator("form button.main").click()
+    await page.locator("form[method=post] button.main").click()
     await expect(page).to_have_url(f"{stage.base}/admin")
     return page
 
@@ -137,7 +137,7 @@ async def test_everybody_can_use_it(
     )
     await check(page, locale)
     await page.fill("#key", ADMIN_KEY)
-    await page.locator("form button.main").click()
+    await page.locator("form[method=post] button.main").click()
     await expect(page.locator(".room").first).to_be_visible()
     await check(page, locale)
     at = f"{stage.base}/admin/rooms/{room}"

@@ -139,7 +139,7 @@ async def preview(page: Page, stage: Stage, room: str, lever: Lever) -> None:
 async def pull(page: Page, stage: Stage, room: str, lever: Lever) -> None:
     """Preview a lever and do it; the page says what was done, and the room has changed."""
     await preview(page, stage, room, lever)
-    await page.locator("form button.main").click()
+    await page.locator("form[method=post] button.main").click()
     await expect(page.locator("#last-change .done")).to_contain_text(lever.log)
     policy = await stage.policy(room)
     assert lever.changes == {name: policy[name] for name in lever.changes}
@@ -224,7 +224,7 @@ async def test_with_the_keyboard_on_a_phone(stage: Stage, open_page: Open) -> No
     await expect(page.locator(".effect")).to_contain_text("One person is called at once.")
     width = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert width <= 0
-    await page.locator("form button.main").focus()
+    await page.locator("form[method=post] button.main").focus()
     await page.keyboard.press("Enter")
     await expect(page.locator("#last-change .done")).to_contain_text("Capacity: 3 → 4")
     await page.locator("#last-change button").focus()

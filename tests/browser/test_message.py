@@ -144,7 +144,7 @@ async def test_an_operator_speaks(stage: Stage, open_page: Open, script: bool) -
         f"{stage.base}/admin", java_script_enabled=script, locale="ko-KR", viewport=DESKTOP
     )
     await page.fill("#key", ADMIN_KEY)
-    await page.locator("form button.main").click()
+    await page.locator("form[method=post] button.main").click()
     await expect(page).to_have_url(f"{stage.base}/admin")
     await page.goto(f"{stage.base}/admin/rooms/{room}")  # the list may be a second old
     card = page.locator("#message")
@@ -155,13 +155,13 @@ async def test_an_operator_speaks(stage: Stage, open_page: Open, script: bool) -
     await field.fill("20분 지연됩니다.\n순서는 그대로입니다.")
     await card.get_by_role("button", name="미리").click()
     await expect(page.locator(".banner")).to_contain_text("20분 지연됩니다.\n순서는")
-    await page.locator("button.main").click()
+    await page.locator("form[method=post] button.main").click()
     await expect(page.locator(".done")).to_contain_text("20분 지연됩니다.")
     await expect(reader.locator("[data-x=message]")).to_have_text(
         "20분 지연됩니다.\n순서는 그대로입니다."
     )
     await card.get_by_role("button", name="알림 내리기").click()
     await page.wait_for_url("**/confirm")  # the room's own page has such a button too
-    await page.locator("button.main").click()
+    await page.locator("form[method=post] button.main").click()
     await expect(card).to_contain_text("지금은 알림이 없습니다.")
     await expect(reader.locator("[data-x=banner]")).to_be_hidden()
