@@ -12,7 +12,7 @@ from waitroom.models import Policy
 
 TEXT = (Path(__file__).parents[2] / "docs" / "on-sale-day.md").read_text("utf-8")
 COMMANDS = re.findall(r"`waitroom ([^`]+)`", TEXT)
-ELSEWHERE = ("rehearse ", "apply")
+ELSEWHERE = ("rehearse ", "apply", "report ")
 """Commands with tests of their own that need minutes, or a file."""
 
 
