@@ -118,11 +118,12 @@ class OpenStreams:
         """Tell every client to reconnect, spread over a while so that they do not come at once."""
         self._draining = True
         streams = random.sample([*self._streams], len(self._streams))
-        step = max(1, len(streams) // 100)
+        # At most a hundred steps, by the clock: pauses that each last a little longer would add up.
+        step, began = max(1, len(streams) // 100), time.monotonic()
         for start in range(0, len(streams), step):
+            await asyncio.sleep(began + seconds * start / len(streams) - time.monotonic())
             for stream in streams[start : start + step]:
                 stream.reconnect()
-            await asyncio.sleep(seconds * step / len(streams))
 
     async def feed(self, stream: EventStream, receive: Receive, send: Send) -> None:
         """Send a stream's events until either side ends it."""
