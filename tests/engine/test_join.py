@@ -378,9 +378,10 @@ async def test_events(engine: Engine, clock: Clock, room: str) -> None:
     view = await engine.join(room, enter=True)
     entries = await engine.backend.client.xrange(keys.room_key(room, "events"))
     at, id_, sid = str(clock.now_us).encode(), view.id.encode(), str(view.sid).encode()
+    place = at  # the first to come has the moment of their arrival
     assert [
-        {b"kind": b"called", b"at": at, b"ids": id_},
-        {b"kind": b"entered", b"at": at, b"ids": id_, b"sid": sid},
+        {b"kind": b"called", b"at": at, b"n": b"1", b"ids": id_, b"places": place},
+        {b"kind": b"entered", b"at": at, b"n": b"2", b"ids": id_, b"sid": sid},
     ] == [fields for _, fields in entries]
 
 
