@@ -46,7 +46,7 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "forgets_a_person": _mutant(
         "test_nobody_is_forgotten",
-        ("_moves", "mark_called(take)", "take[2] = nil\n    mark_called(take)"),
+        ("_moves", "mark_called(take, t", "take[2] = nil\n    mark_called(take, t"),
     ),
     "ignores_order": _mutant(
         "test_the_first_are_called_first",
