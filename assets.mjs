@@ -8,7 +8,7 @@ import { build } from "esbuild";
 
 const server = fileURLToPath(new URL("src/waitroom/server", import.meta.url));
 const from = join(server, "static"), to = join(server, "static_built");
-/** Scripts in TypeScript that a page loads; the others are modules of theirs. */
+/** Scripts in TypeScript that a page loads; the others are their modules. */
 const typed = ["operator/console.ts"];
 
 /** @param {string} folder @param {string} path */
@@ -21,6 +21,8 @@ const client = {
   /** @param {import("esbuild").PluginBuild} building */
   setup(building) {
     building.onResolve({ filter: /^\/waitroom\.js$/ }, () => ({ path: join(from, "waitroom.js") }));
+    // The client loads it when a room asks for it; a server has it here.
+    building.onResolve({ filter: /^\.\/work\.js$/ }, () => ({ path: "/static/work.js", external: true }));
   },
 };
 
@@ -42,13 +44,20 @@ const { metafile } = await build({
   plugins: [client],
 });
 
-// A licence asks to go along with the code.
-const packages = new Set(Object.keys(metafile.inputs).flatMap((path) => /.*\/node_modules\/([^/]+)/.exec(`/${path}`)?.[1] ?? []));
-const licences = [...packages].sort().map((name) =>
-  `${name}\n\n${readFileSync(new URL(`node_modules/${name}/LICENSE`, import.meta.url), "utf8").trim()}\n`);
+// A licence must accompany the code; `make sbom` lists the packages.
+const names = new Set(Object.keys(metafile.inputs).flatMap((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(`/${path}`)?.[1] ?? []));
+const packages = [...names].sort();
+/** @param {string} name @param {string} file */
+const text = (name, file) => readFileSync(new URL(`node_modules/${name}/${file}`, import.meta.url), "utf8");
+const licences = packages.map((name) => `${name}\n\n${text(name, "LICENSE").trim()}\n`);
 writeFileSync(join(to, "LICENSES.txt"), licences.join("\n\n"));
+const listed = packages.map((name) => {
+  const { version, license } = JSON.parse(text(name, "package.json"));
+  return { name, version, license };
+});
+writeFileSync(join(to, "PACKAGES.json"), JSON.stringify(listed));
 
-// What each file was made of: the server ignores it once a source is newer. Written last, when all of it is there.
+// The sources of each file: the server ignores a file once a source is newer. Written last, when everything is there.
 /** @type {Record<string, Record<string, string>>} */
 const sources = {};
 for (const [output, { inputs }] of Object.entries(metafile.outputs)) {

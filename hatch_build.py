@@ -1,4 +1,4 @@
-"""Checks before a wheel is built that the minified scripts and style sheets go into it."""
+"""Checks before a wheel is built that it will contain the minified scripts and style sheets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class AssetsHook(BuildHookInterface[Any]):
-    """Refuses to build a wheel whose pages would be twice as heavy as they are tested to be."""
+    """Refuses to build a wheel whose pages would be twice as heavy as tested."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
-        """Stop where the assets are missing or old; an editable installation serves the sources."""
+        """Stop if the assets are missing or old; an editable installation serves the sources."""
         assets = runpy.run_path(str(Path(self.root) / "src/waitroom/server/http/assets.py"))
         if version != "editable" and not assets["are_built"]():
             raise RuntimeError(

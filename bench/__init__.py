@@ -1,1 +1,1 @@
-"""Benchmarks. Each runs on a server of its own and prints one JSON line last."""
+"""Benchmarks. Each runs on its own server and prints one JSON line at the end."""

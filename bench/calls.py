@@ -1,4 +1,4 @@
-"""The throughput of one Python process: many callers at once, against one call after the other."""
+"""The throughput of one Python process: many concurrent callers, against one call after another."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Work = Callable[[], Awaitable[None]]
 async def measure_calls(
     rig: Rig, crowd: Crowd, rounds: int, figures: Figures, advance: Advance
 ) -> None:
-    """Take turns between both ways; reading and signing tickets is part of each."""
+    """Alternate between both ways; each includes reading and signing tickets."""
     engine, room = rig.engine, "calls"
     await engine.create(room, Policy(capacity=1, presence_s=3_600))
 

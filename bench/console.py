@@ -1,8 +1,8 @@
-"""`make bench-console`: the operator page beside a crowd that polls as fast as it can.
+"""`make bench-console`: the operator page next to a crowd that polls as fast as it can.
 
 Many rooms with people who wait, one server process, and wrk that polls without a pause. Polls are
-measured alone and beside operators, in turns; each operator opens the overview, a room, its history
-and looks for people. The ratio of the two is what operators cost visitors.
+measured alone and next to operators, alternately. Each operator opens the overview, a room and its
+history, and searches for people. The ratio of the two is what operators cost visitors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-import httpx
+import httpx2
 import uvloop
 
 import waitroom
@@ -68,7 +68,7 @@ class Scale:
 
     @classmethod
     def from_environment(cls) -> Scale:
-        """Return the counts of a full run (FULL=1), of a test (SMOKE=1), or of a usual run."""
+        """Return the counts of a full run (FULL=1), a test (SMOKE=1), or a usual run."""
         if os.environ.get("SMOKE"):
             return cls(rooms=3, waiting=600, rounds=1, seconds=1)
         if os.environ.get("FULL"):
@@ -77,7 +77,7 @@ class Scale:
 
 
 async def measure(scale: Scale, reporter: Reporter) -> tuple[Figures, dict[str, Any]]:
-    """Fill the rooms, and take turns: polls alone, polls beside operators."""
+    """Fill the rooms, and alternate: polls alone, polls next to operators."""
     figures: Figures = {}
     server_core, load_core = cores.pick()
     with cores.on_core(load_core):
@@ -100,7 +100,7 @@ async def measure(scale: Scale, reporter: Reporter) -> tuple[Figures, dict[str, 
 
 
 async def _fill(on: Ground, scale: Scale, advance: Advance) -> wrk.Load:
-    """Let people wait in all rooms; return polls of those in the first."""
+    """Make people wait in all rooms; return polls for those in the first."""
     each = scale.waiting // scale.rooms
     for number in range(scale.rooms):
         crowd = await fill_room(on.rig, ROOM.format(number), 1, advance, step_for(each, _SAMPLE))
@@ -134,7 +134,7 @@ async def _rounds(
 
 
 async def _ids(on: Ground, rooms: int) -> list[str]:
-    """Return tickets of people who wait, some of each room."""
+    """Return tickets of people who wait, some from each room."""
     pages = [
         await on.rig.engine.list(ROOM.format(number), State.WAITING, limit=100)
         for number in range(rooms)
@@ -143,28 +143,31 @@ async def _ids(on: Ground, rooms: int) -> list[str]:
 
 
 class Console:
-    """Operators who are signed in, and how long they waited for what."""
+    """Signed-in operators, and how long they waited for what."""
 
     def __init__(self, port: int, rooms: int, ids: list[str]) -> None:
         self.took_ms: dict[str, list[float]] = defaultdict(list)
         self.errors = 0
-        self._client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30)
+        self._client = httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30)
         self._rooms, self._ids = rooms, ids
         self._over = False
+        self._token = ""
 
     async def __aenter__(self) -> Console:
         """Sign in."""
         answer = await self._client.post("/admin/sign-in", data={"key": ADMIN_KEY})
         assert answer.status_code == 303, answer.text
+        page = (await self._client.get("/admin/find")).text
+        self._token = page.partition('name="token" value="')[2].partition('"')[0]
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        """Go."""
+        """Close."""
         await self._client.aclose()
 
     @asynccontextmanager
     async def operators(self) -> AsyncIterator[None]:
-        """Let operators work meanwhile; each ends what they are about before it is over."""
+        """Run operators meanwhile; each completes their current task before the end."""
         self._over = False
         tasks = [asyncio.create_task(self._work()) for _ in range(OPERATORS)]
         try:
@@ -175,21 +178,24 @@ class Console:
 
     async def _work(self) -> None:
         while not self._over:
-            for name, path in self._paths().items():
+            for name, (path, form) in self._requests().items():
                 began = time.perf_counter()
-                answer = await self._client.get(path)
+                if form is None:
+                    answer = await self._client.get(path)
+                else:
+                    answer = await self._client.post(path, data=form | {"token": self._token})
                 self.took_ms[name].append(1000 * (time.perf_counter() - began))
                 self.errors += answer.status_code >= 400
 
-    def _paths(self) -> dict[str, str]:
+    def _requests(self) -> dict[str, tuple[str, dict[str, str] | None]]:
         room, ticket_id = ROOM.format(random.randrange(self._rooms)), random.choice(self._ids)
         since_ms = int(1000 * (time.time() - 86_400))
         return {
-            "overview": "/admin",
-            "room": f"/admin/rooms/{room}",
-            "history": f"/admin/rooms/{room}/history?since_ms={since_ms}",
-            "find_code": f"/admin/find?q={code_of(ticket_id)}",
-            "find_id": f"/admin/find?q={ticket_id}",
+            "overview": ("/admin", None),
+            "room": (f"/admin/rooms/{room}", None),
+            "history": (f"/admin/rooms/{room}/history?since_ms={since_ms}", None),
+            "find_code": ("/admin/find", {"q": code_of(ticket_id)}),
+            "find_id": ("/admin/find", {"q": ticket_id}),
         }
 
 

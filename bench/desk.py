@@ -1,9 +1,9 @@
-"""`make bench-desk`: a guest's place and wait, beside the seed's way of counting rows.
+"""`make bench-desk`: a guest's place and wait, compared with the seed's way of counting rows.
 
 200 stores have 500 waiting parties each. Both sides answer in this process, to the same number of
-guests at once: ours from the live line, the seed's with one COUNT on the same table, through an
-index made for that query, with the party's number already known. They take turns, and ratios are
-within a turn. Joins are timed whole: the record, synced to disk, and the live line.
+concurrent guests: ours from the live line, the seed's with one COUNT on the same table, through an
+index made for that query, with the party's number already known. They alternate, and ratios are
+within a turn. Joins are timed as a whole: the record, synced to disk, and the live line.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Guest:
 
 @asynccontextmanager
 async def opened(url: str | None, folder: Path) -> AsyncIterator[tuple[Desk, Database]]:
-    """Open a desk with a server and a database of its own."""
+    """Open a desk with its own server and database."""
     ring = KeyRing([os.urandom(32)])
     async with (
         open_database(url, folder) as database,
@@ -100,7 +100,7 @@ async def opened(url: str | None, folder: Path) -> AsyncIterator[tuple[Desk, Dat
 async def fill(
     desk: Desk, database: Database, scale: Scale, done: Callable[[int], None]
 ) -> list[Guest]:
-    """Let all parties wait: written in bulk, then brought to life as after a loss of Redis."""
+    """Make all parties wait: written in bulk, then brought to life as after a loss of Redis."""
     types = (WaitingType(name=TYPE, title="Dine in", largest_party=8),)
     stores = [f"store-{number}" for number in range(scale.stores)]
     for store in stores:
@@ -170,7 +170,7 @@ async def counting(database: Database) -> AsyncIterator[AsyncEngine]:
 
 
 async def count_rows(engine: AsyncEngine, guest: Guest) -> int:
-    """Return a position as the seed did at first: by counting the numbers up to this one."""
+    """Return a position as the seed did originally: by counting the numbers up to this one."""
     asked = select(func.count()).where(
         parties.c.store == guest.store,
         parties.c.type == TYPE,
@@ -185,7 +185,7 @@ async def count_rows(engine: AsyncEngine, guest: Guest) -> int:
 async def answers_per_s(
     answer: Callable[[Guest], Awaitable[int]], guests: Sequence[Guest], scale: Scale
 ) -> float:
-    """Let guests ask again and again at once; every answer is checked."""
+    """Make guests ask repeatedly at the same time; every answer is checked."""
     ends, answered = time.perf_counter() + scale.seconds, 0
 
     async def ask(chance: random.Random) -> None:
@@ -204,7 +204,7 @@ async def answers_per_s(
 async def measure_places(
     desk: Desk, database: Database, guests: Sequence[Guest], scale: Scale, figures: Figures
 ) -> None:
-    """Ask both sides in turns."""
+    """Ask both sides alternately."""
 
     async def ours(guest: Guest) -> int:
         return (await desk.place(guest.store, guest.token)).position

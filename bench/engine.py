@@ -1,7 +1,7 @@
 """`make bench-engine`: what the engine costs the server, and the throughput of one process.
 
-Times are the server's own where that is possible, and every ratio is taken in this run, on this
-server, in turns: a busy machine slows both sides down. Nothing outside a temporary folder is used.
+Times are the server's own where possible, and both sides of every ratio run alternately in this run
+on this server: a busy machine slows both down. Only a temporary folder is used.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bench.storm import measure_storm
 
 
 async def measure(scale: Scale, reporter: Reporter) -> tuple[Figures, dict[str, Any]]:
-    """Run every measurement, one after the other, on one server."""
+    """Run every measurement, one after another, on one server."""
     figures: Figures = {}
     async with rig() as on:
         with reporter.step("10,000 people join and poll", 2 * scale.small) as advance:

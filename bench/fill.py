@@ -16,24 +16,24 @@ from waitroom.engine import Join, keys
 from waitroom.models import MEMBERS_PER_SCRIPT, Policy, State, TicketView
 
 KEPT = 1_000_000
-"""Most tickets that a crowd remembers, evenly over the line: ten million would fill the memory."""
+"""Most tickets that a crowd remembers, spread over the line: ten million would fill the memory."""
 
 FRONT = 10_000
-"""How many places are the front of the line: those whose people poll most often."""
+"""How many places count as the front of the line: their people poll most often."""
 
 Advance = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """A filled room, with tickets of people who wait in it: in their order, every `step`th."""
+    """A filled room, with tickets of people who wait in it: in order, every `step`th."""
 
     room: str
     tickets: list[str]
     step: int = 1
 
     def some(self, count: int) -> list[str]:
-        """Return tickets at random."""
+        """Return random tickets."""
         return random.sample(self.tickets, count)
 
     @property
@@ -44,7 +44,7 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class SeedLine:
-    """The line and the last polls as seed 004 keeps them: two sorted sets."""
+    """The line and the last polls as seed 004 stores them: two sorted sets."""
 
     line: str
     last_polls: str
@@ -52,7 +52,7 @@ class SeedLine:
 
 
 async def fill_room(rig: Rig, room: str, inside: int, advance: Advance, step: int = 1) -> Crowd:
-    """Make a room with people inside, so that from now on everybody waits."""
+    """Make a room with people inside, so that everybody else waits."""
     policy = Policy(
         capacity=inside, session_s=86_400, enter_within_s=3_600, presence_s=3_600, recover_s=0
     )
@@ -64,7 +64,7 @@ async def fill_room(rig: Rig, room: str, inside: int, advance: Advance, step: in
 
 
 async def let_join(rig: Rig, crowd: Crowd, waiting: int, advance: Advance) -> None:
-    """Let people join a room and wait there; remember every `step`th, from first to last."""
+    """Make people join a room and wait there; remember every `step`th, from first to last."""
     joined = 0
     for count in _batches(waiting):
         tickets = await _join(rig, crowd.room, count, State.WAITING)
@@ -74,12 +74,12 @@ async def let_join(rig: Rig, crowd: Crowd, waiting: int, advance: Advance) -> No
 
 
 def step_for(waiting: int, most: int = KEPT) -> int:
-    """Return which share of a crowd is remembered, so that it is at most so many."""
+    """Return which share of a crowd is remembered, so that it stays within a limit."""
     return -(-waiting // most)
 
 
 def every(step: int, before: int, items: list[str]) -> list[str]:
-    """Return each `step`th of a list that goes on after `before` others."""
+    """Return every `step`th of a list that continues after `before` others."""
     return items[-before % step :: step]
 
 
@@ -92,7 +92,7 @@ async def _join(rig: Rig, room: str, count: int, expected: State) -> list[str]:
 
 
 async def poll_everybody(rig: Rig, crowd: Crowd, advance: Advance) -> None:
-    """Let every remembered ticket poll once, in random order."""
+    """Make every remembered ticket poll once, in random order."""
     tickets = crowd.some(len(crowd.tickets))
     for start in range(0, len(tickets), MEMBERS_PER_SCRIPT):
         some = tickets[start : start + MEMBERS_PER_SCRIPT]
@@ -101,7 +101,7 @@ async def poll_everybody(rig: Rig, crowd: Crowd, advance: Advance) -> None:
 
 
 async def fill_measured(rig: Rig, scale: Scale, figures: Figures, advance: Advance) -> Crowd:
-    """Fill the big room, and note what each person who waits costs."""
+    """Fill the big room, and measure what each waiting person costs."""
     crowd = await fill_room(rig, "big", scale.inside, advance, step_for(scale.waiting))
     await asyncio.sleep(0.3)  # until buffers of clients and of the file are freed
     used, resident = await rig.memory()
@@ -124,7 +124,7 @@ async def fill_measured(rig: Rig, scale: Scale, figures: Figures, advance: Advan
 
 
 async def fill_seed(rig: Rig, waiting: int, advance: Advance) -> SeedLine:
-    """Make the structures of seed 004 as its crowd leaves them, with one poll each too."""
+    """Make the structures of seed 004 as its crowd leaves them, with one poll each as well."""
     made = SeedLine("seed:line", "seed:last_polls", [])
     sha = await rig.admin.script_load(lua("seed004_join"))
     first_ms = int(time.time() * 1000) - waiting
@@ -146,7 +146,7 @@ async def fill_seed(rig: Rig, waiting: int, advance: Advance) -> SeedLine:
 
 
 async def fill_others(rig: Rig, count: int, advance: Advance) -> None:
-    """Set keys of somebody else, each with a TTL."""
+    """Set foreign keys, each with a TTL."""
     script = lua("unrelated")
     step = 2_000
     for start in range(0, count, step):

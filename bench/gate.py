@@ -1,9 +1,9 @@
 """`make bench-gate`: what a gate costs a site, and how often it asks Waitroom.
 
 The decision is timed in this process, from the ASGI scope to the visit. The site is a Starlette
-hello world on Granian, one worker held on one core, under wrk: the same requests with the same
-cookies to the site alone and behind the gate, in turns. The gate verifies offline, with keys from
-a real Waitroom.
+hello world on Granian, one worker pinned to one core, under wrk: the same requests with the same
+cookies go to the site alone and behind the gate, alternately. The gate verifies offline, with keys
+from a real Waitroom.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LINES = (
     Line("lookups", "calls to Waitroom in all"),
 )
 ISSUER = "waitroom"
-"""A Waitroom without a public address calls itself so, and a gate takes no other's passes."""
+"""A Waitroom without a public address calls itself this, and a gate accepts no other issuer."""
 
 VISITORS = 100
 REQUESTS = 10_000
@@ -90,7 +90,7 @@ def scope(token: str) -> dict[str, Any]:
 
 
 def passes(keys: PassKeys, count: int, first: int = 1) -> list[str]:
-    """Sign passes of as many visitors."""
+    """Sign passes for this many visitors."""
     now_s = int(time.time())
     return [
         keys.sign(ROOM, f"visitor-{number}", number, now_s, now_s + 3_600, ISSUER)
@@ -99,7 +99,7 @@ def passes(keys: PassKeys, count: int, first: int = 1) -> list[str]:
 
 
 async def ask(app: WaitroomGate, token: str) -> None:
-    """Send one request through the gate in this process; it must get to the site."""
+    """Send one request through the gate in this process; it must reach the site."""
     statuses = []
 
     async def receive() -> dict[str, Any]:
@@ -130,7 +130,7 @@ async def measure_decision(url: str, keys: PassKeys, scale: Scale, figures: Figu
 def _round(app: WaitroomGate, scopes: Sequence[dict[str, Any]]) -> float:
     """Return µs per decision."""
     quick = app.gate.quick
-    app.gate.due_at = time.monotonic() + 60  # periodic work is not a part of a decision
+    app.gate.due_at = time.monotonic() + 60  # periodic work is not part of a decision
     began = time.perf_counter()
     for request in scopes:
         if quick(facts_of(request)) is None:
@@ -139,7 +139,7 @@ def _round(app: WaitroomGate, scopes: Sequence[dict[str, Any]]) -> float:
 
 
 async def measure_lookups(url: str, keys: PassKeys, figures: Figures) -> None:
-    """Count the calls to Waitroom that the visitors' requests cause."""
+    """Count the requests to Waitroom that the visitors' requests cause."""
     app = gated(url)
     known = passes(keys, VISITORS, 20_000)
     for number in range(REQUESTS):
@@ -152,7 +152,7 @@ async def measure_lookups(url: str, keys: PassKeys, figures: Figures) -> None:
 async def measure_kept(
     on: Ground, url: str, core: int, keys: PassKeys, scale: Scale, figures: Figures
 ) -> None:
-    """Load the site alone and behind the gate, in turns."""
+    """Load the site alone and behind the gate, alternately."""
     lines = on.write("passes", passes(keys, VISITORS, 30_000))
     before = f"GET /hello HTTP/1.1\r\n{wrk.HOST}Cookie: theme=dark; waitroom-pass-{ROOM}="
     load = wrk.Load(before, "; lang=ko\r\n\r\n", lines)
@@ -181,7 +181,7 @@ async def _loaded(peer: Peer, load: wrk.Load, seconds: int) -> tuple[float, floa
 
 
 async def measure(scale: Scale, reporter: Reporter) -> tuple[Figures, dict[str, Any]]:
-    """Run every measurement, one after the other."""
+    """Run every measurement, one after another."""
     figures: Figures = {}
     site_core, load_core = cores.pick()
     with cores.on_core(load_core):

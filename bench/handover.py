@@ -23,7 +23,7 @@ TTL_S = 2.0
 
 
 async def measure_handovers(rig: Rig, samples: int, figures: Figures, advance: Advance) -> None:
-    """Let sessions end one by one in several rooms, where only the ticker acts."""
+    """Make sessions end one by one in several rooms, where only the ticker acts."""
     async with Ticker(rig.engine):
         delays = await asyncio.gather(
             *(_one_room(rig, f"handover{i}", samples // ROOMS, advance) for i in range(ROOMS))

@@ -1,8 +1,8 @@
-"""`make bench-http`: the throughput of one server process, beside three others in the same run.
+"""`make bench-http`: the throughput of one server process, compared with three others.
 
 `handrolled` is the queue that a good engineer writes in an afternoon, `ceiling` an ASGI server with
-a constant body, `wire` a bare protocol with the same. All have the same backend, and in turns the
-same core; wrk and that backend share another. Nothing outside a temporary folder is used.
+a constant body, `wire` a bare protocol with the same body. All use the same backend and, in turn,
+the same core; wrk and the backend share another. Only a temporary folder is used.
 """
 
 # ruff: noqa: A005 - nobody imports it by its bare name
@@ -32,7 +32,7 @@ PACKAGES = ("granian", "uvicorn", "fastapi", "redis", "hiredis", "uvloop")
 
 
 async def measure(scale: Scale, reporter: HttpReporter) -> tuple[Figures, dict[str, Any]]:
-    """Run every measurement, one after the other, on one backend."""
+    """Run every measurement, one after another, on one backend."""
     figures: Figures = {}
     allow_files(max(2 * scale.streams, scale.idle) + 1_000)
     server_core, load_core = cores.pick()

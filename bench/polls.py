@@ -1,7 +1,7 @@
-"""What a poll costs the server: ours, as seed 004 does it, and as two plain commands.
+"""What a poll costs the server: ours, as in seed 004, and as two plain commands.
 
-Each way sends the same number of polls in one pipeline, so that the server is equally warm for all;
-our calls are those of `engine.poll_many`, recorded beforehand.
+Each way sends the same number of polls in one pipeline, so that the server is equally warm for all.
+Our calls are those of `engine.poll_many`, recorded beforehand.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Recorder:
         return getattr(self._client, name)
 
     async def evalsha(self, *args: Any) -> Any:
-        """Note the arguments, and make the call."""
+        """Record the arguments, and make the call."""
         self.calls.append(args)
         return await self._client.evalsha(*args)
 
@@ -49,7 +49,7 @@ class Side:
     us: list[float] = field(default_factory=list)
 
     async def round(self, rig: Rig) -> None:
-        """Send one pipeline, and note the server's microseconds per poll."""
+        """Send one pipeline, and record the server's microseconds per poll."""
         pipe = rig.admin.pipeline(transaction=False)
         self.fill(pipe)
         before = await rig.usec(*self.commands)
@@ -66,7 +66,7 @@ async def measure_polls(
     figures: Figures,
     advance: Advance,
 ) -> None:
-    """Take turns between all ways, so that a busy machine is busy for all of them."""
+    """Alternate between all ways, so that a busy machine is busy for all of them."""
     sha = await rig.admin.script_load(lua("seed004"))
     sides = {
         "poll_us": Side(_replay(await _record(rig, big, rounds)), ("evalsha",)),
@@ -91,7 +91,7 @@ async def _record(rig: Rig, crowd: Crowd, rounds: int) -> list[tuple[Any, ...]]:
     """Poll once through the engine, and return its script calls in another order."""
     runner = rig.engine._runner
     client, recorder = runner.visitors, Recorder(runner.visitors)
-    await rig.engine.poll_many(crowd.room, crowd.some(1))  # the server knows the script from here
+    await rig.engine.poll_many(crowd.room, crowd.some(1))  # the server knows the script now
     runner.visitors = recorder
     try:
         for _ in range(rounds * BATCHES):

@@ -1,4 +1,4 @@
-"""What people see: progress while it runs, a table of the figures, one JSON line."""
+"""The output: progress while it runs, a table of the figures, one JSON line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Line:
 
     @property
     def target(self) -> str:
-        """The target as it is written."""
+        """The target as text."""
         if self.least is not None:
             return f"≥ {self.least:g}"
         return f"≤ {self.most:g}" if self.most is not None else ""
@@ -63,7 +63,7 @@ LINES = (
 
 
 class Reporter:
-    """Shows progress: a bar on a terminal, a plain line per step elsewhere."""
+    """Shows progress: a bar on a terminal, otherwise a plain line per step."""
 
     def __init__(self) -> None:
         self.console = Console(width=None if sys.stdout.isatty() else 100)
@@ -93,7 +93,7 @@ class Reporter:
         self.last_line(figures, facts)
 
     def show(self, title: str, lines: Sequence[Line], figures: Figures) -> None:
-        """Print a table of figures beside their targets."""
+        """Print a table of figures next to their targets."""
         table = Table(title=title)
         for name in ("key", "figure", "target", ""):
             table.add_column(name, justify="right" if name == "figure" else "left", no_wrap=True)

@@ -1,4 +1,4 @@
-"""The server and the engine under measurement, and what the server says of itself."""
+"""The measured server and engine, and the server's own figures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Rig:
     async def usec(self, *commands: str) -> int:
         """Return the server's microseconds in `commands` so far.
 
-        A script's time includes the commands inside it, which are counted again under their own
+        A script's time includes the commands inside it, which are also counted under their own
         names: never add the two.
         """
         stats = await self.admin.info("commandstats")
@@ -47,7 +47,7 @@ class Rig:
 
 @asynccontextmanager
 async def rig() -> AsyncIterator[Rig]:
-    """Run a server with its append-only file in a temporary folder, as an embedded one runs."""
+    """Run a server with its append-only file in a temporary folder, like an embedded one."""
     with tempfile.TemporaryDirectory(prefix="waitroom-bench-") as folder:
         async with EmbeddedServer(Path(folder)) as server:
             ring = KeyRing([secrets.token_bytes(32)])
@@ -55,7 +55,7 @@ async def rig() -> AsyncIterator[Rig]:
             try:
                 async with await Engine.connect(server.url, Path(folder), ring) as engine:
                     made = Rig(engine, admin)
-                    # A rewrite of the file would come at another moment in every run.
+                    # A rewrite of the file would happen at a different moment in every run.
                     await made.configure(auto_aof_rewrite_percentage=0)
                     yield made
             finally:

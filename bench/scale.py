@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The sizes of one run. Defaults are those of the quick one, which ends within 45 s."""
+    """The sizes of one run. The defaults are those of the quick one, which ends within 45 s."""
 
     waiting: int = 100_000
     small: int = 10_000

@@ -1,4 +1,4 @@
-"""How long a script blocks the server at most: all sessions end at once, people are admitted."""
+"""The longest that a script blocks the server: all sessions end at once, people are admitted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from waitroom.models import MEMBERS_PER_SCRIPT
 
 PER_POLL = 128
 LOGGED_US = 250
-"""Longer scripts are logged one by one. With a lower limit the log would fill with the commands
+"""Longer scripts are logged individually. With a lower limit the log would fill with the commands
 inside them, and slow them down."""
 
 
@@ -51,7 +51,7 @@ async def measure_storm(
     _note(figures, "advance", steps, await _longer_ms(rig, Verb.ADVANCE))
     _note(figures, "poll", polled // PER_POLL, await _longer_ms(rig, Verb.POLL))
     for figure, each in (("script_p99_ms", "p99_ms"), ("longest_script_ms", "longest_ms")):
-        # The figure of the slower verb: many short polls must not hide a long advance.
+        # The figure of the slower verb, because many short polls must not hide a long advance.
         figures[figure] = max(figures[f"advance_{each}"], figures[f"poll_{each}"])
     await rig.configure(slowlog_log_slower_than=10_000)
     await rig.admin.slowlog_reset()

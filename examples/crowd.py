@@ -1,6 +1,6 @@
 """A crowd comes to a room with few places: `make run`, or `python examples/crowd.py PEOPLE`.
 
-Everything is real: a Valkey server of its own in a temporary folder, the Lua, the ticker, and 300
+Everything is real: a private Valkey server in a temporary folder, the Lua, the ticker, and 300
 visitors as tasks who join, poll, enter, stay a while, finish, or just close the tab.
 """
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from httpx._config import DEFAULT_TIMEOUT_CONFIG
+from httpx2._config import DEFAULT_TIMEOUT_CONFIG
 from hypothesis import settings
 
 from tests.support import attacks, figures, leaks, mutants, order
@@ -23,12 +23,12 @@ from tests.support.serving import Serving, serving
 from waitroom.engine import Engine
 
 mutants.apply()
-# A client of ours logs every call: thousands of lines that hide why a test failed.
-logging.getLogger("httpx").setLevel(logging.WARNING)
-# A busy machine stalls for longer than the five seconds that httpx gives an answer.
+# Our client logs every call: thousands of lines that hide why a test failed.
+logging.getLogger("httpx2").setLevel(logging.WARNING)
+# A busy machine may stall for longer than the five seconds that httpx2 waits.
 for _phase in ("connect", "read", "write", "pool"):
     setattr(DEFAULT_TIMEOUT_CONFIG, _phase, 60.0)
-# Hypothesis fails an example that takes 0.2 s, which says something about the machine only.
+# Hypothesis fails an example that takes 0.2 s, which only says something about the machine.
 settings.register_profile("waitroom", deadline=None, max_examples=count("examples"))
 settings.load_profile("waitroom")
 
@@ -37,7 +37,7 @@ LEAKS = leaks.WATCH
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let `make test-repeat` bring the tests into another order."""
+    """Let `make test-repeat` run the tests in another order."""
     parser.addoption(
         "--shuffle",
         type=int,
@@ -47,12 +47,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch fixtures of every scope: a hook of this file would not see those of a session."""
+    """Watch fixtures of every scope: a hook in this file would not see those of a session."""
     config.pluginmanager.register(LEAKS)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the kinds of servers that only CI runs, and begin with what takes longest."""
+    """Leave out the kinds of servers that only CI runs, and start with what takes longest."""
     out = {item for item in items if not order.is_due(item)}
     if not order.is_whole() and not _names_files(config):
         out |= order.sampled(items)
@@ -63,12 +63,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if pytest_asyncio.is_async_test(item):
             names: list[str] = item.fixturenames
-            # First, so that they end last, and the event loop between the two.
+            # First, so that they end last, with the event loop between the two.
             names[:] = dict.fromkeys(["leaves_nothing", "ends_its_tasks", *names])
 
 
 def pytest_collection_finish() -> None:
-    """Hide what is there for good from the garbage collector, which then is quick."""
+    """Hide permanent objects from the garbage collector, which makes it fast."""
     gc.collect()
     gc.freeze()
 
@@ -82,18 +82,18 @@ def _names_files(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker what it cannot see: its arguments are always given."""
+    """Tell a worker what it cannot see, because it always gets its arguments."""
     node.workerinput["names_files"] = _names_files(node.config)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> order.ByFile:
-    """Give each worker one file after the other, and all files of the browser to one worker."""
+    """Give each worker one file after another, and all browser files to one worker."""
     return order.ByFile(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Show what the tests have measured, and which files took long."""
+    """Show what the tests measured, and which files took long."""
     reports = [
         report
         for outcome in ("passed", "failed", "error", "skipped")
@@ -117,17 +117,17 @@ def leaves_nothing() -> Iterator[None]:
     """Fail a test that leaves a process, a thread, a socket or a file open."""
     yield
     _forget_logging()
-    gc.collect()  # what nobody closed complains now, not in somebody else's test
-    gc.freeze()  # and what is left is not looked at again: it would take a fifth of a run
+    gc.collect()  # unclosed objects complain now, not in another test
+    gc.freeze()  # skip what is left: scanning it again would take a fifth of a run
     if left := LEAKS.left():
         LEAKS.accept()
         pytest.fail(f"the test left behind: {', '.join(left)}")
 
 
 def _forget_logging() -> None:
-    """Undo what `waitroom serve` does to the logs of a process, for it may have run in ours."""
+    """Undo what `waitroom serve` does to a process's logging, because it may have run in ours."""
     ours = [handler for handler in logging.root.handlers if type(handler) is logging.StreamHandler]
-    for handler in ours:  # those of pytest are of other classes
+    for handler in ours:  # pytest's are of other classes
         logging.root.removeHandler(handler)
         logging.root.setLevel(logging.WARNING)
         logging.captureWarnings(False)
@@ -135,9 +135,9 @@ def _forget_logging() -> None:
 
 @pytest.fixture
 async def ends_its_tasks() -> AsyncIterator[None]:
-    """Fail a test, or a fixture of it, that leaves a task running."""
+    """Fail a test, or one of its fixtures, that leaves a task running."""
     yield
-    for _ in range(10):  # those that were cancelled may end
+    for _ in range(10):  # cancelled tasks may end
         await asyncio.sleep(0)
     left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     assert [] == left
@@ -152,7 +152,7 @@ def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def redis7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Run Redis for the whole session, where it is installed."""
+    """Run Redis for the whole session, if it is installed."""
     redis_server_or_skip()
     with start_server("redis", tmp_path_factory.mktemp("redis")) as server:
         yield server
@@ -160,21 +160,21 @@ def redis7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """Run PostgreSQL for the whole session, where it is installed."""
+    """Run PostgreSQL for the whole session, if it is installed."""
     with start_postgres() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run `waitroom serve` for all tests of a worker, each with rooms of its own."""
+    """Run `waitroom serve` for all tests of a worker, each with its own rooms."""
     with serving(tmp_path_factory.mktemp("served")) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def desk_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run one with the desk on, for tests with stores of their own."""
+    """Run one with the desk on, for tests with their own stores."""
     with serving(tmp_path_factory.mktemp("desk"), desk=True) as running:
         yield running
 
@@ -188,7 +188,7 @@ def server(request: pytest.FixtureRequest) -> Server:
 
 @pytest.fixture
 def room() -> str:
-    """Name a room that no other test has."""
+    """Return a room name that no other test has."""
     return f"t-{secrets.token_hex(6)}"
 
 
@@ -200,6 +200,6 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def engine(server: Server, clock: Clock) -> AsyncIterator[Engine]:
-    """Connect an engine whose time is the test's."""
+    """Connect an engine that uses the test's time."""
     async with open_engine(server.url, clock) as engine:
         yield engine

@@ -1,7 +1,7 @@
-"""Writes requirements-release.txt and requirements-build.txt: what an image is made of.
+"""Writes requirements-release.txt and requirements-build.txt: what an image consists of.
 
-`make release-hashes` runs it. pip downloads by name, for each kind of machine that an image is
-built for; the hashes are those of the files that came. No address of an index gets into the files.
+`make release-hashes` runs it. pip downloads by name, for each kind of machine that images are built
+for; the hashes are those of the downloaded files. No index address gets into the files.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ ROOT = Path(__file__).parent.parent
 EXTRAS = ("server", "postgres")
 """What deploy/Dockerfile installs."""
 
+ALSO = ("async-timeout>=4.0.3",)
+"""redis needs it on Pythons before 3.11.3, as in Debian 12. pip checks the Python that it runs on,
+not the one that it downloads for, so it would be left out elsewhere."""
+
 PYTHON = "3.11"
 MACHINES = ("x86_64", "aarch64")
 GLIBC = ("2_17", "2_28", "2_34")
-"""Versions of glibc that wheels ask for; that of Debian, on which the image stands, is newer."""
+"""Versions of glibc that wheels require; Debian's, which the image uses, is newer."""
 
 RELEASE, BUILD = "requirements-release.txt", "requirements-build.txt"
 _HEAD = """\
@@ -34,7 +38,7 @@ _HEAD = """\
 
 
 def requirements(project: dict[str, Any], extras: Iterable[str]) -> Iterator[str]:
-    """Return what the project needs with some extras; extras that name others are followed."""
+    """Return what the project needs with some extras, following extras that name others."""
     yield from project["dependencies"]
     for extra in extras:
         for requirement in project["optional-dependencies"][extra]:
@@ -45,7 +49,7 @@ def requirements(project: dict[str, Any], extras: Iterable[str]) -> Iterator[str
 
 
 def downloaded(wanted: Iterable[str], machine: str, folder: Path) -> list[Path]:
-    """Let pip download what is wanted, and what that needs, for a kind of machine."""
+    """Make pip download the packages, and what they need, for a kind of machine."""
     platforms = [f"--platform=manylinux_{glibc}_{machine}" for glibc in GLIBC]
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:"]
     command += [f"--python-version={PYTHON}", "--implementation=cp", *platforms]
@@ -55,7 +59,7 @@ def downloaded(wanted: Iterable[str], machine: str, folder: Path) -> list[Path]:
 
 
 def written(about: str, files: Iterable[Path]) -> str:
-    """Return the text of a file of requirements."""
+    """Return the text of a requirements file."""
     hashes: dict[str, set[str]] = {}
     for path in files:
         name, version, _ = path.name.split("-", 2)
@@ -72,7 +76,7 @@ def main() -> None:
     """Write both files."""
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     for name, about, wanted in (
-        (RELEASE, "What Waitroom runs on", requirements(pyproject["project"], EXTRAS)),
+        (RELEASE, "What Waitroom runs on", [*requirements(pyproject["project"], EXTRAS), *ALSO]),
         (BUILD, "What builds Waitroom's wheel", pyproject["build-system"]["requires"]),
     ):
         needed = list(wanted)

@@ -1,7 +1,7 @@
-"""`python -m tests.repeat 5 COMMAND…`: is the suite green every time, also on a busy machine?
+"""`python -m tests.repeat 5 COMMAND…`: does the suite pass every time, even on a busy machine?
 
-Runs the command that often, each time in another order and beside busy loops that take the cores
-away, and lists the tests that were not green every time. It fails unless there is none.
+Runs the command that often, each time in another order and beside busy loops that occupy the cores,
+and lists the tests that did not pass every time. It fails if there are any.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def busy(loops: int = LOOPS) -> Iterator[None]:
 
 
 def not_green(report: Path) -> set[str]:
-    """Return the tests of a JUnit report that failed or ended badly."""
+    """Return the tests of a JUnit report that failed or had errors."""
     cases = ElementTree.parse(report).iter("testcase")  # noqa: S314 - pytest has just written it
     return {
         f"{case.get('classname')}::{case.get('name')}"
@@ -44,7 +44,7 @@ def not_green(report: Path) -> set[str]:
 
 
 def run(command: Sequence[str], seed: int) -> set[str]:
-    """Run the tests once; a run that breaks off without a report is bad as a whole."""
+    """Run the tests once; a run that breaks off without a report counts as bad."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         words = [*command, "--shuffle", str(seed), f"--junitxml={report}"]
@@ -54,7 +54,7 @@ def run(command: Sequence[str], seed: int) -> set[str]:
 
 
 def main(times: int, command: Sequence[str]) -> int:
-    """Run them all, print what was not green every time, and return the exit code."""
+    """Run them all, print what did not pass every time, and return the exit code."""
     bad: Counter[str] = Counter()
     seeds = [random.randrange(10**6) for _ in range(times)]
     with busy():

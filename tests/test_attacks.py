@@ -21,7 +21,7 @@ def report(*, passed: bool, said: str = "", attack: bool = True) -> pytest.TestR
 
 
 def test_the_sum_of_a_run() -> None:
-    """A test counts as one attack or as many as it says; those of a failed one have not held."""
+    """A test counts as one attack or as many as it says; those of a failed test have not held."""
     many = report(passed=True, said="attacks tried: 7\nx\nattacks tried: 3\n")
     assert ["tried 12, held 11"] == summary([many, report(passed=True), report(passed=False)])
     assert [] == summary([report(passed=True, attack=False)])

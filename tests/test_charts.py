@@ -16,7 +16,7 @@ def test_a_scale() -> None:
 
 
 def test_a_path() -> None:
-    """Each line begins anew; an empty one is not there."""
+    """Each line starts again; an empty one is left out."""
     assert "M0.0 1.0L2.0 3.2M4.0 5.0" == path([(0, 1), (2, 3.2)], [], [(4, 5)])
     assert "" == path() == path([])
 
@@ -26,13 +26,13 @@ def test_a_path() -> None:
     [(0, 4), (4, 4), (5, 5), (7, 8), (11, 20), (101, 200), (999, 1000), (10, 10)],
 )
 def test_the_top_of_a_scale(highest: int, top: int) -> None:
-    """It is round and holds the highest value."""
+    """It is round and contains the highest value."""
     assert top == round_top(highest)
 
 
 @pytest.mark.parametrize("high", [0, 0.03, 1, 3, 7, 59, 60, 61, 100, 12_345])
 def test_marks(high: float) -> None:
-    """There are a few, at equal distances, and the last holds the highest value."""
+    """There are a few, at equal distances, and the last contains the highest value."""
     marks = round_marks(0, high)
     assert 0 == marks[0]
     assert high <= marks[-1]

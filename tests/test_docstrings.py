@@ -1,4 +1,4 @@
-"""Docstrings of what callers are given name only fields that are there."""
+"""Docstrings of public classes name only fields that exist."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ import pytest
 
 import waitroom
 from waitroom import estimate, models
-from waitroom.engine.scripts import Verb, lua
+from waitroom.engine.scripts import Verb, script
 from waitroom.models import POLICY_FIELDS
 
-# Beside its own fields, a class may name a field of a policy, a verb, or a kind of event.
-EVENTS = {kind for verb in ("_moves", *Verb) for kind in re.findall(r"event\('(\w+)'", lua(verb))}
+# Besides its own fields, a class may name a field of a policy, a verb, or a kind of event.
+EVENTS = {
+    kind for verb in Verb for kind in re.findall(r"event\('(\w+)'", script(verb, flags=True).source)
+}
 SHARED = {*POLICY_FIELDS, *Verb, *EVENTS, "None"}
 
 
 def modules() -> Iterator[str]:
-    """Return the modules whose classes are looked at."""
-    yield models.__name__
-    for info in pkgutil.iter_modules(estimate.__path__):
-        yield f"{estimate.__name__}.{info.name}"
+    """Return the modules whose classes are checked."""
+    for package in (models, estimate):
+        for info in pkgutil.iter_modules(package.__path__):
+            yield f"{package.__name__}.{info.name}"
 
 
 def classes() -> Iterator[type]:
@@ -39,7 +41,7 @@ def classes() -> Iterator[type]:
 
 
 def named(text: str) -> set[str]:
-    """Return the names between backticks; of a call, what is called."""
+    """Return the names between backticks; for a call, the called name."""
     return set(re.findall(r"`([a-zA-Z_]\w*)[`(]", text))
 
 
@@ -57,7 +59,7 @@ PACKAGES = sorted(Path(waitroom.__file__).parent.glob("*/**/__init__.py"))
 
 @pytest.mark.parametrize("module", PACKAGES, ids=lambda path: path.parent.name)
 def test_a_package_says_what_it_must_not_do(module: Path) -> None:
-    """Its docstring has a sentence on what it is for, and one on its limits."""
+    """Its docstring has a sentence on its purpose, and one on its limits."""
     text = ast.get_docstring(ast.parse(module.read_text("utf-8"))) or ""
     assert text.count(".") > 1
     assert re.search(r"\b(must|nothing)\b", text, re.IGNORECASE), text

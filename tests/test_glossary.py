@@ -49,7 +49,7 @@ def test_no_word_is_explained_twice() -> None:
 
 
 def test_every_state_is_explained() -> None:
-    """A person's state, and most of the reasons why they are gone, have their Korean word."""
+    """A person's states, and most of the reasons why they are gone, have their Korean word."""
     words = {row[0].replace("-", "_") for row in ROWS}
     assert set() == {str(state) for state in State} - words
     assert {"passed", "cleared"} == {str(reason) for reason in Reason} - words
@@ -67,7 +67,7 @@ def test_a_word_that_we_gave_up_is_gone(word: str) -> None:
 
 
 def test_the_check_finds_a_name() -> None:
-    """The check is not blind: it sees classes, functions and methods."""
+    """The check can fail: it sees classes, functions and methods."""
     assert {"Book", "find", "near"} == named_in(
         "class Book:\n def find(self): ...\ndef near(): ..."
     )

@@ -1,4 +1,4 @@
-"""The tests can fail: each variant of wrong Lua turns its named test red, by an assertion."""
+"""The tests can fail: each variant of wrong Lua makes its named test fail, by an assertion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def run(*nodes: str, mutant: str = "") -> subprocess.CompletedProcess[str]:
-    """Run tests in a process of their own, on Valkey, with a variant or without."""
+    """Run tests in a separate process, on Valkey, with a variant or without."""
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *nodes],
         cwd=ROOT,
@@ -53,5 +53,5 @@ def test_a_mutant_turns_its_test_red(name: str) -> None:
     "change", [change for mutant in MUTANTS.values() for change in mutant.changes]
 )
 def test_a_mutant_changes_what_is_there(change: Change) -> None:
-    """The text that a variant replaces is in its file just once, so no variant goes stale."""
+    """The text that a variant replaces is in its file exactly once, so no variant goes stale."""
     assert scripts.lua(change.file).count(change.old) == 1

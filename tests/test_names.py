@@ -13,7 +13,7 @@ VAGUE = {"one", "found", "held", "said", "told", "type_"}
 
 
 def vague_names(text: str) -> Iterator[tuple[int, str]]:
-    """Yield line and name of each variable, argument or attribute that has a vague name.
+    """Yield line and name of each variable, argument or attribute with a vague name.
 
     Fields of a class are left out: some are the names of public JSON.
     """

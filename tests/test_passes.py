@@ -46,20 +46,20 @@ GOOD = signed()
 
 
 def part(value: object) -> str:
-    """Spell a header or claims as a JWT does."""
+    """Encode a header or claims as a JWT does."""
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def made(head: object = HEAD, claims: object = CLAIMS, key: Any = PRIVATE) -> str:
-    """Sign anything at all with the true key, as only somebody who has it could."""
+    """Sign anything with the real key, as only its owner could."""
     text = f"{part(head)}.{part(claims)}"
     method = jwt.algorithms.get_default_algorithms()["ES256"]
     return f"{text}.{part(method.sign(text.encode(), key))}"
 
 
 def refusal(token: Any, room: str | None = "concert", now_s: float = NOW + 1) -> str:
-    """Return the sentence with which a token is refused."""
+    """Return the message with which a token is refused."""
     with pytest.raises(InvalidPass) as caught:
         KEYS.verify(token, room, now_s)
     assert "pass" == caught.value.field
@@ -79,7 +79,7 @@ def test_round_trip(algorithm: str) -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_any_library_can_verify(algorithm: str) -> None:
-    """The published keys, which hold nothing private, are enough for a plain JWT library."""
+    """The published keys, which contain nothing private, are enough for a plain JWT library."""
     keys = PassKeys.from_pem([generate_pem(algorithm)])
     published = json.loads(json.dumps(keys.jwks()))
     assert not {"d", "p", "q", "k"} & published["keys"][0].keys()
@@ -96,17 +96,17 @@ def test_any_library_can_verify(algorithm: str) -> None:
 
 
 def test_any_room_without_one_named() -> None:
-    """Without a room asked for, the pass says which one it is for."""
+    """If no room is asked for, the pass says which one it is for."""
     assert "concert" == KEYS.verify(GOOD, now_s=NOW).room
 
 
 def test_hand_made_pass_is_accepted() -> None:
-    """The forgeries below fail by what is wrong with them: a good one of the same make does not."""
+    """The forgeries below fail because of their fault: a good one made the same way passes."""
     assert Pass("concert", "AbCdEfGhIjKlMn_-", SID, END) == KEYS.verify(made(), "concert", NOW)
 
 
 def test_end_and_clocks() -> None:
-    """A pass ends with its session; clocks may differ by the leeway and not more."""
+    """A pass ends with its session; clocks may differ by the leeway and no more."""
     assert KEYS.verify(GOOD, "concert", END + LEEWAY_S - 0.1)
     assert "over" in refusal(GOOD, now_s=END + LEEWAY_S)
     assert KEYS.verify(GOOD, "concert", NOW - LEEWAY_S)
@@ -114,20 +114,20 @@ def test_end_and_clocks() -> None:
 
 
 def test_clock_is_read_by_default() -> None:
-    """Without a time given it is now, so a pass of last year is over."""
+    """If no time is given it is now, so last year's pass is over."""
     with pytest.raises(InvalidPass, match="over"):
         KEYS.verify(GOOD, "concert")
 
 
 @pytest.mark.attack
 def test_other_room() -> None:
-    """A pass of one room does not open another."""
+    """A pass for one room does not open another."""
     assert "another room" in refusal(GOOD, "cinema")
 
 
 @pytest.mark.attack
 def test_other_keys() -> None:
-    """A pass of another Waitroom is refused, also if it claims a key of ours."""
+    """Another Waitroom's pass is refused, even if it claims one of our keys."""
     assert "does not have" in refusal(signed(PassKeys.derive(NEW)))
     assert "forged" in refusal(made(key=ec.generate_private_key(ec.SECP256R1())))
 
@@ -174,6 +174,9 @@ FORGED = {
     "session negative": made(claims=CLAIMS | {"jti": "-1"}),
     "end a text": made(claims=CLAIMS | {"exp": str(END)}),
     "end a fraction": made(claims=CLAIMS | {"exp": END + 0.5}),
+    "beginning true": made(claims=CLAIMS | {"iat": True}),
+    "not yet": made(claims=CLAIMS | {"nbf": NOW + 60}),
+    "not before a text": made(claims=CLAIMS | {"nbf": "tomorrow"}),
     "end null": made(claims=CLAIMS | {"exp": None}),
     **{
         f"{name} missing": made(claims={key: CLAIMS[key] for key in CLAIMS if key != name})
@@ -199,15 +202,17 @@ def test_forged(what: str) -> None:
 
 
 @pytest.mark.attack
-@pytest.mark.parametrize("token", [None, "", b"", 7, [GOOD], GOOD.encode()])
+@pytest.mark.parametrize(
+    "token", [None, "", b"", 7, [GOOD], pytest.param(GOOD.encode(), id="bytes")]
+)
 def test_not_a_text(token: Any) -> None:
-    """What is no text is missing, whatever it is instead."""
+    """Anything but text counts as missing."""
     assert "missing" in refusal(token)
 
 
 @pytest.mark.attack
 def test_every_changed_character_is_noticed() -> None:
-    """No single character can be changed, not even one whose bits nobody reads."""
+    """No single character can be changed, not even one with unused bits."""
     for at, old in enumerate(GOOD):
         for new in {"A", "B", chr(ord(old) ^ 1), chr(ord(old) ^ 2)} - {old}:
             refusal(GOOD[:at] + new + GOOD[at + 1 :])
@@ -219,14 +224,14 @@ def test_every_changed_character_is_noticed() -> None:
 @settings(deadline=None)
 @given(st.text(max_size=400) | st.builds(".".join, st.lists(st.text(max_size=90), max_size=4)))
 def test_any_text_is_refused(text: str) -> None:
-    """Nothing that is not a pass is taken for one or raises anything else."""
+    """Nothing else is accepted as a pass or raises anything else."""
     refusal(text)
 
 
 @settings(deadline=None)
 @given(st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=5))
 def test_any_claim_is_refused_or_read(value: Any) -> None:
-    """Whatever a claim holds, the answer is a pass or a refusal, never another error."""
+    """Whatever a claim contains, the answer is a pass or a refusal, never another error."""
     for name in CLAIMS:
         token = made(claims=CLAIMS | {name: value})
         with contextlib.suppress(InvalidPass):
@@ -235,7 +240,7 @@ def test_any_claim_is_refused_or_read(value: Any) -> None:
 
 @pytest.mark.attack
 def test_ticket_is_no_pass_and_pass_no_ticket() -> None:
-    """Neither stands in for the other, though one secret makes both."""
+    """Neither can replace the other, though one secret makes both."""
     ring = KeyRing.from_text(OLD)
     ticket = ring.sign(Ticket("concert", "A" * 16, 1, 1, 1))
     assert "a ticket is not a pass" in refusal(ticket)
@@ -277,7 +282,7 @@ def test_keys_of_several_kinds() -> None:
 
 
 def test_public_key_verifies_only() -> None:
-    """Whoever has only the public key can check passes and make none."""
+    """With only the public key you can check passes but make none."""
     reader = PassKeys.from_pem([_public_pem()])
     assert reader.verify(GOOD, "concert", NOW)
     with pytest.raises(InvalidInput, match="cannot sign"):
@@ -309,7 +314,7 @@ def _pem(key: Any, password: bytes | None = None) -> bytes:
     ids=["P-384", "RSA 1024", "Ed448", "password", "damaged", "text", "empty"],
 )
 def test_unfit_keys(pem: bytes, why: str) -> None:
-    """A key that cannot be used is refused at start, with what would be fit, and is not shown."""
+    """An unusable key is refused at start, with what would fit, and is not shown."""
     with pytest.raises(InvalidInput, match=why) as caught:
         PassKeys.from_pem([pem])
     assert "pass_keys" == caught.value.field
@@ -317,7 +322,7 @@ def test_unfit_keys(pem: bytes, why: str) -> None:
 
 
 def test_no_keys_and_twins() -> None:
-    """A ring needs a key, and each once."""
+    """A ring needs a key, and each only once."""
     pem = generate_pem()
     with pytest.raises(InvalidInput, match="no key"):
         PassKeys.from_pem([])
@@ -326,7 +331,7 @@ def test_no_keys_and_twins() -> None:
 
 
 def test_secret_is_checked() -> None:
-    """A secret too short for tickets is too short for passes, and RS256 needs a key of its own."""
+    """A secret too short for tickets is too short for passes, and RS256 needs its own key."""
     with pytest.raises(InvalidInput, match="32 bytes"):
         PassKeys.derive("short")
     for algorithm in ("RS256", "HS256", "none"):
@@ -337,5 +342,5 @@ def test_secret_is_checked() -> None:
 
 
 def test_keys_are_not_shown() -> None:
-    """What a ring says of itself, in a log or a traceback, holds no key."""
+    """A ring's text form, in a log or a traceback, contains no key."""
     assert "PassKeys(1 keys, ES256)" == repr(KEYS)

@@ -1,4 +1,4 @@
-"""Posting to addresses that others chose: which may be connected to."""
+"""Posting to addresses that others chose: which ones are allowed."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ from waitroom.posting import allowed
     ],
 )
 def test_allowed(address: str, fine: bool) -> None:
-    """A vendor may be anywhere, also in the private network, but not where none can be."""
+    """A vendor may be anywhere, even in the private network, but not at a forbidden address."""
     assert fine == allowed(address)

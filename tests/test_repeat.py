@@ -1,4 +1,4 @@
-"""`make test-repeat` finds what is not green every time."""
+"""`make test-repeat` finds tests that do not pass every time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests import repeat
 
-# It passes with every other run, as an unsteady test does.
+# It passes in every other run, like a flaky test.
 SOMETIMES = """
 import pathlib, sys
 path = pathlib.Path(sys.argv[1])
@@ -26,7 +26,7 @@ raise SystemExit(bad)
 
 
 def test_the_unsteady_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A test that fails in one run of two is named, with how often; the steady one is not."""
+    """A test that fails in one run of two is named, with how often; the stable one is not."""
     command = [sys.executable, "-c", SOMETIMES, str(tmp_path / "odd")]
     assert 1 == repeat.main(2, command)
     output = capsys.readouterr().out
@@ -34,12 +34,12 @@ def test_the_unsteady_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_all_green(capsys: pytest.CaptureFixture[str]) -> None:
-    """A suite that is always green gives an empty list."""
+    """A suite that always passes gives an empty list."""
     assert 0 == repeat.main(1, [sys.executable, "-c", "pass"])
     assert "0 tests were not green" in capsys.readouterr().out
 
 
 def test_a_run_that_breaks_off(capsys: pytest.CaptureFixture[str]) -> None:
-    """A run without a report is not green either."""
+    """A run without a report does not count as passed."""
     assert 1 == repeat.main(1, [sys.executable, "-c", "raise SystemExit(3)"])
     assert "the whole run, with code 3" in capsys.readouterr().out

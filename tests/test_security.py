@@ -1,4 +1,4 @@
-"""SECURITY.md names a test for every threat: each is there, and `make attack` runs it."""
+"""SECURITY.md names a test for every threat: each exists, and `make attack` runs it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _is_attack(node: ast.expr) -> bool:
 
 
 def attacks(tree: ast.Module) -> set[str]:
-    """Return the tests of a file that are marked, by themselves or with the whole file."""
+    """Return the marked tests of a file, marked by themselves or with the whole file."""
     marks = [
         statement.value
         for statement in tree.body
@@ -39,7 +39,7 @@ def attacks(tree: ast.Module) -> set[str]:
 
 
 def test_there_are_threats() -> None:
-    """The table is read as it is written."""
+    """The table can be parsed."""
     assert 40 <= len(NAMED)
 
 

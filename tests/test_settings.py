@@ -1,4 +1,4 @@
-"""Settings: where they come from, which of them wins, and what a bad one is told."""
+"""Settings: where they come from, which one wins, and how a bad one is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_table_and_class_agree() -> None:
 
 
 def test_defaults() -> None:
-    """With nothing given, Waitroom is embedded and keeps its data in .waitroom."""
+    """Without settings, Waitroom is embedded and keeps its data in .waitroom."""
     assert Settings() == load({}, {})
     assert (None, Path(".waitroom"), 2.0) == (
         load({}).redis_url,
@@ -63,14 +63,14 @@ def test_config_by_flag_and_environment(tmp_path: Path) -> None:
 
 
 def test_foreign_and_empty_environment() -> None:
-    """Variables of others with our prefix, and empty ones of ours, change nothing."""
+    """Other programs' variables with our prefix, and empty ones of ours, change nothing."""
     env = {"WAITROOM_SERVICE_HOST": "10.0.0.1", "WAITROOM_REDIS_URL": "", "PATH": "/bin"}
     assert Settings() == load(env)
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "1e9", "abc", "", True, [], 10**400])
 def test_bad_number(value: Any) -> None:
-    """A timeout that is no positive, sensible number is refused by name."""
+    """A timeout that is not a positive, sensible number is refused by name."""
     with pytest.raises(InvalidInput, match="above 0") as caught:
         load({}, {"timeout_s": value})
     assert "timeout_s" == caught.value.field
@@ -78,7 +78,7 @@ def test_bad_number(value: Any) -> None:
 
 @pytest.mark.parametrize("value", ["0", "65536", "-1", "80.5", "http", "", "nan", "inf", True, []])
 def test_bad_whole_number(value: Any) -> None:
-    """A port that is none is refused by name, with the range that is allowed."""
+    """An invalid port is refused by name, with the allowed range."""
     with pytest.raises(InvalidInput, match="a whole number from 1 up to 65535") as caught:
         load({}, {"port": value})
     assert "port" == caught.value.field
@@ -92,7 +92,7 @@ def test_whole_number(value: Any) -> None:
 
 
 def test_zero_where_it_means_none() -> None:
-    """Limits that 0 turns off take it; lengths of time do not."""
+    """Limits that 0 turns off accept it; durations do not."""
     assert 0 == load({"WAITROOM_JOINS_PER_MINUTE": "0"}).joins_per_minute
     with pytest.raises(InvalidInput, match=r"above 0.*WAITROOM_DRAIN_S"):
         load({"WAITROOM_DRAIN_S": "0"})
@@ -106,7 +106,7 @@ def test_zero_where_it_means_none() -> None:
     ],
 )
 def test_switch(value: object, expected: bool) -> None:
-    """Yes and no may be written as people write them."""
+    """Yes and no may be written in the usual ways."""
     assert expected is load({}, {"log_json": value}).log_json
 
 
@@ -119,7 +119,7 @@ def test_bad_switch(value: object) -> None:
 
 
 def test_numbers_and_switches_of_a_file(tmp_path: Path) -> None:
-    """TOML has types of its own for both; a number is no switch and a switch no number."""
+    """TOML has its own types for both; a number is not a switch and a switch not a number."""
     path = write(tmp_path, "[waitroom]\nport = 81\nlane = false\ndrain_s = 0.5\n")
     settings = load({}, {}, path)
     assert (81, False, 0.5) == (settings.port, settings.lane, settings.drain_s)
@@ -135,7 +135,7 @@ def test_port_of_kubernetes() -> None:
 
 
 def test_bad_value_says_where(tmp_path: Path) -> None:
-    """An error names the variable or the file that has to be corrected."""
+    """An error names the variable or the file to correct."""
     with pytest.raises(InvalidInput, match="WAITROOM_TIMEOUT_S"):
         load({"WAITROOM_TIMEOUT_S": "soon"})
     path = write(tmp_path, "[waitroom]\nredis_url = 6379\n")
@@ -210,14 +210,14 @@ def test_repr_hides_secrets(url: str) -> None:
 
 
 def test_url_without_password_is_shown() -> None:
-    """What is not secret can be read, so that an operator sees which server is meant."""
+    """Anything not secret can be read, so that an operator sees which server is meant."""
     shown = load({}, {"redis_url": "redis://host:6379/0"}).shown()
     assert "redis://host:6379/0" == shown["redis_url"]
     assert None is shown["secret"]
 
 
 def test_declared_rooms(tmp_path: Path) -> None:
-    """A room is a preset with changes, or fields alone; `none` takes a limit away."""
+    """A room is a preset with changes, or fields alone; `none` removes a limit."""
     path = write(
         tmp_path,
         """
@@ -274,6 +274,6 @@ def test_bad_room(tmp_path: Path, text: str, field: str) -> None:
 
 
 def test_bad_room_name(tmp_path: Path) -> None:
-    """A declared name outside the rule is refused like any other."""
+    """An invalid declared name is refused like any other."""
     with pytest.raises(InvalidRoomName, match=r"waitroom\.toml"):
         declared_rooms(write(tmp_path, '[rooms."{a}"]\ncapacity = 5'))

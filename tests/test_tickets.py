@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from waitroom.crockford import LETTERS
 from waitroom.errors import InvalidInput, InvalidTicket
 from waitroom.tickets import LONGEST_TICKET, KeyRing, Ticket
 
@@ -28,6 +29,8 @@ tickets = st.builds(
     issued_s=st.integers(0, 2**32 - 1),
     generation=st.integers(0, 7),
     lane=st.integers(0, 3),
+    code=st.one_of(st.just(""), st.text(LETTERS, min_size=8, max_size=8)),
+    is_account=st.booleans(),
 )
 
 
@@ -37,12 +40,12 @@ def raw(text: str) -> bytes:
 
 
 def spelled(data: bytes) -> str:
-    """Encode bytes as a ticket would be."""
+    """Encode bytes like a ticket."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def refusal(text: Any, room: str = "concert", ring: KeyRing = RING) -> str:
-    """Return the sentence with which `text` is refused."""
+    """Return the message with which `text` is refused."""
     with pytest.raises(InvalidTicket) as caught:
         ring.read(room, text)
     assert "ticket" == caught.value.field
@@ -52,7 +55,7 @@ def refusal(text: Any, room: str = "concert", ring: KeyRing = RING) -> str:
 @settings(deadline=None)
 @given(tickets)
 def test_round_trip(ticket: Ticket) -> None:
-    """What was signed is read back whole, and the string is short and safe in a URL."""
+    """What was signed is read back exactly, and the string is short and safe in a URL."""
     text = RING.sign(ticket)
     assert ticket == RING.read(ticket.room, text)
     assert re.fullmatch(r"[A-Za-z0-9_-]+", text)
@@ -74,7 +77,7 @@ def test_any_flipped_bit_is_refused(ticket: Ticket, data: st.DataObject) -> None
 @settings(max_examples=300, deadline=None)
 @given(tickets, st.data())
 def test_any_changed_character_is_refused(ticket: Ticket, data: st.DataObject) -> None:
-    """No character can be replaced, added or taken away, even where the bytes stay the same."""
+    """No character can be replaced, added or removed, even where the bytes stay the same."""
     text = RING.sign(ticket)
     at = data.draw(st.integers(0, len(text) - 1))
     other = data.draw(st.characters().filter(lambda character: character != text[at]))
@@ -102,14 +105,14 @@ def test_one_spelling_only(room: str) -> None:
 @settings(deadline=None)
 @given(st.text(max_size=300) | st.text(ALPHABET, max_size=300) | st.binary().map(spelled))
 def test_rubbish_is_refused(text: str) -> None:
-    """Whatever text a stranger sends is refused with our error and no other."""
+    """Any text that a stranger sends is refused with our error and no other."""
     refusal(text)
 
 
 @pytest.mark.attack
 @pytest.mark.parametrize("text", [None, 7, b"AAAA", ["A"], object()])
 def test_only_text(text: object) -> None:
-    """Something that is not text is refused, not crashed on."""
+    """Anything but text is refused, without a crash."""
     refusal(text)
 
 
@@ -122,7 +125,7 @@ def test_each_refusal_has_its_sentence() -> None:
         refusal("A" * (LONGEST_TICKET + 1)),
         refusal("대기표"),
         refusal("AAAA"),
-        refusal(spelled(b"\x02" + good[1:])),
+        refusal(spelled(b"\x03" + good[1:])),
         refusal(stranger.sign(TICKET)),
         refusal(spelled(good[:-1] + bytes([good[-1] ^ 1]))),
         refusal(RING.sign(TICKET), room="other"),
@@ -133,7 +136,7 @@ def test_each_refusal_has_its_sentence() -> None:
 
 @pytest.mark.attack
 def test_forged_room_is_forged_before_it_is_other() -> None:
-    """Renaming the room inside the string breaks the MAC: a ticket is good for one room only."""
+    """Renaming the room inside the string breaks the MAC: a ticket is valid for one room only."""
     text = spelled(raw(RING.sign(TICKET)).replace(b"concert", b"theatre"))
     assert "forged" in refusal(text, room="theatre")
 
@@ -149,7 +152,7 @@ def test_rotation() -> None:
 
 @pytest.mark.attack
 def test_place_is_hidden() -> None:
-    """The holder cannot read the place out of the string, nor compare two of their own."""
+    """The holder cannot read the place from the string, or compare two of their own."""
     place = TICKET.place.to_bytes(8, "big")
     first = raw(RING.sign(TICKET))
     again = raw(RING.sign(Ticket("concert", TICKET.id, TICKET.place, TICKET.epoch, 100)))
@@ -180,7 +183,7 @@ def test_visitor_has_one_id_per_room() -> None:
 
 @pytest.mark.parametrize("visitor", ["", "v" * 1025, "\ud800", None, 7])
 def test_bad_visitor(visitor: Any) -> None:
-    """An empty, huge, half or untyped identity is refused by name."""
+    """An empty, huge, half or non-text identity is refused by name."""
     with pytest.raises(InvalidInput, match="visitor"):
         RING.visitor_id("concert", visitor)
 
@@ -196,7 +199,7 @@ def test_draw_is_repeatable(ticket: Ticket) -> None:
 
 
 def test_draw_is_even() -> None:
-    """Lots fall evenly: of 16,000, each sixteenth gets 1,000 within five standard deviations."""
+    """Lots are evenly distributed: of 16,000, each sixteenth gets 1,000 within 5 σ."""
     counts = [0] * 16
     for number in range(16_000):
         counts[RING.draw("concert", 1, f"visitor-{number}") >> 48] += 1
@@ -240,7 +243,7 @@ def test_keys_from_text() -> None:
 
 
 def test_repr_hides_keys() -> None:
-    """A ring in a traceback or log tells nothing of its keys."""
+    """A ring in a traceback or log reveals nothing about its keys."""
     assert "KeyRing(2 keys)" == repr(RING)
 
 

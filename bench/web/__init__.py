@@ -1,1 +1,1 @@
-"""What `bench.http` is made of: the peers, the loads on them, and the streams."""
+"""The parts of `bench.http`: the peers, the loads on them, and the streams."""

@@ -1,4 +1,4 @@
-"""The most that an ASGI server can do here: one constant body, of the size of a ticket's view."""
+"""The most that an ASGI server can do here: one constant body, the size of a ticket's view."""
 
 from __future__ import annotations
 

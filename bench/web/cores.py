@@ -1,4 +1,4 @@
-"""Who runs where: each server has one core to itself, everything else shares another."""
+"""What runs where: each server has a core to itself, everything else shares another."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 
 def can_pin() -> bool:
-    """Tell whether a process can be held on a core here, as on Linux."""
+    """Tell whether a process can be pinned to a core here, as on Linux."""
     return hasattr(os, "sched_setaffinity")
 
 
 def pick() -> tuple[int, int]:
-    """Return the core of the servers and that of the rest: the same where there is only one."""
+    """Return the core for the servers and the one for the rest: the same if there is only one."""
     allowed = sorted(os.sched_getaffinity(0))
     return allowed[0], allowed[-1]
 

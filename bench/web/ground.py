@@ -52,7 +52,7 @@ async def ground() -> AsyncIterator[Ground]:
                 ring = KeyRing.from_text(secret)
                 async with await Engine.connect(server.url, folder, ring) as engine:
                     rig = Rig(engine, admin)
-                    # A rewrite of the file would come at another moment in every run.
+                    # A rewrite of the file would happen at a different moment in every run.
                     await rig.configure(auto_aof_rewrite_percentage=0)
                     yield Ground(rig, server.url, secret, folder)
             finally:
@@ -60,7 +60,7 @@ async def ground() -> AsyncIterator[Ground]:
 
 
 async def fill_waiting(on: Ground, waiting: int, sample: int, advance: Advance) -> Path:
-    """Let people wait in our rooms; return a file with tickets of some of them."""
+    """Make people wait in our rooms; return a file with some of their tickets."""
     for room in (BIG, JOINS):
         crowd = await fill_room(on.rig, room, 1, advance)
         # Otherwise nobody would get an estimate, and estimating would cost nothing.
@@ -72,7 +72,7 @@ async def fill_waiting(on: Ground, waiting: int, sample: int, advance: Advance) 
 
 
 async def fill_handrolled(on: Ground, waiting: int, sample: int, advance: Advance) -> Path:
-    """Let as many people wait in the hand-written queue; return a file with tickets of some."""
+    """Make as many people wait in the hand-written queue; return a file with some tickets."""
     script = await on.rig.admin.script_load(lua("fill"))
     for room, people in ((JOINS, waiting // 10), (BIG, waiting)):
         tickets = [secrets.token_urlsafe(24) for _ in range(people)]

@@ -2,7 +2,7 @@
 
 FastAPI with a response model, `redis.asyncio` with hiredis, a bounded pool that waits for a free
 connection, one EVALSHA per request. It has no signed tickets and no estimates, admits nobody and
-forgets nobody: all that is missing makes it faster, not slower.
+forgets nobody: everything that is missing makes it faster, not slower.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ async def join(request: Request, room: str) -> TicketOut:
 
 @app.get("/rooms/{room}/tickets/{ticket}")
 async def poll(request: Request, room: str, ticket: str) -> TicketOut:
-    """Tell a place, and note that its holder is there."""
+    """Return a place, and record that its holder is there."""
     state = request.app.state
     position, waiting = await state.redis.evalsha(state.poll, 2, *line_of(room), ticket)
     if not position:

@@ -1,4 +1,4 @@
-"""A Starlette hello world, with the gate in front of it where `GATE_URL` is set."""
+"""A Starlette hello world, with the gate in front of it if `GATE_URL` is set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that asked once and then only stay: most of a crowd, at any moment."""
+"""Connections that asked once and then only stay open: most of a crowd, at any moment."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Idle(asyncio.Protocol):
         self.transport.write(_REQUEST)
 
     def data_received(self, data: bytes) -> None:
-        """Note the answer; one that refuses us comes with the end of the connection."""
+        """Record the answer; a refusal comes with the end of the connection."""
         if data.startswith(b"HTTP/1.1 200") and not self.answered.done():
             self.answered.set_result(None)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        """Note the end."""
+        """Record the end."""
         self.transport = None
         self.answered.cancel()
 
@@ -42,14 +42,14 @@ class Idle(asyncio.Protocol):
 
 @asynccontextmanager
 async def idle_connections(port: int, most: int) -> AsyncIterator[list[Idle]]:
-    """Open connections, wait until each was answered, and keep them while the block runs."""
+    """Open connections, wait until each is answered, and keep them while the block runs."""
     connections: list[Idle] = []
     try:
         while len(connections) < most:
             batch = await _open(port, min(AT_ONCE, most - len(connections)))
             connections += batch
             if not any(connection.kept for connection in batch):
-                break  # the server takes no more, or the system has no more files
+                break  # the server accepts no more, or the system has no more files
         yield connections
     finally:
         for connection in connections:
@@ -64,7 +64,7 @@ async def _open(port: int, count: int) -> list[Idle]:
         for _ in range(count):
             batch.append((await loop.create_connection(Idle, "127.0.0.1", port))[1])
     except OSError:
-        pass  # the caller counts those that are open
+        pass  # the caller counts the open ones
     if batch:
         await asyncio.wait([connection.answered for connection in batch], timeout=PATIENCE_S)
     return batch

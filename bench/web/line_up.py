@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 
 from bench.web.ask import ask
 from bench.web.ground import BIG, Ground
 from bench.web.peers import Peer, serving
 
-# What `waitroom serve` tells Granian, as far as it matters for speed.
+# Options for the servers on Granian: those that matter for speed.
 GRANIAN = (
     *("--interface", "asgi", "--http", "1", "--no-ws", "--loop", "uvloop"),
     *("--workers", "1", "--runtime-threads", "1", "--no-log"),
@@ -22,7 +22,7 @@ GRANIAN = (
 )
 
 ADMIN_KEY = "wr_" + secrets.token_hex(16)
-"""The key of operators, of this run alone."""
+"""The operators' key, for this run only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class LineUp:
 
 @asynccontextmanager
 async def line_up(on: Ground, core: int, ticket: str) -> AsyncIterator[LineUp]:
-    """Start all four; ceiling and wire answer what ours says of `ticket`."""
+    """Start all four; ceiling and wire answer what ours answers for `ticket`."""
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         first = await enter(ours(on, core))
@@ -64,7 +64,7 @@ async def ours(on: Ground, core: int) -> AsyncIterator[Peer]:
         "WAITROOM_JOINS_PER_MINUTE": "1000000000",
         "WAITROOM_STREAMS_PER_ADDRESS": "1000000",
         "WAITROOM_CONNECTIONS_PER_ADDRESS": "1000000",
-        # Longer than any run: idle connections are to stay.
+        # Longer than any run, because idle connections must stay.
         "WAITROOM_IDLE_S": "3600",
         "WAITROOM_LOG_LEVEL": "warning",
     }
@@ -106,7 +106,7 @@ async def wire(on: Ground, core: int, body: str) -> AsyncIterator[Peer]:
 
 
 async def _view(port: int, ticket: str) -> str:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False) as client:
         url = f"http://127.0.0.1:{port}/v1/rooms/{BIG}/tickets/{ticket}"
         answer = await ask(client, "GET", url)
     assert answer.status_code == 200, answer.text

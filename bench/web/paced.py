@@ -1,4 +1,4 @@
-"""A load at a fixed rate, whatever the server does: wrk always keeps its connections full.
+"""A load at a fixed rate, whatever the server does; wrk always keeps its connections full.
 
 Each request has a due time. If no connection is free it waits here, and its latency counts from the
 due time, so that a stalled server is charged for everybody it kept waiting.
@@ -12,8 +12,9 @@ import random
 import re
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import cast
 
 CONNECTIONS = 64
@@ -26,7 +27,10 @@ _CLOSE = re.compile(rb"\r\nconnection: *close\r\n", re.IGNORECASE)
 
 @dataclass(slots=True)
 class Paced:
-    """One load: the requests, the free connections, and what came of it."""
+    """One load: the requests, the free connections, and the results.
+
+    Requests are sent in a random order, each once before any is sent again.
+    """
 
     port: int
     requests: list[bytes]
@@ -41,6 +45,10 @@ class Paced:
     _due: deque[float] = field(default_factory=deque)
     _reopening: set[asyncio.Task[None]] = field(default_factory=set)
     _over: bool = False
+    _next: Iterator[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._next = cycle(random.sample(self.requests, len(self.requests)))
 
     @property
     def errors(self) -> int:
@@ -49,7 +57,7 @@ class Paced:
 
     @property
     def failed(self) -> int:
-        """How many requests failed by the server's fault: 5xx, no answer, or half of one."""
+        """How many requests failed because of the server: 5xx, no answer, or half of one."""
         return self.total - sum(self.answers.values()) + self.answers[b"5"]
 
     async def run(self, per_s: float, seconds: float) -> None:
@@ -90,7 +98,7 @@ class Paced:
         task.add_done_callback(self._reopening.discard)
 
     async def close(self) -> None:
-        """Hang up everywhere."""
+        """Close all connections."""
         self._over = True
         for task in self._reopening:
             task.cancel()
@@ -106,7 +114,7 @@ class Paced:
 
     def _send(self) -> None:
         while self._due and self._free:
-            self._free.popleft().ask(random.choice(self.requests), self._due.popleft())
+            self._free.popleft().ask(next(self._next), self._due.popleft())
 
     async def _settled(self) -> None:
         while len(self.took_ms) + self.broken < self.total:  # noqa: ASYNC110 - events cost more
@@ -154,7 +162,7 @@ class _Connection(asyncio.Protocol):
         self._load.lost(self)
 
     def abort(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._transport.abort()
 
 

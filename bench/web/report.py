@@ -1,4 +1,4 @@
-"""What people see at the end: the table of the figures, and everything as one JSON line."""
+"""The output at the end: the table of the figures, and everything as one JSON line."""
 
 from __future__ import annotations
 

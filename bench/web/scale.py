@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The sizes of one run. Defaults are those of the quick one, which ends within 80 s."""
+    """The sizes of one run. The defaults are those of the quick one, which ends within 80 s."""
 
     waiting: int = 50_000
     tickets: int = 50_000

@@ -1,4 +1,4 @@
-"""What visitors get while the backend stands still: a second, three times, under an even load."""
+"""What visitors get while the backend stands still: for a second, three times, under even load."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ POLLS_PER_S = 2_000
 JOINS_PER_S = 200
 STALL_S = 1.0
 BETWEEN_S = 1.5
-"""Before each stall and after the last, so that each meets a server that has recovered."""
+"""Before each stall and after the last, so that each meets a recovered server."""
 
 
 async def measure_stalled(
     on: Ground, peer: Peer, tickets: Path, stalls: int, figures: Figures, advance: Advance
 ) -> None:
-    """Count the requests that fail: a status of 500 or more, or a connection that breaks."""
+    """Count failed requests: a status of 500 or more, or a connection that breaks."""
     seconds = stalls * (BETWEEN_S + STALL_S) + BETWEEN_S
     poll = Load.get(f"/v1/rooms/{BIG}/tickets/", tickets).requests()
     join = Load.post(f"/v1/rooms/{JOINS}/tickets").requests()
-    # As many connections as there are requests in a stall: none has to wait for a free one.
+    # As many connections as there are requests in a stall, so that none waits for a free one.
     async with (
         paced(peer.port, poll, POLLS_PER_S) as polls,
         paced(peer.port, join, JOINS_PER_S) as joins,
@@ -40,7 +40,7 @@ async def measure_stalled(
             _stall(on, stalls, advance),
         )
     figures["stalled_errors"] = polls.failed + joins.failed
-    # Or a server that turns everybody away would look as good as one that serves them.
+    # Otherwise a server that refuses everybody would look as good as one that serves them.
     figures["stalled_refused"] = polls.errors + joins.errors - figures["stalled_errors"]
     figures["stalled_requests"] = polls.total + joins.total
 

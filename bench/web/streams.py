@@ -1,4 +1,4 @@
-"""Event streams by the thousand: cheap clients that only note when they were told of their turn."""
+"""Event streams by the thousand: cheap clients that only record when they learn of their turn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CALLED = b'"state":"called"'
 
 
 class _Stream(asyncio.Protocol):
-    """One stream: open once it had its first event of the ticket, then told, or failed."""
+    """One stream: open once it got its ticket's first event, then told, or failed."""
 
     def __init__(self, request: bytes) -> None:
         self._request = request
@@ -31,7 +31,7 @@ class _Stream(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         now = time.perf_counter()
         data = self._tail + data
-        # Keep the tail: an HTTP chunk may cut an event in two.
+        # Keep the tail: an HTTP chunk may split an event.
         self._tail = data[-len(_CALLED) :] if self.opened.done() else data
         if self.told_at is None and _CALLED in data:
             self.told_at = now
@@ -44,7 +44,7 @@ class _Stream(asyncio.Protocol):
         self.transport = None
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self.transport is not None:
             self.transport.abort()
 
@@ -61,7 +61,7 @@ class Streams:
     failed: int = 0
 
     async def add(self, port: int, paths: Sequence[str]) -> None:
-        """Open a stream for each path, some at a time, and wait until each had an event."""
+        """Open a stream for each path, some at a time, and wait until each got an event."""
         loop = asyncio.get_running_loop()
         for start in range(0, len(paths), AT_ONCE):
             made: list[_Stream] = []
@@ -85,6 +85,6 @@ class Streams:
             await asyncio.sleep(0.05)
 
     def close(self) -> None:
-        """Hang up everywhere."""
+        """Close all connections."""
         for stream in self.open:
             stream.close()

@@ -1,4 +1,4 @@
-"""Thousands of open streams on one worker: what each costs it, and how soon they are told."""
+"""Thousands of open streams on one worker: what each costs, and how soon they are told."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from waitroom.engine import Join
 from waitroom.models import MEMBERS_PER_SCRIPT, Mode, Policy, TicketView
 
 WARM = 50
-GAP_S = 0.17  # no fraction of a second, so that batches meet every phase of the server's loop
+GAP_S = 0.17  # does not divide a second, so that batches hit every phase of the server's loop
 
 
 def allow_files(needed: int) -> None:
-    """Raise the limit of open files as far as we may; servers that we start inherit it."""
+    """Raise the limit of open files as far as allowed; servers that we start inherit it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = max(soft, needed) if hard == resource.RLIM_INFINITY else min(hard, max(soft, needed))
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
@@ -38,7 +38,7 @@ async def measure_streams(
         await streams.add(peer.port, paths[:WARM])
         before_kb = peer.rss_kb()
         await streams.add(peer.port, paths[WARM:])
-        await asyncio.sleep(1.5)  # each had a round of the server's loop
+        await asyncio.sleep(1.5)  # each got a round of the server's loop
         figures["sse_kb_each"] = (peer.rss_kb() - before_kb) / scale.streams
         advance(scale.streams)
         took_ms = await _call_all(on, streams, scale.batches)

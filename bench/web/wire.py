@@ -1,6 +1,6 @@
 """The least that an HTTP answer costs in Python: uvloop, httptools, one constant body.
 
-It takes its port as the argument and its body from `WIRE_BODY`; it checks and bounds nothing.
+It takes its port as the argument and its body from `WIRE_BODY`; it checks and limits nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Wire(asyncio.Protocol):
     """One connection: parses requests, and answers each with the same bytes."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Start."""
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
         self._parser: httptools.HttpRequestParser | None = httptools.HttpRequestParser(self)
 
@@ -38,7 +38,7 @@ class Wire(asyncio.Protocol):
         self._transport.write(ANSWER)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        """End the cycle with the parser, which holds our methods."""
+        """Break the reference cycle with the parser, which holds our methods."""
         self._parser = None
 
 

@@ -16,13 +16,13 @@ CLOSE = "Connection: close\r\n"
 
 
 def installed() -> bool:
-    """Tell whether there is a wrk on PATH."""
+    """Tell whether wrk is on PATH."""
     return shutil.which("wrk") is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What to ask for: a request in two halves, and a file whose lines go in between."""
+    """What to request: a request in two halves, and a file whose lines go in between."""
 
     before: str
     after: str
@@ -30,18 +30,18 @@ class Load:
 
     @classmethod
     def get(cls, path: str, lines: Path, *, fresh: bool = False) -> Load:
-        """Ask for `path` with a random line at its end; `fresh`: on a connection per request."""
+        """Request `path` with a random line at its end; `fresh`: with a connection per request."""
         headers = f"{HOST}{CLOSE}" if fresh else HOST
         return cls(f"GET {path}", f" HTTP/1.1\r\n{headers}\r\n", lines)
 
     @classmethod
     def bearer(cls, path: str, lines: Path) -> Load:
-        """Ask for `path`, with a random line as the bearer's token."""
+        """Request `path`, with a random line as the bearer token."""
         return cls(f"GET {path} HTTP/1.1\r\n{HOST}Authorization: Bearer ", "\r\n\r\n", lines)
 
     @classmethod
     def post(cls, path: str) -> Load:
-        """Post nothing to `path`."""
+        """Post an empty body to `path`."""
         return cls(f"POST {path} HTTP/1.1\r\n{HOST}Content-Length: 0\r\n\r\n", "")
 
     def requests(self) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""The six calls as JSON, and the receipt."""
+"""The six booking calls as JSON, and the receipt."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The site as an ASGI app: booking, pages and, in front of both, the gate of Waitroom.
+"""The site as an ASGI app: booking, pages and, in front of both, the Waitroom gate.
 
     CONCERT_WAITROOM_URL=http://127.0.0.1:8080 uvicorn --factory concert.app:create
 
-Whoever wants to book needs a pass of the room: `/book` and `/api` are protected. The first page,
-the receipts and the style sheet are not. Opening the receipt, or leaving, ends the visit, and the
-place goes to the next one in line.
+Anybody who wants to book needs a pass for the room: `/book` and `/api` are protected. The first
+page, the receipts and the style sheet are not. Opening the receipt, or leaving, ends the visit, and
+the place goes to the next person in line.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Site:
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Site:
-        """Read it from the environment: `CONCERT_DATABASE`, `CONCERT_WAITROOM_URL` and so on."""
+        """Read them from the environment: `CONCERT_DATABASE`, `CONCERT_WAITROOM_URL` and so on."""
         given = {
             name: env[f"CONCERT_{name.upper()}"]
             for name in ("waitroom_url", "waitroom_public_url", "room")
@@ -88,7 +88,7 @@ def create(site: Site | None = None) -> ASGIApp:
 
 
 def ungated(site: Site, clock: Callable[[], int] = now_ms) -> FastAPI:
-    """Make the site alone."""
+    """Make the site without the gate."""
     store = Store(site.database)
     announce(store)
 

@@ -23,7 +23,7 @@ from .views import ConcertView, DateView, HoldView, ReservationView, SeatState, 
 HOLD_S = 180
 PAY_S = 180
 DECLINED = "4000000000000002"
-"""A card number with which the payment is declined, to try that out."""
+"""A card number whose payment is declined, to try that out."""
 
 
 def now_ms() -> int:
@@ -155,7 +155,7 @@ class Booking:
             return _view(db, _reservation(db, reservation, visitor))
 
     def order(self, reservation: str) -> ReservationView:
-        """Return what was bought, to whoever has its id: the receipt."""
+        """Return what was bought, to anybody who has its id: the receipt."""
         with self._store.reading() as db:
             record = db.get(Reservation, reservation)
             if record is None or record.paid_at_ms is None:

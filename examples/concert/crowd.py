@@ -1,7 +1,7 @@
 """A crowd that books: `python -m concert.crowd http://127.0.0.1:8081 25` keeps 25 people coming.
 
-Each of them is a program that knows nothing but the site. The gate tells them to wait and when to
-ask again; once inside they look around, most buy a seat, and whoever is done makes room.
+Each of them is a program that knows only the site. The gate tells them to wait and when to ask
+again. Once inside they look around, most buy a seat, and everybody who is done makes room.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 
 CARD = "4242 4242 4242 4242"
 _JSON = {"accept": "application/json"}
@@ -32,25 +32,25 @@ class Habits:
 
 
 class Waiting(Exception):
-    """The gate says: not yet, or not any more."""
+    """The gate says: not yet, or no longer."""
 
     def __init__(self, retry_s: float) -> None:
         self.retry_s = retry_s
 
 
-class Shared(httpx.AsyncBaseTransport):
-    """Connections that many clients share, each with cookies of its own."""
+class Shared(httpx2.AsyncBaseTransport):
+    """Connections that many clients share, each with its own cookies."""
 
     def __init__(self, connections: int = 100) -> None:
-        limits = httpx.Limits(max_connections=connections)
-        self._real = httpx.AsyncHTTPTransport(verify=False, limits=limits)
+        limits = httpx2.Limits(max_connections=connections)
+        self._real = httpx2.AsyncHTTPTransport(verify=False, limits=limits)
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request."""
         return await self._real.handle_async_request(request)
 
     async def close(self) -> None:
-        """End the connections, which a client's own `aclose` leaves open."""
+        """Close the connections, which a client's own `aclose` leaves open."""
         await self._real.aclose()
 
 
@@ -60,7 +60,7 @@ class Person:
     def __init__(self, site: str, transport: Shared, habits: Habits) -> None:
         # With an idempotency key, a retry after a lost reply does not take a second place.
         headers = _JSON | {"waitroom-key": secrets.token_urlsafe(16)}
-        self.http = httpx.AsyncClient(
+        self.http = httpx2.AsyncClient(
             base_url=site, transport=transport, headers=headers, timeout=30
         )
         self._habits = habits
@@ -70,8 +70,11 @@ class Person:
         concerts = await self._let_in()
         try:
             return await self._inside(concerts)
-        except (Waiting, httpx.HTTPError):  # the session ended meanwhile, or the site is in trouble
-            with contextlib.suppress(Waiting, httpx.HTTPError):
+        except (
+            Waiting,
+            httpx2.HTTPError,
+        ):  # the session ended, or the site is in trouble
+            with contextlib.suppress(Waiting, httpx2.HTTPError):
                 await self._ask("GET", "/goodbye")
             return "gave up"
 
@@ -111,7 +114,7 @@ class Person:
         return "bought"
 
     async def _ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Return the answer; None where somebody was faster."""
+        """Return the answer; None if somebody was faster."""
         answer = await self.http.request(method, path, json=body)
         if answer.status_code in (429, 503):
             raise Waiting(float(answer.headers.get("retry-after", 1)))
@@ -125,7 +128,7 @@ class Person:
 
 
 async def keep_coming(site: str, people: int) -> None:
-    """Keep `people` people on the site or in front of it, for ever."""
+    """Keep this many people on the site or in front of it, for ever."""
     transport, habits = Shared(), Habits()
     async with asyncio.TaskGroup() as crowd:
         for _ in range(people):
@@ -135,7 +138,7 @@ async def keep_coming(site: str, people: int) -> None:
 
 async def _one_after_another(site: str, transport: Shared, habits: Habits) -> None:
     while True:
-        with contextlib.suppress(httpx.HTTPError):  # the site restarts; somebody else comes later
+        with contextlib.suppress(httpx2.HTTPError):  # the site restarts; somebody else comes later
             await Person(site, transport, habits).visit()
         await asyncio.sleep(random.uniform(0, 1))
 

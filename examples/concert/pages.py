@@ -41,7 +41,7 @@ class Elsewhere(Exception):
 
 @router.get("/")
 def home(request: Request, desk: Desk) -> Response:
-    """Show what is played, to everybody."""
+    """Show the concerts, to everybody."""
     return _page(request, "home.html", concerts=desk.concerts())
 
 
@@ -139,7 +139,7 @@ def pay(
 
 @router.get("/orders/{reservation}", response_model=None)
 def order(request: Request, desk: Desk, reservation: Code) -> Response | dict[str, Any]:
-    """Show what was bought. It stays readable after the visit, to whoever has its address."""
+    """Show what was bought. It stays readable after the visit, to anybody who has its address."""
     order = desk.order(reservation)
     if "json" in request.headers.get("accept", ""):
         return {name: getattr(order, name) for name in order.__dataclass_fields__}

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 
 class BookingError(Exception):
-    """Something that the visitor can be told."""
+    """A problem that the visitor can be told about."""
 
     code: ClassVar[str] = "booking_error"
     status: ClassVar[int] = 409
@@ -23,13 +23,13 @@ class NotThere(BookingError):
 
 
 class SeatHeld(BookingError):
-    """Somebody else is about to buy it."""
+    """Somebody else is about to buy the seat."""
 
     code, detail = "seat_held", "somebody else holds this seat; it may become free again"
 
 
 class SeatSold(BookingError):
-    """It was bought."""
+    """The seat was bought."""
 
     code, detail = "seat_sold", "this seat has been sold"
 

@@ -23,7 +23,7 @@ _PRICES = (154_000, 121_000, 99_000)
 
 
 def announce(store: Store, concerts: int = len(CONCERTS), rows: str = ROWS) -> None:
-    """Put the programme into an empty database; one that has a programme stays as it is."""
+    """Put the programme into an empty database; an existing programme stays unchanged."""
     today = datetime.now().replace(hour=19, minute=30, second=0, microsecond=0)  # of the hall
     with store.writing() as db:
         if db.scalar(select(func.count(Concert.id))):

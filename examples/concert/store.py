@@ -2,7 +2,7 @@
 
 Python's driver begins transactions late, and a transaction that has read and then wants to write
 can fail in SQLite if another one wrote in between. So we begin them ourselves. `writing()` takes
-the only write lock first (BEGIN IMMEDIATE): between its first look and its last change nobody else
+the only write lock first (BEGIN IMMEDIATE): between its first read and its last change nobody else
 changes anything. `reading()` sees one moment and waits for nobody (WAL).
 """
 
@@ -23,7 +23,7 @@ _SETTINGS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
 
 
 class Store:
-    """Opens the file, makes the tables if there are none, and gives sessions."""
+    """Opens the file, creates the tables if there are none, and provides sessions."""
 
     def __init__(self, path: Path) -> None:
         self._engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": _BUSY_S})
@@ -41,7 +41,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """Change things exclusively; an exception rolls all of it back."""
+        """Change things exclusively; an exception rolls everything back."""
         with Session(self._writer) as session, session.begin():
             yield session
 

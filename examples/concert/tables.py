@@ -63,7 +63,7 @@ class Reservation(Base):
 
 
 class Hold(Base):
-    """A seat kept for somebody until a moment; the key says that only one person can have it."""
+    """A seat kept for somebody until a moment; the key ensures that only one person can have it."""
 
     __tablename__ = "holds"
 

@@ -47,7 +47,7 @@ class SeatView:
 
 @dataclass(frozen=True, slots=True)
 class HoldView:
-    """A seat that is held for the asking visitor, until a moment."""
+    """A seat that is held for the asking visitor, until a given time."""
 
     seat: int
     until: str

@@ -112,7 +112,7 @@ class Words:
 
 
 def language(chosen: str | None, kept: str | None, accept: str) -> str:
-    """Pick a language: what was clicked, what was clicked before, what the browser asks first."""
+    """Pick a language: the one clicked now, clicked before, or the browser's first choice."""
     for word in (chosen, kept):
         if word in LANGUAGES:
             return word

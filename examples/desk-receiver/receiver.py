@@ -3,7 +3,7 @@
     SECRET=whsec_… python receiver.py 9000
     waitroom desk store set cafe --webhook-url http://127.0.0.1:9000/
 
-Only the standard library. Put the call of your SMS or 알림톡 vendor into `tell`.
+It uses only the standard library. Put the call to your SMS or 알림톡 vendor into `tell`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TEXTS = {
 
 
 def verified(secret: str, headers: Mapping[str, str], body: bytes, now_s: float) -> bool:
-    """Tell whether a message comes from your desk, and is fresh: Standard Webhooks, by hand."""
+    """Tell whether a message comes from your desk and is fresh: Standard Webhooks, by hand."""
     message_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = f"{message_id}.{timestamp}.".encode() + body
@@ -41,14 +41,14 @@ def verified(secret: str, headers: Mapping[str, str], body: bytes, now_s: float)
 
 
 def tell(notice: dict[str, Any]) -> None:
-    """Tell the guest: here your vendor is called, within 10 s."""
+    """Tell the guest: call your vendor here, within 10 s."""
     text = TEXTS[notice["kind"]].format_map(notice)
     phone = notice["phone"] or "nobody's phone"
     print(f"to …{phone[-4:]}: {text}", flush=True)  # noqa: T201 - numbers stay out of logs
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Answers 204 once the guest is told; anything else, and the desk sends it again."""
+    """Answers 204 once the guest is told; after anything else the desk sends it again."""
 
     secret = ""
     delivered: dict[str, float] = {}  # noqa: RUF012 - of the process: the same notice may come twice
@@ -71,7 +71,7 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *args: object) -> None:
-        """Say nothing: what was told is printed."""
+        """Log nothing: what was told is printed."""
 
 
 if __name__ == "__main__":

@@ -1,47 +1,48 @@
 // A site on plain Node behind the gate: `WAITROOM_URL=http://127.0.0.1:8080 node server.mjs`.
-// In Next.js the gate is the whole of middleware; docs/howto-other-stacks.md has it.
+// For Express, Next.js and Hono: docs/howto-other-stacks.md.
 
+import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
-import { waitroom } from "./middleware.mjs";
+import { waitroom } from "@waitroom/gate";
+import { middleware } from "@waitroom/gate/node";
 
 const port = Number(process.env.PORT ?? 3000);
-const site = process.env.SITE ?? `http://127.0.0.1:${port}`;
-const gate = waitroom({
+
+// With CLAIM_KEY every account has one place. This site believes anybody who says who they are: yours asks for a password first.
+const claimKey = process.env.CLAIM_KEY;
+/** @type {Map<string, string>} the user of each session */
+const users = new Map();
+/** @param {import("node:http").IncomingMessage} request */
+const identity = (request) => users.get(/(?:^|; )session=([\w-]+)/.exec(request.headers.cookie ?? "")?.[1] ?? "");
+
+const gated = middleware(waitroom({
   url: process.env.WAITROOM_URL ?? "http://127.0.0.1:8080",
-  site,
+  site: process.env.SITE ?? `http://127.0.0.1:${port}`,
   rules: { "/concert": "concert" },
+  finish: ["POST /concert/order"],
+  strict: process.env.STRICT === "true",
   whenAway: process.env.WHEN_AWAY === "open" ? "open" : "closed",
-});
+  deadlineMs: Number(process.env.WAITROOM_DEADLINE_MS ?? 250),
+  ...(claimKey ? { identity, claimKey } : {}),
+}));
 
-const server = createServer(async (incoming, outgoing) => {
-  try {
-    const answer = await gated(incoming);
-    if (answer === undefined) {
-      outgoing.end(`the site, at ${incoming.url}\n`);
-    } else {
-      outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
-      outgoing.end(await answer.text());
+const server = createServer(async (request, response) => {
+  await gated(request, response, (error) => {
+    if (error) {
+      console.error(error);
+      response.writeHead(500).end();
+      return;
     }
-  } catch (error) {
-    console.error(error); // never let a request through because the gate broke
-    if (!outgoing.headersSent) outgoing.writeHead(500);
-    outgoing.end();
-  }
+    const user = /^\/sign-in\?user=(\w+)$/.exec(request.url ?? "")?.[1];
+    if (claimKey && user !== undefined) {
+      const session = randomUUID();
+      users.set(session, user);
+      response.setHeader("set-cookie", `session=${session}; Path=/; HttpOnly; SameSite=Lax`);
+    }
+    const fails = request.url?.endsWith("?fail"); // a failed order; `new URL` would throw for `//`
+    if (request.url?.startsWith("/concert")) response.setHeader("set-cookie", "basket=1");
+    response.writeHead(fails ? 500 : 200, { "content-type": "text/plain" }).end(`the site, at ${request.url}\n`);
+  });
 });
-
-/** @param {import("node:http").IncomingMessage} incoming */
-async function gated(incoming) {
-  const { url = "" } = incoming;
-  // `new URL(path, site)` would take `//concert` for a host; what comes is put behind ours as it is.
-  if (!url.startsWith("/")) return new Response("not an address of this site\n", { status: 400 });
-  const headers = new Headers();
-  for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
-    for (const value of values) headers.append(name, value);
-  }
-  // Of methods only GET and HEAD matter to the gate, and Request refuses some, like TRACE.
-  const method = incoming.method === "GET" || incoming.method === "HEAD" ? incoming.method : "POST";
-  const request = new Request(site + url, { method, headers });
-  return gate(request, url.split("?")[0]);
-}
 
 server.listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}`));

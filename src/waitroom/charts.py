@@ -1,4 +1,4 @@
-"""Scales and paths of SVG charts, for the operator page and for reports of rehearsals. Pure."""
+"""Scales and paths of SVG charts, for the operator page and for rehearsal reports. Pure."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class Scale:
     end: float
 
     def at(self, value: float) -> float:
-        """Return the pixel of a value."""
+        """Return the pixel for a value."""
         return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
 
 
 def path(*lines: Iterable[Pixel]) -> str:
-    """Return the `d` of a path of lines that do not touch each other."""
+    """Return the `d` of a path of separate lines."""
     words = ("L".join(f"{x:.1f} {y:.1f}" for x, y in line) for line in lines)
     return "".join(f"M{word}" for word in words if word)
 
 
 def round_top(highest: float) -> int:
-    """Return a round number at or above the highest value, for a scale that has no marks."""
+    """Return a round number at or above the highest value, for a scale without marks."""
     if highest <= 4:
         return 4
     size: int = 10 ** (len(str(int(highest))) - 1)

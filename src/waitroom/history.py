@@ -1,7 +1,7 @@
-"""A room's past in spans of a minute or of ten: made of samples, and read with its quiet times.
+"""A room's past in spans of one or ten minutes: made from samples, and read with quiet times.
 
-An idle room is not sampled, so quiet spans are missing where the past is kept; `filled` puts them
-in again. A span that is missing after that is unknown: nobody was there to sample the room. Pure.
+An idle room is not sampled, so quiet spans are missing from the stored past; `filled` adds them
+again. A span that is still missing then is unknown: nobody was there to sample the room. Pure.
 """
 
 from __future__ import annotations
@@ -10,32 +10,28 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-from waitroom.models import Mode, Sample, Stats
+from waitroom.models import Sample, Stats
 
-COUNTERS = (
-    "joined",
-    "called_total",
-    "entered",
-    "finished",
-    "left",
-    "kicked",
-    "expired",
-    "no_show",
-    "abandoned",
+PEOPLE = ("waiting", "called", "inside")
+COUNTERS = tuple(
+    spec.name
+    for spec in dataclasses.fields(Sample)
+    if spec.default is dataclasses.MISSING and spec.name not in ("at_ms", *PEOPLE)
 )
-"""The lifetime counters that are kept."""
+"""The lifetime counters that are kept, as `Sample` names them."""
 
 
 class Step(StrEnum):
-    """How long a span is."""
+    """The length of a span."""
 
     MINUTE = "minute"
     TEN = "ten"
 
     @property
     def span_ms(self) -> int:
-        """The length of a span."""
+        """The length of a span in ms."""
         return 60_000 if self is Step.MINUTE else 600_000
 
     @property
@@ -44,49 +40,20 @@ class Step(StrEnum):
         return (2 if self is Step.MINUTE else 30) * 86_400_000
 
     def start(self, at_ms: int) -> int:
-        """Return the beginning of the span in which a moment lies."""
+        """Return the beginning of the span that contains a moment."""
         return at_ms - at_ms % self.span_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryPoint:
-    """A room in one span; the counters run since the room was made.
+class HistoryPoint(Sample):
+    """A room in one span, which begins at `at_ms`.
 
-    Numbers are those at the end of the span, or the latest of one that is not over yet.
+    Numbers are from the last sample: at the end of the span, or so far if it is not over yet.
     """
 
-    at_ms: int
-    """When the span begins."""
-
     span_ms: int
-    waiting: int
-    called: int
-    inside: int
     most_waiting: int
-    """The most who waited at the same time, as far as it was sampled."""
-
-    joined: int
-    called_total: int
-    entered: int
-    finished: int
-    left: int
-    kicked: int
-    expired: int
-    no_show: int
-    abandoned: int
-    waited_s: int | None = None
-    """How long the last one called from the head in this span had waited; None if nobody was."""
-
-    told_s: int | None = None
-    """The likely wait that a newcomer was told last; None if unknown."""
-
-    mode: Mode | None = None
-    capacity: int | None = None
-    per_minute: float | None = None
-    """The most calls or entries per minute that the policy allowed; None = no limit."""
-
-    woke_ms: int | None = None
-    """Until when nothing had changed since the point before, if that was a minute or longer."""
+    """The most people who waited at the same time, as far as sampled."""
 
     idle: bool = False
     """Not sampled, because nobody was there and nothing happened."""
@@ -102,15 +69,22 @@ class HistoryPoint:
         return tuple(getattr(self, name) for name in COUNTERS)
 
 
+def sample_of(stats: Stats) -> Sample:
+    """Return a room's stats as a sample."""
+    numbers: dict[str, Any] = {name: getattr(stats, name) for name in PEOPLE}
+    numbers |= {name: stats.counters.get(name, 0) for name in COUNTERS}
+    return Sample(at_ms=stats.now_ms, **numbers)
+
+
 def point_of(sample: Sample, span_ms: int = 0) -> HistoryPoint:
-    """Return a sample as a span of its own."""
+    """Return a sample as its own span."""
     names = (spec.name for spec in dataclasses.fields(Sample))
     numbers = {name: getattr(sample, name) for name in names}
     return HistoryPoint(**numbers, span_ms=span_ms, most_waiting=sample.waiting)
 
 
 def folded(points: Iterable[HistoryPoint], step: Step) -> list[HistoryPoint]:
-    """Return longer spans made of shorter ones, which come oldest first."""
+    """Return longer spans made from shorter ones, which come oldest first."""
     spans: dict[int, list[HistoryPoint]] = {}
     for point in points:
         spans.setdefault(step.start(point.at_ms), []).append(point)
@@ -133,7 +107,7 @@ def _folded(start_ms: int, step: Step, points: Sequence[HistoryPoint]) -> Histor
 
 
 def filled(points: Iterable[HistoryPoint], now: Stats) -> Iterator[HistoryPoint]:
-    """Yield the points of one step with quiet spans put in; other missing spans stay missing."""
+    """Yield the points of one step with quiet spans filled in; other missing spans stay missing."""
     last: HistoryPoint | None = None
     for point in points:
         if last is not None and last.is_empty:
@@ -145,7 +119,7 @@ def filled(points: Iterable[HistoryPoint], now: Stats) -> Iterator[HistoryPoint]
 
 
 def with_rests(samples: Iterable[HistoryPoint], now: Stats) -> Iterator[HistoryPoint]:
-    """Yield samples, and where nothing happened between two of them one more at its end."""
+    """Yield samples; if nothing happened between two of them, one more after the quiet time."""
     last: HistoryPoint | None = None
     for sample in samples:
         if last is not None and last.is_empty and sample.woke_ms:
@@ -170,6 +144,6 @@ def _quiet(last: HistoryPoint, until_ms: int) -> Iterator[HistoryPoint]:
 
 
 def _is_same(point: HistoryPoint, now: Stats) -> bool:
-    """Tell whether nothing has happened since a point."""
+    """Return whether nothing has happened since a point."""
     counters = tuple(now.counters[name] for name in COUNTERS)
     return now.waiting == now.called == now.inside == 0 and counters == point.counters

@@ -15,7 +15,7 @@ _DATE = 10  # characters of a date: a moment has more
 
 
 def read(name: str, value: Any, zone: str | None) -> datetime:
-    """Return a moment in UTC, to the millisecond; `zone` is for one that names none."""
+    """Return a moment in UTC, to the millisecond; `zone` applies if the text names no zone."""
     moment = value
     if isinstance(value, str):
         try:
@@ -32,7 +32,7 @@ def read(name: str, value: Any, zone: str | None) -> datetime:
         moment = moment.replace(tzinfo=ZoneInfo(zone))
     try:
         return from_ms(to_ms(moment))
-    except OverflowError:  # of the year 1 or 9999, in another zone
+    except OverflowError:  # in the year 1 or 9999, in another zone
         raise InvalidPolicy(name, f"{str(value)!r:.40} is too far away") from None
 
 

@@ -2,11 +2,11 @@
 
 A pass has the header `alg`, `kid`, `typ` and nothing else, and the claims
 
-    iss  who let in      aud  the room        sub  the ticket's id
+    iss  who admitted      aud  the room        sub  the ticket's id
     jti  the session     iat  made at         exp  the session's end
 
 The `kid` picks the key and the key picks the algorithm: the pass's own `alg` is only compared, so
-`none` and HMAC with a public key do not work. The `typ` keeps passes apart from every other JWT; a
+`none` and HMAC with a public key do not work. The `typ` separates passes from every other JWT; a
 ticket is not a JWT at all. Any library verifies a pass with the keys of `jwks`. A pass does not say
 whether the session was finished early: only the engine knows.
 """
@@ -36,7 +36,7 @@ from waitroom.tickets import KeyRing
 TYPE = "waitroom-pass+jwt"
 ALGORITHMS = ("ES256", "EdDSA", "RS256")
 LEEWAY_S = 5
-"""How far the clocks of two servers may differ."""
+"""How much the clocks of two servers may differ."""
 
 LONGEST_PASS = 2048
 SHORTEST_RSA = 2048
@@ -49,7 +49,8 @@ _HEADER = {"alg", "kid", "typ"}
 _CLAIMS = ("iss", "aud", "sub", "jti", "iat", "exp")
 _UNREADABLE = "is not written like a pass; a ticket is not a pass"
 _JWT = re.compile(r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)", re.ASCII)
-# By length modulo 4 the last character has unused bits; if set, one pass would have two spellings.
+# Depending on length modulo 4, the last character has unused bits; set, they would give a second
+# spelling.
 _LAST = ("", "", "AQgw", "AEIMQUYcgkosw048")
 _SID = re.compile(r"[0-9]{1,20}", re.ASCII)
 _TICKET_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -98,7 +99,7 @@ class PassKeys:
 
     @classmethod
     def from_pem(cls, pems: Sequence[bytes]) -> Self:
-        """Make a ring of keys in PEM, the newest first; public ones only verify."""
+        """Make a ring from PEM keys, newest first; public keys only verify."""
         return cls([key for number, pem in enumerate(pems, 1) for key in _read(pem, number)])
 
     @classmethod
@@ -109,12 +110,12 @@ class PassKeys:
                 "pass_algorithm",
                 f"{algorithm!r:.40} is not ES256 or EdDSA; for RS256 give `pass_keys`",
             )
-        KeyRing.from_text(secret)  # refuses what is empty, short or listed twice
+        KeyRing.from_text(secret)  # refuses secrets that are empty, short or listed twice
         parts = (part.encode(errors="surrogateescape") for part in re.split(r"[,\s]+", secret))
         return cls([_derive(part, algorithm) for part in parts if part])
 
     def and_then(self, others: PassKeys) -> Self:
-        """Return a ring that signs with this one's first key and verifies with all of both."""
+        """Return a ring that signs with this one's first key and verifies with all keys of both."""
         made = type(self).__new__(type(self))
         made._first, made._keys = self._first, self._keys | others._keys  # noqa: SLF001
         return made
@@ -148,7 +149,7 @@ class PassKeys:
         *,
         issuer: str | None = None,
     ) -> Pass:
-        """Return what `token` proves: a pass of ours (for `room`, by `issuer`) that is not over."""
+        """Return what `token` proves, if it is our pass (for `room`, by `issuer`) and not over."""
         head, body, signature = _parts(token)
         key = self._key_of(head)
         signed = token[: token.rindex(".")].encode("ascii")
@@ -161,7 +162,7 @@ class PassKeys:
         return _pass(claims, room, time.time() if now_s is None else now_s)
 
     def jwks(self) -> dict[str, list[dict[str, str]]]:
-        """Return the public keys as a JSON Web Key Set, the newest first."""
+        """Return the public keys as a JSON Web Key Set, newest first."""
         return {"keys": [dict(key.jwk) for key in self._keys.values()]}
 
     def _key_of(self, head: bytes) -> _Key:
@@ -198,7 +199,7 @@ def generate_pem(algorithm: str = "ES256") -> bytes:
 
 
 def _parts(token: str) -> list[bytes]:
-    """Return header, claims and signature; refuse any spelling but that of `sign`."""
+    """Return header, claims and signature; refuse any spelling except that of `sign`."""
     if not isinstance(token, str) or not token:
         raise InvalidPass("is missing; join the room to get in")
     if len(token) > LONGEST_PASS:
@@ -227,14 +228,16 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def _pass(claims: dict[str, Any], room: str | None, now_s: float) -> Pass:
-    """Check every claim of a token whose signature is good."""
+    """Check every claim of a token whose signature is valid."""
     values: list[Any] = [claims.get(name) for name in _CLAIMS]
     issuer, audience, ticket_id, sid, issued_s, expires_s = values
+    not_before_s = claims.get("nbf", issued_s)  # ours have none, but every JWT library minds it
     words = (issuer, audience, ticket_id, sid)
     if (
         not all(isinstance(word, str) for word in words)
-        or not isinstance(issued_s, int)
-        or not isinstance(expires_s, int)
+        or type(issued_s) is not int  # `true` is an int to `isinstance`
+        or type(expires_s) is not int
+        or type(not_before_s) is not int
         or not ROOM_NAME.fullmatch(audience)
         or not _TICKET_ID.fullmatch(ticket_id)
         or not _SID.fullmatch(sid)
@@ -244,7 +247,7 @@ def _pass(claims: dict[str, Any], room: str | None, now_s: float) -> Pass:
         raise InvalidPass("is for another room")
     if now_s >= expires_s + LEEWAY_S:
         raise InvalidPass("is over; join the room again")
-    if issued_s > now_s + LEEWAY_S:
+    if max(issued_s, not_before_s) > now_s + LEEWAY_S:
         raise InvalidPass("is from the future; set the clocks of the servers")
     return Pass(audience, ticket_id, int(sid), expires_s)
 
@@ -256,7 +259,7 @@ def _key(key: object) -> _Key:
     method = get_default_algorithms()[algorithm]
     whole = method.to_jwk(public, as_dict=True)
     jwk = {name: whole[name] for name in _JWK[whole["kty"]]}
-    # The thumbprint of RFC 7638, shortened: it has to tell only a handful of keys apart.
+    # The thumbprint of RFC 7638, shortened: it only has to distinguish a handful of keys.
     print_of = sha256(dumps(jwk, sort_keys=True, separators=(",", ":")).encode()).digest()
     kid = urlsafe_b64encode(print_of)[:16].decode("ascii")
     jwk |= {"kid": kid, "alg": algorithm, "use": "sig"}
@@ -279,7 +282,7 @@ def _algorithm(public: object) -> str:
 
 
 def _read(pem: bytes, number: int) -> Iterator[Any]:
-    """Yield every key of a PEM text; other blocks, like `EC PARAMETERS`, are passed over."""
+    """Yield every key of a PEM text; skip other blocks, like `EC PARAMETERS`."""
     blocks = list(_PEM.finditer(pem))
     if not blocks:
         raise InvalidInput("pass_keys", f"number {number} holds no key in PEM")

@@ -2,7 +2,7 @@
 
 Precedence: flags, the environment (`WAITROOM_…`), the `[waitroom]` table of the TOML file, the
 default. The same file may declare rooms, as `[rooms.<name>]` with a `preset` and changes.
-Nothing is read at import, and no file but the given one.
+Nothing is read at import, and no file but the given ones.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from waitroom.errors import InvalidInput, InvalidPolicy, InvalidRoomName
 from waitroom.models import Policy, check_room_name, preset
+from waitroom.secret_files import text_of
 
 ENV_PREFIX = "WAITROOM_"
 PUSH_HOSTS = (
@@ -40,11 +41,17 @@ class Setting:
     serves: bool = False
     low: float = 0
     high: float = _LONGEST_S
+    password: bool = False
 
     @property
     def env(self) -> str:
         """Return the name of its environment variable."""
         return ENV_PREFIX + self.name.upper()
+
+    @property
+    def by_file(self) -> bool:
+        """Tell whether `<env>_FILE` may name its file: it is a secret, or may hold one."""
+        return self.secret or self.password
 
 
 def _serve(
@@ -61,12 +68,22 @@ def _serve(
 
 
 SETTINGS = (
-    Setting("redis_url", str, None, "Redis or Valkey server; none = our own in the data folder"),
+    Setting(
+        "redis_url",
+        str,
+        None,
+        "Redis or Valkey server; none = our own in the data folder",
+        password=True,
+    ),
     Setting("data_dir", Path, Path(".waitroom"), "folder of our own server and its secret"),
     Setting("secret", str, None, "keys of tickets, newest first, split by commas", secret=True),
     Setting("config", Path, None, "TOML file with settings and rooms"),
     Setting(
-        "desk_database", str, None, "the desk's record: postgresql://…; none = SQLite in data_dir"
+        "desk_database",
+        str,
+        None,
+        "the desk's record: postgresql://…; none = SQLite in data_dir",
+        password=True,
     ),
     Setting("archive", Path, None, "folder in which all events are kept for good; none = nowhere"),
     Setting("timeout_s", float, 2.0, "how long a call to the server may take, in seconds"),
@@ -85,6 +102,7 @@ SETTINGS = (
     _serve("proxies", str, None, "networks whose X-Forwarded-For is believed, split by commas"),
     _serve("ipv6_prefix", int, 64, "bits of an IPv6 address that limits count as one", 32, 128),
     _serve("origins", str, None, "pages elsewhere that may use visitors' cookies, like proxies"),
+    _serve("cors_origins", str, None, "pages elsewhere whose scripts may call the visitors' API"),
     _serve("admin_key", str, None, "an operator key that always works, `wr_…`", secret=True),
     _serve("user_header", str, None, "header in which a proxy names who is signed in; none = keys"),
     _serve("user_peers", str, None, "networks of that proxy, split by commas"),
@@ -105,11 +123,19 @@ SETTINGS = (
     _serve("log_level", str, "info", "debug, info, warning or error"),
     _serve("audit_days", int, 365, "how long entries of the audit log are kept", 1, 36_500),
     _serve("log_json", bool, None, "log as JSON lines; none = unless at a terminal"),
+    _serve("access_log", bool, False, "log every request: route, status, time and id"),
     _serve("desk", bool, False, "serve the restaurant desk too: /desk and /v1/stores"),
     _serve("locales", Path, None, "folder of the waiting page's texts in more languages"),
     _serve("push", str, None, "contact for push services, mailto:…; none = no Web Push"),
     _serve("push_hosts", str, PUSH_HOSTS, "push services that may be asked, split by commas"),
     _serve("push_key", str, None, "key of push messages: PEM, or a file of it", secret=True),
+    _serve("siteverify_url", str, None, "service that verifies widgets' tokens, https://…"),
+    _serve("siteverify_secret", str, None, "our secret at that service", secret=True),
+    _serve("siteverify_site_key", str, None, "the public key that its widget shows"),
+    _serve("siteverify_script", str, None, "the script of its widget, https://…"),
+    _serve("siteverify_origins", str, None, "more origins of the widget, split by commas"),
+    _serve("siteverify_hostnames", str, None, "hosts of a good token; none = of public_url"),
+    _serve("siteverify_actions", bool, True, "a good token names its action; false = it may not"),
     _serve("lane", bool, True, "answer the crowd before the framework does"),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -140,6 +166,7 @@ class Settings:
     proxies: str | None = None
     ipv6_prefix: int = 64
     origins: str | None = None
+    cors_origins: str | None = None
     admin_key: str | None = None
     user_header: str | None = None
     user_peers: str | None = None
@@ -158,11 +185,19 @@ class Settings:
     log_level: str = "info"
     audit_days: int = 365
     log_json: bool | None = None
+    access_log: bool = False
     desk: bool = False
     locales: Path | None = None
     push: str | None = None
     push_hosts: str = PUSH_HOSTS
     push_key: str | None = None
+    siteverify_url: str | None = None
+    siteverify_secret: str | None = None
+    siteverify_site_key: str | None = None
+    siteverify_script: str | None = None
+    siteverify_origins: str | None = None
+    siteverify_hostnames: str | None = None
+    siteverify_actions: bool = True
     lane: bool = True
 
     def shown(self) -> dict[str, str | None]:
@@ -185,14 +220,15 @@ def load(
     Unknown ones are ignored: Kubernetes sets `WAITROOM_SERVICE_HOST` and the like by itself.
     """
     values: dict[str, Any] = {}
-    for name, given in (overrides or {}).items():
+    for name, flag in (overrides or {}).items():
         if name not in _BY_NAME:
             raise InvalidInput(name, f"no such setting; there are {', '.join(_BY_NAME)}")
-        if given is not None:
-            values[name] = _parse(_BY_NAME[name], given, "")
+        if flag is not None:
+            values[name] = _parse(_BY_NAME[name], flag, "")
     for setting in SETTINGS:
-        if setting.name not in values and _given(setting, env):
-            values[setting.name] = _parse(setting, env[setting.env], f" (from {setting.env})")
+        if setting.name not in values and (given := _given(setting, env)):
+            text, variable = given
+            values[setting.name] = _parse(setting, text, f" (from {variable})")
     if toml is not None:
         values["config"] = toml
     if values.get("config") is not None:
@@ -200,10 +236,15 @@ def load(
     return Settings(**values)
 
 
-def _given(setting: Setting, env: Mapping[str, str]) -> bool:
-    # For a service named `waitroom`, Kubernetes sets WAITROOM_PORT to `tcp://10.0.0.7:8080`.
+def _given(setting: Setting, env: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the text of a setting and the variable that it is from."""
+    if setting.by_file:
+        return text_of(env, setting.env, setting.name)
     text = env.get(setting.env, "")
-    return bool(text) and not (setting.name == "port" and text.startswith("tcp://"))
+    # For a service named `waitroom`, Kubernetes sets WAITROOM_PORT to `tcp://10.0.0.7:8080`.
+    if not text or (setting.name == "port" and text.startswith("tcp://")):
+        return None
+    return text, setting.env
 
 
 def declared_rooms(path: Path) -> dict[str, Policy]:

@@ -1,4 +1,4 @@
-"""Texts that a policy carries to the pages: what is safe to print, to show and to link to. Pure."""
+"""Texts that a policy puts on the pages: what is safe to print, to show and to link to. Pure."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
 _URL = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+", re.ASCII)
 _IMAGE = re.compile(r"data:image/(?:png|svg\+xml|jpeg|webp|gif);base64,(.+)", re.ASCII)
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}", re.ASCII)
-# It stands in a style sheet without quotes: no bracket, quote or semicolon.
+# It stands unquoted in a style sheet: no bracket, quote or semicolon.
 _FONT = re.compile(r"/(?!/)[A-Za-z0-9._~/%@+-]+(?:\?[A-Za-z0-9._~%=-]*)?", re.ASCII)
 _CONTACT = re.compile(r"mailto:[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+|tel:\+?[0-9][0-9().-]*", re.ASCII)
 _LONG_TEXTS = {"message", "footer", "ended_text"}
-"""Those that may have several lines."""
+"""Texts that may have several lines."""
 
 
 LOCAL_TEXTS = ("title", "message", "ready", "event_date", "event_place", "footer", "ended_text")
-"""Those that a policy may say otherwise in a language."""
+"""Texts that a policy may give per language."""
 
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?", re.ASCII)
 
@@ -54,7 +54,7 @@ def checked_text(name: str, value: Any, most: int) -> str:
 
 
 def checked_texts(value: Any, longest: Mapping[str, int], most: int) -> dict[str, dict[str, str]]:
-    """Return texts by language and name, checked as those for all are; `most` bounds them together.
+    """Return texts by language and name, checked as the default ones; `most` bounds all together.
 
     An error names `texts.<language>.<name>`.
     """
@@ -106,7 +106,7 @@ def _checked_picture(name: str, value: str) -> str:
     if _is_path(value):
         return value
     try:
-        # Pages load nothing from other hosts, so a picture is on this host or in the page itself.
+        # Pages load nothing from other hosts, so a picture is on this host or inside the page.
         if (match := _IMAGE.fullmatch(value)) and base64.b64decode(match[1], validate=True):
             return value
     except binascii.Error:

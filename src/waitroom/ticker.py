@@ -1,11 +1,11 @@
 """The loop that calls `advance`. It runs in every process, and sleeps until something is due.
 
-Every `advance` says when the next one is due (a deadline, a pace slot, a bucket of the rolling
+Every `advance` returns when the next one is due (a deadline, a pace slot, a bucket of the rolling
 limit); the ticker keeps those moments per room and sleeps until the first. A room that this process
-changes is advanced soon after. A slow lap over all rooms finds those that another process left
-behind, with a cheap query, so that thousands of idle rooms cost almost nothing. After an advance a
-room is sometimes sampled for charts and estimates, and when a minute is over its samples become
-history; what fails there does no harm.
+changes is advanced soon after. A slow lap over all rooms uses a cheap query to find rooms that
+another process left behind, so thousands of idle rooms cost almost nothing. After an advance a room
+is sometimes sampled for charts and estimates. When a minute is over, its samples become history. A
+failure there does no harm.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ SOON_S = 0.1
 """How soon a room changed here is advanced; changes until then share that call."""
 
 NEW_PER_LAP = 500
-"""How many unknown rooms one lap takes up at most, so that a start causes no burst."""
+"""Most unknown rooms that one lap takes up, so that a start causes no burst."""
 
 SAMPLE_S = 5.05
 """How often a process asks for a sample of a room: long enough for one to be due."""
 
 HISTORY_SPREAD_S = (0.5, 8.0)
-"""How long after the end of a minute a room's history is written: not all of them at once."""
+"""How long after the end of a minute a room's history is written: not all rooms at once."""
 
 NewcomerWait = Callable[[str, int], Awaitable[int | None]]
 """Returns the likely wait in s that a newcomer to a room is told, given how many wait there."""
@@ -71,20 +71,21 @@ class Ticker:
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Begin to tick, in the background."""
+        """Start to tick, in the background."""
         self._unsubscribe = self._engine.on_change(self.touch)
         self._stopping.clear()
         self._loops = [asyncio.create_task(self._tick()), asyncio.create_task(self._laps())]
 
     async def stop(self) -> None:
-        """Stop; steps under way are finished first."""
+        """Stop, after finishing steps under way."""
         self._unsubscribe()
         self._stopping.set()
         self._wake.set()
         pending = {*self._loops, *self._tasks}
         while pending:
             _, pending = await asyncio.wait(pending, timeout=1)
-            # The lap may hang on the server; cancel repeatedly, because redis-py can lose one.
+            # The lap may hang on the server; cancel repeatedly, because redis-py can lose a
+            # cancellation.
             for task in pending.intersection(self._loops):
                 task.cancel()
         self._loops = []
@@ -101,7 +102,7 @@ class Ticker:
         self._schedule(room, time.monotonic() + SOON_S * random.uniform(0.5, 1))  # noqa: S311
 
     def _schedule(self, room: str, at: float) -> None:
-        """Plan to advance a room at a moment, unless an earlier one is planned."""
+        """Plan to advance a room at a moment, unless an earlier moment is planned."""
         if self._due.get(room, float("inf")) <= at:
             return
         self._due[room] = at
@@ -113,16 +114,17 @@ class Ticker:
         while not self._stopping.is_set():
             self._wake.clear()
             pause = self._start_due()
-            # Not `wait_for`: Python 3.11's loses a cancellation that comes together with the wake.
+            # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with the
+            # wake.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._wake.wait()
 
     def _start_due(self) -> float:
-        """Start a step for each room that is due; return the time until the next is."""
+        """Start a step for each room that is due; return the time until the next one is due."""
         while self._heap and len(self._tasks) < AT_ONCE:
             at, room = self._heap[0]
-            if self._due.get(room) != at:  # planned again since
+            if self._due.get(room) != at:  # planned again since then
                 heapq.heappop(self._heap)
                 continue
             pause = at - time.monotonic()
@@ -155,7 +157,7 @@ class Ticker:
             self._failures.pop(room, None)
             if done.due_ms is not None:
                 pause = max(0.0, (done.due_ms - done.now_ms) / 1000)
-                # A small spread, so that processes do not all come in the same millisecond.
+                # A small spread, so that processes do not all call in the same millisecond.
                 self._schedule(room, time.monotonic() + pause + random.uniform(0, 0.005))  # noqa: S311
             await self._sample(room, done)
             await self._keep_history(room, done)
@@ -187,7 +189,7 @@ class Ticker:
             return None
 
     async def _keep_history(self, room: str, done: Advanced) -> None:
-        """Write the spans that are over; the first time here, also what others have left."""
+        """Write the spans that are over; the first time, also those that others have left."""
         at = self._history_at.get(room, 0.0)
         if at is None:
             return
@@ -204,7 +206,7 @@ class Ticker:
             self._plan_history(room, next_ms - done.now_ms)
 
     def _plan_history(self, room: str, in_ms: int) -> None:
-        """Plan to write a span after its end, unless that is planned for an earlier one."""
+        """Plan to write a span after its end, unless an earlier write is planned."""
         planned, end = self._history_at[room], time.monotonic() + in_ms / 1000
         if planned is None or planned > end + HISTORY_SPREAD_S[1]:
             planned = self._history_at[room] = end + random.uniform(*HISTORY_SPREAD_S)  # noqa: S311
@@ -231,7 +233,7 @@ class Ticker:
     async def _lap(self) -> None:
         rooms = await self._engine.rooms()
         now = time.monotonic()
-        # Plans for later than the next lap may be outdated by another process's visitors.
+        # Visitors of another process may have made plans for after the next lap outdated.
         idle = [room for room in rooms if self._due.get(room, float("inf")) > now + self._lap_s]
         for room in await self._engine.occupied(idle):
             self._schedule(room, now)
@@ -243,6 +245,7 @@ class Ticker:
         self._sample_at = {room: at for room, at in self._sample_at.items() if at > now}
         for room in self._history_at.keys() - set(rooms):
             del self._history_at[room]
-        # The index lost rooms that we remember: a step restores them, or finds them dropped.
+        # The index lost rooms that we remember: a step restores them, or finds that they were
+        # dropped.
         for room in self._engine.remembered() - set(rooms):
             self._schedule(room, now)

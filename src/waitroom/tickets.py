@@ -4,12 +4,14 @@ A ticket is base64url without padding of
 
     version u8 · key id 4 · flags u8 · epoch u64 · issued u32 · id 12 · room · place u64 · MAC 16
 
-The MAC covers everything before it, so a forged ticket is refused before it costs the server
-anything. The place is masked by a keyed hash of what stands before it, so that a drawn place stays
-hidden from its holder until the room opens. Flags: 3 bits generation, 2 lane, 3 kept for weight.
+with the five bytes of an entry code before the room if it was taken with one (version 2). The MAC
+covers everything before it, so a forged ticket is refused before it costs the server
+anything. The place is masked by a keyed hash of everything before it, so that a drawn place stays
+hidden from its holder until the room opens. Flags: 3 bits generation, 2 lane, 1 account, 2 kept for
+weight.
 
-A ticket says where somebody stands; the proof of admission is a pass. Whether a place still counts
-(epoch, watermark, age) is decided by the engine: this module knows no time.
+A ticket says where somebody stands; the proof of admission is a pass. The engine decides whether a
+place still counts (epoch, watermark, age): this module knows no time.
 """
 
 from __future__ import annotations
@@ -21,28 +23,35 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Sequence
 from hashlib import blake2b
 from hmac import compare_digest
+from hmac import digest as hmac_digest
 from struct import Struct
 from struct import error as StructError  # noqa: N812 - an exception by its role, not by its name
 from typing import NamedTuple, Self
 
+from waitroom.accounts import SALT, ClaimKey, ClaimReader, ClaimUse, fingerprint
+from waitroom.crockford import number_of, written
 from waitroom.errors import InvalidInput, InvalidTicket
 
 LONGEST_TICKET = 256
 SHORTEST_KEY = 32
 _LONGEST_ROOM = 64
 _LONGEST_VISITOR = 1024
-_VERSION = 1
+_VERSION, _WITH_CODE = 1, 2
+_CODE, _CODE_LETTERS = 5, 8
+_ACCOUNT = 1 << 5  # of the flags
+_SPARE_BITS = 6  # of the seven bytes of an entry code's MAC
 _HEAD = Struct(">B4sBQI12s")
 _PLACE = Struct(">Q")
-_ID_IN_TEXT = slice(24, 40)  # 18 bytes stand before the id, so it is spelled out in the string
+_ID_IN_TEXT = slice(24, 40)  # 18 bytes come before the id, so the string contains it as text
 _MAC = 16
 _ROOM_AT = _HEAD.size
 _PLACE_AT = -_MAC - _PLACE.size
 _SHORTEST = _HEAD.size + 1 - _PLACE_AT
 _TO_URL = bytes.maketrans(b"+/", b"-_")
-# '+', '/' and '=' become invalid characters, or a ticket would have a second spelling.
+# '+', '/' and '=' become invalid characters; otherwise a ticket would have a second spelling.
 _FROM_URL = bytes.maketrans(b"-_+/=", b"+/!!!")
-# So would the unused bits of the last character: by length modulo 4, which characters may end it.
+# So would the unused bits of the last character: by length modulo 4, the characters that may end
+# it.
 _LAST = ("", "", "AQgw", "AEIMQUYcgkosw048")
 _REMEDY = "make one with `openssl rand -base64 32`"
 
@@ -60,6 +69,10 @@ class Ticket(NamedTuple):
     issued_s: int
     generation: int = 0
     lane: int = 0
+    code: str = ""
+    """The name of the entry code that gave the place: after a loss the room learns it again."""
+    is_account: bool = False
+    """Whether the place is an account's: nobody else who signs in with the ticket may adopt it."""
 
 
 class _Key(NamedTuple):
@@ -71,16 +84,18 @@ class _Key(NamedTuple):
     visitor: blake2b
     draw: blake2b
     source: blake2b
+    code: blake2b
+    claims: bytes
 
 
 class KeyRing:
     """Signs with its first key and accepts all; visitor ids and draws depend on the last, oldest.
 
-    To rotate, put a new key in front. Dropping the oldest ends the tickets that it signed, gives
-    known visitors another id and changes draws to come, so do it while no room is open.
+    To rotate, put a new key in front. Dropping the oldest key ends the tickets that it signed,
+    gives known visitors another id and changes future draws. So do it while no room is open.
     """
 
-    __slots__ = ("_first", "_keys", "_oldest")
+    __slots__ = ("_claims", "_first", "_keys", "_oldest")
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         if not keys:
@@ -95,11 +110,12 @@ class KeyRing:
         if len(self._keys) < len(made):
             raise InvalidInput("secret", "the same key is listed twice; list each once")
         self._first, self._oldest = made[0], made[-1]
+        self._claims = ClaimReader(self._signing_key)
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Make a ring of secrets separated by commas or white space, the newest first."""
-        # An environment variable that is not UTF-8 comes as surrogates; this restores its bytes.
+        """Make a ring from secrets separated by commas or white space, newest first."""
+        # An environment variable that is not UTF-8 arrives as surrogates; this restores its bytes.
         parts = [part.encode(errors="surrogateescape") for part in re.split(r"[,\s]+", text)]
         return cls([part for part in parts if part])
 
@@ -111,38 +127,73 @@ class KeyRing:
         return self.new_ids(1)[0]
 
     def new_ids(self, number: int) -> list[str]:
-        """Return ids that nobody can guess; drawn together, they cost one call of the system."""
+        """Return ids that nobody can guess; made together, they cost one system call."""
         text = _encode(secrets.token_bytes(12 * number))
         return [text[start : start + 16] for start in range(0, len(text), 16)]
 
     def visitor_id(self, room: str, visitor: str) -> str:
-        """Return the stable id of a known visitor in a room; to compute it takes the key."""
+        """Return the stable id of a known visitor in a room; computing it needs the key."""
         if not isinstance(visitor, str) or not 0 < len(visitor) <= _LONGEST_VISITOR:
             raise InvalidInput("visitor", f"must be text of 1 to {_LONGEST_VISITOR} characters")
         state = self._oldest.visitor.copy()
         try:
-            # The length keeps ("a", "b:c") and ("a:b", "c") apart.
+            # The length distinguishes ("a", "b:c") from ("a:b", "c").
             state.update(f"{len(room)}:{room}:{visitor}".encode())
         except UnicodeEncodeError:
             raise InvalidInput("visitor", "holds half a character; send valid Unicode") from None
         return _encode(state.digest())
 
     def draw(self, room: str, epoch: int, id: str) -> int:  # noqa: A002 - the ticket's word
-        """Return the lot of an id, 0 to 2**52 - 1: even, repeatable, and known only to the key."""
+        """Return the lot of an id, 0 to 2**52 - 1: even, repeatable, and secret without the key."""
         state = self._oldest.draw.copy()
         state.update(f"{epoch}:{id}:{room}".encode())
         return int.from_bytes(state.digest(), "big") >> 12
 
     def source_name(self, room: str, network: str, wider: str) -> str:
-        """Return how a room counts a network: 12 letters, and 2 of the wider one around it.
+        """Return how a room counts a network: 12 letters, and 2 for the wider network around it.
 
-        To guess the network takes the key. Many wider networks share two letters, so that a room
+        Guessing the network needs the key. Many wider networks share two letters, so that a room
         needs few counters for them.
         """
         state, around = self._oldest.source.copy(), self._oldest.source.copy()
         state.update(f"{room}:{network}".encode())
         around.update(f"{room}:{wider}".encode())
         return _encode(state.digest() + around.digest())[:14]
+
+    def code_mac(self, room: str, signed: bytes) -> int:
+        """Return the MAC of an entry code, 50 bits; see `entry_codes`."""
+        state = self._first.code.copy()
+        state.update(b"%s:%s" % (signed, room.encode()))
+        return int.from_bytes(state.digest(), "big") >> _SPARE_BITS
+
+    def is_code_mac(self, room: str, signed: bytes, mac: int) -> bool:
+        """Return whether any of our keys gives an entry code this MAC: a code names no key."""
+        given, data = mac.to_bytes(8, "big"), b"%s:%s" % (signed, room.encode())
+        for key in self._keys.values():
+            state = key.code.copy()
+            state.update(data)
+            right = int.from_bytes(state.digest(), "big") >> _SPARE_BITS
+            if compare_digest(given, right.to_bytes(8, "big")):
+                return True
+        return False
+
+    def claim_key(self, room: str, old: ClaimKey | None = None) -> ClaimKey:
+        """Return the newest claim key of a room for its gates; with `old`, accounts stay the same.
+
+        The first one's salt follows from the oldest key and the room, so that two gates that were
+        given a key at different times know the same accounts.
+        """
+        salt = old.salt if old else _of_claims(self._oldest, b"salt:", room.encode())[:SALT]
+        key = _signing_key(self._first, fingerprint(salt), room)
+        return ClaimKey(self._first.id, salt, key)
+
+    def read_claim(self, room: str, text: str, now_s: float) -> ClaimUse:
+        """Return a use of a gate's claim, if one of our keys stands behind it; else refuse it."""
+        return self._claims.read(room, text, now_s)
+
+    def _signing_key(self, key_id: bytes, salt_print: bytes, room: str) -> bytes | None:
+        key = self._keys.get(key_id)
+        return None if key is None else _signing_key(key, salt_print, room)
 
     def sign(self, ticket: Ticket) -> str:
         """Return the string that stands for `ticket`."""
@@ -151,38 +202,47 @@ class KeyRing:
             raise InvalidInput("ticket", "needs a room and an id of 16 base64url characters")
         if ticket.generation >> 3 or ticket.lane >> 2:
             raise InvalidInput("ticket", "takes generations 0 to 7 and lanes 0 to 3")
-        flags = ticket.generation | ticket.lane << 3
+        flags = ticket.generation | ticket.lane << 3 | (_ACCOUNT if ticket.is_account else 0)
         try:
             raw_id = _decode(ticket.id)
-            head = _HEAD.pack(_VERSION, key.id, flags, ticket.epoch, ticket.issued_s, raw_id)
+            version = _WITH_CODE if ticket.code else _VERSION
+            head = _HEAD.pack(version, key.id, flags, ticket.epoch, ticket.issued_s, raw_id)
+            if ticket.code:
+                head += number_of(ticket.code.encode()).to_bytes(_CODE, "big")
             head += room.encode("ascii")
             raw = head + _PLACE.pack(ticket.place ^ _mask(key, head))
-        except (StructError, UnicodeEncodeError, Base64Error) as error:
+        except (StructError, ValueError, OverflowError) as error:
             raise InvalidInput("ticket", f"cannot be signed: {error}") from None
         return _encode(raw + _mac(key, raw))
 
     def read(self, room: str, text: str) -> Ticket:
-        """Return the ticket that `text` stands for if we signed it for `room`, else refuse it."""
+        """Return the ticket that `text` stands for if we signed it for `room`, or refuse it."""
         raw = _raw(text)
         version, key_id, flags, epoch, issued_s, _ = _HEAD.unpack_from(raw)
-        if version != _VERSION:
+        room_at, code = _ROOM_AT, ""
+        if version == _WITH_CODE:
+            room_at += _CODE
+            code = written(int.from_bytes(raw[_ROOM_AT:room_at], "big"), _CODE_LETTERS)
+        elif version != _VERSION:
             raise InvalidTicket("is of a version that this server does not know")
         key = self._keys.get(key_id)
         if key is None:
             raise InvalidTicket("was signed with a key that this server does not have")
-        # As `_mac` and `_mask` do it, but without a call: this is a tenth of a poll.
+        # The same as `_mac` and `_mask`, but without a function call: this is a tenth of a poll.
         signed, head = raw[:-_MAC], raw[:_PLACE_AT]
         state = key.mac.copy()
         state.update(signed)
         if not compare_digest(state.digest(), raw[-_MAC:]):
             raise InvalidTicket("was changed or forged")
-        if head[_ROOM_AT:].decode("ascii") != room:
+        if head[room_at:].decode("ascii") != room:
             raise InvalidTicket("is for another room")
         state = key.mask.copy()
         state.update(head)
         masked = int.from_bytes(signed[-_PLACE.size :], "big")
         place = masked ^ int.from_bytes(state.digest(), "big")
-        return Ticket(room, text[_ID_IN_TEXT], place, epoch, issued_s, flags & 7, flags >> 3 & 3)
+        ticket_id, generation, lane = text[_ID_IN_TEXT], flags & 7, flags >> 3 & 3
+        is_account = flags & _ACCOUNT != 0
+        return Ticket(room, ticket_id, place, epoch, issued_s, generation, lane, code, is_account)
 
 
 def _derive(secret: bytes) -> _Key:
@@ -195,7 +255,18 @@ def _derive(secret: bytes) -> _Key:
         visitor=blake2b(key=master, person=b"waitroom-visitor", digest_size=12),
         draw=blake2b(key=master, person=b"waitroom-draw", digest_size=8),
         source=blake2b(key=master, person=b"waitroom-source", digest_size=9),
+        code=blake2b(key=master, person=b"waitroom-code", digest_size=7),
+        claims=blake2b(key=master, person=b"waitroom-claims", digest_size=32).digest(),
     )
+
+
+def _of_claims(key: _Key, *parts: bytes) -> bytes:
+    """Derive a salt or a signing key; the first part and its length say which."""
+    return hmac_digest(key.claims, b"".join(parts), "sha256")
+
+
+def _signing_key(key: _Key, salt_print: bytes, room: str) -> bytes:
+    return _of_claims(key, b"key:", salt_print, room.encode())
 
 
 def _mac(key: _Key, data: bytes) -> bytes:
@@ -215,7 +286,7 @@ def _encode(raw: bytes) -> str:
 
 
 def _decode(text: str) -> bytes:
-    """Decode base64url; any other spelling than that of `_encode` is an error."""
+    """Decode base64url; any spelling except that of `_encode` is an error."""
     over = len(text) % 4
     if over and text[-1] not in _LAST[over]:
         raise Base64Error("not the canonical spelling")

@@ -1,7 +1,7 @@
-"""What must be true of a log of what happened, whoever wrote it. Pure: nothing of `src/` is used.
+"""What must be true of an event log, whoever wrote it. Pure: nothing from `src/` is used.
 
-A log is the room's event stream (server timestamps) beside the workers' own notes. Every function
-slides over every event and answers a figure or the list of what is wrong, so that a test can say
+A log is the room's event stream (server timestamps) together with the workers' own notes. Every
+function goes over every event and returns a figure or a list of faults, so that a test can show
 both that a limit held and that it was reached. `test_checks.py` shows that each can fail.
 """
 
@@ -24,14 +24,14 @@ class Event:
 
     @property
     def at_ms(self) -> int:
-        """The moment in ms, as deadlines are kept."""
+        """The moment in ms, as in deadlines."""
         return self.at_us // 1000
 
 
 @dataclass(slots=True)
 class Replay:
     """What a replay found: `peak` is the most people called + inside at once, `reserved` the most
-    who are called or went inside within the window, `wrong` the moves that are not allowed, and
+    people called or gone inside within the window, `wrong` the moves that are not allowed, and
     `places` the state of everybody who has a place at the end.
     """
 
@@ -44,7 +44,7 @@ class Replay:
 def replay(
     events: Iterable[Event], session_ms: int, enter_within_ms: int, window_us: int = 0
 ) -> Replay:
-    """Follow everybody through their states; who is past a deadline is out, swept or not."""
+    """Follow everybody through their states; after a deadline they are out, swept or not."""
     result, ends = Replay(), dict[str, int]()
     deadlines: list[tuple[int, str]] = []
     entries: deque[int] = deque()
@@ -80,12 +80,12 @@ def replay(
 
 
 def moments(events: Iterable[Event], kind: str) -> list[int]:
-    """Return when each person of a kind of event was, in µs."""
+    """Return when each event of a kind happened, by person, in µs."""
     return [event.at_us for event in events if event.kind == kind for _ in event.ids]
 
 
 def most_in_window(times_us: Iterable[int], window_us: int) -> int:
-    """Return the most moments in any window, both its ends included."""
+    """Return the largest number of moments in any window, both ends included."""
     inside: deque[int] = deque()
     most = 0
     for at in sorted(times_us):
@@ -99,7 +99,7 @@ def most_in_window(times_us: Iterable[int], window_us: int) -> int:
 def most_per_slot(
     events: Iterable[Event], every_ms: int, uncounted: Collection[str] = frozenset()
 ) -> int:
-    """Return the most calls in one slot of the pace, those of direct calls not counted."""
+    """Return the most calls in one slot of the pace, not counting direct calls."""
     slots: Counter[int] = Counter()
     for event in events:
         if event.kind == "called":
@@ -120,7 +120,7 @@ def twice(ids: Iterable[str]) -> list[str]:
 
 
 def overtaken(ids: Sequence[str], places: Mapping[str, int]) -> list[str]:
-    """Return who was called after somebody with a later place; unknown people are out of order."""
+    """Return who was called after somebody with a later place; unknown people count too."""
     wrong, last = [], -1
     for ticket_id in ids:
         place = places.get(ticket_id, -1)
@@ -131,12 +131,12 @@ def overtaken(ids: Sequence[str], places: Mapping[str, int]) -> list[str]:
 
 
 def in_two_states(**states: Collection[str]) -> list[str]:
-    """Return who is in more than one of the states at once."""
+    """Return who is in more than one state at once."""
     return twice(ticket_id for ids in states.values() for ticket_id in set(ids))
 
 
 def lost(joined: Iterable[str], events: Iterable[Event], *states: Collection[str]) -> list[str]:
-    """Return who joined, and is neither in a state nor said to have ended."""
+    """Return who joined, but is in no state and has not ended."""
     known = {ticket_id for event in events if event.kind == "ended" for ticket_id in event.ids}
     for ids in states:
         known.update(ids)

@@ -1,4 +1,4 @@
-"""Servers that an acceptance test may flush, fill or break: not those of the whole session."""
+"""Servers that an acceptance test may flush, fill or break, separate from the session's servers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ from tests.support.servers import Server, start_server
 def apart(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
-    """Run a server of this module's own, of each kind."""
+    """Run a server of each kind, for this module only."""
     with start_server(request.param, Path(tmp_path_factory.mktemp("apart"))) as server:
         yield server

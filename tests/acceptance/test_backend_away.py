@@ -1,7 +1,7 @@
-"""The backend is killed, hangs, stalls or is slow: congestion is no outage, and an outage is told.
+"""The backend is killed, hangs, stalls or is slow: only a real outage counts as one.
 
-Two servers share it: one reaches it directly, the other over a link that can be slow. Meanwhile
-visitors poll, join, enter, look at the room and listen, and an operator looks.
+Two servers share it: one connects directly, the other over a link that can be slow. Meanwhile
+visitors poll, join, enter, view the room and listen for events, and an operator watches.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Site:
     behind: Serving
 
     def fault(self, name: str) -> tuple[Serving, Callable[[], None], Callable[[], None]]:
-        """Return which server a fault hits, how it begins and how it ends."""
+        """Return which server a fault hits, how it starts and how it ends."""
         if name == "killed":
             return self.direct, self.backend.kill, lambda: self.backend.restart()
         if name == "hung":
@@ -73,7 +73,7 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Run them all; the backend keeps its data on disk, so that a kill loses nothing."""
+    """Run them all; the backend keeps its data on disk, so a kill loses nothing."""
     folder = tmp_path_factory.mktemp("away")
     with (
         start_server("valkey", folder / "store", aof=True, appendfsync="always") as backend,
@@ -92,7 +92,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @dataclass(slots=True)
 class Seen:
-    """What clients saw: for each kind of call the statuses with codes; and how often stale."""
+    """What clients saw: the statuses and codes of each kind of request, and how many were stale."""
 
     words: dict[str, Counter[str]] = field(default_factory=dict)
     stale: int = 0
@@ -100,7 +100,7 @@ class Seen:
     _positions: dict[str, int] = field(default_factory=dict)
 
     def note(self, kind: str, path: str, reply: Reply) -> None:
-        """Keep an answer."""
+        """Record an answer."""
         word = str(reply.status)
         if reply.header("content-type") == "application/problem+json":
             word += f" {reply.code}"
@@ -120,7 +120,7 @@ class Seen:
 
 
 class Crowd:
-    """Visitors of one room and an operator, each asking again and again."""
+    """The visitors of one room and an operator, all of them asking repeatedly."""
 
     def __init__(self, server: Serving, room: str) -> None:
         self.server = server
@@ -179,7 +179,7 @@ OPEN = CLOSED | {key: {"200 inside"} for key in ("status", "join", "enter")}
 
 @asynccontextmanager
 async def crowded(server: Serving) -> AsyncIterator[tuple[list[Crowd], list[Live]]]:
-    """Let crowds come to a paused room, and to one that is open while the backend is away."""
+    """Bring crowds to a paused room, and to one that is open while the backend is away."""
     rooms = (server.new_room(mode="paused"), server.new_room(capacity=1, when_away="open"))
     async with AsyncExitStack() as stack:
         crowds = [await stack.enter_async_context(Crowd(server, room)) for room in rooms]
@@ -199,7 +199,7 @@ async def crowded(server: Serving) -> AsyncIterator[tuple[list[Crowd], list[Live
 
 @pytest.mark.parametrize("fault", ["killed", "hung"])
 async def test_an_outage_is_answered_as_the_policy_says(site: Site, fault: str) -> None:
-    """Once the backend is away each answer is as the policy says; all is as before by itself."""
+    """While the backend is away every answer follows the policy; afterwards everything recovers."""
     server, begin, heal = site.fault(fault)
     (worker,) = server.workers
     async with crowded(server) as (crowds, streams):
@@ -217,7 +217,7 @@ async def test_an_outage_is_answered_as_the_policy_says(site: Site, fault: str) 
 
 @pytest.mark.parametrize("fault", ["hung", "slow"])
 async def test_a_stall_is_no_outage(site: Site, fault: str) -> None:
-    """A backend that stalls for a second, or is slow, costs nobody an error and opens nothing."""
+    """A backend that stalls for a second, or is slow, causes no errors and opens nothing."""
     server, begin, heal = site.fault(fault)
     outages = _outages(server)
     async with crowded(server) as (crowds, _):
@@ -235,7 +235,7 @@ async def test_a_stall_is_no_outage(site: Site, fault: str) -> None:
 
 
 async def test_who_was_called_is_not_told_to_wait(site: Site) -> None:
-    """A stale answer repeats `waiting` only; who was called waits for the true answer."""
+    """A stale answer repeats only `waiting`; anybody who was called waits for the true answer."""
     server, begin, heal = site.fault("hung")
     room = server.new_room(mode="manual")
     path = f"/v1/rooms/{room}/tickets/"
@@ -268,12 +268,12 @@ async def _while_away(
 ) -> None:
     for stream in streams:
         assert 503 == (await stream.until("away", within_s=60)).data["status"]
-    # Until here some answers were still those of a backend that was there, or only slow.
+    # Up to here some answers still came from a backend that was there, or only slow.
     for crowd in crowds:
         assert crowd.seen.rises == 0
         crowd.seen = Seen()
     await asyncio.sleep(seconds)
-    async with asyncio.timeout(60):  # an operator's call that began before takes its time
+    async with asyncio.timeout(60):  # an operator's request from before takes a while
         while any("operator" not in crowd.seen.words for crowd in crowds):  # noqa: ASYNC110
             await asyncio.sleep(PAUSE_S)
     for crowd, wanted in zip(crowds, (CLOSED, OPEN), strict=True):
@@ -288,12 +288,12 @@ async def _while_away(
 
 
 def backend_of(server: Serving) -> str:
-    """Return what the server says of its backend."""
+    """Return what the server reports about its backend."""
     return str(ask(server.port, request("GET", "/healthz")).json()["backend"])
 
 
 async def _until_back(server: Serving, crowds: list[Crowd], streams: list[Live]) -> float:
-    """Return how long it took until each kind of call was answered as before."""
+    """Return how long each kind of request took until it was answered as before."""
     began = time.monotonic()
     wanted = {"status": "200 waiting", "enter": "409 not_your_turn", "operator": "200"}
     path = f"/v1/rooms/{crowds[0].room}/tickets/{crowds[0].ticket}"
@@ -313,7 +313,7 @@ async def _until_back(server: Serving, crowds: list[Crowd], streams: list[Live])
 
 
 async def test_a_pass_given_meanwhile_holds_for_a_minute(site: Site) -> None:
-    """A pass of the open room, given while the backend was away, is short, and good to its end."""
+    """The open room's pass, issued while the backend was away, is short, and valid to its end."""
     server, begin, heal = site.fault("hung")
     room = server.new_room(mode="open", capacity=1, when_away="open")
     closed = server.new_room(mode="closed", when_away="open")
@@ -321,7 +321,7 @@ async def test_a_pass_given_meanwhile_holds_for_a_minute(site: Site) -> None:
     over = server.new_room(ends_at="2020-01-01T00:00:00Z", when_away="open")
     tickets = f"/v1/rooms/{room}/tickets"
     browser = {"Origin": "http://waitroom.test"}
-    for name in (room, closed, later, over):  # known here, as it is after the first visitor
+    for name in (room, closed, later, over):  # this server knows it, as after a first visitor
         assert 200 == ask(server.port, request("GET", f"/v1/rooms/{name}")).status
     begin()
     try:

@@ -1,4 +1,4 @@
-"""A server behind a real nginx with the file of deploy/: what must not get through to it."""
+"""What must not get through a real nginx, with the file from deploy/, to the server behind it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ CLAIMS = ("x-forwarded-for", "x-real-ip", "forwarded", "client-ip", "x-client-ip
 
 
 def from_elsewhere(text: str) -> str:
-    """Let a test say which address a connection comes from; the rest of the file stays."""
+    """Let a test say which address a connection comes from; the rest of the file is unchanged."""
     trust = f"    set_real_ip_from {HOST};\n    real_ip_header {ADDRESS};\n"
     return text.replace("http {\n", f"http {{\n{trust}", 1)
 
 
 @pytest.fixture(scope="module")
 def outside(served: Serving, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """Run nginx before the server; return its port."""
+    """Run nginx in front of the server; return its port."""
     folder = tmp_path_factory.mktemp("nginx")
     with deployed_nginx(folder, [served.port], from_elsewhere) as port:
         yield port
@@ -47,7 +47,7 @@ def test_a_private_address_opens_nothing(outside: int, path: str, address: str) 
 
 
 def test_operators_come_from_this_machine(outside: int) -> None:
-    """The end of an SSH tunnel sees the sign-in page, and the API asks for its key."""
+    """Through an SSH tunnel you see the sign-in page, and the API asks for its key."""
     assert 200 == ask(outside, request("GET", "/admin/sign-in")).status
     assert 401 == ask(outside, request("GET", "/v1/admin/rooms")).status
 
@@ -55,7 +55,7 @@ def test_operators_come_from_this_machine(outside: int) -> None:
 @pytest.mark.attack(14)
 @pytest.mark.parametrize("path", GATES_ONLY)
 def test_only_gates_reach_their_calls(outside: int, path: str) -> None:
-    """Nobody outside reaches such a call, however they spell it, not even from this machine."""
+    """Nobody outside reaches a gate's route, however they spell it, not even from this machine."""
     head = {"content-type": "application/json", "authorization": "Bearer x"}
     statuses = {
         (spelling, method): ask(outside, request(method, spelling, head, b"{}")).status
@@ -66,7 +66,7 @@ def test_only_gates_reach_their_calls(outside: int, path: str) -> None:
 
 
 def test_gates_reach_their_calls_inside(served: Serving) -> None:
-    """By the inner address each of them is answered by Waitroom itself."""
+    """On the inner address, Waitroom itself answers each of them."""
     head = {"content-type": "application/json", "authorization": "Bearer x"}
     for path in GATES_ONLY:
         method = "GET" if path == "/v1/check" else "POST"
@@ -75,7 +75,7 @@ def test_gates_reach_their_calls_inside(served: Serving) -> None:
 
 
 def test_visitors_get_through(outside: int, served: Serving) -> None:
-    """The waiting page, the API of the room and the keys of passes are there for everybody."""
+    """The waiting page, the room's API and the keys for passes are available to everybody."""
     room = served.new_room()
     visitor = {ADDRESS: "203.0.113.9"}
     paths = (f"/rooms/{room}", f"/v1/rooms/{room}", "/.well-known/jwks.json", "/waitroom.js")
@@ -86,7 +86,7 @@ def test_visitors_get_through(outside: int, served: Serving) -> None:
 
 
 def reached(served: Serving) -> tuple[int, int]:
-    """Return how many requests have reached the app, and how many of them were hidden ones."""
+    """Return how many requests have reached the app, and how many of these were hidden ones."""
     text, name = scrape(served.port), "waitroom_requests_total"
     scrapes = metric(text, name, route="GET /metrics")
     hidden = metric(text, name, route="GET /v1/rooms/{room}")
@@ -94,26 +94,26 @@ def reached(served: Serving) -> tuple[int, int]:
 
 
 def statuses_of(port: int, data: bytes) -> list[int]:
-    """Send bytes as they are, and return the statuses of all answers until the connection ends.
+    """Send raw bytes, and return the statuses of all answers until the connection ends.
 
-    The first request asks for that end. So nginx itself looks at nothing behind it, and what is
-    answered nevertheless was smuggled past it.
+    The first request asks to close the connection. So nginx itself ignores whatever follows, and
+    anything that is still answered was smuggled past it.
     """
     data = data.replace(b"HTTP/1.1\r\n", b"HTTP/1.1\r\nConnection: close\r\n", 1)
     got = b""
     with socket.create_connection((HOST, port), 60) as connection:
-        with contextlib.suppress(ConnectionError):  # it may refuse before all is sent
+        with contextlib.suppress(ConnectionError):  # it may refuse before everything is sent
             connection.sendall(data)
         with contextlib.suppress(ConnectionError):
             while more := connection.recv(65_536):
                 if not got:
-                    connection.shutdown(socket.SHUT_WR)  # or nginx listens for seconds
+                    connection.shutdown(socket.SHUT_WR)  # otherwise nginx waits for seconds
                 got += more
     return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d+)", got)]
 
 
 def test_hidden_requests_would_be_seen(outside: int, served: Serving) -> None:
-    """What the next tests count is counted: a request that is not hidden is there."""
+    """The counting of the next tests works: a request that is not hidden is counted."""
     all_before, hidden_before = reached(served)
     assert [404] == statuses_of(outside, request("GET", HIDDEN))
     assert (all_before + 1, hidden_before + 1) == reached(served)
@@ -124,7 +124,7 @@ REQUESTS = {name: data for name, (data, _) in MALFORMED.items()} | ODD
 
 @pytest.mark.parametrize("name", REQUESTS)
 def test_odd_requests_end_at_nginx_or_are_one(outside: int, served: Serving, name: str) -> None:
-    """They are refused or the connection is closed; what is hidden in them reaches nobody."""
+    """They are refused or the connection is closed; a request hidden in them reaches nobody."""
     all_before, hidden_before = reached(served)
     statuses = [status for status in statuses_of(outside, REQUESTS[name]) if status != 100]
     assert len(statuses) <= 1
@@ -135,5 +135,5 @@ def test_odd_requests_end_at_nginx_or_are_one(outside: int, served: Serving, nam
 
 
 def test_the_table_has_every_kind() -> None:
-    """At least 33 kinds, or somebody has thinned it out."""
+    """At least 33 kinds remain in the table."""
     assert 33 <= len(REQUESTS)

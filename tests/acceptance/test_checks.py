@@ -1,4 +1,4 @@
-"""The checkers of the acceptance tests can fail: each is shown the fault that it looks for."""
+"""The checkers of the acceptance tests can fail: each is shown the fault it looks for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_replay_counts_who_is_held_and_lets_deadlines_pass() -> None:
 
 
 def test_replay_counts_what_is_reserved_of_a_window() -> None:
-    """Turns and entries of the window add up; an entry leaves it with time, a turn by its end."""
+    """Turns and entries of the window add up; an entry leaves it with time, a turn when it ends."""
     log = _log(("called", 0, "a b"), ("entered", 10, "a"), ("called", 15, "c"))
     assert 3 == checks.replay(log, 100, 100, window_us=5_000).reserved
     late = [*log, *_log(("called", 16, "d"))]
@@ -41,7 +41,7 @@ def test_replay_finds_moves_that_are_not_allowed() -> None:
 
 
 def test_windows_slide_over_every_event() -> None:
-    """A window that straddles a round second is seen, and both of its ends count."""
+    """A window that straddles a full second is found, and both of its ends count."""
     times = [900_000, 950_000, 1_050_000, 1_900_000]
     assert 3 == checks.most_in_window(times, 200_000)
     assert 4 == checks.most_in_window(times, 1_000_000)
@@ -50,7 +50,7 @@ def test_windows_slide_over_every_event() -> None:
 
 
 def test_slots_count_calls_but_not_the_direct_ones() -> None:
-    """Calls of one slot add up over events; direct ones are left out, entries are no calls."""
+    """The calls of one slot add up over events; direct calls and entries do not count."""
     log = _log(("called", 0, "a b"), ("called", 90, "c"), ("called", 100, "d"), ("entered", 5, "a"))
     assert 3 == checks.most_per_slot(log, 100)
     assert 2 == checks.most_per_slot(log, 100, {"c"})
@@ -67,7 +67,7 @@ def test_order_and_doubles_are_seen() -> None:
 
 
 def test_the_lost_and_the_doubled_are_named() -> None:
-    """Who is nowhere is lost, who is in two states is doubled."""
+    """A person in no state is lost, a person in two states is doubled."""
     log = _log(("ended", 0, "a"), ("called", 1, "b"))
     assert ["b"] == checks.lost(["a", "b", "c"], log, {"c"})
     assert [] == checks.lost(["a", "b", "c"], log, {"c"}, ["b"])

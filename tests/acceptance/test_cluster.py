@@ -51,7 +51,7 @@ async def _every_verb(engine: Engine, room: str, clock: Clock) -> None:
 
 
 async def test_every_verb_in_rooms_on_every_node(cluster: Cluster) -> None:
-    """All verbs, at once in nine rooms, of which each node holds some."""
+    """All verbs work, at the same time in nine rooms that are spread over all nodes."""
     clock = Clock()
     async with open_engine(cluster.url, clock) as engine, open_engine(cluster.url, clock) as other:
         assert engine.backend.facts.cluster
@@ -63,7 +63,7 @@ async def test_every_verb_in_rooms_on_every_node(cluster: Cluster) -> None:
         assert tuple(sorted(ROOMS)) == await other.rooms()
         await asyncio.gather(*(crowd(other, room, 5) for room in ROOMS))
         assert sorted(ROOMS) == sorted(await other.occupied(ROOMS))
-        # The other process learns of drops by itself.
+        # The other process learns of the drops by itself.
         assert all([await engine.drop(room) for room in ROOMS])
         for room in ROOMS:
             with pytest.raises(UnknownRoom):
@@ -72,7 +72,7 @@ async def test_every_verb_in_rooms_on_every_node(cluster: Cluster) -> None:
 
 
 async def test_the_ticker_serves_every_node(cluster: Cluster) -> None:
-    """Sessions in rooms on all nodes end on time, and the ticker gives their places away."""
+    """Sessions in rooms on all nodes end on time, and the ticker reassigns their places."""
     rooms = [f"timed-{number}" for number in range(6)]
     async with open_engine(cluster.url) as engine, open_engine(cluster.url) as other:
         waiting = []

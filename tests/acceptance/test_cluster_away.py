@@ -1,4 +1,4 @@
-"""Nodes of a Cluster die under a server: they take their own rooms with them, and no others."""
+"""Cluster nodes die under a server: each takes its own rooms down, and no others."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ SLOTS_PER_NODE = 5_461
 
 
 def node_of(key: str) -> int:
-    """Return the number of the node on which a key lives."""
+    """Return the number of the node that holds a key."""
     return min(2, key_slot(key.encode()) // SLOTS_PER_NODE)
 
 
 def room_node(room: str) -> int:
-    """Return the number of the node on which a room lives."""
+    """Return the number of the node that holds a room."""
     return node_of(keys.room_key(room, "meta"))
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """Run a Cluster that goes on without one of its nodes."""
+    """Run a Cluster that keeps working without one of its nodes."""
     config = {"cluster_require_full_coverage": "no", "appendonly": "yes", "appendfsync": "always"}
     with start_cluster(tmp_path / "cluster", **config) as cluster:
         yield cluster
@@ -47,7 +47,7 @@ def served(tmp_path: Path, cluster: Cluster) -> Iterator[Serving]:
 
 
 class Visitors:
-    """A visitor per room who polls, and one who joins again and again; `async with`."""
+    """One visitor per room who polls, and one who keeps joining; `async with`."""
 
     def __init__(self, server: Serving, rooms: list[str]) -> None:
         self.words: dict[str, Counter[str]] = {room: Counter() for room in rooms}
@@ -55,7 +55,7 @@ class Visitors:
         self._tasks: list[asyncio.Task[None]] = []
 
     def forget(self) -> None:
-        """Begin to count anew."""
+        """Start counting again."""
         for words in self.words.values():
             words.clear()
 
@@ -82,14 +82,14 @@ class Visitors:
                 raise AssertionError("a visitor failed") from result
 
     async def until(self, rooms: set[str], wanted: set[str]) -> None:
-        """Wait until each of the rooms has given one of these answers."""
+        """Wait until each room has given one of these answers."""
         async with asyncio.timeout(120):
             while not all(wanted & set(self.words[room]) for room in rooms):  # noqa: ASYNC110
                 await asyncio.sleep(PAUSE_S)
 
 
 async def test_a_node_takes_only_its_own_rooms(cluster: Cluster, served: Serving) -> None:
-    """The node with the list of rooms dies: elsewhere 0 errors, and operators see those rooms."""
+    """The node with the list of rooms dies: other rooms have 0 errors, and operators see them."""
     rooms = [f"hall-{number}" for number in range(9)]
     for room in rooms:
         served.new_room(room, mode="paused")
@@ -119,7 +119,7 @@ async def test_a_node_takes_only_its_own_rooms(cluster: Cluster, served: Serving
 
 
 async def test_the_whole_cluster_goes_and_comes_back(cluster: Cluster, served: Serving) -> None:
-    """Every node dies: no 500, and everybody is served again once they are back."""
+    """Every node dies: no 500, and everybody is served again once the nodes are back."""
     rooms = [f"hall-{number}" for number in range(3)]
     for room in rooms:
         served.new_room(room, mode="paused")

@@ -1,7 +1,7 @@
 """One laptop tries to make our own congestion look like an outage: it opens nothing.
 
 Its connections renew one waiting ticket as fast as they can. The room would let everybody in while
-the backend is away, but the backend is there.
+the backend is away, but the backend is not away.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.attack
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server with the limits of the default, but for time that a busy machine needs."""
+    """Run a server with the default limits, except for the time that a busy machine needs."""
     folder = tmp_path_factory.mktemp("congestion")
     with serving(folder, poll_within_s=0.3, answer_within_s=30, away_after_s=3) as server:
         yield server
 
 
 class Attack:
-    """Connections that renew one ticket again and again; `async with`."""
+    """Connections that keep renewing one ticket; `async with`."""
 
     def __init__(self, server: Serving, room: str, ticket: str, connections: int) -> None:
         self.words: Counter[str] = Counter()
@@ -71,7 +71,7 @@ async def test_congestion_opens_nothing(served: Serving) -> None:
                 assert (200, "waiting") == (polled.status, polled.json()["state"])
                 assert 2 + number == polled.json()["position"]
                 seen["honest"] += 1
-            # A place in the other room is given on when its session ends: that is the ticker.
+            # When a session in the other room ends, the ticker must reassign its place.
             line = f"/v1/rooms/{short}/tickets"
             people = [(await honest.ask("POST", line)).json() for _ in range(2)]
             path = f"{line}/{people[0]['ticket']}/enter"

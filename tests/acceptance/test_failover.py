@@ -16,7 +16,7 @@ PEOPLE = 20
 
 
 class Crowd:
-    """People who join one after another, and poll as long as they are asked to."""
+    """People who join one after another, and poll as often as they are asked to."""
 
     def __init__(self, server: Serving, room: str) -> None:
         self.words: Counter[str] = Counter()
@@ -48,7 +48,7 @@ class Crowd:
 
 
 async def test_a_failover_loses_nobody(tmp_path: Path) -> None:
-    """Polls and joins have 0 errors, and everybody has a place of their own afterwards."""
+    """Polls and joins have 0 errors, and afterwards everybody has their own place."""
     with (
         start_server("valkey", tmp_path / "primary") as primary,
         start_replica(primary, tmp_path / "replica") as replica,
@@ -76,7 +76,7 @@ async def test_a_failover_loses_nobody(tmp_path: Path) -> None:
             for task in coming:
                 task.cancel()
             await asyncio.gather(*coming, return_exceptions=True)
-        for ticket in crowd.tickets:  # who was lost with the last writes comes back by this
+        for ticket in crowd.tickets:  # this brings back people lost with the last writes
             await crowd.poll(ticket)
         views = [await crowd.poll(ticket) for ticket in crowd.tickets]
         assert {"waiting"} == {view["state"] for view in views}

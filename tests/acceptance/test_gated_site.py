@@ -25,10 +25,10 @@ ENDS = ("/orders/", "/goodbye")
 
 
 class Watch:
-    """Sits between gate and site: who is there, from their first request until they are done.
+    """Sits between gate and site: knows who is there, from their first request until they are done.
 
-    Somebody is done when the site begins to answer the last request. The gate tells Waitroom after
-    that, so a place that is given away too early would be seen here.
+    A visitor is done when the site begins to answer their last request. The gate tells Waitroom
+    afterwards, so a place that is reassigned too early would show up here.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Watch:
 
 
 async def called_in_order(server: Serving, room: str) -> list[str]:
-    """Return the ids of all who were called, in the order in which that happened."""
+    """Return the ids of all who were called, in the order of the calls."""
     ring = KeyRing.from_text(SECRET)
     async with await Engine.connect(None, server.data_dir, ring) as engine:
         page = await engine.events(room, "0-0", limit=10_000)
@@ -72,13 +72,13 @@ async def called_in_order(server: Serving, room: str) -> list[str]:
 
 
 async def test_a_crowd_at_the_concert(served: Serving, tmp_path: Path) -> None:
-    """Many people, few places: the site never sees more, everybody buys, first come first."""
+    """Many people, few places: the site never sees more than fit, and all buy in order."""
     people, places = count("gated_visitors"), count("gated_places")
     room = served.new_room(mode="manual", capacity=places, session_s=600)
     watch, transport = Watch(), Shared()
     with concert(tmp_path, served.base, room, watch.before) as site:
         crowd = [Person(site, transport, EAGER) for _ in range(people)]
-        for number, person in enumerate(crowd):  # one after the other, so that the order is known
+        for number, person in enumerate(crowd):  # one after another, so that the order is known
             person.http.headers["x-person"] = str(number)
             answer = await person.http.get("/api/concerts")
             assert (429, number + 1) == (answer.status_code, answer.json()["position"])

@@ -1,4 +1,4 @@
-"""A burst of which nine in ten are gone: places go to people who are there."""
+"""A burst of joins, nine in ten of which are gone: places go to people who are still there."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def test_places_go_to_people_who_are_there(server: Server, room: str, cloc
         reached, missed, early = 0, 0, 0
         for second in range(PRESENCE_S + ghosts // 100 + 30):
             clock.step(1)
-            # Those who are there poll, each once in half a minute, and enter when called.
+            # People who are still there poll every half minute, and enter when called.
             some = [ticket_id for ticket_id in waiting if at[ticket_id] == second % POLL_EVERY_S]
             for start in range(0, len(some), 500):
                 await engine.poll_many(

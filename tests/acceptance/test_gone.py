@@ -1,4 +1,4 @@
-"""Who is gone stays gone: a stray poll gives nothing back, and deadlines count without a sweep."""
+"""Gone means gone: a stray poll restores nothing, and deadlines count without a sweep."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WAYS: list[Way] = [_left, _kicked, _finished, _left_when_called, _kicked_when_in
 async def test_a_stray_poll_brings_nobody_back(
     engine: Engine, room: str, clock: Clock, way: Way
 ) -> None:
-    """Left, kicked, called by hand, finished - then a poll: gone; a join: the end of the line."""
+    """Left, kicked, called by hand, finished: then a poll says gone, a join goes to the end."""
     await engine.create(room, Policy(capacity=1))
     people = await crowd(engine, room, 6)
     who = people[3]
@@ -63,7 +63,7 @@ async def test_a_stray_poll_brings_nobody_back(
     again = await engine.join(room, who.ticket)
     assert (State.WAITING, 6, True) == (again.state, again.position, again.new)
     assert place_of(room, again.ticket) > place_of(room, last.ticket)
-    # Neither string may bring back the old place from now on.
+    # From now on neither string may bring back the old place.
     for ticket in (who.ticket, again.ticket):
         assert 6 == (await engine.poll(room, ticket)).position
     await engine.leave(room, again.ticket)
@@ -85,7 +85,7 @@ async def test_called_by_hand_and_then_a_stray_poll(engine: Engine, room: str) -
 async def test_a_no_show_of_a_call_by_hand_is_not_back_in_line(
     engine: Engine, room: str, clock: Clock
 ) -> None:
-    """Called by hand and never came: gone, swept or not; a join: the end of the line."""
+    """Called by hand but never came: gone, swept or not; a join goes to the end of the line."""
     await engine.create(room, Policy(capacity=1, enter_within_s=30))
     people = [await engine.join(room, enter=True) for _ in range(4)]
     who = people[2]
@@ -102,7 +102,7 @@ async def test_a_no_show_of_a_call_by_hand_is_not_back_in_line(
 async def test_enter_after_the_turn_is_refused_without_a_sweep(
     engine: Engine, room: str, clock: Clock
 ) -> None:
-    """No `advance` ever ran; still, the millisecond of `enter_by` itself is too late."""
+    """Without any `advance`, the millisecond of `enter_by` itself is already too late."""
     await engine.create(room, Policy(capacity=1, enter_within_s=4))
     in_time, late = await crowd(engine, room, 2)
     clock.step(3.999)
@@ -120,7 +120,7 @@ async def test_enter_after_the_turn_is_refused_without_a_sweep(
 async def test_renew_and_finish_after_the_end_are_refused_without_a_sweep(
     engine: Engine, room: str, clock: Clock
 ) -> None:
-    """No `advance` ever ran; still, a session is over at its end, and it cannot come back."""
+    """Without any `advance`, a session is over at its end, and it cannot come back."""
     await engine.create(room, Policy(session_s=4, renewable=True))
     first, second = [await engine.join(room, enter=True) for _ in range(2)]
     clock.step(3.999)

@@ -1,4 +1,4 @@
-"""Eight processes at once: no limit is passed, and nobody is lost, doubled or overtaken."""
+"""Eight processes at once: no limit is exceeded, and nobody is lost, doubled or overtaken."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from waitroom.engine import Engine
 from waitroom.models import Policy
 
 ENTER_WITHIN_S = 0.6
-# Low enough to be reached on a busy machine, so that passing them would show.
+# Low enough to be reached on a busy machine, so that exceeding them would show.
 EVERY = Policy(
     capacity=48,
     batch=10,
@@ -70,7 +70,7 @@ async def test_eight_processes_at_once(policy: Policy, tmp_path: Path) -> None:
 
 
 async def _entered(engine: Engine, room: str, people: int) -> None:
-    """Wait until so many have gone inside."""
+    """Wait until this many have gone inside."""
     while (await engine.stats(room)).counters["entered"] < people:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
 
@@ -91,7 +91,7 @@ def _judge(
         events,
         round(policy.session_s * 1000),
         round(ENTER_WITHIN_S * 1000),
-        # Entries are counted in buckets of a 60th: each may count for that much longer.
+        # Entries are counted in buckets of 1/60 of the window: each may count that much longer.
         round((policy.per_s or 0) * 1e6 * 61 / 60),
     )
 
@@ -112,7 +112,7 @@ def _judge(
     if policy.max_entries is not None and policy.per_s is not None:
         most = checks.most_in_window(entries, round(policy.per_s * 1e6))
         assert most <= policy.max_entries
-        # Turns are reserved against it: with them it is used up, though some never come.
+        # Turns reserve entries: together they use up the limit, though some never come.
         assert result.reserved >= policy.max_entries, "never reached"
     if policy.batch is not None and policy.every_s is not None:
         most = checks.most_per_slot(events, round(policy.every_s * 1000), direct)

@@ -1,4 +1,4 @@
-"""Whatever is put into whatever input: a 4xx in our shape, no header of theirs, no line of theirs.
+"""Hostile input anywhere gives a 4xx in our format, and injects no header and no log line.
 
 Bytes go over a plain socket, so that no client library makes them harmless on the way.
 """
@@ -46,7 +46,7 @@ SPELLED = {
     "slash": b"a%2f..%2fb",
     "parameters": b"a;b=c",
 }
-# What the HTTP library refuses before we see it has no body.
+# Requests that the HTTP library refuses before we see them get no body.
 UNREAD = {400, 414, 431}
 
 
@@ -57,7 +57,7 @@ def room(served: Serving) -> str:
 
 
 class Probe:
-    """Sends, and holds every answer and the log to the rules."""
+    """Sends input, and checks every answer and the log against the rules."""
 
     def __init__(self, served: Serving) -> None:
         self._served = served
@@ -65,7 +65,7 @@ class Probe:
         self.sent = 0
 
     def refused(self, data: bytes, what: str) -> Reply:
-        """Send what must be refused."""
+        """Send input that must be refused."""
         reply = self.harmless(data, what)
         assert 400 <= reply.status < 500, f"{what}: {reply}"
         if reply.body:
@@ -75,7 +75,7 @@ class Probe:
         return reply
 
     def harmless(self, data: bytes, what: str) -> Reply:
-        """Send what may also be ignored."""
+        """Send input that may also be ignored."""
         self.sent += 1
         tried(1)
         reply = ask(self._served.port, data)
@@ -89,7 +89,7 @@ class Probe:
         return reply
 
     def done(self) -> None:
-        """Look at the log: at most a line for each, each whole, without control characters."""
+        """Check the log: at most one line per input, each complete, without control characters."""
         lines = self._served.said().splitlines()[self._lines :]
         assert len(lines) <= self.sent
         for line in lines:
@@ -99,14 +99,14 @@ class Probe:
 
 @pytest.fixture
 def probe(served: Serving) -> Iterator[Probe]:
-    """Send, and look at the log in the end."""
+    """Send input, and check the log at the end."""
     made = Probe(served)
     yield made
     made.done()
 
 
 def in_path() -> Iterator[tuple[str, bytes]]:
-    """Yield every payload as it may stand in a path: raw, quoted, and the tricks of spelling."""
+    """Yield every payload as it may appear in a path: raw, quoted, and with spelling tricks."""
     for name, payload in PAYLOADS.items():
         yield f"{name}, raw", payload
         yield f"{name}, quoted", quote(payload, safe="").encode()
@@ -115,7 +115,7 @@ def in_path() -> Iterator[tuple[str, bytes]]:
 
 
 def test_room_names(probe: Probe) -> None:
-    """In every call that names a room."""
+    """In every route that names a room."""
     for name, payload in in_path():
         for method, after in (("GET", b""), ("POST", b"/tickets"), ("GET", b"/tickets/me")):
             path = b"/v1/rooms/" + payload + after
@@ -123,11 +123,11 @@ def test_room_names(probe: Probe) -> None:
 
 
 def test_tickets(probe: Probe, room: str) -> None:
-    """In every call that names a ticket."""
+    """In every route that names a ticket."""
     calls = [("GET", b""), ("DELETE", b""), ("GET", b"/events"), ("POST", b"/enter")]
     for name, payload in in_path():
         if name.startswith("dots"):
-            continue  # raw, it is another path
+            continue  # unquoted, it is another path
         for method, after in calls:
             path = f"/v1/rooms/{room}/tickets/".encode() + payload + after
             probe.refused(request(method, path), f"{method} {name}")
@@ -154,7 +154,7 @@ def test_cookies(probe: Probe, room: str) -> None:
 
 
 def test_idempotency_keys(probe: Probe, room: str) -> None:
-    """A key is printable ASCII of a bounded length, or refused."""
+    """A key is printable ASCII of limited length, or it is refused."""
     for name, payload in PAYLOADS.items():
         key = {"Idempotency-Key": payload}
         answer = probe.harmless(request("POST", f"/v1/rooms/{room}/tickets", key), name)
@@ -168,7 +168,7 @@ def test_idempotency_keys(probe: Probe, room: str) -> None:
      "User-Agent", "Last-Event-ID", "If-Match", "Content-Type", "Host"],
 )  # fmt: skip
 def test_headers_that_are_mere_hints(probe: Probe, room: str, header: str) -> None:
-    """Refused or ignored, in the API and on the page; never believed, never an error of ours."""
+    """Refused or ignored, in the API and on the page; never believed, never an internal error."""
     for name, payload in PAYLOADS.items():
         for method, path in (("POST", f"/v1/rooms/{room}/tickets"), ("GET", f"/rooms/{room}")):
             data = request(method, path, {header: payload})
@@ -178,7 +178,7 @@ def test_headers_that_are_mere_hints(probe: Probe, room: str, header: str) -> No
 
 
 def test_a_body_that_breaks_off(probe: Probe, served: Serving, room: str) -> None:
-    """Somebody who goes away in mid-body is no error of ours, and no line in the log."""
+    """A client that goes away mid-body causes no internal error, and no line in the log."""
     data = request("POST", f"/v1/rooms/{room}/tickets", {"Content-Length": "100"}) + b"{"
     for _ in range(5):
         with socket.create_connection((HOST, served.port)) as client:
@@ -204,7 +204,7 @@ def test_bodies(probe: Probe, room: str, field: str) -> None:
 
 
 def test_an_identity_may_be_any_text(probe: Probe, room: str) -> None:
-    """With a key, `visitor` takes any text that is Unicode and not too long; it is only hashed."""
+    """With a key, `visitor` accepts any Unicode text that is not too long; it is only hashed."""
     key = ADMIN
     for name, payload in PAYLOADS.items():
         body = b'{"visitor": %s}' % json.dumps(payload.decode("latin-1")).encode()
@@ -223,7 +223,7 @@ def test_queries(probe: Probe) -> None:
 
 
 def test_operators_input(probe: Probe) -> None:
-    """A key does not make it better: names and texts of rooms are held to the same rules."""
+    """A key changes nothing: names and texts of rooms follow the same rules."""
     key = ADMIN | {"Content-Type": "application/json"}
     for name, payload in PAYLOADS.items():
         text = payload.decode("latin-1")

@@ -30,7 +30,7 @@ def _cpu() -> float:
 
 
 async def idle(url: str, seconds: float, notes: Path) -> None:
-    """Be a process with a ticker and nothing to do; note what that costs."""
+    """Act as a process with a ticker and nothing to do; record what that costs."""
     async with open_engine(url) as engine:
         began, wall = _cpu(), time.monotonic()
         async with Ticker(engine):
@@ -55,8 +55,8 @@ async def _server_cpu(engine: Engine) -> float:
 async def test_idle_rooms_cost_next_to_nothing(tmp_path: Path) -> None:
     """5,000 idle rooms, 4 processes: <= 2 % of a core in the server, <= 5 % in each process.
 
-    The measured time begins when a process knows the rooms, and lies in the first minute, in which
-    the ticker also takes its one look at every room: what comes later costs less.
+    Measuring starts when a process knows the rooms, and falls into the first minute, in which the
+    ticker also checks every room once. After that it costs less.
     """
     rooms, seconds = count("idle_rooms"), count("idle_seconds")
     with start_server("valkey", tmp_path / "s") as server:

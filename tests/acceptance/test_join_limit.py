@@ -22,7 +22,7 @@ AT_ONCE = 4
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server that believes one proxy: all of 127/8 is this machine, but not that address."""
+    """Run a server that trusts one proxy: all of 127/8 is this machine, except that address."""
     given = {"joins_per_minute": PER_MINUTE, "proxies": PROXY, "public_url": "https://w.example"}
     with serving(tmp_path_factory.mktemp("limit"), **given) as server:
         yield server
@@ -37,7 +37,7 @@ def path(served: Serving) -> str:
 async def flood(
     served: Serving, path: str, *, forwarded: str | None = None, source: str = "127.0.0.1"
 ) -> tuple[list[Reply], float]:
-    """Join as often and as fast as one address can; `%` of `forwarded` is another each time."""
+    """Join as often and as fast as one address can; `%` in `forwarded` differs each time."""
     turns = iter(range(count("joins_from_one")))
     replies: list[Reply] = []
 
@@ -54,7 +54,7 @@ async def flood(
 
 
 def accepted(replies: list[Reply], took_s: float) -> int:
-    """Return how many were let through; all others were told to come later."""
+    """Return how many were let through; all others were told to come back later."""
     assert {201, 429} == {reply.status for reply in replies}
     refused = [reply for reply in replies if reply.status == 429]
     assert {"too_many_requests"} == {reply.code for reply in refused}
@@ -66,7 +66,7 @@ def accepted(replies: list[Reply], took_s: float) -> int:
 
 @pytest.mark.attack
 async def test_a_flood_from_one_address(served: Serving, path: str) -> None:
-    """Beyond the limit 429 with Retry-After, also with a new made-up X-Forwarded-For each time."""
+    """Beyond the limit: 429 with Retry-After, even with a new made-up X-Forwarded-For each time."""
     before = metric(scrape(served.port), "waitroom_limited_total", limit="joins")
     replies, took_s = await flood(served, path, forwarded="%")
     good = accepted(replies, took_s)
@@ -82,12 +82,12 @@ async def test_a_flood_from_one_address(served: Serving, path: str) -> None:
 
 @pytest.mark.attack
 async def test_a_flood_through_the_proxy(served: Serving, path: str) -> None:
-    """What the visitor wrote in front of the proxy's word does not count."""
+    """What the visitor wrote before the proxy's entry does not count."""
     accepted(*await flood(served, path, forwarded="%, 203.0.113.9", source=PROXY))
 
 
 async def test_a_known_visitor_is_not_limited(served: Serving, path: str) -> None:
-    """A site that joins its members with a key does so for many, from one address."""
+    """A site that joins its members with a key may do so for many, from one address."""
     async with Wire(served.port) as wire:
         for number in range(PER_MINUTE // 5):
             body = json.dumps({"visitor": f"member {number}"}).encode()
@@ -95,7 +95,7 @@ async def test_a_known_visitor_is_not_limited(served: Serving, path: str) -> Non
 
 
 def test_cookies_are_secure_where_the_public_url_is(served: Serving, path: str) -> None:
-    """Behind https every cookie is Secure, though the proxy speaks http to us."""
+    """Behind https every cookie is Secure, even though the proxy talks http to us."""
     headers = {"Cookie": "a=1", "Idempotency-Key": secrets.token_hex(8), **ADMIN}
     reply = ask(served.port, request("POST", path, headers, b'{"visitor": "x"}'))
     assert ["Secure"] == [cookie.rpartition("; ")[2] for cookie in reply.all("set-cookie")]

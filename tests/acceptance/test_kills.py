@@ -1,4 +1,4 @@
-"""Processes and servers die by `kill -9` in the middle of admission: nobody pays for it."""
+"""Processes and servers die by `kill -9` during admission: nobody is worse off."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POLICY = Policy(capacity=150, session_s=0.3, enter_within_s=0.4)
 
 @pytest.fixture
 def in_memory(tmp_path: Path) -> Iterator[Path]:
-    """A folder whose fsync is at once: a slow disk may hold back a write that was acknowledged."""
+    """A folder with immediate fsync: a slow disk may hold back an acknowledged write."""
     shm = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
     if not shm.is_dir():
         yield tmp_path / "s"
@@ -66,7 +66,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 
 async def _judge(engine: Engine, log: Log, folder: Path) -> tuple[int, int]:
-    """Nobody lost, twice, doubled or torn; return how many joins and calls were judged."""
+    """Nobody is lost, called twice or doubled, nothing torn; return the joins and calls judged."""
     client: Any = engine.backend.client
     states = await everybody(client, ROOM)
     await log.catch_up()
@@ -79,7 +79,7 @@ async def _judge(engine: Engine, log: Log, folder: Path) -> tuple[int, int]:
     assert [] == result.wrong
     assert result.peak <= 150
     assert [] == checks.in_two_states(**states)
-    # A join that nobody lived to acknowledge has a place as well, which only the room knows.
+    # A join whose process died before acknowledging it has a place too; only the room knows.
     assert [] == checks.overtaken(
         [ticket_id for ticket_id in called if ticket_id in places], places
     )
@@ -91,7 +91,7 @@ async def _judge(engine: Engine, log: Log, folder: Path) -> tuple[int, int]:
 
 
 async def _ready(client: Any, running: list[BaseProcess], workers: int) -> None:
-    """Wait until the newest worker is at work."""
+    """Wait until the newest worker is working."""
     for _ in range(3_000):
         assert running[-1].is_alive(), f"a worker ended with {running[-1].exitcode}"
         if int(await client.get(READY)) >= workers:
@@ -131,7 +131,7 @@ async def test_workers_killed_during_admission(tmp_path: Path) -> None:
 
 
 async def test_server_killed_under_load(in_memory: Path, tmp_path: Path) -> None:
-    """Server `kill -9` with AOF: acknowledged joins are there, nothing torn, back within 5 s."""
+    """Server `kill -9` with AOF: acknowledged joins are there, nothing is torn, it comes back."""
     kills, slowest, hit = count("server_kills"), 0.0, 0
     with start_server("valkey", in_memory, aof=True, appendfsync="everysec") as server:
         async with open_engine(server.url) as engine:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from redis import Redis
 from redis import exceptions as redis_errors
@@ -36,17 +37,17 @@ from waitroom.engine.audit import Entry
 from waitroom.engine.handoffs import Handoff
 from waitroom.engine.scripts import Verb
 from waitroom.history import Step
-from waitroom.models import Policy, State
+from waitroom.models import Needs, Policy, State
 from waitroom.ticker import Ticker
 
 BY_CLIENT = {"asking", "client|setname", "cluster|slots", "command", "eval", "evalsha", "select"}
-"""What redis-py and our own client of scripts send by themselves."""
+"""What redis-py and our own script client send by themselves."""
 
 BY_METHOD = {"del": "delete", "info": "info", "xrange": "xrange", "xrevrange": "xrevrange"}
 """Commands that are sent by methods of redis-py."""
 
 HARMLESS = {"client|setinfo", "config|get"}
-"""Asked for, and done without: redis-py's name for itself, and what `doctor` would like to know."""
+"""Tried, but optional: redis-py's name for itself, and what `doctor` would like to know."""
 
 KEPT_ROOM = """
 [rooms.declared]
@@ -59,7 +60,7 @@ capacity = 5
 def backend(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LimitedBackend]:
-    """Run a server of each kind with the file of deploy/."""
+    """Run a server of each kind with the file from deploy/."""
     kind: Kind = request.param
     with limited_backend(kind, tmp_path_factory.mktemp(kind)) as limited:
         yield limited
@@ -69,9 +70,9 @@ def backend(
 
 
 def test_the_line_has_what_scripts_call_and_no_more() -> None:
-    """Every command of a script or of the engine is allowed; none is allowed for nothing."""
+    """Every command of a script or of the engine is allowed, and no allowed one is unused."""
     package = resources.files("waitroom.engine")
-    sources = [Path(str(package)) / "scripts.py", *Path(str(package), "lua").glob("*.lua")]
+    sources = [Path(str(package)) / "scripts.py", *Path(str(package), "lua").rglob("*.lua")]
     lua = "".join(path.read_text("utf-8") for path in sources)
     in_scripts = {name.lower() for name in re.findall(r"redis\.p?call\(\s*'(\w+)'", lua)}
     assert set() == in_scripts - commands(), "add it to deploy/valkey.acl.example and the docs"
@@ -115,11 +116,20 @@ async def visit(engine: Engine, room: str) -> None:
     await engine.defer(room, views[3].ticket, 1)
     await engine.leave(room, views[4].ticket)
     await engine.finish(room, views[0].ticket)
+    key = engine.ring.claim_key(room)
+    claim = key.claim(room, key.account(room, "ann"), time.time())
+    await engine.adopt(room, views[3].ticket, engine.ring.read_claim(room, claim, time.time()))
 
 
 async def operate(engine: Engine, room: str) -> None:
     """Do what operators and the desk do."""
-    await engine.configure(room, capacity=4)
+    await engine.configure(room, capacity=4, needs=Needs.CODE, once=True)
+    batch = await engine.issue(room, 1)
+    (code,) = engine.codes(room, batch)
+    await engine.leave(room, (await engine.join(room, code=code)).ticket)
+    await engine.batches(room)
+    await engine.revoke(room, batch.batch)
+    await engine.configure(room, needs=Needs.NOTHING, once=False)
     views = [await engine.join(room) for _ in range(4)]
     await engine.admit(room, 1, force=True)
     await engine.call(room, views[-1].id, force=True)
@@ -140,9 +150,9 @@ async def operate(engine: Engine, room: str) -> None:
 
 
 async def look_back(engine: Engine, room: str) -> None:
-    """Write the room's history as if its first spans were over, and read it."""
+    """Write the room's history as if its first spans were over, and read it back."""
     now_ms = (await engine.stats(room)).now_ms
-    for _ in range(2):  # the second finds everything written
+    for _ in range(2):  # the second run finds everything written
         await engine.keep_history(room, now_ms + Step.TEN.span_ms)
     for step in Step:
         assert await engine.history(room, now_ms - step.span_ms, now_ms, step)
@@ -176,10 +186,10 @@ def running(backend: LimitedBackend, tmp_path_factory: pytest.TempPathFactory) -
 
 
 async def test_the_server_runs(backend: LimitedBackend, running: Serving) -> None:
-    """A visitor joins, hears of the turn by live events, enters, and an operator sees it."""
+    """A visitor joins, learns of the turn by a live event, enters, and an operator sees it."""
     room = running.new_room(capacity=1, session_s=60)
     tickets = f"/v1/rooms/{room}/tickets"
-    async with httpx.AsyncClient(base_url=running.base, timeout=60) as http:
+    async with httpx2.AsyncClient(base_url=running.base, timeout=60) as http:
         first, second = [(await http.post(tickets)).json()["ticket"] for _ in range(2)]
         await called(running, tickets, first)
         entered = (await http.post(f"{tickets}/{first}/enter")).json()
@@ -199,7 +209,7 @@ async def test_the_server_runs(backend: LimitedBackend, running: Serving) -> Non
 
 
 async def called(running: Serving, tickets: str, ticket: str) -> None:
-    """Wait until a live event calls a ticket, which may have been called before."""
+    """Wait until a live event says that a ticket is called; it may have been called already."""
     async with live(running.port, f"{tickets}/{ticket}/events") as events:
         await events.until("ticket", state="called")
 
@@ -217,7 +227,7 @@ def test_the_desk_runs(backend: LimitedBackend, running: Serving) -> None:
 
 
 def test_the_command_line_runs(backend: LimitedBackend, room: str) -> None:
-    """Rooms, people and keys by command; `doctor` finds nothing that must be fixed."""
+    """Rooms, people and keys from the command line; `doctor` finds nothing that must be fixed."""
     cli = Cli(backend.url, {"WAITROOM_SECRET": SECRET})
     cli.text("room", "create", room, "--capacity", 2)
     assert room in cli.text("rooms")
@@ -273,7 +283,7 @@ OTHERS = (
 @pytest.mark.attack
 @pytest.mark.parametrize("words", OTHERS, ids=lambda words: " ".join(words)[:40])
 def test_nothing_else_is_allowed(backend: LimitedBackend, words: tuple[str, ...]) -> None:
-    """Who steals the password of Waitroom reads no other keys and commands nothing."""
+    """Somebody who steals Waitroom's password reads no other keys and gives no commands."""
     with backend.overseer() as overseer:
         overseer.set("another", "secret")
     with Redis.from_url(backend.url, protocol=2) as thief:
@@ -287,7 +297,7 @@ def test_nothing_else_is_allowed(backend: LimitedBackend, words: tuple[str, ...]
 
 @pytest.mark.attack
 def test_nobody_else_gets_in(backend: LimitedBackend) -> None:
-    """Without a name, with a wrong password, or as the user of the health check: nothing."""
+    """No name, a wrong password, or the health check's user: nothing is allowed."""
     url = f"redis://{{}}{HOST}:{backend.server.port}?protocol=2"
     for login in ("", "waitroom:wrong@", f":{PASSWORD}@", "nobody:any@"):
         with Redis.from_url(url.format(login)) as stranger, pytest.raises(redis_errors.RedisError):
@@ -299,7 +309,7 @@ def test_nobody_else_gets_in(backend: LimitedBackend) -> None:
 
 
 def test_the_health_check_of_compose_works(backend: LimitedBackend) -> None:
-    """The user `health` answers PING by the command line of Redis, without a password to keep."""
+    """The user `health` answers PING from the Redis command line, with no password to keep."""
     words = ["-p", str(backend.server.port), "--user", "health", "--pass", "none"]
     command = [needed("redis-cli", "redis-tools"), *words, "--no-auth-warning", "ping"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
@@ -317,7 +327,7 @@ def test_the_docs_show_the_line() -> None:
 
 
 async def test_by_acl_setuser(tmp_path: Path, room: str) -> None:
-    """The same rules by `ACL SETUSER`, as for a managed service."""
+    """The same rules through `ACL SETUSER`, as for a managed service."""
     with start_server("valkey", tmp_path / "s") as server:
         reply = server.command("ACL", "SETUSER", "waitroom", "on", ">pw", *rules())
         assert b"+OK\r\n" == reply
@@ -327,7 +337,7 @@ async def test_by_acl_setuser(tmp_path: Path, room: str) -> None:
 
 
 async def test_on_a_cluster(tmp_path: Path) -> None:
-    """The same rules on every node: rooms of all nodes are found, filled and listed."""
+    """The same rules on every node: rooms on all nodes are found, filled and listed."""
     with start_cluster(tmp_path) as cluster:
         for node in cluster.nodes:
             assert b"+OK\r\n" == node.command("ACL", "SETUSER", "waitroom", "on", ">pw", *rules())

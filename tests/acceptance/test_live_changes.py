@@ -1,7 +1,7 @@
 """Policies change and clocks step while people queue: limits hold, nothing jams, nothing bursts.
 
-Each seed is a random history on a virtual clock. What happened is judged from the event stream by
-the policy that was in force at that moment, in room time (which a step back of the clock halts).
+Each seed is a random history on a virtual clock. The event stream is judged by the policy in force
+at each moment, in room time (which stops when the clock steps back).
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class History:
     entries: deque[int] = field(default_factory=deque)
     called: list[str] = field(default_factory=list)
     calls: list[tuple[int, int]] = field(default_factory=list)
-    """When how many were called by the line since the pace last changed: room time in ms."""
+    """When and how many the line has called since the pace last changed: room time in ms."""
     entered: int = 0
     reached: int = 0
 
     async def arrive(self, people: int) -> None:
-        """Let people join the line; it is never empty, so nobody is called directly."""
+        """Add people to the line; it is never empty, so nobody is called directly."""
         for view in await crowd(self.engine, self.room, people):
             self.tickets[view.id] = view.ticket
             self.places[view.id] = place_of(self.room, view.ticket)
@@ -92,7 +92,7 @@ class History:
         raise AssertionError("`advance` never comes to an end")
 
     async def enter(self, share: float) -> None:
-        """Let a share of those who are called enter; the others come later, or never."""
+        """Let a share of the called people enter; the others come later, or never."""
         for ticket_id in list(await members(self.engine.backend.client, self.room, "called")):
             if self.random.random() >= share:
                 continue
@@ -107,7 +107,7 @@ class History:
             await self.judge()
 
     async def finish(self, share: float) -> None:
-        """Let a share of those inside finish."""
+        """Let a share of the people inside finish."""
         ready = [ticket_id for ticket_id in self.inside if self.random.random() < share]
         for ticket_id in ready:
             self.inside.remove(ticket_id)
@@ -116,7 +116,7 @@ class History:
             await self.judge()
 
     async def judge(self) -> None:
-        """Look at every new event by the policy of this moment."""
+        """Judge every new event by the policy of this moment."""
         policy, client = self.policy, self.engine.backend.client
         for event in await self.log.catch_up():
             if event.kind == "entered":
@@ -185,11 +185,11 @@ async def _one_history(history: History, steps: int) -> None:
 
 
 async def _everybody_gets_in(history: History) -> None:
-    """With a sane policy back, all are called within the time that it takes, and no jam before."""
+    """With a sane policy back, all are called within the expected time, and nothing jams before."""
     await history.set(**SANE)
     client = history.engine.backend.client
     left = len(await members(client, history.room, "waiting"))
-    # What was used up of the longest window and slot, and of the called and inside, passes first.
+    # First the used part of the longest window and slot, and everybody called or inside, must pass.
     seconds = LONGEST_S * 2 + ENTER_WITHIN_S + 15 + left * 5 / 30 * 1.5
     for _ in range(round(seconds)):
         history.clock.step(1)
@@ -260,7 +260,7 @@ async def test_a_limit_that_comes_later_counts_what_went_before(
 async def test_flipping_the_pace_gives_no_extra_slot(
     server: Server, room: str, clock: Clock
 ) -> None:
-    """Changing `every_s` to and fro within one instant calls nobody more than one slot would."""
+    """Changing `every_s` to and fro within one instant calls no more people than one slot would."""
     async with open_engine(server.url, clock) as engine:
         await engine.create(room, Policy(batch=10, every_s=10, mode=Mode.PAUSED, session_s=None))
         await crowd(engine, room, 200)
@@ -283,7 +283,7 @@ async def _called_after(engine: Engine, room: str, clock: Clock, seconds: float)
 async def test_a_stepped_clock_neither_jams_nor_bursts(
     valkey: Server, room: str, clock: Clock, step_s: int
 ) -> None:
-    """After the step, at most one slot and one window are called at once, and it goes on."""
+    """After the step, at most one slot and one window are called at once, and calls continue."""
     async with open_engine(valkey.url, clock) as engine:
         policy = Policy(
             batch=5,

@@ -1,7 +1,7 @@
-"""The reply is lost after the script ran: the engine's own retry gives the same result as once.
+"""The reply is lost after the script ran: the engine's own retry gives the same result.
 
-Each verb runs in two rooms with the same history and the same clock: in one its reply is swallowed
-by a proxy, in its twin it is not. Answer, counters and people must then be equal.
+Each verb runs in two rooms with the same history and the same clock: a proxy swallows its reply in
+one room, but not in its twin. Answer, counters and people must then be equal.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from tests.acceptance.tools import everybody, load_scripts, place_of
 from tests.support.clock import Clock, open_engine
 from tests.support.figures import say
 from tests.support.servers import FaultProxy, Server, fault_proxy, start_server
-from waitroom.engine import Engine, Join, Settled
+from waitroom.engine import ClaimUse, Engine, Join, Settled
 from waitroom.engine.scripts import Verb, script
-from waitroom.errors import UnknownRoom
-from waitroom.models import Policy, State, TicketView
+from waitroom.errors import EnteredBefore, UnknownRoom
+from waitroom.models import Needs, Policy, State, TicketView
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class Scene:
         return self.engine.ring.visitor_id(self.room, name)
 
     async def join(self, name: str, enter: bool = False) -> TicketView:
-        """Let somebody join."""
+        """Make somebody join."""
         view = await self.engine.join(self.room, visitor=name, enter=enter)
         self.tickets[name] = view.ticket
         return view
@@ -107,6 +107,56 @@ async def _join_many(scene: Scene) -> Any:
     return places
 
 
+async def _join_claimed(scene: Scene) -> Any:
+    account = ClaimUse(scene.id("newcomer"), "nonce 5")
+    view = await scene.engine.join(scene.room, account=account)
+    scene.tickets["newcomer"] = view.ticket
+    return _plain(scene, view), place_of(scene.room, view.ticket)
+
+
+async def _enter_once(scene: Scene) -> Any:
+    await scene.engine.configure(scene.room, needs=Needs.IDENTITY, once=True)
+    view = await scene.engine.enter(scene.room, scene.tickets["p3"])
+    await scene.engine.finish(scene.room, view.ticket)
+    again = await scene.engine.join_many(scene.room, [Join(visitor="p3")])
+    assert isinstance(again[0], EnteredBefore)
+    return _plain(scene, view), [type(answer) for answer in again]
+
+
+async def _join_once(scene: Scene) -> Any:
+    await scene.engine.clear(scene.room)
+    await scene.engine.configure(scene.room, needs=Needs.IDENTITY, once=True)
+    scene.tickets.clear()
+    account = ClaimUse(scene.id("newcomer"), "nonce 5")
+    view = await scene.engine.join(scene.room, account=account, enter=True)
+    scene.tickets["newcomer"] = view.ticket
+    elsewhere = await scene.engine.join(scene.room, account=ClaimUse(view.id, "other 5"))
+    return _plain(scene, view), _plain(scene, elsewhere)
+
+
+async def _adopt_once(scene: Scene) -> Any:
+    await scene.engine.configure(scene.room, needs=Needs.IDENTITY, once=True)
+    account = ClaimUse(scene.id("p60"), "nonce 5")
+    view = await scene.engine.adopt(scene.room, scene.tickets["p0"], account)
+    assert view is not None
+    await scene.engine.finish(scene.room, view.ticket)
+    again = await scene.engine.join_many(
+        scene.room, [Join(account=ClaimUse(view.id, "other 5")), Join(visitor="p0")]
+    )
+    assert isinstance(again[0], EnteredBefore)
+    return _plain(scene, view), [type(answer) for answer in again]
+
+
+def _adopt(name: str) -> Act:
+    async def act(scene: Scene) -> Any:
+        account = ClaimUse(scene.id("p60"), "nonce 5")
+        view = await scene.engine.adopt(scene.room, scene.tickets[name], account)
+        assert view is not None
+        return _plain(scene, view), place_of(scene.room, view.ticket)
+
+    return act
+
+
 async def _restore(scene: Scene) -> Any:
     client, id_ = scene.engine.backend.client, scene.id("p9")
     await client.zrem(f"wr:{{{scene.room}}}:waiting", id_)
@@ -144,10 +194,10 @@ async def _reinstate(scene: Scene) -> Any:
 
 async def _settle(scene: Scene) -> Any:
     states = (("p0", "waiting"), ("p20", "called"), ("p21", "left"), ("p22", "waiting"))
-    await scene.engine.settle(  # a repeat says that nothing is left to change
+    await scene.engine.settle(  # a repeat reports that nothing is left to change
         scene.room,
         [Settled(scene.id(name), state, 7 + n, 1) for n, (name, state) in enumerate(states)],
-        pace="1:2.0",
+        turnover="1:2.0",
     )
     return (await scene.engine.stats(scene.room)).counters
 
@@ -162,7 +212,7 @@ async def _stats(scene: Scene) -> Any:
 
 
 async def _sample(scene: Scene) -> Any:
-    await scene.engine.sample(scene.room)  # a repeat says that it is not due any more
+    await scene.engine.sample(scene.room)  # a repeat reports that it is no longer due
     return await scene.engine.series(scene.room)
 
 
@@ -170,6 +220,38 @@ async def _check(scene: Scene) -> Any:
     lines = (await scene.engine.list(scene.room, State.INSIDE)).tickets
     sessions = [(line.id, (line.sid or 0) + n) for n, line in enumerate(lines)]
     return await scene.engine.check_many(scene.room, sessions)
+
+
+async def _join_with_code(scene: Scene) -> Any:
+    batch = await scene.engine.issue(scene.room, 1)
+    code = next(scene.engine.codes(scene.room, batch))
+    view = await scene.engine.join(scene.room, visitor="invited", code=code)
+    scene.tickets["invited"] = view.ticket
+    others = await scene.engine.join_many(scene.room, [Join(visitor="other", code=code)])
+    used = [each.used for each in await scene.engine.batches(scene.room)]
+    return _plain(scene, view), [type(other) for other in others], used
+
+
+async def _leave_with_code(scene: Scene) -> Any:
+    batch = await scene.engine.issue(scene.room, 1, uses=2)
+    code = next(scene.engine.codes(scene.room, batch))
+    for name in ("one", "two"):
+        view = await scene.engine.join(scene.room, visitor=name, code=code)
+        scene.tickets[name] = view.ticket
+    await scene.engine.leave(scene.room, scene.tickets["one"])
+    return [each.used for each in await scene.engine.batches(scene.room)]
+
+
+async def _issue(scene: Scene) -> Any:
+    made = await scene.engine.issue(scene.room, 5, uses=2, note="fans")
+    listed = await scene.engine.batches(scene.room)
+    return made.count, made.made_ms, [each.batch == made.batch for each in listed]
+
+
+async def _revoke(scene: Scene) -> Any:
+    made = await scene.engine.issue(scene.room, 5)
+    scene.clock.step(1)
+    return (await scene.engine.revoke(scene.room, made.batch)).revoked_ms
 
 
 async def _clear(scene: Scene) -> Any:
@@ -204,6 +286,18 @@ ACTS: dict[str, tuple[Verb, Act]] = {
     "join": (Verb.JOIN, _join),
     "join and enter at once": (Verb.JOIN, _join_directly),
     "join 100": (Verb.JOIN, _join_many),
+    "join with a code": (Verb.JOIN, _join_with_code),
+    "leave with a code": (Verb.LEAVE, _leave_with_code),
+    "issue": (Verb.ISSUE, _issue),
+    "revoke": (Verb.REVOKE, _revoke),
+    "join with a claim": (Verb.JOIN, _join_claimed),
+    "join with a claim and enter once": (Verb.JOIN, _join_once),
+    "enter once": (Verb.ENTER, _enter_once),
+    "adopt a session that counts once": (Verb.ADOPT, _adopt_once),
+    "adopt an earlier place": (Verb.ADOPT, _adopt("p20")),
+    "adopt a later place": (Verb.ADOPT, _adopt("p90")),
+    "adopt a turn": (Verb.ADOPT, _adopt("p2")),
+    "adopt a session": (Verb.ADOPT, _adopt("p0")),
     "poll": (Verb.POLL, _visit("poll", "p10")),
     "poll that restores": (Verb.JOIN, _restore),
     "advance": (Verb.ADVANCE, _advance),
@@ -230,7 +324,7 @@ ACTS: dict[str, tuple[Verb, Act]] = {
 
 
 def test_every_verb_is_here() -> None:
-    """No verb is left out."""
+    """Every verb is covered."""
     assert set(Verb) == {verb for verb, _ in ACTS.values()}
 
 
@@ -243,7 +337,7 @@ def apart(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.parametrize("what", ACTS)
 async def test_a_lost_reply_changes_nothing(apart: Server, what: str) -> None:
-    """One place, the same place, `admit(50)` admits 50: as if the reply had come."""
+    """One place, the same place, `admit(50)` admits 50: as if the reply had arrived."""
     verb, act = ACTS[what]
     results = []
     async with fault_proxy(apart) as proxy:

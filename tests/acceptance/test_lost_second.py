@@ -1,7 +1,7 @@
-"""The last second is lost: a replica that lagged is promoted, or the AOF lost its tail.
+"""The last second is lost: a lagging replica is promoted, or the AOF lost its tail.
 
-The engines live on with their memory, on a virtual clock. What they had acknowledged must come
-back, no place may be given twice, and admission holds once until the old order is back.
+The engines keep their memory, on a virtual clock. What they acknowledged must come back, no place
+may be given twice, and admission holds exactly once until the old order is back.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ POLICY = Policy(capacity=20, session_s=600, recover_s=75)
 
 @dataclass(slots=True)
 class Scene:
-    """Three processes and their visitors; `places` is what tickets say."""
+    """Three processes and their visitors; `places` is what the tickets say."""
 
     engines: list[Engine]
     clock: Clock
@@ -52,7 +52,7 @@ class Scene:
         return self.draw.choice(self.engines)
 
     async def join(self, people: int) -> list[str]:
-        """Let people join at some process; what it acknowledges is noted."""
+        """Make people join at some process; record what it acknowledges."""
         ids = []
         for view in await self.any().join_many(ROOM, [Join()] * people):
             assert isinstance(view, TicketView)
@@ -64,7 +64,7 @@ class Scene:
         return ids
 
     async def serve(self, people: int) -> None:
-        """Let those who are called enter, and some of those inside finish."""
+        """Let the called people enter, and some of those inside finish."""
         client = self.engines[0].backend.client
         for ticket_id in await members(client, ROOM, "called"):
             await self.any().enter(ROOM, self.tickets[ticket_id])
@@ -75,14 +75,14 @@ class Scene:
         self.operations += people
 
     async def poll(self, ids: list[str]) -> None:
-        """Let people poll, 100 at a time, each time at another process."""
+        """Let people poll, 100 at a time, each time at a different process."""
         for start in range(0, len(ids), 100):
             some = [self.tickets[ticket_id] for ticket_id in ids[start : start + 100]]
             for view in await self.any().poll_many(ROOM, some):
                 assert isinstance(view, TicketView)
 
     async def before(self, cut: Callable[[], Awaitable[None]]) -> None:
-        """Fill the room, call `cut`, and let a second happen of which nothing will be left."""
+        """Fill the room, call `cut`, then let a second happen that will leave no trace."""
         await self.engines[0].create(ROOM, POLICY)
         people = count("lost_second_people")
         for _ in range(0, people, 100):
@@ -97,7 +97,7 @@ class Scene:
             self.clock.step(0.1)
 
     async def after(self) -> None:
-        """Judge what the engines make of a server that forgot the last second."""
+        """Judge how the engines cope with a server that forgot the last second."""
         client = self.engines[0].backend.client
         holds, newcomers, clock = set(), list[str](), self.clock
         old = [*self.tickets]
@@ -121,7 +121,7 @@ class Scene:
         for ticket_id in waiting:
             assert self.places[ticket_id] == waiting[ticket_id], "a place was changed"
         assert min(self.places[ticket_id] for ticket_id in newcomers) > top
-        # Who had not been inside, for all we acknowledged, is somewhere: nobody fell out.
+        # Anybody we never acknowledged as inside must be somewhere: nobody fell out.
         somewhere = waiting.keys() | states["inside"].keys() | states["called"].keys()
         gone = set(old) - somewhere
         assert gone <= self.served, f"{len(gone - self.served)} people lost"
@@ -179,7 +179,7 @@ def _in_step(primary: Server, replica: Server) -> None:
 
 
 async def test_the_aof_lost_its_tail(tmp_path: Path) -> None:
-    """The AOF is cut in mid-command: 0 lost places, none given twice, one hold."""
+    """The AOF is cut mid-command: 0 lost places, none given twice, one hold."""
     with start_server("valkey", tmp_path / "s", aof=True) as server:
         async with AsyncExitStack() as stack:
             scene, kept = await _scene(stack, server.url), 0
@@ -204,7 +204,7 @@ async def test_the_aof_lost_its_tail(tmp_path: Path) -> None:
 
 
 async def test_a_lost_change_of_the_policy_comes_back_twice(tmp_path: Path) -> None:
-    """A promotion loses a `configure`; so does the next one within minutes. Both come back."""
+    """A promotion loses a `configure`, and minutes later another one does. Both come back."""
     with start_server("valkey", tmp_path / "s", aof=True) as server:
         async with AsyncExitStack() as stack:
             scene = await _scene(stack, server.url)

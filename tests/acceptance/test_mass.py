@@ -1,4 +1,4 @@
-"""Very many sessions end at once while very many wait: every script stays small and short."""
+"""Very many sessions end at once while very many people wait: every step stays small."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOM = "mass"
 
 
 async def test_a_mass_of_sessions_ends_at_once(tmp_path: Path) -> None:
-    """Every advance moves <= 500, polls go on meanwhile, and every freed place is reused."""
+    """Every advance moves <= 500, polls continue meanwhile, and every freed place is reused."""
     sessions, crowd = count("mass_sessions"), count("mass_waiting")
     clock = Clock()
     with start_server("valkey", tmp_path, latency_tracking="yes") as server:
@@ -36,7 +36,7 @@ async def test_a_mass_of_sessions_ends_at_once(tmp_path: Path) -> None:
 
 
 async def _most_moved(engine: Engine, clock: Clock, line: list[str], sessions: int) -> int:
-    """Let all sessions end in the same millisecond, and advance until their places are reused."""
+    """End all sessions in the same millisecond, and advance until their places are reused."""
     client: Any = engine.backend.client
     await client.delete(room_key(ROOM, "called"))
     await fill(client, ROOM, "inside", sessions, clock.now_ms + 1_000, 0)
@@ -75,7 +75,7 @@ async def _most_moved(engine: Engine, clock: Clock, line: list[str], sessions: i
 
 
 class Polls:
-    """Polls of people anywhere in the line, 128 at a time, as long as it takes."""
+    """Polls by people anywhere in the line, 128 at a time, as long as it takes."""
 
     def __init__(self, engine: Engine, ids: list[str], clock: Clock) -> None:
         self.engine, self.ids, self.clock = engine, ids, clock

@@ -1,4 +1,4 @@
-"""The server's memory is full, or a key holds another type: clear errors, never half a move."""
+"""The server's memory is full, or a key has another type: clear errors, never half a move."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POLICY = Policy(capacity=4, renewable=True, max_defers=7)
 
 
 def with_flags(engine: Engine, clock: Clock, flags: bool) -> Engine:
-    """Return an engine on the same server that takes it for one with or without script flags."""
+    """Return an engine on the same server that assumes it has, or lacks, script flags."""
     facts = replace(engine.backend.facts, scripts_take_flags=flags)
     return Engine(replace(engine.backend, facts=facts), engine.ring, clock=clock)
 
@@ -50,7 +50,7 @@ async def test_a_full_server(apart: Server, room: str, clock: Clock, flags: bool
         finally:
             await client.config_set("maxmemory", 0)
         assert State.WAITING == (await engine.join(room)).state
-        # A reader, and a restored place, after all that: nothing was half done.
+        # A read and a restored place after all that show that nothing was half done.
         stats = await engine.stats(room)
         came = 41 + stats.counters["reinstated"]
         assert came == sum((stats.waiting, stats.called, stats.inside, *_ended(stats.counters)))
@@ -128,7 +128,7 @@ OPS |= {"configure": "op", "clear": "op", "admit": "op.0", "kick": "op.0"}
 
 
 async def _spoil(client: Any, key: str, draw: random.Random) -> None:
-    """Put another type where the key was; no key of ours is a list, a set or such a string."""
+    """Put another type in place of the key; none of our keys is a list, a set or this string."""
     await client.delete(key)
     if draw.random() < 0.5 and ":op:" not in key:
         await client.set(key, "somebody else's")
@@ -139,7 +139,7 @@ async def _spoil(client: Any, key: str, draw: random.Random) -> None:
 async def _inject(
     engine: Engine, clock: Clock, room: str, name: str, verb: str, draw: random.Random
 ) -> bool:
-    """Spoil one key of a fresh room and run a verb; return whether it was refused as a whole."""
+    """Spoil one key of a fresh room and run a verb; return whether it was refused entirely."""
     client: Any = engine.backend.client
     await engine.create(room, POLICY)
     people = [await engine.join(room, enter=n < 2) for n in range(5)]
@@ -163,7 +163,7 @@ async def _inject(
 
 @pytest.mark.parametrize("flags", [True, False], ids=["flags", "no flags"])
 async def test_keys_of_the_wrong_type(server: Server, clock: Clock, room: str, flags: bool) -> None:
-    """`BrokenRoom` or a correct result, never a partial move, whichever key and whichever verb."""
+    """`BrokenRoom` or a correct result, never a partial move, for any key and any verb."""
     draw, refused, total = random.Random(11), 0, count("injections") // 2
     async with open_engine(server.url, clock) as connected:
         engine = with_flags(connected, clock, flags)
@@ -176,6 +176,6 @@ async def test_keys_of_the_wrong_type(server: Server, clock: Clock, room: str, f
 
 @pytest.mark.parametrize("verb", [verb for verb in ACTS if OPS[verb]])
 async def test_an_op_of_the_wrong_type(valkey: Server, clock: Clock, room: str, verb: str) -> None:
-    """The key of an `op_id` is one of the room's too: `BrokenRoom`, nothing written."""
+    """The key of an `op_id` belongs to the room too: `BrokenRoom`, nothing written."""
     async with open_engine(valkey.url, clock) as engine:
         await _inject(engine, clock, room, f"op:{OPS[verb]}", verb, random.Random(1))

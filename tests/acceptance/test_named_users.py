@@ -23,7 +23,7 @@ class SignInService(Quiet):
     """Stands in for oauth2-proxy: the cookie says who is signed in."""
 
     def do_GET(self) -> None:  # noqa: N802 - the name that http.server looks for
-        """Name whoever is signed in, or refuse."""
+        """Name the signed-in user, or refuse."""
         match = re.search(r"session=(\S+)", self.headers.get("cookie", ""))
         self.send_response(202 if match else 401)
         if match:
@@ -41,7 +41,7 @@ def lines_of_docs(sign_in_service: int) -> str:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server that believes nginx about users."""
+    """Run a server that trusts nginx about users."""
     with serving(
         tmp_path_factory.mktemp("users"),
         proxies="127.0.0.1",
@@ -68,7 +68,7 @@ def outside(served: Serving, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def test_the_lines_of_the_docs_work(outside: int) -> None:
-    """Who is signed in at the service is at the page; who is not is led there."""
+    """A user signed in at the service sees the page; anybody else is redirected to the service."""
     shown = ask(outside, request("GET", "/admin", {"cookie": f"session={ALICE}"}))
     assert (200, True) == (shown.status, f"{ALICE}</b> <small>admin</small>" in shown.body.decode())
     stranger = ask(outside, request("GET", "/admin/keys"))
@@ -84,7 +84,7 @@ def test_the_lines_of_the_docs_work(outside: int) -> None:
 @pytest.mark.parametrize("cookie", ["", f"session={VERA}"])
 @pytest.mark.parametrize("path", ADMIN)
 def test_nobody_names_themselves(outside: int, path: str, cookie: str) -> None:
-    """A browser's own header counts for nothing, even if it knew the secret: nginx sets both."""
+    """A browser's own header counts for nothing, even if it has the secret: nginx sets both."""
     claim = {"x-auth-request-email": ALICE, "x-waitroom-proxy-secret": SECRET, "cookie": cookie}
     reply = ask(outside, request("GET", path, claim))
     assert f"{ALICE}</b> <small>" not in reply.body.decode()

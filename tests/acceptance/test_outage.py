@@ -1,4 +1,4 @@
-"""All our processes are away for a while: nobody's place, and nobody's turn, pays for it."""
+"""All our processes are away for a while: nobody loses their place or their turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OUTAGE_S = 600
 async def test_ten_minutes_without_us(
     server: Server, room: str, clock: Clock, policy: Policy
 ) -> None:
-    """0 lost places, nobody swept for our silence, nobody called before `recover_s`."""
+    """0 lost places, nobody swept because we were silent, nobody called before `recover_s`."""
     people = count("outage_people")
     async with open_engine(server.url, clock) as engine:
         await engine.create(room, policy)
@@ -37,10 +37,10 @@ async def test_ten_minutes_without_us(
     shuffled = list(views)
     random.Random(1).shuffle(shuffled)
     async with open_engine(server.url, clock) as first, open_engine(server.url, clock) as other:
-        # First the tickers, which are as quick as the first visitor.
+        # First the tickers: they are as quick as the first visitor.
         assert 0 == await advance_all(first, room) + await advance_all(other, room)
         assert before == await members(first.backend.client, room, "waiting")
-        # Then everybody is back within a minute, and polls on as slowly as a hidden tab does.
+        # Then everybody is back within a minute, and polls as slowly as a hidden tab.
         called = 0
         for second in range(90):
             some = shuffled[second % 60 :: 60]
@@ -60,7 +60,7 @@ async def test_ten_minutes_without_us(
 
 
 async def test_a_turn_outlives_our_silence(server: Server, room: str, clock: Clock) -> None:
-    """Who was called before our silence gets the whole turn again, also after a second one."""
+    """Anybody called before we fell silent gets a whole turn again, even after a second outage."""
     async with open_engine(server.url, clock) as engine:
         await engine.create(room, Policy(capacity=1, enter_within_s=60, session_s=600))
         who = (await crowd(engine, room, 3))[0]
@@ -79,7 +79,7 @@ async def test_a_turn_outlives_our_silence(server: Server, room: str, clock: Clo
 
 
 async def test_silence_of_visitors_is_still_seen(server: Server, room: str, clock: Clock) -> None:
-    """While we are there, who stops polling is dropped after `presence_s`, others are not."""
+    """While we run, anybody who stops polling is dropped after `presence_s`; others stay."""
     async with open_engine(server.url, clock) as engine:
         await engine.create(room, Policy(capacity=1, presence_s=60, session_s=None))
         inside, *views = [await engine.join(room, enter=True) for _ in range(21)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -15,7 +15,7 @@ from tests.support.push_service import CONTACT, Browser, PushService, push_servi
 from tests.support.serving import ADMIN, SECRET, Serving, serving
 from waitroom.push.vapid import VapidKey
 
-# A minute for each by the estimate, but nobody is called except by hand: the first keeps the turn.
+# The estimate is a minute each, but people are only called by hand: the first keeps the turn.
 PACE: dict[str, Any] = {"batch": 1, "every_s": 60, "eta": "batch", "capacity": 1}
 PACE |= {"presence_s": None, "enter_within_s": None}
 FAR = 8
@@ -23,11 +23,11 @@ FAR = 8
 
 @dataclass
 class Scene:
-    """A server that sends push messages, and the push service that takes them."""
+    """A server that sends push messages, and the push service that receives them."""
 
     served: Serving
     service: PushService
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
 
     async def join(self, room: str) -> dict[str, Any]:
         """Take a place."""
@@ -60,7 +60,7 @@ async def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
         monkeypatch.setenv("SSL_CERT_FILE", str(service.certificate))
         hosts = f"127.0.0.1:{service.port}"
         with serving(tmp_path, workers=2, push=CONTACT, push_hosts=hosts) as served:
-            async with httpx.AsyncClient(base_url=served.base, timeout=60) as http:
+            async with httpx2.AsyncClient(base_url=served.base, timeout=60) as http:
                 yield Scene(served, service, http)
 
 
@@ -78,7 +78,7 @@ async def test_near_and_called(scene: Scene) -> None:
     await scene.call(room, mine["short_code"])
     _, called = await service.until(2)
     assert "내 차례입니다" == browser.read(called.body)["title"]
-    # A message to somebody else, later in the same loop: nothing was sent twice in between.
+    # A message to somebody else, sent later in the same loop: nothing was sent twice before it.
     other = await scene.join(room)
     assert 204 == await scene.subscribe(room, other["ticket"], service.browser("other"))
     await scene.call(room, other["short_code"])
@@ -88,7 +88,7 @@ async def test_near_and_called(scene: Scene) -> None:
 
 @pytest.mark.attack
 async def test_endpoints_of_attackers(scene: Scene) -> None:
-    """No endpoint leads into our network, no ticket subscribes another, and each has one."""
+    """No endpoint leads into our network, no ticket subscribes another, and each has only one."""
     room, service = scene.served.new_room(**PACE), scene.service
     first, *_, mine = [await scene.join(room) for _ in range(FAR)]
     for endpoint in (
@@ -116,14 +116,14 @@ async def test_endpoints_of_attackers(scene: Scene) -> None:
 
 
 async def _gone(scene: Scene, room: str) -> int:
-    """Return how a ticket that left is answered."""
+    """Return the answer to a ticket that left."""
     left = await scene.join(room)
     await scene.http.delete(f"/v1/rooms/{room}/tickets/{left['ticket']}")
     return await scene.subscribe(room, left["ticket"], scene.service.browser("left"))
 
 
 async def test_unsubscribe(scene: Scene) -> None:
-    """Who does not want it any more is told nothing."""
+    """Somebody who unsubscribed is told nothing."""
     room, service = scene.served.new_room(**PACE), scene.service
     *_, mine, other = [await scene.join(room) for _ in range(FAR)]
     assert 204 == await scene.subscribe(room, mine["ticket"], service.browser("mine"))
@@ -136,9 +136,9 @@ async def test_unsubscribe(scene: Scene) -> None:
 
 
 def test_a_server_without_it(served: Serving) -> None:
-    """Without the setting nothing is promised: no key on the page, no worker, no subscription."""
+    """Without the setting nothing is offered: no key on the page, no worker, no subscription."""
     room = served.new_room(mode="paused")
-    with httpx.Client(base_url=served.base, timeout=60) as http:
+    with httpx2.Client(base_url=served.base, timeout=60) as http:
         ticket = http.post(f"/v1/rooms/{room}/tickets").json()["ticket"]
         body = Browser("https://fcm.googleapis.com/x").json
         refused = http.post(f"/v1/rooms/{room}/tickets/{ticket}/push", json=body)

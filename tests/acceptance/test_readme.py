@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(*args: str) -> str:
-    """Run Python in a process of its own, as a newcomer would; return what it prints."""
+    """Run Python in a separate process, as a newcomer would; return its output."""
     done = subprocess.run(
         [sys.executable, *args], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
     )
@@ -24,7 +24,7 @@ def run(*args: str) -> str:
 
 
 def test_the_crowd_gets_through() -> None:
-    """`make run` with a small crowd: everybody is through, within the room's capacity."""
+    """`make run` with a small crowd: everybody gets through, within the room's capacity."""
     output = run("examples/crowd.py", str(count("readme_crowd")))
     worst = re.search(r"never more than (\d+) at once", output)
     assert worst, output
@@ -32,7 +32,7 @@ def test_the_crowd_gets_through() -> None:
 
 
 def test_the_lines_of_python(valkey: Server) -> None:
-    """The example of the README runs as it stands, against any server."""
+    """The README's example runs unchanged, against any server."""
     text = (ROOT / "README.md").read_text("utf-8")
     block = re.search(r"```python\n(.*?)```", text, re.DOTALL)
     assert block

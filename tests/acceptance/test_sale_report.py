@@ -1,4 +1,4 @@
-"""A sale played in real time: the report agrees with what its visitors saw, figure by figure."""
+"""A sale played in real time: the report agrees with its visitors, figure by figure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from waitroom.report.waits import part
 PEOPLE = 120
 POLL_S = 0.5
 REPORTED_WITHIN_S = 180
-CLOCK_S = 0.1  # a report counts in the server's milliseconds, a visitor by the clock of a process
+CLOCK_S = 0.1  # the report uses the server's clock, a visitor that of a process
 POLICY: dict[str, Any] = {
     "mode": "paused",
     "capacity": 12,
@@ -36,7 +36,7 @@ HABITS = {3: "no_show", 5: "left", 8: "expired"}
 
 @dataclass
 class Seen:
-    """What visitors saw: how many did what, and between which bounds each of them waited."""
+    """What visitors saw: how many did what, and the bounds between which each of them waited."""
 
     counts: Counter[str] = field(default_factory=Counter)
     shortest_s: list[float] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Seen:
 
 @dataclass
 class Visitor:
-    """Joins, polls until their turn, and behaves as they do: comes, leaves, stays too long."""
+    """Joins, polls until the turn, and behaves as told: comes, leaves, stays too long."""
 
     client: Client
     room: str
@@ -53,7 +53,7 @@ class Visitor:
     habit: str
 
     async def join(self) -> None:
-        """Take a place, in a room that calls nobody yet; some leave again."""
+        """Take a place in a room that calls nobody yet; some leave again."""
         self.asked = time.monotonic()
         self.view: Ticket = await self.client.join(self.room)
         self.joined = time.monotonic()
@@ -73,16 +73,16 @@ class Visitor:
                 asked = time.monotonic()
                 self.view = await self.client.status(self.view)
                 waiting_at = asked if self.view.state is State.WAITING else waiting_at
-        except TurnPassed:  # this process was away for as long as a turn
+        except TurnPassed:  # this process was stalled for a whole turn
             self.habit = "no_show"
-        # They were called after the last answer that they wait, and before the first other one.
+        # They were called after the last answer "waiting", and before the first different one.
         self.seen.shortest_s.append(waiting_at - self.joined)
         self.seen.longest_s.append(time.monotonic() - self.asked)
         counts["called_total"] += 1
         counts[await self._end()] += 1
 
     async def _end(self) -> str:
-        """Return how it ends."""
+        """Return how the visit ends."""
         if self.habit == "no_show":
             return "no_show"
         try:
@@ -99,7 +99,7 @@ class Visitor:
 
 
 async def play(server: Serving, room: str) -> Seen:
-    """Play the sale: people join, the room opens, and everybody has their turn."""
+    """Play the sale: people join, the room opens, and everybody gets their turn."""
     seen = Seen()
     async with Client(server.base) as client:
         habits = [HABITS.get(number % 20, "finished") for number in range(PEOPLE)]
@@ -114,7 +114,7 @@ async def play(server: Serving, room: str) -> Seen:
 
 
 def report(server: Serving, room: str, archive: Path) -> dict[str, Any]:
-    """Return what `waitroom report` says, as another process beside the server."""
+    """Return the output of `waitroom report`, run as another process beside the server."""
     env = clean_env() | {
         "WAITROOM_DATA_DIR": str(server.data_dir),
         "WAITROOM_SECRET": SECRET,
@@ -128,7 +128,7 @@ def report(server: Serving, room: str, archive: Path) -> dict[str, Any]:
 
 
 def whole_report(server: Serving, room: str, archive: Path, seen: Seen) -> dict[str, Any]:
-    """Return the report once everybody is gone and the archive is written, or it takes too long."""
+    """Return the report once everybody is gone and the archive is written, or time runs out."""
     deadline = time.monotonic() + REPORTED_WITHIN_S
     while True:
         figures = report(server, room, archive)
@@ -139,7 +139,7 @@ def whole_report(server: Serving, room: str, archive: Path, seen: Seen) -> dict[
 
 
 def test_the_report_agrees_with_what_visitors_saw(tmp_path: Path) -> None:
-    """Counts are exact, waits lie between what each visitor can say of theirs, promises hold."""
+    """Counts are exact, waits lie within each visitor's bounds, promises hold."""
     archive = tmp_path / "archive"
     with serving(tmp_path, archive=archive) as server:
         room = server.new_room(**POLICY)
@@ -153,6 +153,12 @@ def test_the_report_agrees_with_what_visitors_saw(tmp_path: Path) -> None:
     for name, share in (("median", 0.5), ("p90", 0.9), ("longest", 1.0)):
         low, high = (part(sorted(bounds), share) for bounds in (seen.shortest_s, seen.longest_s))
         assert low - CLOCK_S <= waits[name] <= high + CLOCK_S, name
+    arrivals = figures["by_arrival"]
+    assert waits["called"] == sum(group["people"] for group in arrivals)
+    assert waits["longest"] == max(group["longest_s"] for group in arrivals)
+    for group in arrivals:
+        assert group["median_s"] <= group["p90_s"] <= group["longest_s"], group
+    assert POLICY["capacity"] < figures["most_waiting"] <= PEOPLE
     verdicts = {promise["name"]: promise["verdict"] for promise in figures["promises"]}
     assert "not tested" == verdicts.pop("rolling limit")
     assert {"PASS"} == set(verdicts.values()), figures["promises"]

@@ -1,4 +1,4 @@
-"""What the OpenAPI document promises, the server keeps: schemathesis tries to prove otherwise."""
+"""The server keeps what the OpenAPI document promises: schemathesis tries to prove otherwise."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.support.clients import ask, request
 from tests.support.counts import count
 from tests.support.serving import ADMIN, Serving, serving
 
-# What fits the document may still meet a room that says no, or a ticket that is gone; what does
-# not fit may be refused for its size before anybody looks at it.
+# A request that fits the document may still meet a room that refuses, or a ticket that is gone. One
+# that does not fit may be refused for its size before anybody reads it.
 CONFIG = """
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "401", "403", "404", "409", "410", "429"]
@@ -41,12 +41,12 @@ def document(served: Serving) -> dict[str, Any]:
 
 
 def run(served: Serving, folder: Path, *options: str) -> None:
-    """Run schemathesis on the server; every check is on unless an option takes it out."""
+    """Run schemathesis on the server; every check is on unless an option excludes it."""
     (folder / "st.toml").write_text(CONFIG)
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file", "st.toml", "run"]
     command += [f"{served.base}/openapi.json", "--no-color"]
     command += [f"--max-examples={count('api_examples')}", "--generation-database=none"]
-    if os.environ.get("SOAK") != "1":  # a soak looks elsewhere each time
+    if os.environ.get("SOAK") != "1":  # a soak uses a new seed each time
         command.append("--seed=1")
     done = subprocess.run(
         [*command, *options],
@@ -79,8 +79,8 @@ def test_visitors_calls(tmp_path: Path, lane: str) -> None:
 
 @pytest.mark.sample(0)
 def test_operators_calls(served: Serving, tmp_path: Path) -> None:
-    """The same with an admin's key, for everything else that the document has."""
-    # Policies may contradict themselves in ways that no schema tells, and bad keys are limited.
+    """The same with an admin's key, for the rest of the document."""
+    # Policies may contradict themselves in ways that no schema shows, and bad keys are limited.
     without = "--exclude-checks=positive_data_acceptance,ignored_auth"
     key = f"--header=Authorization: {ADMIN['authorization']}"
     phases = "--phases=coverage,fuzzing" if count("api_coverage") else "--phases=fuzzing"
@@ -90,7 +90,7 @@ def test_operators_calls(served: Serving, tmp_path: Path) -> None:
 
 
 def test_no_operator_call_is_open(served: Serving, document: dict[str, Any]) -> None:
-    """Without a key every operator call is 401, before anything else of it is looked at."""
+    """Without a key every operator request gets 401, before anything else is checked."""
     calls = [
         (method, path.replace("{room}", "concert").replace("{key_id}", "x"))
         for path, methods in document["paths"].items()
@@ -106,7 +106,7 @@ def test_no_operator_call_is_open(served: Serving, document: dict[str, Any]) -> 
 
 
 def test_every_operator_call_is_declared_so(document: dict[str, Any]) -> None:
-    """The document says of every operator call that it needs a key, and of no visitor's."""
+    """The document says that every operator route needs a key, and no visitor route does."""
     for path, methods in document["paths"].items():
         for method, spec in methods.items():
             needs = bool(spec.get("security"))
@@ -116,7 +116,7 @@ def test_every_operator_call_is_declared_so(document: dict[str, Any]) -> None:
 def test_problems_are_documented_as_such(document: dict[str, Any]) -> None:
     """Every documented error of the API is problem+json, with our fields."""
     schema = document["components"]["schemas"]["Problem"]
-    assert {"type", "title", "status", "detail", "code"} == set(schema["required"])
+    assert {"type", "title", "status", "detail", "code", "request_id"} == set(schema["required"])
     for path, methods in document["paths"].items():
         for spec in methods.values() if path.startswith("/v1/") else ():
             for status, response in spec["responses"].items():

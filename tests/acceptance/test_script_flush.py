@@ -1,4 +1,4 @@
-"""The server forgets its scripts again and again: nobody notices."""
+"""The server keeps forgetting its scripts: nobody notices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VISITORS = 16
 
 
 class Load:
-    """Visitors without a pause, and how many of their calls are under way."""
+    """Visitors without a pause, and how many of their requests are under way."""
 
     def __init__(self, engine: Engine, room: str, end: float) -> None:
         self.engine, self.room, self.end = engine, room, end
@@ -34,7 +34,7 @@ class Load:
         self.in_flight = 0
 
     async def visitor(self, seed: int) -> None:
-        """Join, poll, enter, finish or leave, again and again; an error ends the test."""
+        """Join, poll, enter, finish or leave, repeatedly; an error ends the test."""
         engine, room, draw = self.engine, self.room, random.Random(seed)
         while time.monotonic() < self.end:
             view = await self._counted(engine.join(room))

@@ -1,4 +1,4 @@
-"""Connections that take their time: cut, bounded in number and memory, and in nobody's way."""
+"""Slow connections are cut, limited in number and memory, and get in nobody's way."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ HEAD = b"POST /v1/rooms/hall/tickets HTTP/1.1\r\nHost: x\r\n"
 ADMIN = b"POST /v1/admin/rooms HTTP/1.1\r\nHost: x\r\n"
 BODY = b"Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
 CHUNKED = b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"
-# How many of them there are (one in so many), what each sends at once, and what then again and
-# again, as if over a very bad line.
+# The share of each kind (one in n), what each sends at first, and what it then keeps sending, as if
+# over a very bad line.
 SENDERS = {
     "silent": (1, b"", b""),
     "slow header": (1, HEAD + b"X-A: ", b"a"),
@@ -42,18 +42,18 @@ SENDERS = {
 }
 FILE = b"GET /static/waiting/page.js HTTP/1.1\r\nHost: x\r\n\r\n"
 SMALL = b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + 98 * b"a:\r\n" + b"\r\n"
-# What each asks for again and again, without ever reading an answer. The files are more than the
-# system buffers; behind them, small requests take many times their size once they are parsed.
+# What each keeps asking for, without ever reading an answer. The files exceed the system's buffers;
+# after them, small requests take many times their size once parsed.
 READERS = {"files": FILE * 20_000, "small requests behind files": FILE * 1_000 + SMALL * 2_000}
 
 SMALL_WINDOW, SMALL_BUFFER = 4_096, 65_536
 SENDER_KB, READER_KB, OTHER_KB = 32, 512, 32_768
-"""Most memory for a slow sender, for a slow reader (a read of 256 KB that is not parsed yet, what
-is parsed, and an answer), and for everything else together."""
+"""The most memory for a slow sender, for a slow reader (an unparsed read of 256 KB, what is parsed,
+and an answer), and for everything else together."""
 
 
 async def send_slowly(port: int, first: bytes, more: bytes) -> bool:
-    """Be slow until the server has enough; tell whether it had."""
+    """Be slow until the server cuts the connection; tell whether it did."""
     await asyncio.sleep(random.uniform(0, ARRIVE_S))
     reader, writer = await asyncio.open_connection(HOST, port)
     ends = time.monotonic() + LONGEST_S
@@ -74,18 +74,18 @@ async def send_slowly(port: int, first: bytes, more: bytes) -> bool:
 
 
 async def never_read(port: int, asked: bytes) -> bool:
-    """Ask and ask, and read nothing, until the server has enough; tell whether it had."""
+    """Keep asking without reading, until the server cuts the connection; tell whether it did."""
     await asyncio.sleep(random.uniform(0, ARRIVE_S))
     loop = asyncio.get_running_loop()
     with socket.socket() as client:
-        # A large send buffer would take a megabyte at once, and hold up all others of this loop.
+        # A large send buffer would take a megabyte at once, and block everything else in this loop.
         client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SMALL_BUFFER)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_WINDOW)
         client.setblocking(False)
         await loop.sock_connect(client, (HOST, port))
         try:
             async with asyncio.timeout(LONGEST_S):
-                # It is never all taken: the answers would be many times what the system buffers.
+                # It is never fully sent: the answers would be many times what the system buffers.
                 while True:
                     await loop.sock_sendall(client, asked)
         except ConnectionError:
@@ -95,7 +95,7 @@ async def never_read(port: int, asked: bytes) -> bool:
 
 
 async def be_slow(port: int, many: int) -> dict[str, bool]:
-    """Be slow in every way, many times at once; tell for each whether all of them were cut."""
+    """Be slow in every way, many times at once; tell for each way whether all were cut."""
     kinds = {
         kind: asyncio.gather(*(send_slowly(port, *sent) for _ in range(many // part)))
         for kind, (part, *sent) in SENDERS.items()
@@ -108,13 +108,13 @@ async def be_slow(port: int, many: int) -> dict[str, bool]:
 
 
 def slow_ones(port: int, many: int) -> dict[str, bool]:
-    """Be slow in a process of its own: thousands in one loop would make the visitors slow too."""
+    """Be slow in a separate process: thousands in one loop would slow down the visitors too."""
     return asyncio.run(be_slow(port, many))
 
 
 @dataclass(slots=True)
 class Others:
-    """Everybody else: visitors who join, poll and leave, each on connections of their own."""
+    """Everybody else: visitors who join, poll and leave, each on their own connections."""
 
     port: int
     room: str
@@ -122,7 +122,7 @@ class Others:
     wrong: list[Reply | Exception] = field(default_factory=list)
 
     async def visit(self) -> None:
-        """Join, poll, look after the server's health, and leave."""
+        """Join, poll, check the server's health, and leave."""
         tickets = f"/v1/rooms/{self.room}/tickets"
         async with Wire(self.port) as wire:
             joined = await wire.ask("POST", tickets, body=b"")
@@ -164,14 +164,14 @@ async def everybody_else(server: Serving, room: str) -> AsyncIterator[Others]:
 
 
 def most_kb(pid: int) -> int:
-    """Return the most resident memory that a process has had since `forget_most`."""
+    """Return the most resident memory of a process since `forget_most`."""
     match = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
     assert match
     return int(match[1])
 
 
 def forget_most(pid: int) -> None:
-    """Let the kernel count the most memory of a process from now on."""
+    """Make the kernel record a process's peak memory from now on."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
@@ -197,7 +197,7 @@ async def test_slow_ones_are_cut_and_harm_nobody(tmp_path: Path) -> None:
 
 
 async def test_silent_ones_are_bounded(tmp_path: Path) -> None:
-    """With `connections` open, no more are taken; the next is served as soon as one is cut."""
+    """With `connections` open, no more are accepted; the next is served as soon as one is cut."""
     with serving(tmp_path, connections=LIMIT, connections_per_address=LIMIT) as server:
         worker = server.workers[0]
         before = sockets(worker)

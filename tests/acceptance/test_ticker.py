@@ -1,4 +1,4 @@
-"""The ticker: sleeps until something is due, backs off, stops cleanly, and any process will do."""
+"""The ticker sleeps until something is due, backs off, and stops cleanly; any process will do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOM = "ticked"
 
 
 async def tick(url: str, lap_s: float, notes: Path) -> None:
-    """Be a process that only ticks, until it is killed."""
+    """Act as a process that only ticks, until it is killed."""
     async with open_engine(url) as engine, Ticker(engine, lap_s=lap_s):
         Notes(notes).add(op="ready")
         await asyncio.sleep(600)
@@ -60,13 +60,13 @@ async def _until(engine: Engine, view: TicketView, state: State) -> float:
 
 
 async def test_it_sleeps_until_something_is_due(tmp_path: Path) -> None:
-    """A room with one session costs a handful of calls until that session ends, and then none."""
+    """A room with one session costs a handful of calls until the session ends, and then none."""
     with start_server("valkey", tmp_path / "s") as server:
         async with open_engine(server.url) as engine, open_engine(server.url) as other:
             await engine.create(ROOM, Policy(capacity=1, session_s=4))
             async with Ticker(engine):
                 await engine.join(ROOM, enter=True)
-                await asyncio.sleep(0.4)  # the look that the join asked for
+                await asyncio.sleep(0.4)  # the step that the join asked for
                 before = await _calls(other)
                 await asyncio.sleep(0.8)
                 assert 0 == await _calls(other) - before, "it does not sleep"
@@ -83,7 +83,7 @@ async def test_it_sleeps_until_something_is_due(tmp_path: Path) -> None:
 
 
 async def test_it_stops_cleanly(tmp_path: Path) -> None:
-    """After `stop()` nothing of it runs any more, in the process or at the server."""
+    """After `stop()` nothing is left running, in the process or on the server."""
     with start_server("valkey", tmp_path / "s") as server:
         async with open_engine(server.url) as engine, open_engine(server.url) as other:
             await engine.create(ROOM, Policy(batch=1, every_s=0.01, presence_s=5))
@@ -101,18 +101,18 @@ async def test_it_stops_cleanly(tmp_path: Path) -> None:
             await engine.poll(ROOM, views[-1].ticket)
             await asyncio.sleep(0.3)
             assert 1 == await _calls(other) - before
-            await ticker.stop()  # once more does no harm
+            await ticker.stop()  # a second stop does no harm
 
 
 async def test_it_stops_when_a_change_comes_in_the_same_moment(tmp_path: Path) -> None:
-    """A verb asks for a look in the very moment of `stop()`: it stops all the same."""
+    """A verb asks for a step at the very moment of `stop()`: it still stops."""
     with start_server("valkey", tmp_path / "s") as server:
         async with open_engine(server.url) as engine:
             await engine.create(ROOM, Policy(capacity=1))
             for _ in range(3):
                 ticker = Ticker(engine)
                 ticker.start()
-                await asyncio.sleep(0.05)  # it sleeps now
+                await asyncio.sleep(0.05)  # it is asleep now
                 ticker.touch(ROOM)
                 stopping = asyncio.create_task(ticker.stop())
                 done, _ = await asyncio.wait({stopping}, timeout=LONGEST_S)
@@ -124,7 +124,7 @@ async def test_it_stops_when_a_change_comes_in_the_same_moment(tmp_path: Path) -
 async def test_it_backs_off_while_the_server_is_away(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The server is killed: few attempts, few words in the log, and it goes on by itself."""
+    """The server is killed: few attempts, few log lines, and it recovers by itself."""
     caplog.set_level(logging.WARNING, "waitroom.ticker")
     with start_server("valkey", tmp_path / "s", aof=True) as server:
         async with open_engine(server.url) as engine:
@@ -145,7 +145,7 @@ async def test_it_backs_off_while_the_server_is_away(
 
 
 async def test_another_process_hands_over(tmp_path: Path) -> None:
-    """A session ends; the ticker of a process that had no part in it calls the next one."""
+    """A session ends; the ticker of an uninvolved process calls the next person."""
     late_ms: list[int] = []
     with start_server("valkey", tmp_path / "s") as server:
         async with open_engine(server.url) as engine:
@@ -168,7 +168,7 @@ async def test_another_process_hands_over(tmp_path: Path) -> None:
 
 
 async def test_a_killed_process_is_replaced_by_anothers_lap(tmp_path: Path) -> None:
-    """The only process that knew of a deadline is killed; the lap of another one finds the room."""
+    """The only process that knew of a deadline is killed; another one's lap finds the room."""
     with start_server("valkey", tmp_path / "s") as server:
         async with open_engine(server.url) as engine:
             await engine.create(ROOM, Policy(capacity=1, session_s=4))
@@ -186,7 +186,7 @@ async def test_a_killed_process_is_replaced_by_anothers_lap(tmp_path: Path) -> N
 
 
 async def test_rooms_that_nobody_visits_come_back_after_a_loss(tmp_path: Path) -> None:
-    """FLUSHALL of empty rooms: the ticker brings those it remembers back, not a dropped one."""
+    """FLUSHALL of empty rooms: the ticker restores those it remembers, except a dropped one."""
     with start_server("valkey", tmp_path) as server:
         async with open_engine(server.url) as other:
             await other.create("kept", Policy(capacity=7))
@@ -212,7 +212,7 @@ async def test_rooms_that_nobody_visits_come_back_after_a_loss(tmp_path: Path) -
 
 
 async def test_it_stops_in_the_middle_of_a_lap(tmp_path: Path) -> None:
-    """Whatever the lap asks the server just then, stopping takes no longer than the answer."""
+    """Whatever the lap is asking the server, stopping ends it."""
     with start_server("valkey", tmp_path) as server:
         async with open_engine(server.url) as engine:
             for number in range(300):

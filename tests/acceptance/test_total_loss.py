@@ -41,14 +41,14 @@ class Scene:
     """The last position that each ticket was told."""
 
     numbers: int = 0
-    """How many positions were told."""
+    """How many positions have been told."""
 
     def any(self) -> Engine:
         """Return one of the processes."""
         return self.draw.choice(self.engines)
 
     async def join(self, people: int, enter: bool = False) -> list[TicketView]:
-        """Let people join, 250 at a time, each time at another process."""
+        """Make people join, 250 at a time, each time at a different process."""
         views: list[TicketView] = []
         for start in range(0, people, 250):
             joins = [Join(enter=enter)] * min(250, people - start)
@@ -60,7 +60,7 @@ class Scene:
         return views
 
     async def poll(self, views: list[TicketView]) -> list[TicketView]:
-        """Let people poll, 100 at a time, each time at another process, all at once."""
+        """Let people poll, 100 at a time, each time at a different process, all at once."""
         chunks = [views[start : start + 100] for start in range(0, len(views), 100)]
         answers = await asyncio.gather(
             *(self.any().poll_many(ROOM, [view.ticket for view in some]) for some in chunks)
@@ -73,7 +73,7 @@ class Scene:
         return present
 
     def hear(self, view: TicketView) -> None:
-        """Note what a ticket is told: a number never rises, and its absence has a reason."""
+        """Record what a ticket is told: a number never rises, and a missing one has a reason."""
         if view.position is None:
             assert view.restoring == (view.state is State.WAITING)
             return
@@ -106,7 +106,7 @@ async def _open(stack: AsyncExitStack, url: str, clock: Clock, processes: int = 
 
 
 async def test_flushall_while_everybody_polls(apart: Server, clock: Clock) -> None:
-    """Policy back, nobody called or told a number before `recover_s`, then the old order."""
+    """The policy is back, nobody is called or told a number before `recover_s`; then in order."""
     async with AsyncExitStack() as stack:
         scene = Scene(await _open(stack, apart.url, clock), clock, random.Random(3))
         await scene.lose()
@@ -170,7 +170,7 @@ async def _until_called(scene: Scene) -> int:
 async def test_a_process_that_knows_less_is_the_first_to_restore(
     apart: Server, clock: Clock
 ) -> None:
-    """Served people are not in front again, though the first process had not seen them served."""
+    """Served people are not first again, though the first process had not seen them served."""
     async with AsyncExitStack() as stack:
         knows, lags, _ = await _open(stack, apart.url, clock)
         scene = Scene([knows], clock, random.Random(4))
@@ -184,7 +184,7 @@ async def test_a_process_that_knows_less_is_the_first_to_restore(
         await scene.lose()
 
         await lags.poll(ROOM, came.ticket)  # this process last saw `came` waiting
-        await scene.poll(scene.waiting[2:])  # and now the others, at the one that knows
+        await scene.poll(scene.waiting[2:])  # now the others, at the process that knows
         called = dict[str, int]()
         for _ in range(RECOVER_S + 5):
             clock.step(1)
@@ -200,7 +200,7 @@ async def test_a_process_that_knows_less_is_the_first_to_restore(
 
 
 async def test_a_second_loss_is_healed_like_the_first(apart: Server, clock: Clock) -> None:
-    """Policy and state are lost twice within ten minutes, the second time in part."""
+    """Policy and state are lost twice within ten minutes, the second time only partly."""
     async with AsyncExitStack() as stack:
         engine, other, _ = await _open(stack, apart.url, clock)
         scene = Scene([engine, other], clock, random.Random(6))
@@ -216,7 +216,7 @@ async def test_a_second_loss_is_healed_like_the_first(apart: Server, clock: Cloc
 
 
 async def test_tickets_that_must_not_come_back(apart: Server, clock: Clock) -> None:
-    """After a loss a forged, a too old and another room's ticket are refused, unseen by Redis."""
+    """After a loss, tickets that are forged, too old or another room's never reach Redis."""
     async with AsyncExitStack() as stack:
         engines = await _open(stack, apart.url, clock)
         scene = Scene(engines, clock, random.Random(5))

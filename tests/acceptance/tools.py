@@ -1,4 +1,4 @@
-"""What the acceptance tests share: worker processes, the log of a room, a look at its raw keys."""
+"""What the acceptance tests share: worker processes, a room's log, and reads of its raw keys."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _work(target: Callable[..., Any], args: tuple[Any, ...]) -> None:
 
 
 def start_worker(target: Callable[..., Any], *args: Any) -> BaseProcess:
-    """Run an async function in a process of its own, which ends with ours."""
+    """Run an async function in a separate process, which ends with ours."""
     process = _SPAWN.Process(target=_work, args=(target, args), daemon=True)
     process.start()
     return process
@@ -96,7 +96,7 @@ def event_of(fields: dict[bytes, bytes]) -> Event:
 
 
 class Log:
-    """Follows a room's event stream, often enough that its cap takes nothing away unread."""
+    """Follows a room's event stream, often enough that trimming removes nothing unread."""
 
     def __init__(self, client: Any, room: str) -> None:
         self._client, self._key = client, room_key(room, "events")
@@ -105,7 +105,7 @@ class Log:
         self._ended = False
 
     async def catch_up(self) -> list[Event]:
-        """Read on to the end; return what is new."""
+        """Read to the end; return what is new."""
         new: list[Event] = []
         while True:
             answer: Any = await self._client.xread({self._key: self.after}, count=2_000)
@@ -118,7 +118,7 @@ class Log:
 
     @asynccontextmanager
     async def follow(self, pause_s: float = 0.05) -> AsyncIterator[None]:
-        """Read on in the background while the block runs, and then to the end."""
+        """Keep reading in the background while the block runs, and then to the end."""
         reading = asyncio.create_task(self._read_on(pause_s))
         try:
             yield
@@ -145,7 +145,7 @@ async def everybody(client: Any, room: str) -> dict[str, dict[str, int]]:
 
 
 async def dump(client: Any, room: str) -> dict[str, Any]:
-    """Return all that the room's keys hold, in a form that compares."""
+    """Return everything in the room's keys, in a comparable form."""
     contents: dict[str, Any] = {}
     for name in ROOM_KEYS:
         key = room_key(room, name)
@@ -162,7 +162,7 @@ async def dump(client: Any, room: str) -> dict[str, Any]:
 
 
 async def load_scripts(client: Any, flags: bool) -> None:
-    """Let the server know every script, so that the first reply of each is not NOSCRIPT."""
+    """Load every script into the server, so that the first reply of each is not NOSCRIPT."""
     for verb in Verb:
         await client.script_load(script(verb, flags).source)
 

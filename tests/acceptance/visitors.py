@@ -1,6 +1,6 @@
-"""A process full of visitors, who join, poll, enter (some late), finish and leave, and advance.
+"""A process full of visitors, who join, poll, enter (some late), finish and leave; it advances too.
 
-What was acknowledged goes to the worker's own notes, which outlive a `kill -9`.
+What was acknowledged goes to the worker's own log, which survives a `kill -9`.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ OVER = "test:over"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a worker does: `crowd` people of its own, each inside for `stay_s` at most."""
+    """What a worker does: its own `crowd` of people, each inside for at most `stay_s`."""
 
     url: str
     room: str
     notes: Path
     seed: int
     seconds: float | None
-    """How long it goes on; None = until `stop_signal`."""
+    """How long it runs; None = until `stop_signal`."""
 
     crowd: int = 150
     enter_within_s: float = 1.0
     stay_s: float = 0.3
     advances: bool = True
     outages: bool = False
-    """Whether the server may be away: then errors of that kind are counted, not raised."""
+    """Whether the server may be away: then its errors are counted, not raised."""
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class Visitors:
         if view.state is State.WAITING:
             self.waiting[view.id] = view.ticket
         elif view.state is State.CALLED:
-            # Most come at once, some in the last moment, a few too late, a few never.
+            # Most come at once, some at the last moment, a few too late, a few never.
             late = 0.0 if draw < 0.7 else plan.enter_within_s * (0.5 + 0.6 * self.random.random())
             if draw < 0.97:
                 self.enter_at.append((now + late, view.id, view.ticket))
@@ -80,8 +80,8 @@ class Visitors:
         self.sort(view)
 
     async def poll(self) -> None:
-        """Ask for some who wait."""
-        line = list(self.waiting)  # the oldest first: they are the ones who may have been called
+        """Poll for some who wait."""
+        line = list(self.waiting)  # oldest first: they may have been called
         some = line[:50] + self.random.sample(line[50:], min(len(line[50:]), 10))
         views = await self.engine.poll_many(
             self.plan.room, [self.waiting[ticket_id] for ticket_id in some]
@@ -106,12 +106,12 @@ class Visitors:
             self.notes.add(op="refused", code=error.code)
 
     async def leave(self) -> None:
-        """Let one of those who wait give up."""
+        """Make one waiting person give up."""
         ticket_id = self.random.choice(sorted(self.waiting))
         await self.engine.leave(self.plan.room, self.waiting.pop(ticket_id))
 
     def round(self) -> list[Any]:
-        """Return what is to be done now, all at once."""
+        """Return what to do now, all at once."""
         now = time.monotonic()
         missing = self.plan.crowd - len(self.waiting)
         work: list[Any] = [self.join() for _ in range(min(missing, 20))]
@@ -134,7 +134,7 @@ class Visitors:
         return bool(await client.exists(OVER))
 
     async def run(self) -> None:
-        """Go on until the time is over."""
+        """Continue until the time is over."""
         end = time.monotonic() + (self.plan.seconds or 0)
         while not await self._is_over(end):
             work = self.round()
@@ -150,7 +150,7 @@ class Visitors:
 
 
 async def visit(plan: Plan) -> None:
-    """Be a worker: say that we are ready, wait for the start, and go."""
+    """Act as a worker: report ready, wait for the start, and go."""
     async with open_engine(plan.url) as engine:
         client = engine.backend.client
         await engine.stats(plan.room)
@@ -172,5 +172,5 @@ async def start_signal(client: Any, workers: int) -> None:
 
 
 async def stop_signal(client: Any) -> None:
-    """Let all workers stop whose plan has no end."""
+    """Stop all workers whose plan has no end."""
     await client.set(OVER, 1)

@@ -1,9 +1,9 @@
-"""A real server and Debian's Chromium; a page that talks to another host or throws fails its test.
+"""A real server and Debian's Chromium; a page that contacts another host or throws fails its test.
 
-The browser is driven by Playwright's asynchronous side: the synchronous one would leave its event
-loop running in this thread, and every other asynchronous test would fail after it. One browser
-serves all tests, each in a context of its own, so they share one event loop: a test module here
-begins with `pytestmark = pytest.mark.asyncio(loop_scope="session")`.
+Tests use Playwright's asynchronous API: the synchronous one would leave its event loop running in
+this thread, and every later asynchronous test would fail. One browser serves all tests, each in its
+own context, so they share one event loop: a test module here begins with
+`pytestmark = pytest.mark.asyncio(loop_scope="session")`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,32 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright, expect
 
-from tests.browser.stage import FLAGS, PHONE, SOON_MS, Stage
+from tests.browser.stage import FLAGS, PHONE, SOON_MS, TAKING_PICTURES, Stage, picture
 from tests.support.programs import needed
 from tests.support.serving import Serving
 
 Open = Callable[..., Awaitable[Page]]
-_HARMLESS = ("Failed to load resource",)  # an answer of 4xx or 5xx, which tests look at themselves
+_HARMLESS = ("Failed to load resource",)  # an answer of 4xx or 5xx, which tests check themselves
 expect.set_options(timeout=SOON_MS)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """While making the pictures for the docs, run only the tests that take one."""
+    if not TAKING_PICTURES:
+        return
+    others = [
+        item
+        for item in items
+        if isinstance(item, pytest.Function)
+        and picture.__name__ not in item.function.__code__.co_names
+    ]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if item not in others]
 
 
 @pytest.fixture(autouse=True, scope="package")
 def chromium() -> Path:
-    """Skip all of this folder where there is no Chromium."""
+    """Skip this whole folder if there is no Chromium."""
     return Path(needed("chromium"))
 
 
@@ -42,11 +56,11 @@ async def stage(served: Serving) -> AsyncIterator[Stage]:
     await made.aclose()
 
 
-# Of this folder, not of the session: one that idled for half an hour was not heard of again when
+# Scoped to this folder, not the session: a browser that idled for half an hour did not respond when
 # it was to be closed.
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def browser(chromium: Path) -> AsyncIterator[Browser]:
-    """Run a Chromium with a profile of its own, which goes with it."""
+    """Run a Chromium with a temporary profile."""
     playwright = await async_playwright().start()
     launched = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
     yield launched
@@ -85,5 +99,5 @@ async def open_page(browser: Browser) -> AsyncIterator[Open]:
 
 
 def _host(request: Request) -> str:
-    """Return whom a page asks for something; where it leads to is another matter."""
+    """Return which hosts a page contacts; where its links lead is another matter."""
     return "" if request.is_navigation_request() else urlsplit(request.url).netloc

@@ -1,4 +1,4 @@
-"""What browser tests of the desk need: a server with it, stores, guests, a host's hand."""
+"""What browser tests of the desk need: a server with the desk, stores, guests, a host's actions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import Page, expect
 
@@ -23,22 +23,22 @@ TYPES = [
 
 @dataclass(frozen=True, slots=True)
 class Diner:
-    """A store, and a host of it who has no browser."""
+    """A store, and its host, who has no browser."""
 
     id: str
     key: str
     page: str
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
 
     async def join(self, name: str | None = None, size: int = 2, **more: Any) -> str:
-        """Let a party join who has no browser; return the address of its place."""
+        """Make a party without a browser join; return the address of its place."""
         body = {"type": "dine-in", "size": size, "name": name, **more}
         answer = await self.http.post(f"/v1/stores/{self.id}/parties", json=body)
         answer.raise_for_status()
         return f"{self.page}/p/{answer.json()['token']}"
 
     async def code(self) -> str:
-        """Return the code of the poster, which shows that a guest is there."""
+        """Return the poster's code, which proves that a guest is there."""
         answer = await self.http.get(f"/v1/stores/{self.id}/on-site-code")
         return str(answer.raise_for_status().json()["code"])
 
@@ -54,7 +54,7 @@ class Diner:
         return {party["name"]: party["status"] for party in await self.parties()}
 
     async def do(self, act: str, name: str, **body: Any) -> None:
-        """Do something to the party of a name, in line or gone."""
+        """Do something to the party with a name, in line or gone."""
         gone = await self.parties(status=["CANCELLED", "NO_SHOW", "SEATED"])
         match = next(party for party in [*await self.parties(), *gone] if party["name"] == name)
         url = f"/v1/stores/{self.id}/line/{match['id']}/{act}"
@@ -66,8 +66,8 @@ class Diner:
 
 
 async def open_diner(base: str, **fields: Any) -> Diner:
-    """Make a store of its own for a test."""
-    http = httpx.AsyncClient(base_url=base, headers=ADMIN, timeout=60)
+    """Make a store for this test only."""
+    http = httpx2.AsyncClient(base_url=base, headers=ADMIN, timeout=60)
     name = f"t-{secrets.token_hex(5)}"
     body = {
         "id": name,
@@ -90,9 +90,9 @@ async def sign_in(page: Page, diner: Diner) -> None:
 
 
 async def serious(page: Page) -> list[str]:
-    """Return what keeps people from using a page in either theme, by axe-core."""
+    """Return what keeps people from using a page in either theme, according to axe-core."""
     violations = (await Axe().run(page)).response["violations"]
-    await page.emulate_media(color_scheme="dark")  # differs in its colours only
+    await page.emulate_media(color_scheme="dark")  # only the colours differ
     dark = await Axe().run(page, options={"runOnly": ["color-contrast"]})
     await page.emulate_media(color_scheme="light")
     return [
@@ -103,6 +103,6 @@ async def serious(page: Page) -> list[str]:
 
 
 async def too_wide(page: Page) -> bool:
-    """Tell whether a page has to be moved sideways."""
+    """Tell whether a page needs horizontal scrolling."""
     wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
     return bool(await page.evaluate(wide))

@@ -1,4 +1,4 @@
-"""Every face of the waiting page, made without a room: for checks that look at all of them."""
+"""Every state of the waiting page, made without a room: for checks that cover all of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ETA = Wait(480, 540, 660)
 
 
 def room_view(policy: Policy) -> dict[str, Any]:
-    """Return the public view of a room, as far as the script looks at it."""
+    """Return the public view of a room, as far as the script reads it."""
     return {
         "title": policy.title,
         "message": policy.message,
@@ -61,7 +61,7 @@ def waiting(base: PageView, position: int = 1_234, eta: Wait | None = ETA) -> Pa
 
 
 def faces(lang: str = "en", locales: Locales | None = None) -> Iterator[tuple[str, PageView]]:
-    """Yield each face by a name, and what a waiting page can add."""
+    """Yield each state by name, and the optional parts of a waiting page."""
     now_ms = int(time.time() * 1000)
     base = PageView(
         room="aurora",
@@ -92,9 +92,9 @@ def faces(lang: str = "en", locales: Locales | None = None) -> Iterator[tuple[st
 async def put(page: Page, stage: Stage, view: PageView) -> None:
     """Show a page that was made here; its style and script come from the server."""
     address = stage.page_of(f"made-{view.face}")
-    await page.goto("about:blank")  # a page that is still open would hear that there is no room
+    await page.goto("about:blank")  # an open page would learn that there is no room
     await page.unroute_all()
-    # The room does not exist, and a page that learns so would go on to say it.
+    # The room does not exist, and a page that learns this would say so.
     await page.route("**/v1/**", lambda route: route.abort())
     await page.route(
         address, lambda route: route.fulfill(body=render(view), content_type="text/html")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 from playwright.async_api import expect
 
@@ -20,7 +20,7 @@ LOST = "Reconnecting, your place is kept"
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Run a Valkey that a test may kill; its data survive."""
+    """Run a Valkey that a test may kill; its data survives."""
     folder = tmp_path_factory.mktemp("store")
     with start_server("valkey", folder, appendonly="yes", appendfsync="always") as server:
         yield server
@@ -38,7 +38,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, store: Server) -> Iterator[
 async def test_the_store_goes_away_and_comes_back(
     stage: Stage, open_page: Open, store: Server
 ) -> None:
-    """Open pages and new ones say that they reconnect, and go on by themselves."""
+    """Open pages and new ones say that they reconnect, and continue by themselves."""
     room = await stage.room()
     await stage.join(room, 2)
     page = await open_page(stage.page_of(room))
@@ -48,7 +48,7 @@ async def test_the_store_goes_away_and_comes_back(
     await expect(fresh).to_have_text(LOST)
     await expect(page.locator("[data-x=ahead]")).to_have_text("2")
     cookies = {cookie["name"]: cookie["value"] for cookie in await page.context.cookies()}
-    async with httpx.AsyncClient(cookies=cookies) as visitor:
+    async with httpx2.AsyncClient(cookies=cookies) as visitor:
         for _ in range(5):
             answer = await visitor.get(stage.page_of(room))
             assert (503, "3") == (answer.status_code, answer.headers["retry-after"])
@@ -66,7 +66,7 @@ async def test_the_store_goes_away_and_comes_back(
 
 
 async def test_the_network_goes_away_and_comes_back(stage: Stage, open_page: Open) -> None:
-    """A phone in a tunnel keeps its number on the screen, and goes on after it."""
+    """A phone in a tunnel keeps its number on the screen, and continues afterwards."""
     room = await stage.room()
     await stage.join(room, 2)
     page = await open_page(stage.page_of(room))

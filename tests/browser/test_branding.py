@@ -1,4 +1,4 @@
-"""The organiser's own page: the event, its colours, its font and its words."""
+"""The organiser's own page: the event, its colours, its font and its texts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def accessible(page: Page) -> None:
 async def test_the_event_is_shown(
     stage: Stage, open_page: Open, scheme: str, viewport: dict[str, int], scripts: bool
 ) -> None:
-    """Picture, date, place, colours, footer and help are there for all who can see the page."""
+    """Picture, date, place, colours, footer and help show on every screen, also without scripts."""
     room = await stage.room(mode="open", capacity=2, session_s=240, **EVENT)
     await stage.join(room, 14)
     page = await open_page(
@@ -76,7 +76,7 @@ async def test_the_event_is_shown(
 async def test_words_in_the_visitor_s_language(
     stage: Stage, open_page: Open, streams: bool
 ) -> None:
-    """Each reads the organiser in their language, at first and after a change."""
+    """Everybody reads the organiser's texts in their language, at first and after a change."""
     texts = {"title": "오로라", "message": "곧 시작합니다", "footer": "오로라 주식회사"}
     room = await stage.room(message="We begin soon", texts={"ko": texts}, event_place="Seoul")
     pages = {}
@@ -112,21 +112,21 @@ async def test_words_in_the_visitor_s_language(
 async def test_a_preview_of_every_face(
     stage: Stage, open_page: Open, scheme: str, viewport: dict[str, int], width: str
 ) -> None:
-    """An operator sees all of the page in Korean, in frames, and nobody joins by that."""
+    """An operator sees every state of the page in Korean, in frames, and nobody joins by that."""
     room = await stage.room(mode="open", texts={"ko": {"title": "오로라"}}, **EVENT)
     page = await open_page(f"{stage.base}/admin", color_scheme=scheme, viewport=viewport)
     await page.fill("#key", ADMIN_KEY)
     await page.locator("form[method=post] button.main").click()
     await expect(page).to_have_url(f"{stage.base}/admin")
     await page.goto(f"{stage.base}/admin/rooms/{room}")
-    await page.get_by_role("link", name="Preview of the page").click()
+    await page.get_by_role("link", name="Page preview").click()
     await page.get_by_label("Language").select_option("ko")
     await page.get_by_label("Width").select_option(width)
     await page.get_by_role("button", name="Show").click()
-    await page.wait_for_url("**/preview?*language=ko*")  # before that the old frames are there
+    await page.wait_for_url("**/preview?*language=ko*")  # until then the old frames are there
     await expect(page.get_by_label("Language")).to_have_value("ko")
     for face in Face:
-        await page.locator(f"#{face} iframe").scroll_into_view_if_needed()  # it loads then
+        await page.locator(f"#{face} iframe").scroll_into_view_if_needed()  # loads it
         frame = page.frame_locator(f"#{face} iframe")
         await expect(frame.locator(f"[data-face={face}]")).to_be_visible()
         if face is not Face.UNKNOWN:

@@ -1,4 +1,4 @@
-"""What a waiting page may weigh, without an organiser's own picture and font.
+"""How much a waiting page may weigh, without an organiser's own picture and font.
 
 A crowd on phones loads it in the same minute, many over a poor network.
 """
@@ -26,7 +26,7 @@ POOR_NETWORK = {
     "uploadThroughput": 50_000,
 }
 LOADS = 60
-"""As many as the best is taken of: a machine may stall in any of them, not in all."""
+"""How many tries the best is taken from: a machine may stall in any of them, not in all."""
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def built() -> None:
 
 
 async def network(page: Page) -> CDPSession:
-    """Return a session that hears of the network, without the browser's cache."""
+    """Return a session that records network events, without the browser's cache."""
     session = await page.context.new_cdp_session(page)
     await session.send("Network.enable")
     await session.send("Network.setCacheDisabled", {"cacheDisabled": True})
@@ -45,7 +45,7 @@ async def network(page: Page) -> CDPSession:
 
 @pytest.mark.parametrize("locale", ["en-GB", "ko-KR", "ja-JP", "th-TH"])
 async def test_weight_and_requests(stage: Stage, open_page: Open, locale: str) -> None:
-    """To stand in line and hear of it: at most 12 KB as they are sent, in at most 5 requests."""
+    """To join and follow the line: at most 12 KB as sent, in at most 5 requests."""
     room = await stage.room(max_defers=1, mode="open", capacity=1, enter_within_s=300)
     await stage.join(room, 5)
     page = await open_page("about:blank", locale=locale)
@@ -55,7 +55,7 @@ async def test_weight_and_requests(stage: Stage, open_page: Open, locale: str) -
     sizes: dict[str, int] = {}
 
     def ask(event: dict[str, Any]) -> None:
-        if event["type"] == "Document":  # what the page before still asks for is not counted
+        if event["type"] == "Document":  # requests of the previous page are not counted
             requests.clear()
             sizes.clear()
             listens.clear()

@@ -1,4 +1,4 @@
-"""The charts of a room and the keys of the operator page, in a real browser."""
+"""A room's charts and the keyboard shortcuts of the operator page, in a real browser."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHARTS = ("waiting", "places", "pace", "waits")
 
 @pytest.fixture(autouse=True)
 def built() -> None:
-    """The charts are drawn by a script that has to be built."""
+    """The charts are drawn by a script that must be built first."""
     need_assets()
 
 
@@ -32,7 +32,7 @@ async def past(served: Serving, room: str) -> None:
     now_ms = int(time.time() * 1000)
     async with Redis(unix_socket_path=str(served.data_dir / "valkey.sock")) as redis:
         pipe = redis.pipeline(transaction=True)
-        pipe.delete(room_key(room, "series"))  # ids only go up, and the ticker may have begun
+        pipe.delete(room_key(room, "series"))  # ids only grow, and the ticker may have started
         for step in range(600):
             at_ms = now_ms - 50 * MINUTE_MS + step * 5_000
             if 15 * MINUTE_MS < now_ms - at_ms < 35 * MINUTE_MS:
@@ -57,7 +57,7 @@ def over(chart: str = "waiting") -> str:
 
 
 async def test_look_closer(served: Serving, stage: Stage, open_page: Open) -> None:
-    """All charts tell the moment that one is pointed at; a drag zooms, and Esc goes back."""
+    """All charts show the moment under the pointer; a drag zooms, and Esc goes back."""
     room = await stage.room(**SLOTS)
     await past(served, room)
     page = await signed_in(stage, open_page)
@@ -72,7 +72,7 @@ async def test_look_closer(served: Serving, stage: Stage, open_page: Open) -> No
         "waiting": r"^Waiting1,\d{3}$",
         "places": r"Called2Inside5Limit3$",
         "pace": r"^Calls per minute12Limit20$",
-        "waits": r"Wait that came true5 minTold on arrival4 min$",
+        "waits": r"Actual wait5 minTold on arrival4 min$",
     }
     for chart, told in captions.items():
         caption = page.locator(f"[data-chart={chart}] figcaption")
@@ -80,7 +80,7 @@ async def test_look_closer(served: Serving, stage: Stage, open_page: Open) -> No
     times = await page.locator("#plots .clock").all_text_contents()
     assert 1 == len(set(times)), times
     caption = page.locator("[data-chart=waiting] figcaption")
-    # Just after the beginning of the gap nothing is known.
+    # Just after the start of the gap nothing is known.
     await page.locator(over()).hover(position={"x": box["width"] * 0.425, "y": 60})
     await expect(caption).to_have_text("Waiting–")
 
@@ -98,7 +98,7 @@ async def test_look_closer(served: Serving, stage: Stage, open_page: Open) -> No
 
 
 async def test_flags(stage: Stage, open_page: Open) -> None:
-    """Charts follow what happens; what is done becomes a flag for pointer and keyboard."""
+    """Charts follow what happens; an action becomes a flag for pointer and keyboard."""
     room = await stage.room(**SLOTS)
     page = await signed_in(stage, open_page)
     await page.goto(f"{stage.base}/admin/rooms/{room}?range=5m")
@@ -117,7 +117,7 @@ async def test_flags(stage: Stage, open_page: Open) -> None:
 
 
 async def test_keys(stage: Stage, open_page: Open) -> None:
-    """Ranges, search, help and the overview have keys, which do nothing while somebody types."""
+    """Ranges, search, help and the overview have shortcuts, which are off while somebody types."""
     room = await stage.room(**SLOTS)
     page = await signed_in(stage, open_page)
     await page.goto(f"{stage.base}/admin/rooms/{room}")

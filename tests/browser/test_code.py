@@ -1,4 +1,4 @@
-"""The short code on the page: the one that an operator can search for, with and without scripts."""
+"""The short code on the page: the one an operator can search for, with and without scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_it_is_shown(
     stage: Stage, open_page: Open, locale: str, label: str, script: bool
 ) -> None:
-    """It appears with the place, stays with a reload, and leads to one ticket of the room."""
+    """It appears with the place, survives a reload, and leads to one ticket of the room."""
     room = await stage.room(mode="paused")
     size = PHONE if script else DESKTOP
     url = stage.page_of(room)

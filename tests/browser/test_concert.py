@@ -22,7 +22,7 @@ SERIOUS = ("serious", "critical")
 
 
 class Hall:
-    """The site, its room, and people who arrive with browsers of their own."""
+    """The site, its room, and people who arrive with their own browsers."""
 
     def __init__(self, url: str, room: str, browser: Browser) -> None:
         self.url = url
@@ -32,7 +32,7 @@ class Hall:
         self._contexts: list[BrowserContext] = []
 
     async def arrive(self, path: str = "/", **context: Any) -> Page:
-        """Open the site as somebody new."""
+        """Open the site as a new person."""
         given: dict[str, Any] = {"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce"}
         self._contexts.append(await self._browser.new_context(**(given | context)))
         page = await self._contexts[-1].new_page()
@@ -42,12 +42,12 @@ class Hall:
         return page
 
     def _said(self, message: Any) -> None:
-        """Note what a page complains of: a breach of its content policy, above all."""
+        """Record a page's complaints, above all breaches of its content policy."""
         if message.type == "error" and not message.text.startswith("Failed to load resource"):
             self.faults.append(message.text)
 
     async def close(self) -> None:
-        """Send everybody home; nothing went wrong on any page."""
+        """Close all pages; nothing went wrong on any of them."""
         for context in self._contexts:
             await context.close()
         assert [] == self.faults
@@ -55,7 +55,7 @@ class Hall:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def hall(stage: Stage, browser: Browser, tmp_path: Path) -> AsyncIterator[Hall]:
-    """Put the site behind a room for one."""
+    """Put the site behind a room for one person."""
     room = await stage.room(mode="open", capacity=1, session_s=600, title="Night Lights")
     with concert(tmp_path, stage.base, room) as url:
         await stage.change(room, go_to=f"{url}/book")
@@ -65,7 +65,7 @@ async def hall(stage: Stage, browser: Browser, tmp_path: Path) -> AsyncIterator[
 
 
 async def get_in(hall: Hall, **context: Any) -> Page:
-    """Press the button of the first page, and come through the waiting room."""
+    """Press the button on the first page, and pass through the waiting room."""
     page = await hall.arrive(**context)
     await page.click("a.big")
     await page.wait_for_url(hall.url + "/book")
@@ -73,7 +73,7 @@ async def get_in(hall: Hall, **context: Any) -> Page:
 
 
 async def choose(page: Page, number: int) -> None:
-    """Open the first evening and tap a seat of row A."""
+    """Open the first evening and tap a seat in row A."""
     await page.click(".evenings a >> nth=0")
     await page.click(f"fieldset:first-of-type button >> nth={number - 1}")
     await page.wait_for_url("**/book/seats/*")
@@ -89,7 +89,7 @@ async def pay(page: Page) -> None:
 
 
 async def test_paying_lets_the_next_one_in(hall: Hall, stage: Stage) -> None:
-    """Two browsers and a room for one: the second gets in when the first has paid, and sees it."""
+    """Two browsers and a room for one: the second gets in once the first has paid, and sees it."""
     ann = await get_in(hall)
     bob = await hall.arrive()
     await picture(bob, "concert-home")
@@ -107,14 +107,14 @@ async def test_paying_lets_the_next_one_in(hall: Hall, stage: Stage) -> None:
     await expect(sold).to_have_class("sold")
     await expect(sold).to_be_disabled()
     await picture(bob, "concert-seats")
-    await ann.reload()  # the receipt stays, but to book again is to stand in line again
+    await ann.reload()  # the receipt stays, but booking again means waiting again
     await expect(ann.locator("h1")).to_have_text("Seat A3 is yours")
     await ann.goto(hall.url + "/book")
     await expect(ann.locator("[data-face=waiting]")).to_be_visible()
 
 
 async def test_leaving_lets_the_next_one_in(hall: Hall) -> None:
-    """Whoever does not want to book can say so, and makes room at once."""
+    """Anybody who does not want to book can say so, and makes room at once."""
     ann = await get_in(hall)
     bob = await hall.arrive("/book")
     await expect(bob.locator("[data-face=waiting]")).to_be_visible()
@@ -124,7 +124,7 @@ async def test_leaving_lets_the_next_one_in(hall: Hall) -> None:
 
 
 async def test_the_seat_map_is_alive(hall: Hall, stage: Stage) -> None:
-    """Somebody who looks at the map sees a seat being held and sold, without reloading."""
+    """Somebody viewing the map sees a seat being held and sold, without reloading."""
     await stage.change(hall.room, capacity=2)
     ann, bob = await get_in(hall), await get_in(hall)
     await bob.click(".evenings a >> nth=0")
@@ -139,12 +139,13 @@ async def test_the_seat_map_is_alive(hall: Hall, stage: Stage) -> None:
 
 
 async def test_a_visit_that_is_over(hall: Hall, stage: Stage) -> None:
-    """Whose pass has ended stands in line again, by a form or, on the seat map, by itself."""
+    """Anybody whose pass has ended waits again, by a form or, on the seat map, automatically."""
     await stage.change(hall.room, capacity=2)
     ann, cho = await get_in(hall), await get_in(hall)
     await choose(ann, 1)
     await cho.click(".evenings a >> nth=0")
     await stage.change(hall.room, mode="manual")
+    await stage.clear(hall.room)  # otherwise a tab that lost its cookies is still known by its key
     for page in (ann, cho):
         await page.context.clear_cookies(name=re.compile("^waitroom-(pass|ticket)-"))
     await cho.wait_for_url(f"{stage.base}/rooms/**")
@@ -158,8 +159,8 @@ async def test_it_works_without_a_script(hall: Hall) -> None:
     """Line, map, hold, reservation, payment and receipt: all with forms alone."""
     page = await hall.arrive(java_script_enabled=False)
     await page.click("a.big")
-    # The page of the room takes a place by its form, then looks again by itself: that may be just
-    # when we want to press the button, which is then gone.
+    # The room's page takes a place by its form, then reloads by itself. This may happen just when
+    # we want to press the button, which is then gone.
     while not page.url.startswith(hall.url):
         with contextlib.suppress(TooLate):
             await page.click("[data-face]:not([hidden]) form .big", timeout=2_000)

@@ -1,4 +1,4 @@
-"""The operator page in a real browser: numbers that move, times, access for everybody."""
+"""The operator page in a real browser: numbers that move, times, accessibility."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SLOTS = {"mode": "open", "capacity": 3, "session_s": 300}
 
 
 async def signed_in(stage: Stage, open_page: Open, **context: object) -> Page:
-    """Return a page of somebody who has signed in."""
+    """Return a signed-in page."""
     page = await open_page(f"{stage.base}/admin", **{"viewport": DESK} | context)
     await page.fill("#key", ADMIN_KEY)
     await page.locator("form[method=post] button.main").click()
@@ -33,11 +33,11 @@ async def signed_in(stage: Stage, open_page: Open, **context: object) -> Page:
 
 
 async def remember(served: Serving, room: str) -> None:
-    """Give a room an hour of the past, as the samples that charts are drawn from."""
+    """Give a room an hour of history, as the samples that charts are drawn from."""
     socket = served.data_dir / "valkey.sock"
     async with Redis(unix_socket_path=str(socket)) as redis:
         now_ms, calls = int(time.time() * 1000), 0
-        pipe = redis.pipeline()  # at once: the server takes samples of its own
+        pipe = redis.pipeline()  # all at once: the server takes its own samples
         pipe.delete(room_key(room, "series"))
         for step in range(700):
             at_ms, share = now_ms - 3_590_000 + step * 5_000, step / 700
@@ -72,7 +72,7 @@ async def test_it_is_live(stage: Stage, open_page: Open) -> None:
 
 
 async def test_capacity_says_what_it_does(served: Serving, stage: Stage, open_page: Open) -> None:
-    """Before a change the page tells from what to what the wait goes, and a number is a link."""
+    """Before a change the page tells how the wait will change, and a number is a link."""
     need_assets()
     page = await signed_in(stage, open_page, viewport={"width": 1060, "height": 720})
     policy = SLOTS | {"capacity": 10, "title": "Aurora Live"}
@@ -109,7 +109,7 @@ async def test_times_are_in_the_operators_zone(stage: Stage, open_page: Open) ->
 
 
 async def test_without_a_script(stage: Stage, open_page: Open) -> None:
-    """Signing in and looking work without JavaScript; levers have tests of their own."""
+    """Signing in and reading work without JavaScript; levers have their own tests."""
     room = await stage.room(**SLOTS)
     await stage.join(room, 5)
     page = await signed_in(stage, open_page, java_script_enabled=False)
@@ -129,7 +129,7 @@ async def test_without_a_script(stage: Stage, open_page: Open) -> None:
 async def test_everybody_can_use_it(
     stage: Stage, open_page: Open, locale: str, size: dict[str, int], scheme: str
 ) -> None:
-    """Every page has no serious violation of axe-core and fits its screen, in both languages."""
+    """No page has a serious violation by axe-core, and each fits its screen, in both languages."""
     room = await stage.room(**SLOTS)
     await stage.join(room, 5)
     page = await open_page(
@@ -150,7 +150,7 @@ async def test_everybody_can_use_it(
 
 
 async def check(page: Page, locale: str) -> None:
-    """Refuse serious violations, a page wider than its screen, and the wrong language."""
+    """Reject serious violations, a page wider than its screen, and the wrong language."""
     violations = (await Axe().run(page)).response["violations"]
     assert [] == [
         violation["id"]

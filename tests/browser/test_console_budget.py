@@ -1,4 +1,4 @@
-"""What the operator's page of a room may weigh, and how soon it is usable over a poor network."""
+"""How much the operator's page of a room may weigh, and how soon it is usable on a poor network."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ READY = "() => performance.getEntriesByName('console-ready')[0]?.startTime"
 async def test_weight_and_speed(served: Serving, stage: Stage, open_page: Open) -> None:
     """A room with an hour of charts: at most 120 KB as sent, and usable after 1.5 seconds.
 
-    The network is a simulated one and is most of the time; the best of many loads counts, because
-    a busy machine may stall in any of them.
+    The network is simulated and takes most of the time. The best of many loads counts, because a
+    busy machine may stall in any of them.
     """
     need_assets()
     room = await stage.room(**SLOTS)
@@ -58,7 +58,7 @@ async def test_weight_and_speed(served: Serving, stage: Stage, open_page: Open) 
         ready.append(await mark.json_value())
         assert any("console.js" in url for url in sizes), sizes
         assert any("/history?" in url for url in sizes), sizes
-        # The page asks for it while its script is on the way; the script does not ask again.
+        # The page requests it while its script loads; the script does not request it again.
         assert 1 == await page.evaluate(ASKED, ready[-1])
         assert MOST_BYTES >= sum(sizes.values()), sizes
         if ready[-1] <= READY_MS:

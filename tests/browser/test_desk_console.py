@@ -21,14 +21,14 @@ THUMB_PX = 44
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def diner(desk_served: Serving) -> AsyncIterator[Diner]:
-    """Return a store of its own for a test."""
+    """Return a store for this test only."""
     made = await open_diner(desk_served.base)
     yield made
     await made.http.aclose()
 
 
 async def console(diner: Diner, open_page: Open, **context: object) -> Page:
-    """Return the console of a host who has signed in."""
+    """Return the console of a signed-in host."""
     page = await open_page("about:blank", **{"viewport": TABLET} | context)
     await sign_in(page, diner)
     return page
@@ -77,7 +77,7 @@ async def test_an_evening(diner: Diner, open_page: Open) -> None:
 
 
 async def test_a_table_that_fits(diner: Diner, open_page: Open) -> None:
-    """The next that fits is called, past a larger party, and nobody where nobody fits."""
+    """The next party that fits is called, past a larger one, and nobody if none fits."""
     await diner.join("Kim", size=6)
     await diner.join("Lee", size=4)
     await diner.join("Park", size=2)
@@ -90,7 +90,7 @@ async def test_a_table_that_fits(diner: Diner, open_page: Open) -> None:
 
 
 async def test_walk_ins_and_the_store(diner: Diner, open_page: Open) -> None:
-    """A host adds a party, pauses the store with a reason, and may still add one."""
+    """A host adds a party, pauses the store with a reason, and can still add one."""
     page = await console(diner, open_page)
     guest = await open_page(diner.page)
     await page.locator("summary", has_text="Store").click()
@@ -109,14 +109,14 @@ async def test_walk_ins_and_the_store(diner: Diner, open_page: Open) -> None:
     await expect(form.get_by_label("Name")).to_have_value("")
     await form.get_by_label("Mobile number").fill("12")
     await form.get_by_role("button", name="Add").click()
-    await expect(page.locator("#alert")).to_contain_text("does not look like a phone number")
+    await expect(page.locator("#alert")).to_contain_text("does not look like a mobile number")
     await page.get_by_role("button", name="Open").click()
     await expect(page.locator("#state")).to_have_text("Open")
     assert 1 == len(await diner.parties())
 
 
 async def test_a_phone_number(diner: Diner, open_page: Open) -> None:
-    """It is masked until a host wants to call it, and who looked is on record."""
+    """It is masked until a host wants to call it, and the record says who looked."""
     await diner.join("Kim", phone="010-0000-1234")
     page = await console(diner, open_page)
     link = card(page, "Kim").locator("a.phone")
@@ -144,7 +144,7 @@ async def test_lines_are_tabs(diner: Diner, open_page: Open) -> None:
 
 
 async def test_two_consoles(diner: Diner, open_page: Open) -> None:
-    """What one host does the other sees within two seconds, and nobody is called twice."""
+    """The other host sees an action without a reload, and nobody is called twice."""
     for name in ("Kim", "Lee"):
         await diner.join(name)
     first, other = (
@@ -154,12 +154,12 @@ async def test_two_consoles(diner: Diner, open_page: Open) -> None:
     await tap(first, "Kim", "Call")
     await expect(card(other, "Kim")).to_contain_text("Called")
     await expect(card(other, "Kim").get_by_role("button", name="Call:")).to_have_count(0)
-    # Now the other one looks at an old list, for no news reach it.
+    # Now the other one sees an old list, because no news reaches it.
     await other.route("**/host?live=1", lambda route: route.abort())
     await tap(first, "Lee", "Call")
     await expect(card(first, "Lee")).to_contain_text("Called")
     await other.locator(".call:visible .next").click()
-    await expect(other.locator("#alert")).to_contain_text("nobody else waits")
+    await expect(other.locator("#alert")).to_contain_text("nobody else is waiting")
     await tap(other, "Lee", "Call")
     await expect(other.locator("#alert")).to_contain_text("2 Lee is now: Called (by front tablet")
     await other.unroute_all()
@@ -169,7 +169,7 @@ async def test_two_consoles(diner: Diner, open_page: Open) -> None:
 
 
 async def test_a_flaky_network(diner: Diner, open_page: Open) -> None:
-    """What is not saved says so, outlives a reload, and is saved once when the network is back."""
+    """Anything unsaved says so, survives a reload, and is saved once the network is back."""
     for name in ("Kim", "Lee"):
         await diner.join(name)
     page = await console(diner, open_page)
@@ -188,7 +188,7 @@ async def test_a_flaky_network(diner: Diner, open_page: Open) -> None:
 
 
 async def test_an_answer_that_got_lost(diner: Diner, open_page: Open) -> None:
-    """A deed that was saved though its answer was lost is sent again, and done once."""
+    """An action that was saved though its answer was lost is sent again, and done once."""
     await diner.join("Kim")
     page = await console(diner, open_page)
     keys: list[str | None] = []
@@ -226,7 +226,7 @@ async def test_what_is_not_saved_outlives_a_reload(diner: Diner, open_page: Open
 
 
 async def press(page: Page, key: str) -> None:
-    """Press a key once nothing is under way: a party that is being saved takes no second wish."""
+    """Press a key once nothing is under way: a party that is being saved takes no second action."""
     await expect(page.locator(".busy")).to_have_count(0)
     await page.keyboard.press(key)
 
@@ -315,7 +315,7 @@ async def test_everyone_can_use_it(diner: Diner, open_page: Open, viewport: View
         "main button, main summary, aside button, .calls button"
     ).all():
         box = await target.bounding_box()
-        if box and min(box["width"], box["height"]) < THUMB_PX:
+        if box and box["width"] and min(box["width"], box["height"]) < THUMB_PX:  # 0 = folded away
             small.append((await target.inner_text(), box))
     assert [] == small
 
@@ -332,7 +332,7 @@ async def test_the_picture_of_the_docs(diner: Diner, desk_served: Serving, open_
     for act, name in (("seat", "Kim"), ("no-show", "Lee"), ("call", "Park")):
         await diner.do(act, name)
     record = sqlite3.connect(desk_served.data_dir / "desk.db", timeout=30)
-    with record:  # as if they had come one after the other
+    with record:  # as if they had come one after another
         now_ms = int(time.time() * 1000)
         record.execute(
             "UPDATE parties SET registered_ms = ? - (40 - number * 5) * 60000 WHERE store = ?",

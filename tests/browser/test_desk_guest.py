@@ -24,14 +24,14 @@ ZOOMED: ViewportSize = {"width": 195, "height": 422}  # a phone at 200 %
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def diner(desk_served: Serving) -> AsyncIterator[Diner]:
-    """Return a store of its own for a test."""
+    """Return a store for this test only."""
     made = await open_diner(desk_served.base)
     yield made
     await made.http.aclose()
 
 
 async def test_join_by_the_poster_and_be_called(diner: Diner, open_page: Open) -> None:
-    """Who scans the poster joins on site, and is told within two seconds that they are called."""
+    """Anybody who scans the poster joins on site, and learns of the call on the open page."""
     poster = await open_page(f"{diner.page}/poster", extra_http_headers=ADMIN)
     address = qr.read(await poster.content())
     await diner.join("Lee")
@@ -40,6 +40,7 @@ async def test_join_by_the_poster_and_be_called(diner: Diner, open_page: Open) -
     for _ in range(2):
         await page.get_by_role("button", name="One more").click()
     await page.fill("#name", "Kim")
+    await picture(page, "desk-join")
     await page.get_by_role("button", name="Join the waitlist").click()
     await expect(page.locator("[data-x=ahead]")).to_have_text("1 party ahead")
     lee, kim = await diner.parties()
@@ -53,6 +54,7 @@ async def test_join_by_the_poster_and_be_called(diner: Diner, open_page: Open) -
     await expect(page.locator(".ready-now .number")).to_have_text(str(kim["number"]))
     assert (await page.title()).startswith("● Your table is ready")
     await expect(page.locator("[data-x=live]")).to_have_text("Your table is ready")
+    await picture(page, "desk-ready")
     assert lee["number"] + 1 == kim["number"]
 
 
@@ -73,7 +75,7 @@ async def test_a_host_takes_back(diner: Diner, open_page: Open) -> None:
 
 
 async def test_defer_and_cancel(diner: Diner, open_page: Open) -> None:
-    """Both ask once before anything happens; what was told can be erased at the end."""
+    """Both ask once before anything happens; personal data can be erased at the end."""
     address = await diner.join("Kim", phone="010-0000-0000")
     for name in ("Lee", "Park", "Choi"):
         await diner.join(name)
@@ -118,7 +120,7 @@ async def test_without_a_script(diner: Diner, open_page: Open) -> None:
 
 
 async def test_in_korean(diner: Diner, open_page: Open) -> None:
-    """A Korean phone reads Korean on every page, also what comes live."""
+    """A Korean phone shows Korean on every page, also in live updates."""
     for name in ("이", "박", "최"):
         await diner.join(name)
     page = await open_page(f"{diner.page}?code={await diner.code()}", locale="ko-KR")
@@ -137,7 +139,7 @@ async def test_in_korean(diner: Diner, open_page: Open) -> None:
 
 
 async def test_a_lost_network(diner: Diner, open_page: Open) -> None:
-    """The page says that it reconnects and that the place is kept, and goes on by itself."""
+    """The page says that it reconnects and that the place is kept, and continues by itself."""
     await diner.join("Lee")
     page = await open_page(await diner.join("Kim"))
     await expect(page.locator("[data-x=fresh]")).to_contain_text("Updated")
@@ -151,10 +153,10 @@ async def test_a_lost_network(diner: Diner, open_page: Open) -> None:
 
 
 async def test_a_paused_store(diner: Diner, open_page: Open) -> None:
-    """Who waits is told that their place is kept; who comes, why they cannot join."""
+    """Waiting guests are told that their place is kept; new ones, why they cannot join."""
     page = await open_page(await diner.join("Kim"))
     await diner.change(mode="paused", reason="Full kitchen")
-    note = "The store takes no new parties just now. Your place is kept."
+    note = "The store is not taking new parties right now. Your place is kept."
     await expect(page.locator("[data-x=note]")).to_have_text(note)
     late = await open_page(diner.page)
     await expect(late.get_by_role("heading", name="Paused for a moment")).to_be_visible()
@@ -164,7 +166,7 @@ async def test_a_paused_store(diner: Diner, open_page: Open) -> None:
 
 
 async def test_sound_is_a_choice(diner: Diner, open_page: Open) -> None:
-    """Nothing asks for permission by itself; a choice of sound is kept."""
+    """Nothing asks for permission by itself; the choice of sound is kept."""
     address = await diner.join("Kim")
     page = await open_page(address)
     await page.get_by_label("Sound when my table is ready").check()
@@ -189,7 +191,7 @@ WAITS: tuple[tuple[int | None, Range | None], ...] = (
 async def test_the_script_words_waits_as_the_server_does(
     diner: Diner, open_page: Open, lang: str
 ) -> None:
-    """What the server writes before the script runs and what the script writes are the same."""
+    """The server, before the script runs, and the script write the same text."""
     words = load_text("desk", lang)
     for name in ("Lee", "Park"):
         await diner.join(name)
@@ -216,7 +218,7 @@ async def test_the_script_words_waits_as_the_server_does(
             {"status": "WAITING", "position": n, "waiting": n + 3}
             | {"wait_minutes": minutes, "observed": interval, "poll_after_ms": 60_000}
         )
-        await page.evaluate("void dispatchEvent(new Event('online'))")  # which asks at once
+        await page.evaluate("void dispatchEvent(new Event('online'))")  # makes it ask at once
         await expect(page.locator("[data-x=ahead]")).to_have_text(page_place.ahead(words, place))
         assert say.wait(words, minutes) == await text(page, "wait")
         expected = words("place_observed", range=say.within(words, observed)) if observed else ""
@@ -225,7 +227,7 @@ async def test_the_script_words_waits_as_the_server_does(
 
 @pytest.mark.sample(0)
 async def test_everyone_can_use_it(diner: Diner, open_page: Open) -> None:
-    """axe-core finds nothing serious on any page of a guest, and all fit a phone at 200 %."""
+    """axe-core finds nothing serious on any guest page, and all fit a phone at 200 %."""
     wrong: dict[str, list[str]] = {}
 
     async def look(name: str, url: str, face: str = "", **context: object) -> None:

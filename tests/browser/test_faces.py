@@ -1,4 +1,4 @@
-"""Every face of the waiting page: for everyone, in both colour schemes, small, and well worded."""
+"""Every state of the waiting page: accessible, in both colour schemes, small, and well worded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from tests.browser.conftest import Open
 from tests.browser.faces import POLICY, faces, put, waiting
 from tests.browser.stage import Stage, heading, text
 from waitroom.estimate.methods import Wait
+from waitroom.estimate.reasons import Reason
 from waitroom.server.pages.text import LANGUAGES
+from waitroom.server.waiting.view import PageView
 from waitroom.server.waiting.words import wait_words, words_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -24,9 +26,15 @@ WAITS = (
     Wait(30, 90, 150),
     Wait(120, 120, 120),
     Wait(480, 540, 660),
+    Wait(0, 600, 1_800),
+    Wait(300, 700, 1_800),
+    Wait(240, 900, 2_400),
+    Wait(90, 900, 2_400),
     Wait(480, 1_000, 6_000),
     Wait(3_000, 5_000, 7_300),
     Wait(36_000, 40_000, 50_001),
+    Wait(6_000, 6_000, 6_000),
+    Wait(6_100, 20_000, 50_000),
 )
 
 
@@ -36,7 +44,7 @@ WAITS = (
 async def test_everyone_can_use_every_face(
     stage: Stage, open_page: Open, scheme: str, lang: str
 ) -> None:
-    """axe-core finds nothing serious, and each face has its heading and fits a phone at 200 %."""
+    """axe-core finds nothing serious, and each state has its heading and fits a phone at 200 %."""
     page = await open_page("about:blank", color_scheme=scheme)
     wrong: dict[str, list[str]] = {}
     for name, view in faces(lang):
@@ -56,7 +64,7 @@ async def test_everyone_can_use_every_face(
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("colour", ["#ffffff", "#000000", "#ffff00", "#777777", "#1a1e24"])
 async def test_any_colour_can_be_read(stage: Stage, open_page: Open, colour: str) -> None:
-    """The room's colour never costs contrast: it is for accents, and black or white on top."""
+    """The room's colour never costs contrast: it is for accents, with black or white on top."""
     for scheme in ("light", "dark"):
         page = await open_page("about:blank", color_scheme=scheme)
         for face in ("join", "called"):
@@ -73,7 +81,7 @@ async def test_any_colour_can_be_read(stage: Stage, open_page: Open, colour: str
 async def test_a_turn_is_celebrated(
     stage: Stage, open_page: Open, scripts: bool, motion: str
 ) -> None:
-    """The whole card is green with large words; it moves only for those who do not mind."""
+    """The whole card is green with large text; it only moves for people who allow motion."""
     page = await open_page("about:blank", reduced_motion=motion, java_script_enabled=scripts)
     green = "rgb(17, 107, 53)"
     await put(page, stage, dict(faces())["called"])
@@ -92,7 +100,7 @@ async def test_a_turn_is_celebrated(
 async def test_the_script_words_waits_as_the_server_does(
     stage: Stage, open_page: Open, lang: str
 ) -> None:
-    """What the server wrote before the script ran and what the script writes are the same."""
+    """The server, before the script runs, and the script write the same text."""
     page = await open_page("about:blank")
     base = dict(faces(lang))["join"]
     for wait in WAITS:
@@ -105,7 +113,7 @@ async def test_the_script_words_waits_as_the_server_does(
 
 
 async def test_a_sound_and_a_notice_are_asked_for(stage: Stage, open_page: Open) -> None:
-    """Nothing asks for permission by itself; a choice of sound is kept."""
+    """Nothing asks for permission by itself; the choice of sound is kept."""
     page = await open_page("about:blank")
     await page.add_init_script("Notification.requestPermission = async () => { window.asked = 1; }")
     view = dict(faces())["waiting"]
@@ -118,17 +126,24 @@ async def test_a_sound_and_a_notice_are_asked_for(stage: Stage, open_page: Open)
     await expect(page.get_by_label("Play a sound")).to_be_checked()
 
 
-async def test_a_longer_wait_is_explained(stage: Stage, open_page: Open) -> None:
-    """When the wait grows after the operator changed the room, the page says so."""
-    page = await open_page("about:blank")
-    base = dict(faces())["join"]
-    await put(page, stage, waiting(base))
-    await expect(page.locator("[data-x=note]")).to_be_hidden()
-    slower = waiting(base, eta=Wait(1_400, 1_500, 1_700))
-    await put(page, stage, slower)
-    await expect(page.locator("[data-x=note]")).to_have_text(
-        "The line is moving more slowly than before, so the wait has grown."
-    )
-    view = {**(slower.view or {}), "changed_at": "2999-01-01T00:00:00.000Z"}
-    await put(page, stage, replace(slower, view=view))
-    assert "The organiser changed admission at " in await text(page, "note")
+def moved(base: PageView, reason: str | None) -> PageView:
+    """Return the page of somebody whose wait has moved."""
+    view = waiting(base)
+    return replace(view, eta_reason=reason, ticket={**(view.ticket or {}), "eta_reason": reason})
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no-script"])
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_a_wait_that_moved_is_explained(
+    stage: Stage, open_page: Open, lang: str, *, script: bool
+) -> None:
+    """The server and the script give the same reason, below the wait; none where there is none."""
+    page = await open_page("about:blank", java_script_enabled=script)
+    base = dict(faces(lang))["join"]
+    note = page.locator("[data-x=note]")
+    await put(page, stage, moved(base, None))
+    await expect(note).to_be_hidden()
+    for reason in Reason:
+        await put(page, stage, moved(base, reason))
+        await expect(note).to_be_visible()
+        assert words_of(lang)(f"why_{reason}") == await text(page, "note")

@@ -1,4 +1,4 @@
-"""Pages of other sites in a real browser: they can take no place away and act for nobody."""
+"""Pages of other sites in a real browser: they cannot take a place away or act for anybody."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ FORM = '<form method="post" action="{}"></form><script>document.forms[0].submit(
 
 
 async def third_of(page: Page, waiting: int) -> None:
-    """Wait until a page shows the third place in a line of so many."""
+    """Wait until a page shows the third place in a line of this length."""
     await expect(page.locator("[data-x=ahead]")).to_have_text("2")
     await expect(page.locator("[data-x=place]")).to_have_text(f"of {waiting} waiting")
 
 
 async def test_a_foreign_page_takes_no_place_away(stage: Stage, open_page: Open) -> None:
-    """Whatever it sends for the visitor, their own place stays the one that they had."""
+    """Whatever it sends for the visitor, they keep their own place."""
     room = await stage.room()
     await stage.join(room, 2)
     page = await open_page(stage.page_of(room))
@@ -42,7 +42,7 @@ async def test_a_foreign_page_takes_no_place_away(stage: Stage, open_page: Open)
 
 
 async def test_a_link_from_elsewhere_shows_the_place(stage: Stage, open_page: Open) -> None:
-    """A gate's redirect, or any link, comes to the waiting page with its cookie."""
+    """A gate's redirect, or any link, reaches the waiting page with its cookie."""
     room = await stage.room()
     await stage.join(room, 2)
     page = await open_page(stage.page_of(room))

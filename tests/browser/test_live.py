@@ -1,4 +1,4 @@
-"""The operator page renews itself under the operator's hand, and takes nothing out of it."""
+"""The operator page refreshes while the operator uses it, and disturbs nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ document.addEventListener("click", (event) => {
 
 
 async def test_no_tap_is_lost(stage: Stage, open_page: Open) -> None:
-    """What is pressed while the page renews itself is clicked; node, focus and typed text stay too.
+    """A press during a refresh still clicks; node, focus and typed text stay too.
 
     Between each press and its release arrive other numbers, another message and a line about the
     last change, which moves everything below it.

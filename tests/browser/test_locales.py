@@ -1,4 +1,4 @@
-"""Every layout bears every language: nothing leaves the card, and script and server agree."""
+"""Every layout fits every language: nothing leaves the card, and script and server agree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from waitroom.server.waiting.words import wait_words
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(1)]
 TAGS = sorted(load_locales(None))
 PSEUDO = "en"
-"""What the operator's folder of these tests changes into the pseudo-language."""
+"""What the operator's folder in these tests changes to the pseudo-language."""
 
 ACCENTS = str.maketrans("aceinouyACEINOUY", "åçéîñöûýÅÇÉÎÑÖÛÝ")
 OUTSIDE = """() => {
@@ -43,7 +43,7 @@ OUTSIDE = """() => {
 def pseudo(words: Any) -> Any:
     """Return a text as a longer language would have it: `[Éñöööüügh {n}]`.
 
-    Words get longer by letters, not sentences by words: a long word is what breaks a layout.
+    Words get longer, not sentences: a long word is what breaks a layout.
     """
     if isinstance(words, dict):
         return {category: pseudo(form) for category, form in words.items()}
@@ -55,7 +55,7 @@ def pseudo(words: Any) -> Any:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return an operator's folder that makes English the pseudo-language."""
+    """Return an operator's folder that turns English into the pseudo-language."""
     english = read_words(SHIPPED / f"{PSEUDO}.json")
     words = {key: pseudo(entry) for key, entry in english.items() if key != "_meta"}
     (tmp_path / f"{PSEUDO}.json").write_text(json.dumps(words), "utf-8")
@@ -74,7 +74,7 @@ async def test_the_pseudo_language_is_long() -> None:
 async def test_nothing_is_too_wide(
     stage: Stage, open_page: Open, folder: Path, lang: str, *, script: bool
 ) -> None:
-    """A pseudo-language and the longest of ours fit every face, on a phone and on a desktop."""
+    """A pseudo-language and our longest ones fit every state, on a phone and on a desktop."""
     page = await open_page("about:blank", java_script_enabled=script)
     wrong: dict[str, list[str]] = {}
     for name, view in faces(lang, load_locales(folder)):
@@ -87,7 +87,7 @@ async def test_nothing_is_too_wide(
 
 @pytest.mark.parametrize("lang", TAGS)
 async def test_script_and_server_agree(stage: Stage, open_page: Open, lang: str) -> None:
-    """Numbers and plurals by Babel are those of the browser, for one and for many."""
+    """Babel's numbers and plurals are those of the browser, for one and for many."""
     words = load_locales(None)[lang]
     page = await open_page("about:blank")
     base = dict(faces(lang))["join"]
@@ -101,7 +101,7 @@ async def test_script_and_server_agree(stage: Stage, open_page: Open, lang: str)
 
 
 async def test_choosing_without_a_script(stage: Stage, open_page: Open) -> None:
-    """The chooser needs no script, keeps where one came from, and its choice is kept."""
+    """The chooser needs no script, keeps the return address, and its choice is kept."""
     room = await stage.room(go_to="/shop")
     page = await open_page(
         stage.page_of(room) + "?return=%2Fshop%3Fseat%3D4",

@@ -1,4 +1,4 @@
-"""What the organiser says reaches open pages as a banner with its time, and goes with its text."""
+"""The organiser's message reaches open pages as a banner with its time, and goes with its text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ZONE = "Asia/Seoul"
 
 
 async def said_at(page: Page) -> str:
-    """Return the time of the room's message as the browser's own words."""
+    """Return the time of the room's message in the browser's own words."""
     return str(
         await page.evaluate(
             """async () => {
@@ -33,7 +33,7 @@ async def said_at(page: Page) -> str:
 
 
 async def fits(page: Page) -> bool:
-    """Tell whether nothing of a page is wider than its window."""
+    """Tell whether nothing on a page is wider than its window."""
     return bool(
         await page.evaluate(
             "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
@@ -72,7 +72,7 @@ async def test_a_message_comes_and_goes(
     assert "Aurora, second day" in await page.title()
     await expect(page.locator("[data-x=ready]")).to_be_visible()
 
-    # Another change is not said again.
+    # Another change does not repeat it.
     await page.evaluate("document.querySelector('[data-x=live]').textContent = ''")
     await stage.change(room, ready=None)
     await expect(page.locator("[data-x=have]")).to_be_hidden()
@@ -83,7 +83,7 @@ async def test_a_message_comes_and_goes(
 
 
 async def test_polls_read_the_room_only_when_it_has_changed(stage: Stage, open_page: Open) -> None:
-    """Without a stream a poll is one request, and a second one only after a change."""
+    """Without a stream a poll is one request, and makes a second one only after a change."""
     room = await stage.room()
     page = await open_page("about:blank")
     await page.route("**/events", lambda route: route.fulfill(status=429, json={}))
@@ -100,7 +100,7 @@ async def test_polls_read_the_room_only_when_it_has_changed(stage: Stage, open_p
 
 
 async def test_where_people_go_on_to_may_move(stage: Stage, open_page: Open) -> None:
-    """Who is called after the address has changed goes to the new one."""
+    """Anybody called after the address has changed goes to the new one."""
     room = await stage.room(go_to="/old")
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")
@@ -111,7 +111,7 @@ async def test_where_people_go_on_to_may_move(stage: Stage, open_page: Open) -> 
 
 
 async def test_a_closed_room_speaks_too(stage: Stage, open_page: Open) -> None:
-    """Who came too late for a place reads on the open page why."""
+    """Anybody who came too late for a place reads the reason on the open page."""
     room = await stage.room(mode="closed")
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-face=closed]")).to_be_visible()
@@ -121,13 +121,13 @@ async def test_a_closed_room_speaks_too(stage: Stage, open_page: Open) -> None:
 
 @pytest.mark.parametrize("locale", ["ko-KR", "en-GB"])
 async def test_without_a_script(stage: Stage, open_page: Open, locale: str) -> None:
-    """After the page's own reload the banner is there, and says how long ago it was said."""
+    """After the page's own reload the banner is there, and says how old it is."""
     room = await stage.room()
     page = await open_page(stage.page_of(room), java_script_enabled=False, locale=locale)
     await page.click("[data-face=join] button")
     await expect(page.locator("[data-x=banner]")).to_be_hidden()
     await stage.change(room, message=LONG)
-    await expect(page.locator("[data-x=message]")).to_have_text(LONG)  # by its own reload
+    await expect(page.locator("[data-x=message]")).to_have_text(LONG)  # after its own reload
     await expect(page.locator("[data-x=said]")).to_contain_text(
         "전" if locale == "ko-KR" else "ago"
     )
@@ -161,7 +161,7 @@ async def test_an_operator_speaks(stage: Stage, open_page: Open, script: bool) -
         "20분 지연됩니다.\n순서는 그대로입니다."
     )
     await card.get_by_role("button", name="알림 내리기").click()
-    await page.wait_for_url("**/confirm")  # the room's own page has such a button too
+    await page.wait_for_url("**/confirm")  # the room's own page has this button too
     await page.locator("form[method=post] button.main").click()
     await expect(card).to_contain_text("지금은 알림이 없습니다.")
     await expect(reader.locator("[data-x=banner]")).to_be_hidden()

@@ -1,4 +1,4 @@
-"""The overview in a browser: sixty rooms on a phone, a desktop and a wall; keys only; no script."""
+"""The overview in a browser: sixty rooms on a phone, desktop and wall; keyboard only; no script."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playwright.async_api import Page, expect
 from redis.asyncio import Redis
 
 from tests.browser.conftest import Open
-from tests.browser.stage import PHONE, Stage, picture
+from tests.browser.stage import PHONE, WALL, Stage, picture, tab_to
 from tests.browser.test_console import check, signed_in
 from tests.support.clock import open_engine
 from tests.support.serving import Serving, serving
@@ -21,8 +21,7 @@ from waitroom.engine.keys import room_key
 from waitroom.models import Policy, State
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-WALL = {"width": 1920, "height": 1080}
-DOCS = {"width": 1060, "height": 720}  # of pictures in the docs
+DOCS = {"width": 1060, "height": 720}  # for pictures in the docs
 TITLES = ("Aurora Live", "Harbour Lights", "Museum Night", "Winter Sale", "Passport Office")
 PEOPLE = (1_840, 620, 90, 260, 35)
 INSIDE = 240
@@ -31,7 +30,7 @@ SAMPLES, SAMPLE_MS = 700, 5_000
 
 @pytest.fixture(scope="module")
 def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server of its own: five rooms in which something happens, and 55 quiet ones."""
+    """Run a separate server: five busy rooms, and 55 quiet ones."""
     with serving(tmp_path_factory.mktemp("hall")) as served:
         asyncio.run(_fill(served))
         yield served
@@ -61,24 +60,25 @@ async def _crowd(engine: Engine, room: str, people: int) -> None:
 
 
 async def _remember(redis: Redis, room: str, people: int) -> None:
-    """Give a room an hour of the past, with counters that lead to what they are now."""
+    """Give a room an hour of history, with counters that lead to the current ones."""
     totals = {"joined": 5 * people, "called_total": 4 * people, "entered": 3 * people}
     totals |= {"no_show": people // 8, "abandoned": people // 6}
     await redis.hset(room_key(room, "meta"), mapping=totals)  # type: ignore[arg-type]
     now_ms, places = int(time.time() * 1000), min(people, INSIDE)
-    pipe = redis.pipeline()  # at once: the server takes samples of its own
+    pipe = redis.pipeline()  # all at once: the server takes its own samples
     pipe.delete(room_key(room, "series"))
     for step in range(SAMPLES):
         at_ms, share = now_ms - (SAMPLES - step) * SAMPLE_MS, step / SAMPLES
         waiting = int((people - places) * (0.4 + 0.6 * share + 0.05 * math.sin(step / 40)))
         counts = {name: int(total * (0.4 + 0.6 * share)) for name, total in totals.items()}
         now = {"at": at_ms, "waiting": waiting, "called": places // 10, "inside": places * 9 // 10}
+        now |= {"waited_ms": int(1_000_000 + 500_000 * share), "told_s": int(950 + 600 * share)}
         pipe.xadd(room_key(room, "series"), now | counts, id=f"{at_ms}-0")  # type: ignore[arg-type]
     await pipe.execute()
 
 
 async def test_sixty_rooms_on_every_screen(hall: Serving, open_page: Open) -> None:
-    """Rooms in need first, quiet ones folded; columns aligned, and a phone shows cards to tap."""
+    """Problem rooms first, quiet ones folded; columns aligned, and a phone shows cards to tap."""
     stage = Stage(hall.base)
     for scheme in ("light", "dark"):
         page = await signed_in(stage, open_page, viewport=DOCS, color_scheme=scheme)
@@ -106,7 +106,7 @@ async def test_sixty_rooms_on_every_screen(hall: Serving, open_page: Open) -> No
 
 
 async def test_on_the_wall(hall: Serving, open_page: Open) -> None:
-    """At 1920 px the page is filled; for the wall there is nothing but large numbers and charts."""
+    """At 1920 px the page is filled; the wall view has only large numbers and charts."""
     stage = Stage(hall.base)
     page = await signed_in(stage, open_page, viewport=WALL)
     assert 1_750 < await _width(page, "#rooms")
@@ -125,14 +125,14 @@ async def test_on_the_wall(hall: Serving, open_page: Open) -> None:
 
 
 async def test_filter_by_keys_only(hall: Serving, open_page: Open) -> None:
-    """Typing filters at once, also among the quiet; Tab and Enter lead to the room."""
+    """Typing filters at once, including quiet rooms; Tab and Enter lead to the room."""
     stage = Stage(hall.base)
     page = await signed_in(stage, open_page)
-    await _tab_to(page, "#filter")
+    await tab_to(page, page.locator("#filter"))
     await page.keyboard.type("branch 17")
     await expect(page.locator(".room:visible")).to_have_count(1)
     await expect(page.locator("#shown")).to_have_text("1 of 60 rooms")
-    await _tab_to(page, ".room h2 a")
+    await tab_to(page, page.locator(".room:visible h2 a"))
     await page.keyboard.press("Enter")
     await expect(page).to_have_url(f"{hall.base}/admin/rooms/branch-17")
     await page.go_back()
@@ -157,7 +157,7 @@ async def test_without_a_script(hall: Serving, open_page: Open) -> None:
 
 
 async def test_pictures_of_a_room(hall: Serving, open_page: Open) -> None:
-    """A room shows its figures and charts, in light and dark, without a serious fault of axe."""
+    """A room shows its figures and charts, in light and dark, without a serious axe violation."""
     stage = Stage(hall.base)
     for scheme in ("light", "dark"):
         page = await signed_in(stage, open_page, viewport=DOCS, color_scheme=scheme)
@@ -174,10 +174,26 @@ async def _width(page: Page, part: str) -> float:
     return width
 
 
-async def _tab_to(page: Page, part: str) -> None:
-    """Press Tab until a part has the focus, as somebody without a mouse would."""
-    for _ in range(60):
-        await page.keyboard.press("Tab")
-        if await page.evaluate(f"document.activeElement.matches({part!r})"):
-            return
-    raise AssertionError(f"{part} cannot be reached")
+async def test_pictures_of_other_pages(hall: Serving, open_page: Open) -> None:
+    """One person, entry codes, keys, and who did what when: each fits, and axe finds nothing."""
+    stage = Stage(hall.base)
+    room = "winter-sale"
+    await stage.codes(room, 500)
+    await stage.change(room, capacity=300)
+    await stage.change(room, message="The sale goes on until midnight.")
+    await stage.key("Front of house", "operator")
+    await stage.key("Wall screen", "viewer")
+    (person,) = (await stage.tickets("harbour-lights", state="waiting"))[14:15]
+    pages = {
+        "operator-person": f"rooms/harbour-lights/people/{person['id']}",
+        "operator-codes": f"rooms/{room}/codes",
+        "operator-keys": "keys",
+        "operator-audit": "audit",
+    }
+    page = await signed_in(stage, open_page, viewport=DOCS)
+    for name, path in pages.items():
+        await page.goto(f"{hall.base}/admin/{path}")
+        await expect(page.get_by_role("heading", level=1)).to_be_visible()
+        await check(page, "en")
+        await picture(page, name)
+    await stage.aclose()

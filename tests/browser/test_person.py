@@ -23,7 +23,7 @@ async def code_of(visitor: Page) -> str:
 
 
 async def no_wider_than_the_screen(page: Page) -> None:
-    """Nothing is cut off or has to be scrolled sideways."""
+    """Nothing is cut off or needs horizontal scrolling."""
     wide, screen = await page.evaluate(
         "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
     )
@@ -32,7 +32,7 @@ async def no_wider_than_the_screen(page: Page) -> None:
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "plain"])
 async def test_found_removed_and_given_back(stage: Stage, open_page: Open, script: bool) -> None:
-    """By the code from the header, on a phone too: why they wait, out, and back in line."""
+    """By the code from the header, also on a phone: why they wait, out, and back in line."""
     room = await stage.room(mode="paused")
     await stage.join(room, 3)
     visitor = await open_page(stage.page_of(room), java_script_enabled=script)
@@ -59,12 +59,12 @@ async def test_found_removed_and_given_back(stage: Stage, open_page: Open, scrip
     await page.get_by_role("button", name=f"Remove it from {room}").click()
     await expect(page.locator(".done")).to_contain_text("Removed 1 of 1 tickets")
     await expect(page.locator(".way li").last).to_contain_text("Removed")
-    if not script:  # else their page learns it by itself
+    if not script:  # otherwise their page learns it by itself
         await visitor.reload()
     await expect(visitor.locator("[data-face=waiting]")).to_be_hidden()
 
     await page.get_by_role("link", name="Give the place back").click()
-    await expect(page.locator(".effect")).to_contain_text("They stand where they stood")
+    await expect(page.locator(".effect")).to_contain_text("They return to their old place")
     await page.get_by_role("button", name=f"Give the place back in {room}").click()
     await expect(page.locator(".done")).to_contain_text("its place back")
     await expect(page.locator("#person-figures")).to_contain_text("4of 6 waiting")

@@ -1,7 +1,7 @@
-"""Notifications on the waiting page: what it promises it keeps, by Web Push or with an open tab.
+"""Notifications on the waiting page: it keeps its promises, by Web Push or with an open tab.
 
-No push service of a browser's maker can be reached here, so `subscribe` of the browser answers with
-a subscription at our own; what that takes is delivered to the service worker by the devtools.
+No browser vendor's push service can be reached here, so the browser's `subscribe` returns a
+subscription at ours, and the devtools deliver what it receives to the service worker.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Pushing:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def pushing(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pushing]:
-    """Run both; the server trusts the certificate of the push service."""
+    """Run both; the server trusts the push service's certificate."""
     folder: Path = tmp_path_factory.mktemp("push")
     async with push_service(folder) as service:
         with pytest.MonkeyPatch.context() as patch:
@@ -85,7 +85,7 @@ async def deliver(page: Page, origin: str, message: dict[str, str]) -> None:
 
 
 async def until_shown(page: Page, title: str) -> list[list[str]]:
-    """Wait until a notification with this title is shown, and return all there are."""
+    """Wait until a notification with this title is shown, and return all of them."""
     handle = await page.wait_for_function(
         """async (title) => {
           const [registration] = await navigator.serviceWorker.getRegistrations();
@@ -103,7 +103,7 @@ async def until_shown(page: Page, title: str) -> list[list[str]]:
 async def test_a_closed_tab_is_told(
     pushing: Pushing, open_page: Open, locale: str, size: dict[str, int]
 ) -> None:
-    """After a click the page promises it; near and called come to the worker, which shows them."""
+    """After a click the page promises it; near and called reach the worker, which shows them."""
     stage, service = pushing.stage, pushing.service
     pace = {"capacity": 1, "batch": 1, "every_s": 60, "enter_within_s": None}
     room = await stage.room(mode="open", eta="batch", **pace)
@@ -111,7 +111,7 @@ async def test_a_closed_tab_is_told(
     page = await open_page("about:blank", locale=locale, viewport=size)
     browser = Browser(f"{service.origin}/{room}")
     await page.context.add_init_script(f"({SUBSCRIBES})({json.dumps(browser.json)})")
-    # A browser without a screen asks nobody; here it is allowed when the page asks.
+    # A headless browser cannot ask anybody; here permission is given when the page asks.
     grant = partial(page.context.grant_permissions, ["notifications"], origin=stage.base)
     await page.expose_function("allow", grant)
     await page.add_init_script("Notification.requestPermission = () => window.allow()")
@@ -133,7 +133,7 @@ async def test_a_closed_tab_is_told(
 async def test_a_subscription_is_sent_again(
     pushing: Pushing, open_page: Open, streams: bool
 ) -> None:
-    """After an interruption the page sends its subscription again, for it may be lost."""
+    """After an interruption the page sends its subscription again, because it may be lost."""
     stage, service = pushing.stage, pushing.service
     room = await stage.room(mode="paused")
     page = await open_page("about:blank")
@@ -154,7 +154,7 @@ async def test_a_subscription_is_sent_again(
 
 
 async def test_without_push_the_tab_must_stay_open(stage: Stage, open_page: Open) -> None:
-    """A server that sends none promises a notification of the page alone."""
+    """A server without push promises only notifications from the page itself."""
     room = await stage.room(mode="paused")
     page = await open_page("about:blank")
     await page.context.grant_permissions(["notifications"], origin=stage.base)
@@ -165,7 +165,7 @@ async def test_without_push_the_tab_must_stay_open(stage: Stage, open_page: Open
 
 
 async def test_nothing_is_promised_on_android(stage: Stage, open_page: Open) -> None:
-    """Where the page cannot notify by itself and nobody pushes, there is no button."""
+    """If the page cannot notify by itself and there is no push, there is no button."""
     room = await stage.room(mode="paused")
     page = await open_page("about:blank")
     await page.context.add_init_script(ANDROID)

@@ -1,4 +1,4 @@
-"""The report of a rehearsal in a browser: it opens from a file, offline, and shows its plots."""
+"""A rehearsal's report in a browser: it opens from a file, offline, and shows its plots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-# The labels of a plot that stick out of it or touch another.
+# The labels of a plot that stick out of it or touch each other.
 CLIPPED = """svg => {
   const frame = svg.getBoundingClientRect();
   const labels = [...svg.querySelectorAll('text')];
@@ -35,7 +35,7 @@ LOOK = """paths => paths.map(path => getComputedStyle(path))
 
 
 async def test_the_report_opens_offline(open_page: Open, tmp_path: Path) -> None:
-    """Verdicts and plots are there and can be read at any width, and no script is needed."""
+    """Verdicts and plots are readable at any width, and no script is needed."""
     file = tmp_path / "report.html"
     file.write_text(render(await rehearse(find("concert-onsale"), people=500)), "utf-8")
     page = await open_page(file.as_uri(), offline=True, java_script_enabled=False)
@@ -61,7 +61,7 @@ async def test_the_report_opens_offline(open_page: Open, tmp_path: Path) -> None
 
 
 async def _check_names(page: Page) -> None:
-    """Check that a screen reader finds each plot by its heading, and nothing without a name."""
+    """Check that a screen reader finds each plot by its heading, and nothing unnamed."""
     titles = await page.locator("h2:has(+ figure)").all_inner_texts()
     assert 5 == len(set(titles)) == await page.get_by_role("img").count()
     for title in titles:

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
@@ -23,7 +23,7 @@ SAYS = {
     "en-GB": re.compile("We are restoring the line"),
     "ko-KR": re.compile("대기열을 복구하고 있습니다"),
 }
-STANDS = {"en-GB": "when admission goes on", "ko-KR": "입장 재개 후 안내"}
+STANDS = {"en-GB": "when admission resumes", "ko-KR": "입장 재개 후 안내"}
 DESKTOP = {"width": 1280, "height": 900}
 SHOWN = """
     new MutationObserver(() => {
@@ -51,27 +51,27 @@ async def fragile(tmp_path_factory: pytest.TempPathFactory, store: Server) -> As
 
 
 async def lost(stage: Stage, store: Server, room: str, tickets: list[str]) -> None:
-    """Lose everything, and let all but the first half of the line come back."""
+    """Lose everything, and bring back all but the first half of the line."""
     store.command("FLUSHALL")
     await come_back(stage, room, tickets[len(tickets) // 2 :])
 
 
 async def come_back(stage: Stage, room: str, tickets: list[str]) -> None:
-    """Let people poll, the last in line first."""
-    async with httpx.AsyncClient(base_url=stage.base, timeout=60) as http:
+    """Make people poll, the last in line first."""
+    async with httpx2.AsyncClient(base_url=stage.base, timeout=60) as http:
         for ticket in reversed(tickets):
             view = (await http.get(f"/v1/rooms/{room}/tickets/{ticket}")).json()
             assert (None, None, True) == (view["position"], view["eta_s"], view["restoring"])
 
 
 def end_of_hold(store: Server, room: str) -> None:
-    """Let `recover_s` be over."""
+    """Wait until `recover_s` is over."""
     for field in ("hold_until", "restoring_until"):
         store.command("HSET", room_key(room, "meta"), field, 0)
 
 
 async def watched(open_page: Open, numbers: list[str], **context: object) -> Page:
-    """Open a page whose numbers are written down, also those that it shows after a reload."""
+    """Open a page that records its numbers, also those it shows after a reload."""
     page = await open_page("about:blank", **context)
     await page.expose_function("shown", lambda number: numbers.append(number))
     await page.add_init_script(SHOWN)
@@ -91,7 +91,7 @@ async def test_no_number_falls_and_rises(
     locale: str,
     viewport: dict[str, int],
 ) -> None:
-    """Who waited keeps their number, over a reload too; who is new has none until all are back."""
+    """Anybody who waited keeps their number, even over a reload; newcomers get none until later."""
     room = await fragile.room(recover_s=3_600, presence_s=None)
     tickets = await fragile.join(room, AHEAD)
     numbers: list[str] = []
@@ -124,7 +124,7 @@ async def test_no_number_falls_and_rises(
 async def test_without_a_script(
     fragile: Stage, store: Server, open_page: Open, locale: str
 ) -> None:
-    """The page that the server writes keeps the number too, and has a sentence for who is new."""
+    """The server-rendered page keeps the number too, and has a sentence for newcomers."""
     room = await fragile.room(recover_s=3_600, presence_s=None)
     tickets = await fragile.join(room, 4)
     page, new = [

@@ -30,7 +30,7 @@ PLANNED = Plan(
 
 
 async def test_the_report_opens_offline_and_prints(open_page: Open, tmp_path: Path) -> None:
-    """Verdict, promises and plots can be read at any width; printed, it is dark on white."""
+    """Verdict, promises and plots are readable at any width; printed, it is dark on white."""
     sale = gather(concert(tmp_path), tmp_path, PLANNED)
     file = tmp_path / "report.html"
     file.write_text(render(sale), "utf-8")

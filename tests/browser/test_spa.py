@@ -1,23 +1,26 @@
-"""The JavaScript client in apps of others, and the way from the waiting page to another host."""
+"""The JavaScript client in other apps, and the way from the waiting page to another host."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import Open
 from tests.browser.stage import Stage
-from tests.stacks.tools import run_nginx
-from tests.support.servers import free_port
+from tests.support.servers import Server as Backend
+from tests.support.serving import serving
+from tests.support.static_site import static_site
 from waitroom.web.browser_mark import mark_of, new_secret
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(0)]
@@ -50,7 +53,7 @@ async def heard(page: Page, *wanted: Any) -> None:
 
 
 async def refusal(page: Page, call: str) -> list[Any]:
-    """Return status and code of a call that is refused."""
+    """Return status and code of a refused call."""
     values: list[Any] = await page.evaluate(
         f"{call}.then(() => [], (why) => [why instanceof Problem, why.status, why.code])"
     )
@@ -91,7 +94,7 @@ async def test_an_app_of_the_same_origin(stage: Stage, open_page: Open) -> None:
 
 
 async def test_leaving_and_joining_again(stage: Stage, open_page: Open) -> None:
-    """Who leaves is gone; the same object may join anew."""
+    """Anybody who leaves is gone; the same object may join again."""
     room = await stage.room()
     page = await open_page("about:blank")
     await app_at(page, f"{stage.base}/app")
@@ -102,8 +105,35 @@ async def test_leaving_and_joining_again(stage: Stage, open_page: Open) -> None:
     assert 1 == (await stage.stats(room))["waiting"]
 
 
+async def test_a_code_outlives_a_lost_reply_and_a_reload(stage: Stage, open_page: Open) -> None:
+    """The key is kept by the tab until the place is gone: the same code gives the same place."""
+    room = await stage.room(mode="paused", needs="code")
+    (code,) = await stage.codes(room, 1)
+    page = await open_page("about:blank")
+
+    async def lose(route: Route) -> None:
+        await route.fetch()
+        await route.abort()
+
+    await app_at(page, f"{stage.base}/app")
+    place = f"new Waitroom('{room}', {{ bearer: true }})"
+    joins = f"{place}.join({{ code: '{code}' }})"
+    await page.route("**/tickets", lose)
+    assert [True, 0, "unreachable"] == await refusal(page, joins)
+    await page.unroute("**/tickets")
+    await app_at(page, f"{stage.base}/app")
+    assert [True, 404, "invalid_ticket"] == await refusal(page, f"{place}.status()")
+    joined = await page.evaluate(joins)
+    assert ("waiting", 1) == (joined["state"], (await stage.stats(room))["waiting"])
+    stored = "Object.keys(sessionStorage).filter((name) => sessionStorage[name]).length"
+    assert 1 == await page.evaluate(stored)
+    holder = f"new Waitroom('{room}', {{ bearer: true, ticket: '{joined['ticket']}' }})"
+    await page.evaluate(f"{holder}.leave()")
+    assert 0 == await page.evaluate(stored)
+
+
 async def test_stopping(stage: Stage, open_page: Open) -> None:
-    """After `stop` no connection is left and nothing is told."""
+    """After `stop` no connection is left and nothing is reported."""
     room = await stage.room()
     page = await open_page("about:blank")
     ended: list[str] = []
@@ -121,7 +151,7 @@ async def test_stopping(stage: Stage, open_page: Open) -> None:
 
 
 async def test_without_streams_it_polls(stage: Stage, open_page: Open) -> None:
-    """Where a proxy cuts streams, the app still hears of its turn, and as often as it was asked."""
+    """If a proxy cuts streams, the app still learns of its turn, and polls as often as asked."""
     room = await stage.room()
     await stage.join(room, 1)
     page = await open_page("about:blank")
@@ -140,7 +170,7 @@ async def test_without_streams_it_polls(stage: Stage, open_page: Open) -> None:
 
 
 async def test_a_hidden_tab(stage: Stage, open_page: Open) -> None:
-    """Hidden, it polls less; shown again it asks at once."""
+    """While hidden it polls less; shown again it asks at once."""
     room = await stage.room()
     page = await open_page("about:blank")
     asked: list[str] = []
@@ -190,7 +220,7 @@ async def test_one_question_at_a_time(stage: Stage, open_page: Open) -> None:
 
 
 async def test_a_bug_of_the_app_stops_nothing(stage: Stage, browser: Browser) -> None:
-    """What a callback throws is reported as an error of the page, and the following goes on."""
+    """What a callback throws is reported as an error of the page, and following continues."""
     room = await stage.room()
     context = await browser.new_context()
     page = await context.new_page()
@@ -212,44 +242,37 @@ async def test_a_bug_of_the_app_stops_nothing(stage: Stage, browser: Browser) ->
     await context.close()
 
 
-def cors_of_the_docs(folder: Path, waitroom: str, port: int) -> str:
-    """Write an app; return a file for nginx with what the docs say about apps of another origin."""
-    text = (Path(__file__).parents[2] / "docs/spa.md").read_text("utf-8")
-    (config,) = re.findall(r"^```nginx\n(.*?)^```", text, re.M | re.S)
-    config = config.replace("https://app.example", f"http://localhost:{port}")
-    (folder / "app").write_text(APP.replace("BASE", f"http://127.0.0.1:{port}"))
-    return f"""pid {folder}/nginx.pid; error_log {folder}/error.log; master_process off;
-        events {{ }}
-        http {{
-            access_log off;
-            upstream waitroom {{ server {waitroom.removeprefix("http://")}; }}
-            server {{
-                listen 127.0.0.1:{port};
-                {config}
-                location = /waitroom.js {{ proxy_pass http://waitroom; }}
-                location = /app {{ root {folder}; default_type text/html; }}
-            }}
-        }}"""
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A server, and the addresses of an app: on another site, on a neighbour, and not listed."""
+
+    stage: Stage
+    app: str
+    neighbour: str
+    stranger: str
 
 
-@pytest.fixture
-def elsewhere(stage: Stage, tmp_path: Path) -> Iterator[str]:
-    """Run nginx in front of Waitroom; it has an app too, on `localhost` instead of 127.0.0.1."""
-    port = free_port()
-    with run_nginx(tmp_path, cors_of_the_docs(tmp_path, stage.base, port), port):
-        yield f"http://127.0.0.1:{port}"
+@pytest_asyncio.fixture(loop_scope="session")
+async def elsewhere(valkey: Backend, tmp_path: Path) -> AsyncIterator[Elsewhere]:
+    """Run a server that lists two origins of an app, one with cookies, but not a third."""
+    with static_site(tmp_path) as port, static_site(tmp_path) as other:
+        app, neighbour, stranger = (
+            f"http://{host}"
+            for host in (f"localhost:{port}", f"127.0.0.1:{port}", f"localhost:{other}")
+        )
+        listed = {"cors_origins": f"{app},{neighbour}", "origins": neighbour}
+        with serving(tmp_path, redis_url=valkey.url, **listed) as server:
+            (tmp_path / "app.html").write_text(APP.replace("BASE", server.base), "utf-8")
+            stage = Stage(server.base)
+            yield Elsewhere(stage, *(f"{url}/app.html" for url in (app, neighbour, stranger)))
+            await stage.aclose()
 
 
-async def test_an_app_of_another_origin(stage: Stage, open_page: Open, elsewhere: str) -> None:
-    """With the CORS of the docs the app holds the ticket and sends it as a bearer: no cookies."""
+async def test_an_app_of_another_origin(elsewhere: Elsewhere, open_page: Open) -> None:
+    """If listed, it holds the ticket and sends it as a bearer token, without cookies."""
+    stage = elsewhere.stage
     room = await stage.room()
-    async with httpx.AsyncClient() as http:
-        for _ in range(100):
-            with contextlib.suppress(httpx.TransportError):
-                await http.get(f"{elsewhere}/waitroom.js")
-                break
-            await asyncio.sleep(0.1)
-    page = await open_page(elsewhere.replace("127.0.0.1", "localhost") + "/app")
+    page = await open_page(elsewhere.app)
     await page.wait_for_function("window.ready")
     assert [True, 404, "unknown_room"] == await refusal(page, "new Waitroom('no').join()")
     await page.evaluate(f"window.place = new Waitroom('{room}'); place.join()")
@@ -264,14 +287,60 @@ async def test_an_app_of_another_origin(stage: Stage, open_page: Open, elsewhere
     await heard(page, "ticket", "called")
     assert "inside" == (await page.evaluate("place.enter()"))["state"]
     assert [] == await page.context.cookies()
-    again = f"new Waitroom('{room}', {{ base: '{elsewhere}', ticket: '{ticket}' }}).status()"
+    again = f"new Waitroom('{room}', {{ base: '{stage.base}', ticket: '{ticket}' }}).status()"
     assert "inside" == (await page.evaluate(again))["state"]
     await page.evaluate("place.leave()")
     await heard(page, "gone")
 
 
+async def test_an_app_elsewhere_solves_a_challenge(elsewhere: Elsewhere, open_page: Open) -> None:
+    """The client loads its solver from Waitroom and solves what the room asks, by itself."""
+    room = await elsewhere.stage.room(challenge="work")
+    page = await open_page(elsewhere.app)
+    await page.wait_for_function("window.ready")
+    joined = await page.evaluate(f"new Waitroom('{room}').join()")
+    assert ("waiting", 1) == (joined["state"], joined["position"])
+    mine = "{ solve: async ({ kind }) => ({ solution: `not solved: ${kind}` }) }"
+    place = f"new Waitroom('{room}', {mine}).join()"
+    assert [True, 403, "challenge_required"] == await refusal(page, place)
+
+
+async def test_a_neighbour_with_cookies(elsewhere: Elsewhere, open_page: Open) -> None:
+    """An app on the same site that is in both lists may leave its ticket to a cookie."""
+    stage = elsewhere.stage
+    room = await stage.room()
+    page = await open_page(elsewhere.neighbour)
+    await page.wait_for_function("window.ready")
+    await page.evaluate(f"window.place = new Waitroom('{room}', {{ bearer: false }})")
+    assert "waiting" == (await page.evaluate("place.join()"))["state"]
+    assert await page.evaluate("place.ticket === null")
+    assert [f"waitroom-ticket-{room}"] == [c.get("name") for c in await page.context.cookies()]
+    await page.evaluate("listen(place)")
+    await heard(page, "ticket", "waiting", 1)
+    await stage.admit(room, 1)
+    await heard(page, "ticket", "called")
+    assert "inside" == (await page.evaluate("place.enter()"))["state"]
+
+
+@pytest.mark.attack
+async def test_apps_that_may_not(elsewhere: Elsewhere, browser: Browser) -> None:
+    """The browser withholds every answer from an app that is not listed, or not with cookies."""
+    room = await elsewhere.stage.room()
+    context = await browser.new_context()
+    page = await context.new_page()
+    calls = ("join()", "room()", "status()")
+    for address, options in ((elsewhere.stranger, "{}"), (elsewhere.app, "{ bearer: false }")):
+        await page.goto(address)
+        await page.wait_for_function("window.ready")
+        for call in calls:
+            place = f"new Waitroom('{room}', {options}).{call}"
+            assert [True, 0, "unreachable"] == await refusal(page, place)
+    assert [] == await context.cookies()
+    await context.close()
+
+
 async def test_live_with_a_bearer(stage: Stage, open_page: Open) -> None:
-    """The stream takes the ticket in a header too, which an EventSource could not."""
+    """The stream also takes the ticket in a header, which an EventSource could not send."""
     room = await stage.room()
     page = await open_page("about:blank")
     await app_at(page, f"{stage.base}/app")
@@ -290,7 +359,7 @@ async def test_live_with_a_bearer(stage: Stage, open_page: Open) -> None:
 
 @contextlib.asynccontextmanager
 async def shop(page: Page) -> AsyncIterator[list[str]]:
-    """Answer for a site on another host, and note how it was asked for."""
+    """Answer for a site on another host, and record how it was requested."""
     asked: list[str] = []
 
     async def there(route: Route) -> None:
@@ -303,7 +372,7 @@ async def shop(page: Page) -> AsyncIterator[list[str]]:
 
 
 async def test_on_to_another_host(stage: Stage, open_page: Open) -> None:
-    """The page asks for a code and leads back to where one came from; "back" finds no code."""
+    """The page asks for a code and leads back to the return address; "back" finds no code."""
     room = await stage.room(mode="open", go_to="http://shop.example/")
     page = await open_page("about:blank")
     async with shop(page) as asked:
@@ -315,7 +384,7 @@ async def test_on_to_another_host(stage: Stage, open_page: Open) -> None:
         match = re.fullmatch(r"http://shop\.example/seats\?day=2&waitroom_code=([\w-]+)", asked[0])
         assert match is not None, asked
         assert "#map" == await page.evaluate("location.hash")
-        async with httpx.AsyncClient(base_url=stage.base) as gate:
+        async with httpx2.AsyncClient(base_url=stage.base) as gate:
             wish = {"code": match[1], "browser": secret}
             redeemed = await gate.post("/v1/redeem", json=wish)
         assert room == redeemed.json()["room"]
@@ -323,8 +392,8 @@ async def test_on_to_another_host(stage: Stage, open_page: Open) -> None:
 
 
 async def test_on_from_inside(stage: Stage, open_page: Open) -> None:
-    """Who is sent back to the page goes on, by its button or by itself, each time with a code."""
-    site = stage.base.replace("127.0.0.1", "localhost")  # the browser takes it for another host
+    """Anybody sent back to the page goes on, by its button or automatically, with a new code."""
+    site = stage.base.replace("127.0.0.1", "localhost")  # to the browser this is another host
     room = await stage.room(mode="open", go_to=f"{site}/first")
     mark = mark_of(new_secret())
     for script in (True, False):
@@ -343,7 +412,7 @@ async def test_on_from_inside(stage: Stage, open_page: Open) -> None:
 
 
 async def test_on_to_the_same_host(stage: Stage, open_page: Open) -> None:
-    """There the cookie is enough, and the address is the one that was asked for."""
+    """There the cookie is enough, and the address is the requested one."""
     room = await stage.room(mode="open")
     page = await open_page(f"{stage.page_of(room)}?return=/healthz?a=1")
     await page.wait_for_url(f"{stage.base}/healthz?a=1")
@@ -364,7 +433,7 @@ async def test_the_way_back_outlives_the_line(stage: Stage, open_page: Open) -> 
 
 
 async def test_no_code_to_be_had(stage: Stage, open_page: Open) -> None:
-    """If no code can be made, the page tries again, and then lets the site decide."""
+    """If no code can be made, the page retries, and then lets the site decide."""
     room = await stage.room(mode="open", go_to="http://shop.example/")
     page = await open_page("about:blank")
     tries = asyncio.Queue[str]()

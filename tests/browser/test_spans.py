@@ -1,4 +1,4 @@
-"""How soon an open page tells the truth. Machines stall, so a span is the best of some tries."""
+"""How soon an open page tells the truth. Machines stall, so a time is the best of some tries."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 async def shows(page: Page, part: str, text: str) -> None:
-    """Wait until a part has this text, looking at every frame."""
+    """Wait until a part has this text, checking every frame."""
     script = "([x, text]) => document.querySelector(`[data-x=${x}]`).textContent.includes(text)"
     await page.wait_for_function(script, arg=[part, text], timeout=SOON_MS)
 
 
 async def best_s(within_s: float, attempt: Callable[[int], Awaitable[float]]) -> float:
-    """Return the shortest span of some tries; the first that is short enough is the last."""
+    """Return the shortest time of some tries; stop at the first that is short enough."""
     best = float("inf")
     for number in range(TRIES):
         best = min(best, await attempt(number))
@@ -45,7 +45,7 @@ async def best_s(within_s: float, attempt: Callable[[int], Awaitable[float]]) ->
 
 
 async def test_a_change_is_there_within_two_seconds(stage: Stage, open_page: Open) -> None:
-    """The estimate goes with a pause, and a message appears, on a page with a stream."""
+    """The estimate disappears on a pause, and a message appears, on a page with a stream."""
     room = await stage.room(mode="open", batch=1, every_s=10, enter_within_s=300)
     await stage.join(room, 40)
     page = await open_page(stage.page_of(room))
@@ -55,7 +55,7 @@ async def test_a_change_is_there_within_two_seconds(stage: Stage, open_page: Ope
         await shows(page, "wait", "minutes")
         began = time.monotonic()
         await stage.change(room, mode="paused")
-        await shows(page, "wait", "when admission goes on")
+        await shows(page, "wait", "when admission resumes")
         return time.monotonic() - began
 
     async def speak(number: int) -> float:
@@ -72,7 +72,7 @@ async def test_a_change_is_there_within_two_seconds(stage: Stage, open_page: Ope
 async def test_a_server_that_hangs_is_noticed(
     stage: Stage, open_page: Open, served: Serving
 ) -> None:
-    """Without a word from us the page says that it reconnects, and goes on after it."""
+    """Without a word from us the page says that it reconnects, and then continues."""
     room = await stage.room()
     await stage.join(room, 3)
     page = await open_page(stage.page_of(room))

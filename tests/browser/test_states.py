@@ -1,4 +1,4 @@
-"""What the page says when there is no waiting to be done, and what one can do then."""
+"""What the page says when there is nothing to wait for, and what people can do then."""
 
 from __future__ import annotations
 
@@ -21,34 +21,35 @@ def in_s(seconds: int) -> str | None:
 
 
 async def test_before_opening(stage: Stage, open_page: Open) -> None:
-    """The countdown runs, and at opening the page goes on by itself."""
+    """The countdown runs, and at the opening the page continues by itself."""
     room = await stage.room(mode="open", capacity=1, opens_at=in_s(1_800))
     await stage.join(room, 1)
     page = await open_page(stage.page_of(room))
-    await expect(page.get_by_role("heading", name="It opens soon")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Opening soon")).to_be_visible()
     left = page.locator("[data-x=opens]")
     await expect(left).to_have_text(re.compile(r"^2\d:\d\d$"))
     await expect(left).not_to_have_text(await left.inner_text())
     await expect(page.locator("[data-x=early]")).to_have_text(
         "You are in line already, as number 2."
     )
+    await picture(page, "waiting-soon")
     await stage.change(room, opens_at=in_s(4))
     await expect(page.locator("[data-x=place]")).to_have_text("You are next")
 
 
 async def test_an_opening_that_is_set_later(stage: Stage, open_page: Open) -> None:
-    """Who waits in an open room is told when it opens after all."""
+    """Somebody waiting in an open room is told if it gets an opening time after all."""
     room = await stage.room()
     await stage.join(room, 1)
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=ahead]")).to_have_text("1")
     await stage.change(room, opens_at=in_s(1_800))
-    await expect(page.get_by_role("heading", name="It opens soon")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Opening soon")).to_be_visible()
     await expect(page.locator("[data-x=opens]")).to_have_text(re.compile(r"^2\d:\d\d$"))
 
 
 async def test_before_opening_nobody_may_join(stage: Stage, open_page: Open) -> None:
-    """Where a room refuses until it opens, the page waits and joins then."""
+    """If a room refuses until it opens, the page waits and joins then."""
     room = await stage.room(opens_at=in_s(1_800), before_open="refuse")
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=early]")).to_have_text("You can join from then on.")
@@ -59,7 +60,7 @@ async def test_before_opening_nobody_may_join(stage: Stage, open_page: Open) -> 
 
 
 async def test_full(stage: Stage, open_page: Open) -> None:
-    """A full line says so and takes no place."""
+    """A full line says so, and the visitor takes no place."""
     room = await stage.room(queue_limit=1)
     await stage.join(room, 1)
     page = await open_page(stage.page_of(room))
@@ -68,7 +69,7 @@ async def test_full(stage: Stage, open_page: Open) -> None:
 
 
 async def test_closed(stage: Stage, open_page: Open) -> None:
-    """A closed line says so to newcomers; who waits keeps their place and reads why it stands."""
+    """A closed line says so to newcomers; waiting people keep their place and read why."""
     room = await stage.room()
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")
@@ -81,7 +82,7 @@ async def test_closed(stage: Stage, open_page: Open) -> None:
 
 
 async def test_a_turn_that_passed(stage: Stage, open_page: Open) -> None:
-    """Whoever was called and did not come may join again."""
+    """Anybody who was called and did not come may join again."""
     room = await stage.room(enter_within_s=1)
     page = await open_page(stage.page_of(room), java_script_enabled=False)
     await page.get_by_role("button", name="Join the line").click()
@@ -97,7 +98,7 @@ async def test_a_turn_that_passed(stage: Stage, open_page: Open) -> None:
 
 
 async def test_a_session_that_is_over(stage: Stage, open_page: Open) -> None:
-    """Inside, the time left is shown; when it is up the page says so and offers the line again."""
+    """Inside, the remaining time is shown; when it is up the page says so and offers the line."""
     long, short = [await stage.room(mode="open", session_s=seconds) for seconds in (600, 2)]
     page = await open_page(stage.page_of(long))
     await expect(page.get_by_role("heading", name="You are inside")).to_be_visible()
@@ -109,19 +110,19 @@ async def test_a_session_that_is_over(stage: Stage, open_page: Open) -> None:
 
 
 async def test_a_cleared_room(stage: Stage, open_page: Open) -> None:
-    """An open page learns within seconds that the line was started anew."""
+    """An open page learns within seconds that the line was cleared."""
     room = await stage.room()
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")
     await stage.clear(room)
-    await expect(page.get_by_role("heading", name="The line starts anew")).to_be_visible()
+    await expect(page.get_by_role("heading", name="The line has restarted")).to_be_visible()
 
 
 @pytest.mark.parametrize("name", ["no-such-room", "%20", "a%00b"])
 async def test_no_such_room(stage: Stage, open_page: Open, name: str) -> None:
-    """A wrong link gets a page with words, not a bare error."""
+    """A wrong link gets a page with text, not a bare error."""
     page = await open_page(stage.page_of(name))
-    await expect(page.locator("h1, h2")).to_have_text("Nothing to wait for here")
+    await expect(page.locator("h1, h2")).to_have_text("Line not found")
 
 
 async def test_the_page_in_dark_on_a_desk(stage: Stage, open_page: Open) -> None:

@@ -17,7 +17,7 @@ HOSTILE = '<script>window.hacked=1</script>"><img src=x onerror=window.hacked=1>
 
 
 async def numbers(page: Page) -> None:
-    """Write down every number that the page shows from now on, also after a reload."""
+    """Record every number that the page shows from now on, also after a reload."""
     await page.add_init_script(
         """
         window.shown = JSON.parse(sessionStorage.getItem("shown") || "[]");
@@ -37,7 +37,7 @@ async def test_a_visitor_waits_is_called_and_enters(stage: Stage, open_page: Ope
     await stage.join(room, 5)
     page = await open_page("about:blank")
     await numbers(page)
-    await page.add_init_script("delete AbortSignal.timeout")  # as below: we may look for long
+    await page.add_init_script("delete AbortSignal.timeout")  # as below: the checks may take long
     await page.goto(stage.page_of(room))
     await expect(page.locator("[data-x=ahead]")).to_have_text("5")
     assert "You are in line" == await heading(page)
@@ -49,7 +49,7 @@ async def test_a_visitor_waits_is_called_and_enters(stage: Stage, open_page: Ope
     await expect(page).to_have_title("2 ahead · Aurora Live")
     await page.wait_for_function("shown.includes(2)")
     await page.reload()
-    looked = asyncio.Event()  # the page would go in by itself while we still look at it
+    looked = asyncio.Event()  # the page would go in by itself while we still check it
 
     async def enter(route: Route) -> None:
         await looked.wait()
@@ -73,7 +73,7 @@ async def test_a_visitor_waits_is_called_and_enters(stage: Stage, open_page: Ope
 
 
 async def test_inside_leads_on(stage: Stage, open_page: Open) -> None:
-    """Who finds an empty room goes straight through it to where the room leads."""
+    """Anybody who finds an empty room goes straight through to where the room leads."""
     room = await stage.room(mode="open", go_to="/healthz")
     page = await open_page(stage.page_of(room))
     await page.wait_for_url("**/healthz")
@@ -82,7 +82,7 @@ async def test_inside_leads_on(stage: Stage, open_page: Open) -> None:
 
 
 async def test_without_a_script(stage: Stage, open_page: Open) -> None:
-    """Forms and reloads do all of it; looking alone takes no place, and leaving asks once."""
+    """Forms and reloads do everything; viewing alone takes no place, and leaving asks once."""
     room = await stage.room()
     await stage.join(room, 1)
     page = await open_page(stage.page_of(room), java_script_enabled=False)
@@ -107,7 +107,7 @@ async def test_without_a_script(stage: Stage, open_page: Open) -> None:
 
 
 async def test_without_a_script_on_to_another_site(stage: Stage, open_page: Open) -> None:
-    """The page's own policy lets the form of entering lead to where the room says, with a code."""
+    """The page's own policy lets the entry form lead to where the room says, with a code."""
     room = await stage.room(mode="open", go_to=f"{stage.base.replace('127.0.0.1', 'localhost')}/x")
     start = f"{stage.page_of(room)}?browser={mark_of(new_secret())}"
     page = await open_page(start, java_script_enabled=False)
@@ -118,7 +118,7 @@ async def test_without_a_script_on_to_another_site(stage: Stage, open_page: Open
 
 
 async def test_in_korean_on_a_phone(stage: Stage, open_page: Open) -> None:
-    """A Korean phone gets Korean words, and everything that matters is above the fold."""
+    """A Korean phone gets Korean text, and everything that matters is above the fold."""
     policy = {"mode": "open", "capacity": 1, "session_s": 300, "max_defers": 1}
     room = await stage.room(title="오로라 콘서트", **policy)
     await stage.join(room, 4)
@@ -142,7 +142,7 @@ async def test_in_korean_on_a_phone(stage: Stage, open_page: Open) -> None:
 
 
 async def test_letting_others_go_first(stage: Stage, open_page: Open) -> None:
-    """Going back is the one way for the number to rise; a second time is refused in words."""
+    """Going back is the only way for the number to rise; a second time is refused with a reason."""
     room = await stage.room(max_defers=1)
     page = await open_page(stage.page_of(room))
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")
@@ -159,7 +159,7 @@ async def test_letting_others_go_first(stage: Stage, open_page: Open) -> None:
 
 
 async def test_leaving_asks_once(stage: Stage, open_page: Open) -> None:
-    """One click leaves nobody; the second does, and says that the place is gone."""
+    """One click does not leave; the second does, and says that the place is gone."""
     room = await stage.room()
     page = await open_page(stage.page_of(room))
     await page.get_by_text("Leave the line", exact=True).click()
@@ -179,7 +179,7 @@ async def test_a_hostile_title_runs_no_script(stage: Stage, open_page: Open) -> 
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")
     assert HOSTILE == await page.text_content("h1")
     assert await page.evaluate("window.hacked === undefined")
-    assert 0 == await page.locator("img[src]").count()  # the frame of an ending is empty
+    assert 0 == await page.locator("img[src]").count()  # the frame of an ended room is empty
 
 
 async def test_the_number_never_rises(stage: Stage, open_page: Open) -> None:

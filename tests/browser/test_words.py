@@ -1,4 +1,4 @@
-"""Small truths of the waiting page: its words fit the distance, the place and each other."""
+"""Details of the waiting page: its texts fit the distance, the place and each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from waitroom.server.waiting.view import PageView
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(1)]
 MORNING = datetime(2026, 12, 22, 1, 0, tzinfo=UTC)  # ten o'clock in Seoul
 OPENINGS = (
-    (timedelta(minutes=20), "It opens soon", "today at 10:20 AM", "오늘 오전 10:20 시작"),
+    (timedelta(minutes=20), "Opening soon", "today at 10:20 AM", "오늘 오전 10:20 시작"),
     (timedelta(hours=8, minutes=3), "Not open yet", "today at 6:03 PM", "오늘 오후 6:03 시작"),
     (timedelta(hours=15), "Not open yet", "tomorrow at 1:00 AM", "내일 오전 1:00 시작"),
     (
@@ -68,7 +68,7 @@ async def test_when_it_opens(stage: Stage, open_page: Open, lang: str) -> None:
 async def test_without_a_script_nothing_pretends_to_tick(
     stage: Stage, open_page: Open, lang: str
 ) -> None:
-    """Spans in words, which fit a phone, and the moment in the zone of the room."""
+    """Durations in words, which fit a phone, and the time in the room's zone."""
     page = await open_page("about:blank", java_script_enabled=False)
     words = {
         timedelta(days=2, hours=7, minutes=33): ("2 d 7 h", "2일 7시간", "2026-12-24 17:33"),
@@ -89,13 +89,16 @@ async def test_without_a_script_nothing_pretends_to_tick(
         (37, Wait(0, 3, 20), "less than a minute", None),
         (2, Wait(0, 3, 20), "any moment", None),
         (37, Wait(0, 300, 900), "up to 15 min", None),
+        (37, Wait(300, 700, 1_800), "between 5 and 30 minutes", None),
+        (37, Wait(240, 900, 2_400), "at least 4 minutes", None),
+        (37, Wait(30, 900, 2_400), "working it out…", None),
         (37, Wait(3_700, 9_300, 15_000), "1 h – 4 h 10 min", None),
     ],
 )
 async def test_two_numbers_that_agree(
     stage: Stage, open_page: Open, position: int, wait: Wait, words: str, clock: str | None
 ) -> None:
-    """How many are ahead, and how long; a time of day only where the range is narrow."""
+    """How many are ahead, and how long; a time of day only if the range is narrow."""
     page = await open_page("about:blank", locale="en", timezone_id="Asia/Seoul")
     await page.clock.set_fixed_time(MORNING)
     view = waiting(dict(faces())["join"], position=position, eta=wait)
@@ -109,7 +112,7 @@ async def test_two_numbers_that_agree(
 
 
 async def test_inside_without_an_address_leads_back(stage: Stage, open_page: Open) -> None:
-    """Where a room leads nowhere, the page offers the site that the visitor came from."""
+    """If a room leads nowhere, the page offers the site that the visitor came from."""
     page = await open_page("about:blank")
     inside = replace(dict(faces())["inside"], policy=Policy(title="Aurora Live"))
     link = page.locator("[data-x=return]")

@@ -35,13 +35,13 @@ class Cli:
         self.env = {**unset, **given, **self.env}
 
     def run(self, *words: str | int, typed: str | None = None) -> Result:
-        """Run a command, whatever comes of it; there is never a traceback."""
+        """Run a command, whatever the result; there is never a traceback."""
         result = CliRunner(env=self.env).invoke(app, [*map(str, words)], input=typed)
         assert result.exception is None or isinstance(result.exception, SystemExit)
         return result
 
     def text(self, *words: str | int, typed: str | None = None) -> str:
-        """Run a command that succeeds; return what it prints."""
+        """Run a command that succeeds; return its output."""
         result = self.run(*words, typed=typed)
         assert 0 == result.exit_code, result.output
         return result.stdout
@@ -53,7 +53,7 @@ class Cli:
         return json.loads(result.stdout)
 
     def error(self, *words: str | int, typed: str | None = None) -> tuple[int, str]:
-        """Run a command that fails; return its code and its message, and check `--json` of it."""
+        """Run a command that fails; return its code and its message, and check its `--json`."""
         result = self.run(*words, typed=typed)
         assert "" == result.stdout
         if typed is None:
@@ -88,12 +88,12 @@ class Cli:
 
 @pytest.fixture(scope="session")
 def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Run a server of our own: `rooms` shows all, and other tests leave many behind."""
+    """Run a separate server: `rooms` shows all rooms, and other tests leave many behind."""
     with start_server("valkey", tmp_path_factory.mktemp("cli")) as server:
         yield server
 
 
 @pytest.fixture
 def cli(valkey: Server) -> Cli:
-    """Run commands on the server of the session."""
+    """Run commands on the session's server."""
     return Cli(valkey.url)

@@ -1,4 +1,4 @@
-"""A demonstration of the command line, run as a shell would in a folder where nothing else is."""
+"""A demo of the command line, run as from a shell in an empty folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WELCOME = "Ctrl-C ends it"
 
 @dataclass
 class Demo:
-    """A running demonstration."""
+    """A running demo."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -35,11 +35,11 @@ class Demo:
         return f"http://127.0.0.1:{self.port}"
 
     def output(self) -> str:
-        """Everything that it printed so far."""
+        """Everything that it has printed so far."""
         return (self.folder / "demo.log").read_text("utf-8")
 
     def check_end(self, processes: int) -> None:
-        """Press Ctrl-C: its processes, at least so many, end without an error, nothing is kept."""
+        """Press Ctrl-C: at least this many processes end without an error, and nothing is kept."""
         family = [self.process.pid]
         for pid in family:
             family += children(pid)
@@ -53,7 +53,7 @@ class Demo:
 
 @contextmanager
 def running(folder: Path, *words: str) -> Iterator[Demo]:
-    """Run `waitroom` with some words, on a free port, until it says where to look."""
+    """Run `waitroom` with some arguments, on a free port, until it says where to look."""
     port = free_port()
     with (folder / "demo.log").open("wb") as out:
         process = subprocess.Popen(
@@ -74,14 +74,14 @@ def running(folder: Path, *words: str) -> Iterator[Demo]:
 
 
 def refused(*words: str) -> str:
-    """Return the message of a demonstration that does not start."""
+    """Return the message of a demo that does not start."""
     result = CliRunner().invoke(app, words)
     assert (2, "") == (result.exit_code, result.stdout)
     return result.stderr
 
 
 def without_sqlalchemy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let SQLAlchemy not be installed."""
+    """Pretend that SQLAlchemy is not installed."""
     real = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "sqlalchemy" else real(name)

@@ -1,4 +1,4 @@
-"""What all commands share: settings, help, errors, exit codes, and life as a process."""
+"""What all commands share: settings, help, errors, exit codes, and running as a process."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def environment(**env: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_is_a_page_with_an_example(cli: Cli, name: str) -> None:
-    """Every command explains itself and shows how it is typed."""
+    """Every command explains itself and shows its usage."""
     text = cli.text(*name.split(), "--help")
     assert "Example:" in text
     assert f"$ waitroom {name}".strip() in text
@@ -69,7 +69,7 @@ def test_help_is_a_page_with_an_example(cli: Cli, name: str) -> None:
 
 
 def test_commands_that_pages_name_can_be_typed(cli: Cli) -> None:
-    """What the server says at a terminal and on its pages makes a room and keys, as it stands."""
+    """The commands that the server shows at a terminal and on its pages work unchanged."""
     pages = [greeting(Settings())]
     templates = ROOT / "src" / "waitroom" / "server" / "templates"
     pages += [(templates / name).read_text("utf-8") for name in NAMING_COMMANDS]
@@ -81,7 +81,7 @@ def test_commands_that_pages_name_can_be_typed(cli: Cli) -> None:
         assert cli.text(*shlex.split(line.replace("NAME", f"t-{secrets.token_hex(6)}")))
 
 
-# They run until they are stopped, and answer nothing.
+# They run until stopped, and answer nothing.
 STAY = {"serve", "demo", "desk demo"}
 
 
@@ -92,7 +92,7 @@ def test_every_command_has_json(name: str) -> None:
 
 
 def test_every_setting_is_an_option() -> None:
-    """The table of settings is the global options, and for the server those of `serve`."""
+    """The table of settings defines the global options, and for the server those of `serve`."""
     for serves, name in ((False, ""), (True, "serve")):
         flags = {flag for param in COMMANDS[name].params for flag in param.opts}
         wanted = {setting.name for setting in SETTINGS if setting.serves is serves}
@@ -124,7 +124,7 @@ def test_flags_before_environment_before_file(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_operators_need_no_secret(cli: Cli) -> None:
-    """No command signs a ticket, so all but `doctor` work without the secret."""
+    """Commands that sign nothing work without the secret."""
     cli.env["WAITROOM_SECRET"] = None
     cli.json("rooms")
 
@@ -147,7 +147,7 @@ def test_operators_need_no_secret(cli: Cli) -> None:
     ],
 )
 def test_errors_say_what_and_how(cli: Cli, words: str, code: int, message: str) -> None:
-    """An error is a sentence with its remedy on stderr: 2 for what was typed, 1 for the rest."""
+    """An error is a sentence with its fix on stderr: 2 for bad input, 1 for the rest."""
     result = cli.error(*words.split())
     assert (code, True) == (result[0], message in result[1]), result
 
@@ -177,14 +177,14 @@ def test_no_colour_in_pipes(valkey: Server, tmp_path: Path) -> None:
 
 
 def test_an_ascii_terminal(valkey: Server, tmp_path: Path) -> None:
-    """Where '✓' cannot be written, something else is, and no traceback."""
+    """If '✓' cannot be written, something else is, without a traceback."""
     env = {"WAITROOM_REDIS_URL": valkey.url, "WAITROOM_SECRET": SECRET}
     done = process("doctor", cwd=tmp_path, PYTHONIOENCODING="ascii", **env)
     assert ("", True) == (done.stderr, "? server" in done.stdout)
 
 
 def test_without_a_url_the_data_stays(tmp_path: Path) -> None:
-    """With no settings at all an own server runs meanwhile, and keeps what was made."""
+    """Without any settings an embedded server runs meanwhile, and keeps what was created."""
     done = process("room", "create", "concert", "--preset", "slots", cwd=tmp_path)
     assert (0, "") == (done.returncode, done.stderr)
     done = process("rooms", "--json", cwd=tmp_path)
@@ -192,14 +192,14 @@ def test_without_a_url_the_data_stays(tmp_path: Path) -> None:
 
 
 async def test_attaches_to_a_running_server(tmp_path: Path) -> None:
-    """Where the folder's server runs already, the command uses that one."""
+    """If the folder's server is already running, the command uses it."""
     async with EmbeddedServer(tmp_path / "data"):
         done = process("--data-dir", "data", "doctor", cwd=tmp_path)
     assert f"our own server in {tmp_path / 'data'}, run by process {os.getpid()}" in done.stdout
 
 
 def interrupted(server: Server, tmp_path: Path, words: list[str], ready: str) -> tuple[int, str]:
-    """Send Ctrl-C once a command has printed `ready`; return its code and all that it printed."""
+    """Send Ctrl-C once a command has printed `ready`; return its code and all its output."""
     env = environment(WAITROOM_REDIS_URL=server.url, WAITROOM_SECRET=SECRET)
     command = [sys.executable, "-m", "waitroom.cli", *words]
     with (
@@ -211,7 +211,7 @@ def interrupted(server: Server, tmp_path: Path, words: list[str], ready: str) ->
             stderr=out,
             cwd=tmp_path,
             env=env,
-            # A shell in the background ignores Ctrl-C, and we would hand that on.
+            # A background shell ignores Ctrl-C, and the child would inherit that.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         ) as running,
     ):
@@ -225,7 +225,7 @@ def interrupted(server: Server, tmp_path: Path, words: list[str], ready: str) ->
 
 
 def test_ctrl_c_ends_watching(cli: Cli, valkey: Server, room: str, tmp_path: Path) -> None:
-    """`--watch` ends in order, with code 0."""
+    """`--watch` ends cleanly, with code 0."""
     cli.fill(room, Policy(capacity=2), 5)
     code, text = interrupted(valkey, tmp_path, ["stats", room, "--watch"], "deferred")
     assert (0, False) == (code, "Traceback" in text)
@@ -234,7 +234,7 @@ def test_ctrl_c_ends_watching(cli: Cli, valkey: Server, room: str, tmp_path: Pat
 def test_ctrl_c_answers_a_question(cli: Cli, valkey: Server, room: str, tmp_path: Path) -> None:
     """Ctrl-C at a question ends the command at the first press, and nothing is changed."""
     cli.fill(room, Policy(capacity=2), 5)
-    code, text = interrupted(valkey, tmp_path, ["room", "drop", room], "to go on: ")
+    code, text = interrupted(valkey, tmp_path, ["room", "drop", room], "to continue: ")
     assert (1, True) == (
         code,
         text.endswith("Stopped; nothing was changed. With --yes nothing is asked.\n"),

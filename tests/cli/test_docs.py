@@ -1,4 +1,4 @@
-"""docs/cli.md names every command and every option; commands of all pages can be typed."""
+"""docs/cli.md names every command and every option; the commands on all pages are valid."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli.test_cli import COMMANDS, LEAVES
+from tests.test_docs import PAGES
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "cli.md").read_text("utf-8")
@@ -21,8 +22,8 @@ TYPED = re.compile(r"^ *\$ (?!pip )(?:[^#\n]*[ /(])?(waitroom (?:[^\n#|>&)]|\\\n
 
 
 def examples() -> list[str]:
-    """Return every `waitroom …` that a page shows or the help of a command, each once."""
-    pages = [file.read_text("utf-8") for file in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))]
+    """Return every `waitroom …` that a page or a command's help shows, each once."""
+    pages = [file.read_text("utf-8") for file in PAGES]
     pages += [command.help or "" for command in COMMANDS.values()]
     return sorted({found.strip() for page in pages for found in TYPED.findall(page)})
 
@@ -49,7 +50,7 @@ def test_sections_are_the_commands() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_named(name: str) -> None:
-    """Options stand in the command's own section; those of policies in the section of `room`."""
+    """Options are in the command's own section; those of policies in the section of `room`."""
     text = SECTIONS[title(name)]
     if name in ("room create", "room set"):
         text += SECTIONS["waitroom room"]
@@ -64,23 +65,23 @@ def test_every_command_has_an_example(name: str) -> None:
 
 @pytest.mark.parametrize("example", examples())
 def test_examples_can_be_typed(example: str) -> None:
-    """The command of an example exists and takes what it is given."""
+    """The command of an example exists and accepts its arguments."""
     words, command, path = shlex.split(example.replace("\\\n", "")), COMMANDS[""], [""]
     words.pop(0)
     while hasattr(command, "commands"):
-        while words and words[0].startswith("--"):  # a global option, and what it is
+        while words and words[0].startswith("--"):  # a global option, and its value
             assert words[0] in flags(command)
             del words[: 1 if words[0] == "--version" else 2]
         if not words:
             return
         path.append(words.pop(0))
         command = command.commands[path[-1]]
-    command.make_context(path[-1], words)  # it reads the words, and does nothing
+    command.make_context(path[-1], words)  # parses the words, and does nothing
 
 
 def test_extras_that_are_named_exist() -> None:
-    """Whatever a page or a message tells people to install can be installed."""
-    texts = [file.read_text("utf-8") for file in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))]
+    """Everything that a page or a message tells people to install can be installed."""
+    texts = [file.read_text("utf-8") for file in PAGES]
     texts += [file.read_text("utf-8") for file in (ROOT / "src").rglob("*.py")]
     named = {
         extra

@@ -1,4 +1,4 @@
-"""docs/on-sale-day.md is true: its commands run as they stand, in their order."""
+"""docs/on-sale-day.md is true: its commands run unchanged, in order."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from waitroom.models import Policy
 TEXT = (Path(__file__).parents[2] / "docs" / "on-sale-day.md").read_text("utf-8")
 COMMANDS = re.findall(r"`waitroom ([^`]+)`", TEXT)
 ELSEWHERE = ("rehearse ", "apply", "report ")
-"""Commands with tests of their own that need minutes, or a file."""
+"""Commands with their own tests that need minutes, or a file."""
 
 
 def test_the_commands_of_the_day(cli: Cli) -> None:
-    """Each does what the list says of it, from the first key to the last room."""
+    """Each does what the list says, from the first key to the last room."""
     policy = Policy(batch=100, every_s=10, capacity=500, time_zone="Asia/Seoul")
     room, key_id = f"t-{secrets.token_hex(6)}", ""
     cli.fill(room, policy, 3)

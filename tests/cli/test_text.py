@@ -24,7 +24,7 @@ from waitroom.cli import text
     ],
 )
 def test_span(seconds: float, written: str) -> None:
-    """A length of time has at most two units."""
+    """A duration has at most two units."""
     assert written == text.span(seconds)
 
 

@@ -1,4 +1,4 @@
-"""The base of API keys and host keys: made, hashed and recognised the same way."""
+"""The base of API keys and host keys: created, hashed and recognised the same way."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PREFIXES = ["wr_", "wrh_"]
 
 
 class Kept(BearerKeys[BearerKey]):
-    """Keys that are stored in a list, which counts how often it is asked."""
+    """Keys stored in a list, which counts how often it is read."""
 
     def __init__(self, prefix: str, fixed: Stored[BearerKey] | None = None) -> None:
         super().__init__(prefix, fixed)
@@ -47,7 +47,7 @@ class Kept(BearerKeys[BearerKey]):
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 async def test_a_key_is_recognised(prefix: str) -> None:
-    """By its whole text alone, and by its id; the hash and the mark do not show the secret."""
+    """Only by its whole text, and by its id; the hash and the mark do not reveal the secret."""
     keys = Kept(prefix)
     text, key = keys.make()
     assert (key, key) == (await keys.find(text), await keys.get(key.id))
@@ -63,7 +63,7 @@ async def test_a_key_is_recognised(prefix: str) -> None:
 
 
 async def test_a_fixed_key_needs_no_storage() -> None:
-    """It is found by its text and by its id, without a question."""
+    """It is found by its text and by its id, without a query."""
     fixed = BearerKey(id="settings", name="settings", created_ms=0)
     keys = Kept("wr_", Stored(fixed, digest_of("x" * 30)))
     assert (fixed, fixed, 0) == (await keys.find("x" * 30), await keys.get("settings"), keys.loads)
@@ -71,7 +71,7 @@ async def test_a_fixed_key_needs_no_storage() -> None:
 
 
 async def test_callers_share_a_question() -> None:
-    """However many come, and whatever they show, the storage is asked once in `FRESH_S`."""
+    """However many requests come, and whatever they show, the storage is read once in `FRESH_S`."""
     keys = Kept("wr_")
     text, key = keys.make()
     answers = await asyncio.gather(*(keys.find(word) for word in (text, "bad") for _ in range(50)))
@@ -84,7 +84,7 @@ async def test_callers_share_a_question() -> None:
 
 
 async def test_a_removed_key_is_refused_at_once() -> None:
-    """Here; elsewhere once the copy is old."""
+    """Here at once; elsewhere once the copy is old."""
     keys = Kept("wr_")
     text, key = keys.make()
     await keys.find(text)
@@ -95,7 +95,7 @@ async def test_a_removed_key_is_refused_at_once() -> None:
 
 
 async def test_every_refusal_is_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many hashes and comparisons of equal length, whether an id exists or not."""
+    """The same number of hashes and comparisons, whether an id exists or not."""
     keys = Kept("wr_")
     _, key = keys.make()
     work: list[str] = []
@@ -121,6 +121,6 @@ async def test_every_refusal_is_the_same_work(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("prefix", [*PREFIXES, "whs_", "whsec_"])
 def test_masking(prefix: str) -> None:
-    """Wherever a key stands in a text, nothing is left of it but its kind."""
+    """Wherever a key is in a text, only its kind is left."""
     text = draw(prefix).text
     assert f"sent {prefix}*** twice" == IN_TEXT.sub(r"\1***", f"sent {text} twice")

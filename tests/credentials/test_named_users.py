@@ -1,4 +1,4 @@
-"""Users whom a proxy names: which settings are complete, whom headers name, and who is believed."""
+"""Users named by a proxy: which settings are complete, whom headers name, and who is trusted."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_nothing_is_named_by_default() -> None:
     ],
 )
 def test_settings_that_are_not_complete(change: dict[str, str | None], field: str) -> None:
-    """What is missing or wrong is named, and the secret is in no message."""
+    """Missing or wrong settings are named, and no message contains the secret."""
     with pytest.raises(InvalidInput) as error:
         NamedUsers.of_settings(load({}, {**GIVEN, **change}))
     assert (field, False) == (error.value.field, SECRET in str(error.value))
@@ -91,7 +91,7 @@ def test_roles(name: str, groups: tuple[str, ...], role: Role | None) -> None:
 
 
 def test_whom_headers_name() -> None:
-    """The name and role of one good header; nobody without it."""
+    """The name and role from one good header; nobody without it."""
     assert USERS is not None
     assert USERS.read("127.0.0.1", headers()) is None
     user = USERS.read("::1", headers("alice@example.com"))
@@ -127,7 +127,7 @@ ALICE = "alice@example.com"
     ],
 )
 def test_who_is_not_believed(peer: str, sent: list[tuple[bytes, bytes]]) -> None:
-    """Another peer, no or a wrong secret, two values, and odd names count for nothing."""
+    """Another peer, a missing or wrong secret, two values, and odd names count for nothing."""
     assert USERS is not None
     with pytest.raises(NotBelieved) as reason:
         USERS.read(peer, sent)

@@ -1,4 +1,4 @@
-"""Keys of passes: where they come from, how they are rotated, and when a new one signs."""
+"""Pass keys: where they come from, how they are rotated, and when a new one signs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def public(keys: PassKeys) -> list[dict[str, str]]:
 
 
 def test_pass_keys_follow_the_secret(tmp_path: Path) -> None:
-    """Without keys of their own, passes hang on the secret of tickets: given, or kept in a file."""
+    """Without their own keys, passes depend on the secret of tickets: given, or kept in a file."""
     given = load_pass_keys(Settings(secret=SECRET, redis_url="redis://host"))
     assert PassKeys.derive(SECRET).jwks() == given.jwks()
     first = load_pass_keys(Settings(data_dir=tmp_path))
@@ -41,7 +41,7 @@ def test_pass_algorithm() -> None:
 
 
 def test_pass_keys_as_text() -> None:
-    """Keys may stand in a variable, also in one line, the newest first, and need no secret."""
+    """Keys may be in a variable, also on one line, the newest first, and need no secret."""
     pems = [generate_pem(), generate_pem("EdDSA")]
     expected = public(PassKeys.from_pem(pems))
     text = b"".join(pems).decode()
@@ -51,7 +51,7 @@ def test_pass_keys_as_text() -> None:
 
 
 def test_pass_keys_in_files(tmp_path: Path) -> None:
-    """Keys may stand in files, named in the order in which they count."""
+    """Keys may be in files, listed in the order in which they count."""
     pems = [generate_pem(), generate_pem("EdDSA")]
     paths = [tmp_path / "new.pem", tmp_path / "old.pem"]
     for path, pem in zip(paths, pems, strict=True):
@@ -74,13 +74,13 @@ def test_pass_keys_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_pass_keys_need_a_shared_secret_too(tmp_path: Path) -> None:
-    """Several servers with a secret each would refuse each other's passes, so it must be given."""
+    """Several servers with separate secrets would refuse each other's passes, so it is required."""
     with pytest.raises(InvalidInput, match="WAITROOM_SECRET"):
         load_pass_keys(Settings(redis_url="redis://host", data_dir=tmp_path))
 
 
 def made_at(path: Path, ago_s: float) -> Path:
-    """Let a file be so old."""
+    """Make a file this old."""
     at = time.time() - ago_s
     os.utime(path, (at, at))
     return path
@@ -109,7 +109,7 @@ def test_a_new_key_signs_once_everybody_knows_it(tmp_path: Path) -> None:
 
 
 def test_the_very_first_key_signs_at_once(tmp_path: Path) -> None:
-    """Where there is no older key the new one must sign; passes of the secret's own still count."""
+    """Without an older key the new one must sign; passes from the secret's own key still count."""
     settings = Settings(data_dir=tmp_path, secret=SECRET)
     derived = load_pass_keys(settings)
     rotate(tmp_path / pass_keys.FOLDER, "ES256")
@@ -120,7 +120,7 @@ def test_the_very_first_key_signs_at_once(tmp_path: Path) -> None:
 
 
 def test_prune(tmp_path: Path) -> None:
-    """A key goes when it has not signed for as long as a pass may live, and never the last one."""
+    """A key goes once it has not signed for the lifetime of a pass, and never the last one."""
     paths = [made_at(rotate(tmp_path, "ES256"), ago) for ago in (900, 600, 300)]
     assert [] == prune(tmp_path, 700)
     assert [paths[0]] == prune(tmp_path, 500)
@@ -130,7 +130,7 @@ def test_prune(tmp_path: Path) -> None:
 
 
 def test_a_removed_key_is_refused(tmp_path: Path) -> None:
-    """What a removed key has signed is worth nothing to who loads the keys again."""
+    """What a removed key signed is worthless once the keys are loaded again."""
     settings = Settings(pass_keys=str(tmp_path))
     old = made_at(rotate(tmp_path, "ES256"), 60)
     text = signed(load_pass_keys(settings))
@@ -142,7 +142,7 @@ def test_a_removed_key_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    """The error names the setting and a remedy."""
+    """The error names the setting and a fix."""
     (tmp_path / "file").touch()
     with pytest.raises(InvalidInput, match=r"pass_keys: .*cannot be written"):
         rotate(tmp_path / "file", "ES256")

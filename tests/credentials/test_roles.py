@@ -6,7 +6,7 @@ from waitroom.credentials.roles import Role
 
 
 def test_roles_include_each_other() -> None:
-    """An admin may do what an operator may, who may do what a viewer may."""
+    """An admin may do what an operator may, and an operator what a viewer may."""
     allowed = {(role, other) for role in Role for other in Role if role.allows(other)}
     assert 6 == len(allowed)
     assert (Role.ADMIN, Role.VIEWER) in allowed

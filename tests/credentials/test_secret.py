@@ -1,4 +1,4 @@
-"""The secret of our own server, made once, kept private, the same for all; the keys of passes."""
+"""The embedded server's secret: made once, kept private, the same for all; the keys of passes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_given_secret_is_checked() -> None:
 
 
 def test_url_without_secret_is_refused(tmp_path: Path) -> None:
-    """With a shared server a secret of one's own would split the servers, so it must be given."""
+    """With a shared server separate secrets would split the servers, so it must be given."""
     with pytest.raises(InvalidInput, match=r"each other's tickets.*WAITROOM_SECRET") as caught:
         load_secret(Settings(redis_url="redis://host", data_dir=tmp_path))
     assert "secret" == caught.value.field
@@ -46,7 +46,7 @@ def test_url_without_secret_is_refused(tmp_path: Path) -> None:
 
 
 def test_made_once_and_private(tmp_path: Path) -> None:
-    """First use makes folder and file for the owner alone; later uses read the same, no litter."""
+    """First use creates folder and file for the owner only; later uses read the same, no litter."""
     folder = tmp_path / "deep" / "data"
     first = signed(folder)
     assert first == signed(folder)
@@ -57,7 +57,7 @@ def test_made_once_and_private(tmp_path: Path) -> None:
 
 
 def test_many_processes_at_once(tmp_path: Path) -> None:
-    """Processes that start together agree on one secret, whoever makes it."""
+    """Processes that start together agree on one secret, whichever makes it."""
     with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
         for number in range(25):
             folder = tmp_path / str(number)
@@ -66,7 +66,7 @@ def test_many_processes_at_once(tmp_path: Path) -> None:
 
 
 def test_a_key_in_front_rotates(tmp_path: Path) -> None:
-    """The file is a ring: a line added on top signs, and old tickets stay good."""
+    """The file is a ring: a line added on top signs, and old tickets stay valid."""
     old = signed(tmp_path)
     path = tmp_path / "secret"
     path.write_text("n" * 40 + "\n" + path.read_text())
@@ -77,7 +77,7 @@ def test_a_key_in_front_rotates(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"short", b"\xff\xfe"])
 def test_unusable_file(tmp_path: Path, content: bytes) -> None:
-    """A damaged file is named, and never replaced: that would end every ticket in silence."""
+    """A damaged file is named, and never replaced: that would silently end every ticket."""
     path = tmp_path / "secret"
     path.write_bytes(content)
     path.chmod(0o600)
@@ -87,7 +87,7 @@ def test_unusable_file(tmp_path: Path, content: bytes) -> None:
 
 
 def test_open_file_is_refused(tmp_path: Path) -> None:
-    """A secret that everybody on the machine can read is refused with the remedy."""
+    """A secret that everybody on the machine can read is refused, and the message names the fix."""
     signed(tmp_path)
     (tmp_path / "secret").chmod(0o644)
     with pytest.raises(InvalidInput, match="chmod 600"):
@@ -97,7 +97,7 @@ def test_open_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_folder_that_cannot_be(tmp_path: Path) -> None:
-    """A data folder that cannot be made is one sentence that names the setting."""
+    """A data folder that cannot be created is one sentence that names the setting."""
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="File exists") as caught:
         signed(tmp_path / "file")

@@ -19,7 +19,7 @@ EVENING_US = 1_778_230_800_000_000
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Name an empty database, of each kind."""
+    """Return the URL of an empty database, of each kind."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/desk.db"
         return
@@ -43,7 +43,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def record(database: Database, clock: Clock) -> Record:
-    """Keep the record on the clock of the test."""
+    """Keep the record on the test's clock."""
     return Record(database, now_us=clock)
 
 

@@ -25,7 +25,7 @@ TYPES = (WaitingType(name=DINE, title="Dine in"), WaitingType(name=TAKEOUT, titl
 
 @asynccontextmanager
 async def desk_on(database: Database, engine: Engine, clock: Clock) -> AsyncIterator[Desk]:
-    """Open one more process's desk, as far as database and server can tell."""
+    """Open a desk that looks like another process to database and server."""
     record = Record(database, now_us=clock)
     async with aclosing(Desk(record, engine, KeyRing([SECRET]))) as desk:
         yield desk
@@ -35,7 +35,7 @@ async def desk_on(database: Database, engine: Engine, clock: Clock) -> AsyncIter
 async def opened(
     database_url: str | None, folder: Path, url: str, clock: Clock
 ) -> AsyncIterator[Desk]:
-    """Open a desk with a database and an engine of its own."""
+    """Open a desk with its own database and engine."""
     async with (
         open_database(database_url, folder) as database,
         open_engine(url, clock) as engine,
@@ -51,13 +51,13 @@ async def new_store(desk: Desk, **changes: Any) -> Store:
 
 
 async def join(desk: Desk, store: Store, size: int = 2, line_name: str = DINE) -> Party:
-    """Let a party join."""
+    """Make a party join."""
     party, _ = await desk.join(store.id, line_name, Wish(size=size))
     return party
 
 
 async def crowd(desk: Desk, store: Store, clock: Clock, parties: int) -> list[Party]:
-    """Let parties join, a second between two."""
+    """Make parties join, one second apart."""
     joined = []
     for _ in range(parties):
         clock.step(1)
@@ -66,14 +66,14 @@ async def crowd(desk: Desk, store: Store, clock: Clock, parties: int) -> list[Pa
 
 
 async def do(desk: Desk, party: Party, *actions: Action, places: int | None = None) -> Party:
-    """Let a host act on a party."""
+    """Make a host act on a party."""
     for action in actions:
         party = await desk.act(party.store, party.id, action, places=places, by="host")
     return party
 
 
 async def seatings(desk: Desk, store: Store, clock: Clock, minutes: list[int]) -> None:
-    """Let one party after the other join an empty line and be seated after so many minutes."""
+    """Make parties join an empty line one after another, each seated after so many minutes."""
     for wait in minutes:
         party = await join(desk, store)
         clock.step(60 * wait)
@@ -81,12 +81,12 @@ async def seatings(desk: Desk, store: Store, clock: Clock, minutes: list[int]) -
 
 
 async def position(desk: Desk, party: Party) -> int:
-    """Return what the guests of a party are told of their position."""
+    """Return what a party's guests are told about their position."""
     return (await desk.place(party.store, desk.token(party))).position
 
 
 async def positions(desk: Desk, parties: list[Party]) -> list[int]:
-    """Return what guests of parties are told."""
+    """Return what the guests of some parties are told."""
     return [await position(desk, party) for party in parties]
 
 
@@ -97,12 +97,12 @@ async def revision_of(desk: Desk, store: Store) -> int:
 
 
 async def held_by(desk: Desk, store: Store, line_name: str = DINE) -> LineContents:
-    """Return all that a live line holds."""
+    """Return everything that a live line holds."""
     return await desk.engine.line(room_of(store.id, line_name))
 
 
 async def check_agreement(desk: Desk, store: Store, line_name: str = DINE) -> None:
-    """Fail unless live line and record have the same parties, order, states and pace."""
+    """Fail unless live line and record have the same parties, order, states and turnover."""
     line = await held_by(desk, store, line_name)
     live = await desk.record.live(store.id, line_name)
     waiting = [party for party in live if party.status is Status.WAITING]
@@ -112,4 +112,4 @@ async def check_agreement(desk: Desk, store: Store, line_name: str = DINE) -> No
     known = {ticket: line.revisions.get(ticket) for ticket in line.tickets}
     assert {party.ticket: party.revision for party in live} == known
     if live:
-        assert turnover_text(await desk.record.turnover(store.id, line_name)) == line.pace
+        assert turnover_text(await desk.record.turnover(store.id, line_name)) == line.turnover

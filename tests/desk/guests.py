@@ -1,4 +1,4 @@
-"""Guests of the tests' store, straight in the record."""
+"""Guests of the tests' store, written straight to the record."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _OF_CALLS = ("by", "op_id", "force", "address")
 
 
 def new_ticket() -> str:
-    """Return an id as the live line has them."""
+    """Return an id as used in the live line."""
     return secrets.token_hex(8)
 
 
 async def arrive(record: Record, line_name: str = DINE_IN, size: int = 2, **more: Any) -> Party:
-    """Let one party register."""
+    """Register one party."""
     by_call = {name: more.pop(name) for name in _OF_CALLS if name in more}
     wish = Wish(size=size, **more)
     return await record.register(STORE, line_name, wish, new_ticket(), **by_call)
 
 
 async def evening(record: Record, clock: Clock, parties: int) -> list[Party]:
-    """Let parties register, a minute after each other."""
+    """Register parties, one minute apart."""
     arrived = []
     for _ in range(parties):
         clock.step(60)
@@ -37,10 +37,10 @@ async def evening(record: Record, clock: Clock, parties: int) -> list[Party]:
 
 
 async def do(record: Record, party: Party, action: Action, **more: Any) -> Party:
-    """Let the host do something to a party."""
+    """Make the host do something to a party."""
     return await record.act(STORE, party.id, action, by=HOST, **more)
 
 
 async def order(record: Record, line_name: str = DINE_IN) -> list[int]:
-    """Return the numbers of those who are live, in order."""
+    """Return the numbers of the live parties, in order."""
     return [party.number for party in await record.live(STORE, line_name)]

@@ -28,7 +28,7 @@ PHONE = "010-1234-5678"
 
 @asynccontextmanager
 async def desk_on(database: Database, url: str) -> AsyncIterator[Desk]:
-    """Open a desk as one more process would."""
+    """Open a desk as another process would."""
     async with (
         open_engine(url) as engine,
         aclosing(Desk(Record(database), engine, KeyRing([RING]))) as desk,
@@ -45,7 +45,7 @@ async def add_store(desk: Desk, name: str, url: str | None) -> Store:
 
 
 def notifying(desk: Desk, **options: Any) -> Notifier:
-    """Return the loops that tell the guests of a desk."""
+    """Return the loops that notify the guests of a desk."""
     return Notifier(desk.record, desk.engine, desk.token, **options)
 
 
@@ -53,7 +53,7 @@ def notifying(desk: Desk, **options: Any) -> Notifier:
 async def hooked(
     desk: Desk, name: str, receiver: Receiver | None = None, **options: Any
 ) -> AsyncIterator[tuple[Store, Receiver]]:
-    """Open a store whose guests are told, by this process."""
+    """Open a store whose guests are notified by this process."""
     async with receiving(receiver) as made:
         store = await add_store(desk, name, made.url)
         async with notifying(desk, **options):
@@ -61,9 +61,9 @@ async def hooked(
 
 
 async def join(desk: Desk, store: Store) -> Party:
-    """Let a party join."""
+    """Make a party join."""
     wish = Wish(size=3, name="Sora", phone=PHONE)
-    # All parties have the phone that notices are compared with, which only a host may do.
+    # All parties have the same phone, which notices are compared with; only a host may do that.
     return (await desk.join(store.id, LINE, wish, force=True))[0]
 
 
@@ -74,14 +74,14 @@ async def rows(database: Database) -> list[Any]:
 
 
 async def until(true: Callable[[], Awaitable[bool]], within_s: float = 60) -> None:
-    """Wait until something is so."""
+    """Wait until something is true."""
     async with asyncio.timeout(within_s):
         while not await true():  # noqa: ASYNC110 - a database has no event
             await asyncio.sleep(0.02)
 
 
 async def settled(database: Database, count: int) -> list[Any]:
-    """Wait until so many notices exist and none of them is still to be sent."""
+    """Wait until this many notices exist and none of them is still to be sent."""
 
     async def done() -> bool:
         notices = await rows(database)

@@ -1,4 +1,4 @@
-"""A store's own receiver of webhooks, for tests: real HTTP on loopback, with answers as told."""
+"""A store's own webhook receiver, for tests: real HTTP on loopback, with the given answers."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from waitroom.desk.notify.webhook import standard
 
 @dataclass
 class Got:
-    """One request, as it came."""
+    """One request, as received."""
 
     headers: dict[str, str]
     body: bytes
 
     @property
     def notice(self) -> dict[str, Any]:
-        """The body, read."""
+        """The parsed body."""
         message: dict[str, Any] = json.loads(self.body)
         assert f"party.{message['data']['kind']}" == message["type"]
         notice: dict[str, Any] = message["data"]
         return notice
 
     def signed_with(self, secret: str) -> bool:
-        """Tell whether the signature is right."""
+        """Tell whether the signature is valid."""
         try:
             Webhook(standard(secret)).verify(self.body, self.headers)
         except WebhookVerificationError:
@@ -60,7 +60,7 @@ class Receiver:
         return [(delivery.notice["kind"], delivery.notice["number"]) for delivery in self.got]
 
     async def until(self, count: int, within_s: float = 60) -> list[Got]:
-        """Wait until so many came."""
+        """Wait until this many arrived."""
         async with asyncio.timeout(within_s):
             while len(self.got) < count:
                 self._news.clear()

@@ -11,7 +11,7 @@ from waitroom.desk.models import Store
 
 
 def ms(text: str) -> int:
-    """Return a moment in ms; the text says its offset."""
+    """Return a time in ms; the text gives its offset."""
     return round(datetime.fromisoformat(text).timestamp() * 1000)
 
 
@@ -31,7 +31,7 @@ def test_the_time_zone_of_the_store_decides_the_day(moment: str, zone: str, day:
 
 
 def test_a_store_without_a_closing_time_never_closes() -> None:
-    """No closing time is no limit."""
+    """Without a closing time there is no limit."""
     assert None is closes_at_ms(Store(id="a", title="a"), ms("2026-05-08T18:00:00+09:00"))
 
 
@@ -52,7 +52,7 @@ def test_a_store_without_a_closing_time_never_closes() -> None:
     ],
 )
 def test_a_night_belongs_to_the_evening_before(now: str, closes_at: str, closes: str) -> None:
-    """Service goes from six to six, so a time after midnight is of the evening before."""
+    """Service runs from six to six, so a time after midnight belongs to the evening before."""
     store = Store(id="a", title="a", closes_at=closes_at)
     closing_ms = closes_at_ms(store, ms(f"{now}+09:00"))
     assert closing_ms is not None
@@ -62,7 +62,7 @@ def test_a_night_belongs_to_the_evening_before(now: str, closes_at: str, closes:
 
 
 def test_clocks_that_change_at_night_are_followed() -> None:
-    """A closing time is of the wall clock, also in the night when that is set forward."""
+    """A closing time is on the wall clock, even in the night when clocks go forward."""
     store = Store(id="a", title="a", time_zone="Europe/Berlin", closes_at="04:00")
     # 2026-03-29 02:00 → 03:00: four o'clock comes an hour earlier.
     closing_ms = closes_at_ms(store, ms("2026-03-28T23:00:00+01:00"))

@@ -58,7 +58,7 @@ async def desk(database: Database, valkey: Server, clock: Clock) -> AsyncIterato
 
 
 async def test_a_guest_joins(desk: Desk, clock: Clock) -> None:
-    """A guest gets a number and a token, and is told their place and wait."""
+    """A guest gets a number and a token, and learns their place and wait."""
     store = await new_store(desk)
     await crowd(desk, store, clock, 2)
     party, token = await desk.join(store.id, DINE, Wish(size=4, name="김", source=Source.REMOTE))
@@ -79,7 +79,7 @@ async def test_a_guest_joins(desk: Desk, clock: Clock) -> None:
 
 
 async def test_place_asks_no_database(desk: Desk, database: Database, clock: Clock) -> None:
-    """Position and wait are told without a statement, while guests wait and when called."""
+    """Position and wait are read without a database statement, while waiting and when called."""
     store = await new_store(desk)
     await seatings(desk, store, clock, MINUTES)
     parties = await crowd(desk, store, clock, 20)
@@ -102,7 +102,7 @@ async def test_place_asks_no_database(desk: Desk, database: Database, clock: Clo
 async def test_undo_gives_the_place_back(
     desk: Desk, clock: Clock, action: Action, called: bool
 ) -> None:
-    """What a host did by mistake is taken back, with the old place and status."""
+    """A host's mistake is undone, with the old place and status."""
     store = await new_store(desk)
     parties = await crowd(desk, store, clock, 5)
     third = parties[2]
@@ -124,7 +124,7 @@ async def test_undo_gives_the_place_back(
 
 @pytest.mark.parametrize("ends", [Action.NO_SHOW, Action.CANCEL])
 async def test_restored(desk: Desk, clock: Clock, ends: Action) -> None:
-    """Who comes back late is put where they stood, before all who came after them."""
+    """Anybody who comes back late is put at their old place, ahead of all who came after them."""
     store = await new_store(desk)
     parties = await crowd(desk, store, clock, 3)
     await do(desk, parties[0], Action.CALL, ends)
@@ -135,7 +135,7 @@ async def test_restored(desk: Desk, clock: Clock, ends: Action) -> None:
 
 
 async def test_a_seating_taken_back_does_not_count(desk: Desk, clock: Clock) -> None:
-    """The pace in the live line follows seatings and their undoing."""
+    """The turnover in the live line follows seatings and their undoing."""
     store = await new_store(desk)
     await seatings(desk, store, clock, MINUTES)
     party = await join(desk, store)
@@ -169,7 +169,7 @@ async def test_guests_defer_and_cancel(desk: Desk, clock: Clock) -> None:
     "action", [action for action in Action if action not in ("defer", "cancel")]
 )
 async def test_guests_do_nothing_else(desk: Desk, clock: Clock, action: Action) -> None:
-    """A guest cannot call or seat themselves, nor come back once gone."""
+    """Guests cannot call or seat themselves, or come back once gone."""
     store = await new_store(desk)
     (party,) = await crowd(desk, store, clock, 1)
     with pytest.raises(InvalidInput, match="action"):
@@ -200,7 +200,7 @@ async def test_by_size(desk: Desk) -> None:
 
 
 async def test_called_guest_waits_again(desk: Desk, clock: Clock) -> None:
-    """A called guest who defers waits again, and the next one may be called."""
+    """A called guest who defers waits again, and the next party can be called."""
     store = await new_store(desk)
     parties = await crowd(desk, store, clock, 3)
     await desk.call_next(store.id, DINE, by="host")
@@ -211,14 +211,14 @@ async def test_called_guest_waits_again(desk: Desk, clock: Clock) -> None:
 
 @pytest.mark.parametrize("bad", [*BAD_TICKETS, "dine-in.x"])
 async def test_bad_tokens(desk: Desk, bad: Any) -> None:
-    """What is no token is refused, and asks neither server nor database."""
+    """An invalid token is refused, without asking server or database."""
     for call in (desk.place, desk.guest_party):
         with pytest.raises(InvalidTicket):
             await call("han-river", bad)
 
 
 async def test_foreign_token(desk: Desk, clock: Clock) -> None:
-    """A guest of one store is nobody in another."""
+    """A guest of one store is unknown in another."""
     home, other = await new_store(desk), await new_store(desk)
     (party,) = await crowd(desk, home, clock, 1)
     with pytest.raises(InvalidTicket):
@@ -246,7 +246,7 @@ async def test_refused_writes_nothing(desk: Desk, clock: Clock) -> None:
 
 
 async def test_closed_and_paused(desk: Desk, clock: Clock) -> None:
-    """A store that is closed or paused takes no guests; hosts may add a walk-in all the same."""
+    """A closed or paused store accepts no guests; hosts may still add a walk-in."""
     store = await new_store(desk)
     await crowd(desk, store, clock, 1)
     for mode, error in ((StoreMode.PAUSED, StorePaused), (StoreMode.CLOSED, StoreClosed)):
@@ -260,7 +260,7 @@ async def test_closed_and_paused(desk: Desk, clock: Clock) -> None:
 
 
 async def test_waits(desk: Desk, clock: Clock) -> None:
-    """Before joining, one sees how many wait in each line, the wait, and whether one may join."""
+    """Before joining, guests see how many wait in each line, the wait, and if they may join."""
     types = (TYPES[0], WaitingType(name=TAKEOUT, title="Takeout", queue_limit=1))
     store = await new_store(desk, types=types, closes_at="22:00")
     await seatings(desk, store, clock, MINUTES)
@@ -286,7 +286,7 @@ async def test_waits(desk: Desk, clock: Clock) -> None:
 
 
 async def test_watchers_see_every_change(desk: Desk) -> None:
-    """Whatever changes in a store, its revision is another one; what does not, leaves it."""
+    """Every change in a store changes its revision; nothing else does."""
     store, other = await new_store(desk), await new_store(desk)
     seen = {await revision_of(desk, store)}
     party = await join(desk, store)
@@ -308,7 +308,7 @@ async def test_watchers_see_every_change(desk: Desk) -> None:
 
 
 async def test_open_desk(database_url: str, tmp_path: Path, valkey: Server) -> None:
-    """A desk opens from settings, repairs what it finds, and closes everything behind it."""
+    """A desk opens from settings, repairs what it finds, and closes everything it opened."""
     settings = Settings(desk_database=database_url, data_dir=tmp_path)
     ring = KeyRing([SECRET])
     before = asyncio.all_tasks()

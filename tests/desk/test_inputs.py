@@ -1,4 +1,4 @@
-"""What may be said of stores and parties, and what is refused."""
+"""What input is accepted for stores and parties, and what is refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STORE = Store(id="han-river", title="한강식당", types=(DINE_IN,))
 
 
 def test_a_store_is_kept_as_given() -> None:
-    """What is right is not changed, but for blanks around a text."""
+    """Valid input is not changed, except for blanks around a text."""
     given = replace(STORE, title="  한강식당 ", reason=" ", mode=StoreMode("paused"))
     assert replace(STORE, mode=StoreMode.PAUSED) == checked_store(given)
 
@@ -26,6 +26,7 @@ def test_a_store_is_kept_as_given() -> None:
     [
         *[("id", bad) for bad in ("", "-a", "A", "a" * 31, "a b", "a/b", "가게", "a\n", None, 7)],
         *[("title", bad) for bad in ("", "  ", "a" * 81, "a\nb", "a\x00", "a\u202eb", "\ud800", 7)],
+        *[("country", bad) for bad in ("", "82", "ZZ", "Korea", None, 82)],
         *[("time_zone", bad) for bad in ("", "Seoul", "Asia/Nowhere", "../etc/passwd", None)],
         *[("mode", bad) for bad in ("", "OPEN", "away", None, 1)],
         ("reason", "a" * 201),
@@ -66,7 +67,7 @@ def test_a_wrong_line_is_refused(field: str, name: str, value: Any) -> None:
 
 
 def test_a_wish_is_kept_in_one_form() -> None:
-    """Blanks go, a note is one line, Korean typed in parts is put together, emoji stay whole."""
+    """Blanks go, a note is one line, decomposed Korean is composed, emoji stay whole."""
     asked = Wish(
         size=8,
         name=" 김민지 👨‍👩‍👧 ",
@@ -83,6 +84,16 @@ def test_a_wish_is_kept_in_one_form() -> None:
     )
     assert kept == checked_wish(STORE, "dine-in", asked)
     assert Wish(size=1) == checked_wish(STORE, "dine-in", Wish(size=1, name=" ", phone="", note=""))
+
+
+def test_the_country_of_the_store_reads_the_phone() -> None:
+    """The same digits are a number in one country, and not in another."""
+    american = checked_store(replace(STORE, country="us"))
+    assert "US" == american.country
+    asked = Wish(size=2, phone="(415) 555-0100")
+    assert "+14155550100" == checked_wish(american, "dine-in", asked).phone
+    with pytest.raises(InvalidInput, match="010-2000-0000"):
+        checked_wish(STORE, "dine-in", asked)
 
 
 @pytest.mark.parametrize(
@@ -109,13 +120,13 @@ def test_a_wish_for_another_line_is_refused() -> None:
 
 
 def test_a_wish_shows_nobody_in_a_log() -> None:
-    """Its text says nothing of who it is."""
+    """Its text does not reveal who it is."""
     text = repr(Wish(size=2, name="김민지", phone="01012345678", note="휠체어"))
     assert not [word for word in ("김민지", "0101234", "휠체어") if word in text]
 
 
 @pytest.mark.parametrize("op_id", ["", "a" * 65, "a b", "a\n", "가", 7, b"a"])
 def test_a_wrong_op_id_is_refused(op_id: Any) -> None:
-    """It takes what fits in a header."""
+    """It accepts what fits in a header."""
     with pytest.raises(InvalidInput):
         check_op_id(op_id)

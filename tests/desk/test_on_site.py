@@ -1,4 +1,4 @@
-"""Codes that show that a guest is at the store: sealed, of one store, and for their time."""
+"""Codes that prove that a guest is at the store: signed, for one store, and limited in time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_poster_stays_good(codes: OnSiteCodes, clock: Clock) -> None:
 
 @pytest.mark.attack
 def test_a_code_that_rotates_ends(codes: OnSiteCodes, clock: Clock) -> None:
-    """A photograph is worth nothing after ten minutes; until then a form can be filled in."""
+    """A photo is worthless after ten minutes; until then there is time to fill in a form."""
     code, ends_s = codes.current(ROTATING), codes.ends_s(ROTATING)
     assert (clock.now_us // 1_000_000) + GOOD_S == ends_s
     clock.step(ROTATE_S)
@@ -53,7 +53,7 @@ def test_a_code_that_rotates_ends(codes: OnSiteCodes, clock: Clock) -> None:
 
 @pytest.mark.attack
 def test_a_code_of_another_clock(codes: OnSiteCodes, clock: Clock) -> None:
-    """A server that is a minute ahead is believed, a code from the future is not."""
+    """A server that is a minute ahead is believed; a code from the future is not."""
     clock.step(ROTATE_S)
     near = codes.current(ROTATING)
     clock.step(ROTATE_S)

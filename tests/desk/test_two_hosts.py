@@ -1,4 +1,4 @@
-"""Two hosts at one line, each with a process of their own: nobody is called twice or skipped."""
+"""Two hosts on one line, each with their own process: nobody is called twice or skipped."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ async def hosts(
 
 
 async def register(desk: Desk, store: Store, clock: Clock) -> Party:
-    """Write a party to the record alone, because the line can be made from it at once."""
+    """Write a party only to the record, because the line can be rebuilt from it at once."""
     clock.step(1)
     return await desk.record.register(store.id, DINE, Wish(size=2), secrets.token_urlsafe(12))
 
 
 async def test_next_at_the_same_moment(hosts: Hosts, clock: Clock) -> None:
-    """Both say "next" at once, again and again: two parties are called, the first two."""
+    """Both say "next" at once, repeatedly: two parties are called, the first two."""
     first_host, second_host = hosts
     rounds = count("desk_calls")
     store = await new_store(first_host)
@@ -103,7 +103,7 @@ async def _join(desk: Desk, store: Store) -> None:
 
 
 async def test_only_the_one_whom_the_host_saw(hosts: Hosts, clock: Clock) -> None:
-    """A host who saw somebody as the next one does not call another by mistake."""
+    """A host who saw somebody as the next party does not call another by mistake."""
     first_host, second_host = hosts
     store = await new_store(first_host)
     first, second, _ = await crowd(first_host, store, clock, 3)

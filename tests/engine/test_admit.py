@@ -15,20 +15,19 @@ from waitroom.errors import (
     NoCapacity,
     RoomPaused,
     UnknownRoom,
-    UpgradeNeeded,
 )
 from waitroom.models import Mode, Policy, State
 from waitroom.moments import from_ms
 
 
 async def line(engine: Engine, room: str, people: int, **policy: Any) -> list[str]:
-    """Make a manual room in which people wait; return their tickets."""
+    """Make a manual room with people waiting; return their tickets."""
     await engine.create(room, Policy(**{"mode": "manual", **policy}))
     return [person.ticket for person in await crowd(engine, room, people)]
 
 
 async def test_first_in_line(engine: Engine, room: str) -> None:
-    """The first `count` are called, and their number answered."""
+    """The first `count` people are called, and their number is returned."""
     tickets = await line(engine, room, 4)
     assert 3 == await engine.admit(room, 3)
     states = [(await engine.poll(room, ticket)).state for ticket in tickets]
@@ -36,13 +35,13 @@ async def test_first_in_line(engine: Engine, room: str) -> None:
 
 
 async def test_fewer_than_asked(engine: Engine, room: str) -> None:
-    """Where fewer wait, their number is answered; of nobody, none."""
+    """If fewer people wait, their number is returned; for an empty line, 0."""
     await line(engine, room, 2)
     assert (2, 0) == (await engine.admit(room, 5), await engine.admit(room, 5))
 
 
 async def test_capacity(engine: Engine, room: str) -> None:
-    """By hand too the capacity holds; when it is used up the answer is an error."""
+    """The capacity also holds for calls by hand; once it is used up, the answer is an error."""
     await line(engine, room, 4, capacity=3)
     assert 3 == await engine.admit(room, 4)
     with pytest.raises(NoCapacity):
@@ -50,7 +49,7 @@ async def test_capacity(engine: Engine, room: str) -> None:
 
 
 async def test_rolling_limit(engine: Engine, room: str) -> None:
-    """By hand too the rolling limit holds."""
+    """The rolling limit also holds for calls by hand."""
     await line(engine, room, 4, max_entries=2, per_s=60)
     assert 2 == await engine.admit(room, 4)
     with pytest.raises(NoCapacity):
@@ -58,13 +57,13 @@ async def test_rolling_limit(engine: Engine, room: str) -> None:
 
 
 async def test_pace_is_for_the_ticker(engine: Engine, room: str) -> None:
-    """The pace bounds what is called by itself, not what is called by hand."""
+    """The pace limits automatic calls, not calls by hand."""
     await line(engine, room, 4, batch=1, every_s=60)
     assert 4 == await engine.admit(room, 4)
 
 
 async def test_forced(engine: Engine, room: str) -> None:
-    """By force the limits are passed over."""
+    """Force overrides the limits."""
     await line(engine, room, 4, capacity=1, max_entries=1, per_s=60)
     assert 4 == await engine.admit(room, 4, force=True)
 
@@ -87,7 +86,7 @@ async def test_before_opening(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_open_room(engine: Engine, room: str) -> None:
-    """An open room takes an operator's hand beside its own pace."""
+    """In an open room an operator can call people in addition to the pace."""
     await line(engine, room, 3, mode=Mode.OPEN, batch=1, every_s=10)
     assert 2 == await engine.admit(room, 5)
 
@@ -102,7 +101,7 @@ async def test_holding(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_absent_are_skipped(engine: Engine, clock: Clock, room: str) -> None:
-    """Those who are gone do not count among the people admitted."""
+    """People who are gone do not count as admitted."""
     await line(engine, room, 3, presence_s=20)
     for _ in range(3):
         clock.step(8)
@@ -122,7 +121,7 @@ async def test_more_than_a_script_may_move(engine: Engine, room: str) -> None:
 
 
 async def test_repeat(engine: Engine, room: str) -> None:
-    """The same `op_id` admits once: a repeat answers the first result."""
+    """The same `op_id` admits once: a repeat returns the first result."""
     await line(engine, room, 6)
     assert [2, 2] == [await engine.admit(room, 2, op_id="one") for _ in range(2)]
     assert (4, 2) == (await engine.admit(room, 9), (await engine.admit(room, 2, op_id="one")))
@@ -130,7 +129,7 @@ async def test_repeat(engine: Engine, room: str) -> None:
 
 
 async def test_repeat_in_steps(engine: Engine, room: str) -> None:
-    """A repeat admits nobody more, also when limits cut the first call short after a step."""
+    """A repeat admits nobody else, even if limits cut the first call short after a step."""
     await engine.create(room, Policy(mode=Mode.MANUAL, capacity=500))
     for _ in range(3):
         await engine.join_many(room, [Join()] * 400)
@@ -140,7 +139,7 @@ async def test_repeat_in_steps(engine: Engine, room: str) -> None:
 
 
 async def test_watermark(engine: Engine, room: str) -> None:
-    """Who was called by hand from the head has had their turn: a stray ticket is passed."""
+    """Anybody called by hand from the head has had their turn: a stray ticket is passed."""
     tickets = await line(engine, room, 2)
     await engine.admit(room, 2)
     await engine.enter(room, tickets[0])
@@ -150,7 +149,7 @@ async def test_watermark(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("count", [0, -1, 1_000_001, True, 1.5, "9", None])
 async def test_bad_counts(engine: Engine, room: str, count: Any) -> None:
-    """A count that is no number of people is refused, and nobody is called."""
+    """A count that is not a valid number of people is refused, and nobody is called."""
     await line(engine, room, 1)
     with pytest.raises(InvalidInput) as caught:
         await engine.admit(room, count)
@@ -163,11 +162,3 @@ async def test_rooms(engine: Engine, room: str) -> None:
         await engine.admit(room, 1)
     with pytest.raises(InvalidRoomName):
         await engine.admit("a b", 1)
-
-
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """Nobody is admitted to a room that a newer Waitroom wrote."""
-    await line(engine, room, 1)
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.admit(room, 1, force=True)

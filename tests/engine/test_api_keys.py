@@ -26,7 +26,7 @@ async def plain(server: Server) -> AsyncIterator[Engine]:
 
 
 async def test_a_key_is_shown_once_and_found_again(plain: Engine) -> None:
-    """The text finds its record; what is stored does not hold it."""
+    """The text finds its record; the stored form does not contain it."""
     api_keys = ApiKeys(plain._runner)
     text, made = await api_keys.create("box office", Role.OPERATOR)
     assert text.startswith(f"wr_{made.id}_")
@@ -43,12 +43,12 @@ async def test_a_key_is_shown_once_and_found_again(plain: Engine) -> None:
     ["", "x", "wr_", "wr__", "wr_0123456789_" + "a" * 43, "wr_" + "x" * 5000, "대기열", "\ud800"],
 )
 async def test_what_is_no_key(plain: Engine, text: str) -> None:
-    """Anything else is nobody's, whatever it looks like."""
+    """Any other text belongs to nobody, whatever it looks like."""
     assert await ApiKeys(plain._runner, bootstrap=BOOTSTRAP).find(text) is None
 
 
 async def test_one_wrong_character(plain: Engine) -> None:
-    """Neither another secret under a known id, nor a longer text, is the key."""
+    """Neither another secret with a known id nor a longer text is the key."""
     api_keys = ApiKeys(plain._runner)
     text, _ = await api_keys.create("a", Role.ADMIN)
     other = text[:-1] + ("a" if text[-1] != "a" else "b")
@@ -82,7 +82,7 @@ async def test_revoked_elsewhere(plain: Engine) -> None:
 
 
 async def test_the_key_of_the_settings(plain: Engine) -> None:
-    """It is an admin's, is in no list, needs no server, and counts only where it is set."""
+    """It is an admin's, in no list, needs no server, and counts only where it is set."""
     api_keys = ApiKeys(plain._runner, bootstrap=BOOTSTRAP)
     client, plain._runner.client = plain._runner.client, None
     key = await api_keys.find(BOOTSTRAP)
@@ -100,13 +100,13 @@ async def test_the_key_of_the_settings(plain: Engine) -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 81, "a\x00", " a"])
 async def test_bad_names(plain: Engine, name: str) -> None:
-    """A name is one short line, because it stands in lists and logs."""
+    """A name is one short line, because lists and logs show it."""
     with pytest.raises(InvalidInput, match="name: takes 1 to 80"):
         await ApiKeys(plain._runner).create(name, Role.VIEWER)
 
 
 async def test_what_somebody_else_wrote(plain: Engine) -> None:
-    """A spoilt entry is no key, and spoils no other."""
+    """A spoilt entry is not a key, and spoils no other."""
     api_keys = ApiKeys(plain._runner)
     text, made = await api_keys.create("a", Role.VIEWER)
     await plain._runner.command("HSET", keys.KEYS, "spoilt", "{")

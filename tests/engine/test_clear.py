@@ -7,12 +7,12 @@ import pytest
 from tests.support.clock import Clock, crowd, open_engine
 from tests.support.servers import Server
 from waitroom.engine import Engine, keys
-from waitroom.errors import InvalidRoomName, SessionOver, UnknownRoom, UpgradeNeeded
+from waitroom.errors import InvalidRoomName, SessionOver, UnknownRoom
 from waitroom.models import Mode, Policy, Reason, State, preset
 
 
 async def test_empty(engine: Engine, room: str) -> None:
-    """Everybody is gone, and their number is answered."""
+    """Everybody is gone, and their number is returned."""
     await engine.create(room, Policy(capacity=2))
     await engine.join(room, enter=True)
     await crowd(engine, room, 3)
@@ -41,7 +41,7 @@ async def test_epoch_grows(engine: Engine, room: str) -> None:
 
 
 async def test_old_tickets(engine: Engine, room: str) -> None:
-    """A ticket of before is gone, and its poll brings nobody back."""
+    """An earlier ticket is gone, and its poll brings nobody back."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.clear(room)
@@ -50,7 +50,7 @@ async def test_old_tickets(engine: Engine, room: str) -> None:
 
 
 async def test_old_sessions(engine: Engine, room: str) -> None:
-    """A session of before cannot be renewed."""
+    """An earlier session cannot be renewed."""
     await engine.create(room, Policy(renewable=True))
     person = await engine.join(room, enter=True)
     await engine.clear(room)
@@ -61,7 +61,7 @@ async def test_old_sessions(engine: Engine, room: str) -> None:
 async def test_old_tickets_in_another_process(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """A process that remembers the old epoch refuses its tickets at once, too."""
+    """A process that remembers the old epoch also refuses its tickets at once."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     async with open_engine(server.url, clock) as other:
         person = await other.join(room)
@@ -71,7 +71,7 @@ async def test_old_tickets_in_another_process(
 
 
 async def test_new_places_come_after_the_old(engine: Engine, room: str) -> None:
-    """Places go on growing, so that no old ticket can stand in front of a new one."""
+    """Places keep growing, so that no old ticket can be ahead of a new one."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     await engine.join(room)
     (before,) = (await engine.list(room)).tickets
@@ -82,7 +82,7 @@ async def test_new_places_come_after_the_old(engine: Engine, room: str) -> None:
 
 
 async def test_rolling_limit_holds(engine: Engine, room: str) -> None:
-    """Who went inside before still counts in the window: clearing opens no second one."""
+    """Earlier entries still count in the window: clearing does not open a second one."""
     await engine.create(room, Policy(max_entries=2, per_s=60))
     for _ in range(2):
         await engine.join(room, enter=True)
@@ -91,7 +91,7 @@ async def test_rolling_limit_holds(engine: Engine, room: str) -> None:
 
 
 async def test_repeat(engine: Engine, room: str) -> None:
-    """The same `op_id` clears once: who joined since stays."""
+    """The same `op_id` clears once: anybody who joined since stays."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     await crowd(engine, room, 2)
     assert 2 == await engine.clear(room, op_id="one")
@@ -101,7 +101,7 @@ async def test_repeat(engine: Engine, room: str) -> None:
 
 
 async def test_event(engine: Engine, room: str) -> None:
-    """Clearing is an event, and the stream goes on."""
+    """Clearing is an event, and the stream continues."""
     await engine.create(room, Policy())
     await engine.join(room)
     await engine.clear(room)
@@ -115,11 +115,3 @@ async def test_rooms(engine: Engine, room: str) -> None:
         await engine.clear(room)
     with pytest.raises(InvalidRoomName):
         await engine.clear("{}")
-
-
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """What a newer Waitroom wrote is not cleared."""
-    await engine.create(room, Policy())
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.clear(room)

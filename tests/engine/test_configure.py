@@ -17,7 +17,6 @@ from waitroom.errors import (
     InvalidRoomName,
     RoomExists,
     UnknownRoom,
-    UpgradeNeeded,
     VersionConflict,
 )
 from waitroom.models import PRESETS, Mode, Policy, State, preset
@@ -26,7 +25,7 @@ BAD_NAMES = ["", "a b", "{a}", "a}", ".a", "-a", "é", "a\n", "a\x00", "a/b", "x
 
 
 async def meta(engine: Engine, room: str) -> dict[bytes, bytes]:
-    """Read the room's meta, past the engine."""
+    """Read the room's meta, bypassing the engine."""
     fields: dict[bytes, bytes] = await engine.backend.client.hgetall(keys.room_key(room, "meta"))
     return fields
 
@@ -39,12 +38,12 @@ async def test_create(engine: Engine, room: str) -> None:
 
 
 async def test_epoch_is_the_time_of_creation(engine: Engine, clock: Clock, room: str) -> None:
-    """The epoch of a new room is the time it was made at, in µs."""
+    """The epoch of a new room is the time of its creation, in µs."""
     assert clock.now_us == (await engine.create(room, Policy())).epoch
 
 
 async def test_create_twice(engine: Engine, room: str) -> None:
-    """A second `create` is refused and changes nothing."""
+    """A second `create` is refused, and changes nothing."""
     await engine.create(room, preset("slots"))
     with pytest.raises(RoomExists):
         await engine.create(room, preset("desk"))
@@ -52,7 +51,7 @@ async def test_create_twice(engine: Engine, room: str) -> None:
 
 
 async def test_create_again_by_op_id(engine: Engine, room: str) -> None:
-    """The same `create` sent twice is one: the repeat answers the room, not that it exists."""
+    """The same `create` sent twice counts once: the repeat returns the room, not an error."""
     first = await engine.create(room, Policy(), op_id="one")
     assert first == await engine.create(room, Policy(), op_id="one")
 
@@ -77,7 +76,7 @@ async def test_milliseconds_are_stored(
 
 
 async def test_change(engine: Engine, room: str) -> None:
-    """A change touches the fields it names and raises the version."""
+    """A change affects only the fields it names, and raises the version."""
     await engine.create(room, preset("slots"))
     changed = await engine.configure(room, capacity=7)
     assert (preset("slots", capacity=7), 2) == (changed.new.policy, changed.new.version)
@@ -85,7 +84,7 @@ async def test_change(engine: Engine, room: str) -> None:
 
 
 async def test_version_guard(engine: Engine, room: str) -> None:
-    """A change of what was read before somebody else's change is refused, with both versions."""
+    """A change based on an outdated read is refused, with both versions."""
     await engine.create(room, Policy())
     await engine.configure(room, version=1, capacity=1)
     with pytest.raises(VersionConflict) as caught:
@@ -97,7 +96,7 @@ async def test_version_guard(engine: Engine, room: str) -> None:
 async def test_version_guard_between_processes(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """A process that has not seen the newest policy cannot overwrite it by an old version."""
+    """A process that has not seen the newest policy cannot overwrite it with an old version."""
     await engine.create(room, Policy())
     async with open_engine(server.url, clock) as other:
         seen = await other.room(room)
@@ -142,7 +141,7 @@ async def test_repeated_change(engine: Engine, room: str) -> None:
     ],
 )
 async def test_bad_change(engine: Engine, room: str, changes: dict[str, Any], field: str) -> None:
-    """A contradicting or impossible change names its field, and nothing is written."""
+    """A contradictory or impossible change names its field, and nothing is written."""
     await engine.create(room, Policy())
     with pytest.raises(InvalidPolicy) as caught:
         await engine.configure(room, **changes)
@@ -151,7 +150,7 @@ async def test_bad_change(engine: Engine, room: str, changes: dict[str, Any], fi
 
 
 async def test_unknown_room(engine: Engine, room: str) -> None:
-    """A room that was never made cannot be changed, and is not made by the attempt."""
+    """A room that does not exist cannot be changed, and the attempt does not create it."""
     with pytest.raises(UnknownRoom):
         await engine.configure(room, capacity=5)
     assert {} == await meta(engine, room)
@@ -160,26 +159,26 @@ async def test_unknown_room(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("name", BAD_NAMES, ids=repr)
 async def test_bad_names(engine: Engine, name: Any) -> None:
-    """A name outside the rule is refused, and no key is made of it."""
+    """An invalid name is refused, and creates no key."""
     client = engine.backend.client
     before = {key async for key in client.scan_iter(count=1000)}
     with pytest.raises(InvalidRoomName):
         await engine.create(name, Policy())
     with pytest.raises(InvalidRoomName):
         await engine.configure(name, capacity=1)
-    # Not their number: keys of other tests expire in between.
+    # Not their number, because keys of other tests expire in between.
     after = {key async for key in client.scan_iter(count=1000)}
     assert set() == after - before
 
 
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """Data of a newer Waitroom is neither used nor changed."""
-    await engine.create(room, Policy())
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    before = await meta(engine, room)
-    with pytest.raises(UpgradeNeeded, match="schema 2"):
-        await engine.configure(room, capacity=5)
-    assert before == await meta(engine, room)
+async def test_fields_of_a_newer_version(engine: Engine, room: str) -> None:
+    """A field that we do not know is ignored, and kept when we change the policy."""
+    await engine.create(room, Policy(capacity=4))
+    config = keys.room_key(room, "config")
+    await engine.backend.client.hset(config, "of_a_newer_one", "9")
+    assert 4 == (await engine.room(room)).policy.capacity
+    await engine.configure(room, capacity=5)
+    assert [b"5", b"9"] == await engine.backend.client.hmget(config, "capacity", "of_a_newer_one")
 
 
 async def test_wrong_type(engine: Engine, room: str) -> None:
@@ -193,7 +192,7 @@ async def test_wrong_type(engine: Engine, room: str) -> None:
 async def test_every_process_follows_a_change_at_once(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """A process that knew the old policy acts by the new one in its very next call."""
+    """A process that knew the old policy follows the new one in its very next call."""
     await engine.create(room, Policy())
     async with open_engine(server.url, clock) as other:
         assert State.CALLED is (await other.join(room)).state
@@ -205,7 +204,7 @@ async def test_every_process_follows_a_change_at_once(
 async def test_declared_policy_does_not_hide_the_stored_one(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """A room of a configuration file that exists already keeps the policy it has."""
+    """A room of a configuration file keeps its policy if it already exists."""
     await engine.create(room, Policy(capacity=5))
     async with open_engine(server.url, clock) as other:
         other.declare(room, Policy(capacity=9))
@@ -213,7 +212,7 @@ async def test_declared_policy_does_not_hide_the_stored_one(
 
 
 async def test_lowered_capacity_evicts_nobody(engine: Engine, room: str) -> None:
-    """Those inside and called stay when the capacity falls below their number."""
+    """People inside and called stay when the capacity falls below their number."""
     await engine.create(room, Policy(capacity=3))
     people = await crowd(engine, room, 4)
     await engine.enter(room, people[0].ticket)
@@ -224,7 +223,7 @@ async def test_lowered_capacity_evicts_nobody(engine: Engine, room: str) -> None
 
 
 async def test_lowered_capacity_holds_for_the_next(engine: Engine, room: str) -> None:
-    """After a lowering nobody is called until the number is below the new capacity."""
+    """After the capacity is lowered, nobody is called until the number falls below it."""
     await engine.create(room, Policy(capacity=3))
     people = await crowd(engine, room, 4)
     await engine.configure(room, capacity=1)
@@ -250,7 +249,7 @@ async def test_lowered_rolling_limit_holds_for_the_called(
 
 
 async def test_longer_window_remembers_the_old_one(engine: Engine, clock: Clock, room: str) -> None:
-    """Entries of the window before count in a longer one, so a change cannot double the limit."""
+    """Earlier entries count in a longer window, so a change cannot double the limit."""
     await engine.create(room, Policy(max_entries=2, per_s=10))
     for _ in range(2):
         await engine.join(room, enter=True)
@@ -260,7 +259,7 @@ async def test_longer_window_remembers_the_old_one(engine: Engine, clock: Clock,
 
 
 async def test_shorter_window_frees_earlier(engine: Engine, clock: Clock, room: str) -> None:
-    """A shorter window lets the next in when it has passed, not when the old one would have."""
+    """A shorter window admits the next person when it has passed, not when the old one would."""
     await engine.create(room, Policy(max_entries=1, per_s=600, presence_s=None))
     await engine.join(room, enter=True)
     late = await engine.join(room)
@@ -272,7 +271,7 @@ async def test_shorter_window_frees_earlier(engine: Engine, clock: Clock, room: 
 
 
 async def test_queue_limit_raised_live(engine: Engine, room: str) -> None:
-    """A raised queue limit takes the next visitor without a restart."""
+    """A raised queue limit admits the next visitor without a restart."""
     await engine.create(room, Policy(mode=Mode.PAUSED, queue_limit=1))
     await engine.join(room)
     await engine.configure(room, queue_limit=2)
@@ -280,7 +279,7 @@ async def test_queue_limit_raised_live(engine: Engine, room: str) -> None:
 
 
 async def test_change_tells_the_ticker(engine: Engine, room: str) -> None:
-    """A change of policy is announced, so that the ticker of this process looks at the room."""
+    """A change of policy is announced, so that this process's ticker checks the room."""
     await engine.create(room, Policy())
     changed: list[str] = []
     end = engine.on_change(changed.append)
@@ -292,7 +291,7 @@ async def test_change_tells_the_ticker(engine: Engine, room: str) -> None:
 
 
 async def test_repeat_with_a_version(engine: Engine, room: str) -> None:
-    """A repeat of the same `op_id` is no conflict, though the version has moved on by the first."""
+    """A repeat of the same `op_id` is no conflict, though the first one raised the version."""
     await engine.create(room, Policy())
     first = await engine.configure(room, version=1, op_id="one", capacity=5)
     again = await engine.configure(room, version=1, op_id="one", capacity=5)
@@ -303,7 +302,7 @@ async def test_repeat_with_a_version(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("op_id", ["", "a b", "{x}", "x" * 65, "대기", "a\n"])
 async def test_bad_op_ids(engine: Engine, room: str, op_id: str) -> None:
-    """An `op_id` becomes part of a key, so only plain short ones are taken."""
+    """An `op_id` becomes part of a key, so only plain short ones are accepted."""
     await engine.create(room, Policy())
     with pytest.raises(InvalidInput) as caught:
         await engine.configure(room, op_id=op_id, capacity=5)
@@ -312,7 +311,7 @@ async def test_bad_op_ids(engine: Engine, room: str, op_id: str) -> None:
 
 
 async def test_a_spoilt_config(engine: Engine, server: Server, clock: Clock, room: str) -> None:
-    """What somebody else wrote into a policy is a clear error, and keeps no other room from us."""
+    """What somebody else wrote into a policy is a clear error, and does not block other rooms."""
     good = f"{room}.good"
     for name in (room, good):
         await engine.create(name, Policy())
@@ -331,7 +330,7 @@ async def test_a_spoilt_config(engine: Engine, server: Server, clock: Clock, roo
 async def test_a_message_keeps_its_time(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """Only another message has another time: no other change, restart or loss moves it."""
+    """Only a new message has a new time: no other change, restart or loss moves it."""
     assert (await engine.create(room, Policy())).message_at_ms is None
     clock.step(60)
     said_ms = clock.now_us // 1000
@@ -351,7 +350,7 @@ async def test_a_message_keeps_its_time(
 
 
 async def test_nobody_invents_the_time_of_a_message(engine: Engine, room: str) -> None:
-    """A message of an earlier Waitroom, which kept no time, has none until there is another."""
+    """A message from an older Waitroom, which stored no time, has none until it changes."""
     await engine.create(room, Policy(message="Welcome"))
     await engine.backend.client.hdel(keys.room_key(room, "config"), "message_at")
     assert (await engine.configure(room, capacity=5)).new.message_at_ms is None

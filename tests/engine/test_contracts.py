@@ -1,6 +1,6 @@
 """Lua and Python agree: files, headers, keys, arguments, words and field names.
 
-The arguments are those of real calls: a recording client stands before the server.
+The arguments are those of real calls: a recording client sits in front of the server.
 """
 
 from __future__ import annotations
@@ -13,27 +13,31 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance.tools import dump
+from tests.engine.lua_files import LUA, PARTS, SHARED
 from tests.support.clock import Clock, crowd
-from waitroom.engine import Engine, Settled, keys, policies, scripts
+from waitroom.engine import ClaimUse, Engine, Settled, keys, policies
 from waitroom.engine.endings import FOREVER
 from waitroom.engine.memory import REV_JUMP
 from waitroom.engine.policies import STORED
 from waitroom.engine.protocol import refusals, replies
-from waitroom.engine.scripts import READS, SHARED, WANTS_MEMORY, Verb, lua, script
+from waitroom.engine.scripts import READS, WANTS_MEMORY, Verb, lua, needs, parts_of, script
+from waitroom.errors import UpgradeNeeded
 from waitroom.models import Mode, Policy, State, TicketView
 
 pytestmark = pytest.mark.every_kind
 
 TESTS = Path(__file__).parent
-LUA = Path(scripts.__file__).parent / "lua"
 COMMON = lua("_common")
-PARTS = ("KEYS", "ARGV", "Returns")
+HEADER = ("Needs", "KEYS", "ARGV", "Returns")
 FIRST_OWN = 6
 HEAD = ("now", "epoch", "rev", "watermark", "last")
-# What is shown to people, or acts while there is no server to act.
+# Fields that are shown to people, or that apply while there is no server.
 ONLY_PYTHON = {"ended_text", "ended_picture", "ended_link"} | {
     "eta",
     "when_away",
+    "challenge",
+    "when_unverified",
     "time_zone",
     "title",
     "message",
@@ -45,7 +49,8 @@ ONLY_PYTHON = {"ended_text", "ended_picture", "ended_link"} | {
 }
 HANDLED = {
     *("ok", "room_exists", "version_conflict", "lost", "unknown_room"),
-    *("absent", "enter_later", "limited", "redraw", "not_due", "upgrade_needed"),
+    *("absent", "enter_later", "limited", "redraw", "not_due", "upgrade_needed", "nothing"),
+    "batch_taken",
 }
 STATES = {"waiting", "called", "inside", "finished", "left"}
 EVERY_VERB = pytest.mark.parametrize("verb", list(Verb))
@@ -53,14 +58,14 @@ EVERY_VERB = pytest.mark.parametrize("verb", list(Verb))
 
 @dataclass(slots=True)
 class Recorder:
-    """A client that notes every script call on its way to the server."""
+    """A client that records every script call on its way to the server."""
 
     client: Any
     verbs: dict[str, Verb]
     calls: dict[Verb, tuple[list[str], list[Any]]] = field(default_factory=dict)
 
     async def evalsha(self, sha: str, numkeys: int, *args: Any) -> Any:
-        """Note the call, and make it."""
+        """Record the call, and make it."""
         self.calls[self.verbs[sha]] = (list(args[:numkeys]), list(args[numkeys:]))
         return await self.client.evalsha(sha, numkeys, *args)
 
@@ -75,7 +80,7 @@ def header(verb: Verb) -> dict[str, str]:
         if not line.startswith("--"):
             break
         text = line.removeprefix("--").strip()
-        if match := re.match(rf"({'|'.join(PARTS)}): ?(.*)", text):
+        if match := re.match(rf"({'|'.join(HEADER)}): ?(.*)", text):
             part, text = match.groups()
             parts[part] = ""
         parts[part] = f"{parts[part]} {text}".strip()
@@ -95,7 +100,7 @@ def documented(verb: Verb) -> tuple[dict[int, str], list[str]]:
     fixed, _, group = text.partition("for each ticket:")
     repeated = [name.strip().removeprefix("6.. ") for name in group.split(",") if name.strip()]
     numbered: dict[int, str] = {}
-    # Numbers are looked for in their order, so that "at most 500" is none of them.
+    # Numbers are searched in order, so that "at most 500" is not one of them.
     number = FIRST_OWN
     while match := re.search(rf"(?:^|\s){number}(\.\.)? ", fixed):
         fixed = fixed[match.end() :]
@@ -122,50 +127,93 @@ def table(name: str) -> list[str]:
 
 def test_verbs_are_lua_files() -> None:
     """Every verb has its Lua file, and every Lua file is a verb's."""
-    assert sorted([*Verb, *SHARED]) == sorted(path.stem for path in LUA.glob("*.lua"))
+    assert sorted([*Verb, "_common"]) == sorted(path.stem for path in LUA.glob("*.lua"))
 
 
 @EVERY_VERB
 def test_verbs_are_methods_and_test_files(verb: Verb) -> None:
-    """Every verb is a method of the engine, and has a test file of its name."""
+    """Every verb is a method of the engine, and has a test file with its name."""
     assert callable(getattr(Engine, verb))
     assert (TESTS / f"test_{verb}.py").is_file()
 
 
 @EVERY_VERB
 def test_scripts_are_short(verb: Verb) -> None:
-    """A verb's script has fewer than 90 lines of code, beside its comments."""
+    """A verb's script has fewer than 90 lines of code, not counting comments."""
     assert sum(bool(line.strip()) for line in code(verb).splitlines()) < 90
 
 
 @EVERY_VERB
 def test_headers(verb: Verb) -> None:
-    """A header has purpose, KEYS, ARGV and Returns, in this order, and none is empty."""
+    """A header has purpose, Needs, KEYS, ARGV and Returns, in this order, and none is empty."""
     parts = header(verb)
-    assert ["purpose", *PARTS] == list(parts)
+    assert ["purpose", *HEADER] == list(parts)
     assert all(parts.values())
     assert parts["purpose"].startswith(f"{verb}: ")
+
+
+# Parts ----------------------------------------------------------------------------------------
+
+
+def defined(name: str) -> set[str]:
+    """Return the functions and values that a part provides to those after it."""
+    text = re.sub(r"\{.*?\}", "", code(name), flags=re.DOTALL)
+    names = re.findall(r"^local (?:function )?([\w, ]+)", text, re.MULTILINE)
+    return {each for found in names for each in re.findall(r"\w+", found)}
+
+
+def used(name: str) -> set[str]:
+    """Return the words of a file that may be another's: not strings, fields or its own locals."""
+    text = re.sub(r"'[^']*'", "", code(name))
+    own = re.findall(r"\blocal (?:function )?([\w, ]+)", text)
+    words = set(re.findall(r"(?<![\w.])[a-zA-Z_]\w*", text))
+    return words - {each for found in own for each in re.findall(r"\w+", found)}
+
+
+@pytest.mark.parametrize("name", [*PARTS, *Verb])
+def test_a_file_names_the_parts_that_it_uses(name: str) -> None:
+    """Needs names exactly the parts in use: a script defines all its functions on every call."""
+    users = {part for part in PARTS if part != name and defined(part) & used(name)}
+    assert sorted(users) == needs(name)
+
+
+def test_every_part_is_needed() -> None:
+    """Each part is in some script, and only one part provides each name."""
+    assert set(PARTS) == {part for verb in Verb for part in parts_of(verb)}
+    names = [each for part in SHARED for each in defined(part)]
+    assert len(names) == len(set(names))
+
+
+@EVERY_VERB
+def test_parts_follow_what_they_need(verb: Verb) -> None:
+    """In a script each part comes once, after those it needs; polls and checks have few."""
+    parts = parts_of(verb)
+    assert len(parts) == len(set(parts))
+    for n, part in enumerate(parts):
+        assert set(needs(part)) <= set(parts[:n])
+    if verb in (Verb.POLL, Verb.CHECK):
+        assert not {"parts/admission", "parts/endings", "parts/calling"} & set(parts)
 
 
 # Keys -----------------------------------------------------------------------------------------
 
 
 def test_key_map() -> None:
-    """The key map at the top of `_common.lua` has the keys of `keys.py`, in their order."""
+    """The key map at the top of `_common.lua` has the keys of `keys.py`, in the same order."""
     lines = re.findall(r"^-- +(\d+) (\w+) +([A-Z]+) ", COMMON, re.MULTILINE)
     assert [*keys.ROOM_KEYS, "op"] == [name for _, name, _ in lines]
     assert [str(n) for n in range(1, len(keys.ROOM_KEYS) + 2)] == [number for number, _, _ in lines]
 
 
 def test_key_types() -> None:
-    """The types that are checked before the first write are those of the key map."""
+    """The types checked before the first write are those of the key map."""
     described = {
         name: kind.lower() for name, kind in re.findall(r"^-- +\d+ (\w+) +([A-Z]+) ", COMMON, re.M)
     }
     block = re.search(r"local TYPES = \{(.*?)\}", COMMON, re.DOTALL)
     assert block
     checked = dict(re.findall(r"(\w+) = '(\w+)'", block[1]))
-    described.pop("series")  # written by `sample` alone, which checks it
+    described.pop("series")  # only `sample` writes it, and checks it
     assert described == checked
     own = re.search(r"open_room\(\{(.*?)\}\)", lua(Verb.SAMPLE), re.DOTALL)
     assert own
@@ -175,19 +223,19 @@ def test_key_types() -> None:
 
 
 def test_keys_have_names() -> None:
-    """Each of KEYS gets its name once, by its number; nothing else reads KEYS."""
+    """Each of KEYS is named once, by its number; nothing else reads KEYS."""
     named = re.findall(r"(\w+) = KEYS\[(\d+)\]", COMMON)
     assert [(name, str(n)) for n, name in enumerate([*keys.ROOM_KEYS, "op"], 1)] == named
-    assert len(named) == sum(code(path.stem).count("KEYS[") for path in LUA.glob("*.lua"))
+    assert len(named) == sum(code(name).count("KEYS[") for name in (*SHARED, *Verb))
 
 
 @pytest.mark.parametrize("name", [*SHARED, *Verb])
 def test_calls_use_named_keys(name: str) -> None:
-    """Every command works on a key of K (or a parameter that is given one): no name is built."""
+    """Every command works on a key from K (or a parameter that receives one): no name is built."""
     text = code(name)
     for command, first in re.findall(r"redis\.call\('(\w+)'(?:,\s*([^\s,)]+))?", text):
         assert command not in {"KEYS", "SCAN", "HSCAN", "SSCAN", "SELECT", "FLUSHALL"}
-        # A set by its hash of the ids, step by step: how `list` shows who waits in no order.
+        # ZSCAN walks a set by the hash of its ids: this is how `list` shows people unordered.
         assert command != "ZSCAN" or name is Verb.LIST
         good = first.startswith(("K.", "K[")) or first == "key"
         assert good or (command, first) == ("TIME", ""), f"{name}: {command} {first}"
@@ -215,7 +263,7 @@ def test_policy_fields() -> None:
 
 
 def test_policy_fields_are_used() -> None:
-    """A field that Lua reads is a field that some script acts by."""
+    """Some script uses every field that Lua reads."""
     text = "".join(code(name) for name in (*SHARED, *Verb))
     for name in table("POLICY"):
         used = re.search(rf"(R\.p\.|R\.|\bp\.){name}\b", text)
@@ -229,7 +277,7 @@ def test_counters() -> None:
 
 @pytest.mark.parametrize("name", [*SHARED, *Verb])
 def test_fields_of_meta(name: str) -> None:
-    """Whatever a script sets or counts in meta is listed."""
+    """Everything that a script sets or counts in meta is listed."""
     written = re.findall(r"\bset\('(\w+)'", code(name))
     counted = re.findall(r"\bcount\('(\w+)'", code(name))
     assert set(written) <= set(table("META"))
@@ -252,13 +300,13 @@ def test_names_do_not_clash() -> None:
 
 
 def words(verb: Verb) -> set[str]:
-    """Return the words that a script answers, as far as they are written out."""
+    """Return the literal words that a script answers."""
     return set(re.findall(r"(?:reply|failed)\('(\w+)'", code(verb)))
 
 
 @EVERY_VERB
 def test_words_are_documented(verb: Verb) -> None:
-    """Each word that a script answers stands in its header."""
+    """Each word that a script answers is in its header."""
     returns = set(re.findall(r"\w+", header(verb)["Returns"]))
     assert set() == words(verb) - returns
 
@@ -301,7 +349,7 @@ class Scene:
         return self.recorder.calls[verb]
 
     def claim(self, view: TicketView) -> str:
-        """Return what a ticket says of its own place."""
+        """Return what a ticket says about its own place."""
         ticket = self.engine.ring.read(self.room, view.ticket)
         return f"{ticket.place}:{ticket.epoch}"
 
@@ -326,6 +374,7 @@ async def scene(engine: Engine, room: str) -> Scene:
 CALLS: dict[Verb, Callable[[Scene], Awaitable[Any]]] = {
     Verb.CONFIGURE: lambda s: s.engine.configure(s.room, capacity=7, op_id="it"),
     Verb.JOIN: lambda s: s.engine.join(s.room, s.last.ticket, enter=True),
+    Verb.ADOPT: lambda s: s.engine.adopt(s.room, s.last.ticket, ClaimUse("a" * 16, "n 5")),
     Verb.POLL: lambda s: s.engine.poll_many(s.room, [s.waiting.ticket, s.last.ticket]),
     Verb.ADVANCE: lambda s: s.engine.advance(s.room, 77),
     Verb.ENTER: lambda s: s.engine.enter(s.room, s.called.ticket),
@@ -352,15 +401,19 @@ CALLS: dict[Verb, Callable[[Scene], Awaitable[Any]]] = {
     Verb.SETTLE: lambda s: s.engine.settle(
         s.room,
         [Settled(s.waiting.id, "called", 5, 1), Settled(s.last.id, "left", 6, 2)],
-        pace="1:2.0",
+        turnover="1:2.0",
         forced=True,
     ),
+    Verb.ISSUE: lambda s: s.engine.issue(
+        s.room, 50, uses=3, note="fan club", by="key:1", op_id="it"
+    ),
+    Verb.REVOKE: lambda s: s.engine.revoke(s.room, "k7q2", force=True, op_id="it"),
     Verb.CLEAR: lambda s: s.engine.clear(s.room, op_id="it"),
     Verb.DROP: lambda s: s.engine.drop(s.room),
 }
 
-# What each numbered argument of a header must be in the call above: how the header's words begin,
-# and the value.
+# What each numbered argument of a header must be in the call above: the first words of its
+# description, and the value.
 NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
     Verb.CONFIGURE: lambda _: [
         ("'create', 'update' or", "update"),
@@ -370,6 +423,12 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
         ("restore: when the message", ""),
     ],
     Verb.JOIN: lambda _: [("'1' = restore only", 0), ("new places per minute", 0)],
+    Verb.ADOPT: lambda s: [
+        ("id of the account", "a" * 16),
+        ("id of the ticket", s.last.id),
+        ("claim", s.claim(s.last)),
+        ("use of the gate", "n 5"),
+    ],
     Verb.POLL: lambda s: [
         ("the ids of all tickets", s.waiting.id + s.last.id),
         ("their claims", f"{s.claim(s.waiting)} {s.claim(s.last)}"),
@@ -394,6 +453,7 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
         ("what events tell", ""),
         ("'1' = lift a ban", 1),
         ("'1' = somebody whom nothing knows", 1),
+        ("the epoch whose events were read", 0),
     ],
     Verb.LIST: lambda _: [
         ("state", "waiting"),
@@ -409,12 +469,20 @@ NUMBERED: dict[Verb, Callable[[Scene], list[tuple[str, Any]]]] = {
         ("their session ids", f"{s.inside.sid} 5"),
     ],
     Verb.SETTLE: lambda _: [("'1' = whatever", 1), ("what the record says", "1:2.0")],
+    Verb.ISSUE: lambda s: [
+        ("batch", s.recorder.calls[Verb.ISSUE][1][FIRST_OWN - 1]),
+        ("how many codes", 50),
+        ("uses of each", 3),
+        ("note", "fan club"),
+        ("who made it", "key:1"),
+    ],
+    Verb.REVOKE: lambda _: [("batch", "K7Q2"), ("'1' = also one", 1)],
     Verb.CLEAR: lambda _: [],
     Verb.DROP: lambda _: [],
 }
 REPEATED: dict[Verb, tuple[list[str], int]] = {
     Verb.CONFIGURE: (["name", "value"], len(STORED)),
-    Verb.JOIN: (["id", "claim", "draw", "enter", "source"], 1),
+    Verb.JOIN: (["id", "claim", "draw", "enter", "source", "code", "use"], 1),
     Verb.ENTER: (["id", "claim"], 1),
     Verb.KICK: (["ids"], 2),
     Verb.LIST: (["ids"], 0),
@@ -424,7 +492,7 @@ REPEATED: dict[Verb, tuple[list[str], int]] = {
 
 @EVERY_VERB
 async def test_arguments(scene: Scene, verb: Verb) -> None:
-    """The engine sends what the header documents: as many, in that order."""
+    """The engine sends what the header documents: the same number, in the same order."""
     _, argv = await scene.sent(verb)
     own = argv[FIRST_OWN - 1 :]
     numbered, repeated = documented(verb)
@@ -455,7 +523,7 @@ async def test_head_of_arguments(scene: Scene, clock: Clock, verb: Verb) -> None
 
 @EVERY_VERB
 async def test_keys(scene: Scene, verb: Verb) -> None:
-    """All keys are sent, in the one order; the last carries the `op_id` where it is documented."""
+    """All keys are sent, in the one order; the last carries the `op_id` where documented."""
     names, _ = await scene.sent(verb)
     text = header(verb)["KEYS"]
     assert "as in _common" in text
@@ -489,7 +557,7 @@ async def test_policy_as_sent(scene: Scene) -> None:
 
 @EVERY_VERB
 def test_flags(verb: Verb) -> None:
-    """Verbs that only read say so, and those that free memory go on when it is full."""
+    """Verbs that only read say so, and verbs that free memory work when it is full."""
     first, _, _ = script(verb, flags=True).source.partition("\n")
     if verb in READS:
         assert "#!lua flags=no-writes" == first
@@ -497,3 +565,37 @@ def test_flags(verb: Verb) -> None:
         assert "#!lua" == first
     else:
         assert "#!lua flags=allow-oom" == first
+
+
+# The schema ------------------------------------------------------------------------------------
+
+
+async def schema_of(scene: Scene) -> int:
+    """Return the schema of the stored room."""
+    return int(await scene.recorder.hget(keys.room_key(scene.room, "meta"), "schema"))
+
+
+def known_schema() -> int:
+    """Return the newest schema that the scripts know."""
+    match = re.search(r"^local SCHEMA = (\d+)$", COMMON, re.M)
+    assert match
+    return int(match[1])
+
+
+@EVERY_VERB
+async def test_no_verb_raises_the_schema(verb: Verb, scene: Scene) -> None:
+    """A room keeps the oldest schema that can hold it, so the previous version can read it."""
+    before = await schema_of(scene)
+    await CALLS[verb](scene)
+    assert (1, 1) == (before, await schema_of(scene))
+
+
+@EVERY_VERB
+async def test_a_newer_schema_is_left_alone(verb: Verb, scene: Scene) -> None:
+    """Every verb refuses what a newer Waitroom wrote, and changes nothing of it."""
+    meta = keys.room_key(scene.room, "meta")
+    await scene.recorder.hset(meta, "schema", known_schema() + 1)
+    before = await dump(scene.recorder.client, scene.room)
+    with pytest.raises(UpgradeNeeded, match=f"schema {known_schema() + 1}"):
+        await CALLS[verb](scene)
+    assert before == await dump(scene.recorder.client, scene.room)

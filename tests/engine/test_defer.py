@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.clock import Clock, crowd
-from waitroom.engine import Engine, keys
+from waitroom.engine import Engine
 from waitroom.errors import (
     DefersUsedUp,
     InvalidInput,
@@ -15,7 +15,6 @@ from waitroom.errors import (
     NobodyBehind,
     NotWaiting,
     RoomNotOpen,
-    UpgradeNeeded,
 )
 from waitroom.models import BeforeOpen, Policy, State, TicketView
 from waitroom.moments import from_ms
@@ -28,12 +27,12 @@ async def line(engine: Engine, room: str, people: int = 4, **policy: Any) -> lis
 
 
 async def order(engine: Engine, room: str) -> list[str]:
-    """Return the ids of those who wait, in order."""
+    """Return the ids of the people who wait, in order."""
     return [ticket.id for ticket in (await engine.list(room)).tickets]
 
 
 async def away(engine: Engine, clock: Clock, room: str) -> None:
-    """Let everybody who waits be dropped for silence."""
+    """Make everybody who waits be dropped for silence."""
     for _ in range(4):
         clock.step(4)
         await engine.advance(room)
@@ -56,7 +55,7 @@ async def test_beyond_the_end(engine: Engine, room: str) -> None:
 
 
 async def test_newcomers_stay_behind(engine: Engine, room: str) -> None:
-    """Who joins after a deferral to the end stands behind it."""
+    """Anybody who joins after a deferral to the end is behind it."""
     a, *_ = await line(engine, room, 2)
     await engine.defer(room, a.ticket, 9)
     assert 3 == (await engine.join(room)).position
@@ -64,7 +63,7 @@ async def test_newcomers_stay_behind(engine: Engine, room: str) -> None:
 
 
 async def test_last_in_line(engine: Engine, room: str) -> None:
-    """The last has nobody to let go first: it is told so, and no deferral is used up."""
+    """The last person has nobody to let go first: they are told so, and use up no deferral."""
     *_, last = await line(engine, room, 2, max_defers=1)
     with pytest.raises(NobodyBehind):
         await engine.defer(room, last.ticket, 1)
@@ -74,7 +73,7 @@ async def test_last_in_line(engine: Engine, room: str) -> None:
 
 
 async def test_many_behind_one(engine: Engine, room: str) -> None:
-    """Seven fit behind one person, in the order in which they came; more go behind the next."""
+    """Seven fit behind one person, in order of arrival; more go behind the next."""
     people = await line(engine, room, 12)
     ids = [person.id for person in people]
     for n in range(10):
@@ -100,7 +99,7 @@ async def test_no_defers(engine: Engine, room: str) -> None:
 
 
 async def test_older_ticket_counts_too(engine: Engine, room: str) -> None:
-    """Deferring by the older ticket does not win back used deferrals."""
+    """Deferring with the older ticket does not restore used deferrals."""
     a, *_ = await line(engine, room, max_defers=1)
     await engine.defer(room, a.ticket, 1)
     with pytest.raises(DefersUsedUp):
@@ -140,7 +139,7 @@ async def test_deferred_place_is_restored(engine: Engine, clock: Clock, room: st
 
 
 async def test_repeat(engine: Engine, room: str) -> None:
-    """The same `op_id` defers once, and answers the same place."""
+    """The same `op_id` defers once, and returns the same place."""
     a, *_ = await line(engine, room)
     first = await engine.defer(room, a.ticket, 1, op_id="one")
     assert first == await engine.defer(room, a.ticket, 1, op_id="one")
@@ -149,7 +148,7 @@ async def test_repeat(engine: Engine, room: str) -> None:
 
 
 async def test_not_waiting(engine: Engine, room: str) -> None:
-    """Who is called or gone cannot defer."""
+    """People who are called or gone cannot defer."""
     a, b, *_ = await line(engine, room)
     await engine.admit(room, 1, force=True)
     await engine.leave(room, b.ticket)
@@ -159,7 +158,7 @@ async def test_not_waiting(engine: Engine, room: str) -> None:
 
 
 async def test_before_the_draw(engine: Engine, clock: Clock, room: str) -> None:
-    """Before a draw nobody can defer a place that nobody may know yet."""
+    """Before a draw nobody can defer, because nobody may know their place yet."""
     a, *_ = await line(
         engine, room, opens_at=from_ms(clock.now_ms + 60_000), before_open=BeforeOpen.DRAW
     )
@@ -180,7 +179,7 @@ async def test_heartbeat(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_called_in_the_new_order(engine: Engine, room: str) -> None:
-    """Admission follows the line as it stands after the deferral."""
+    """Admission follows the line after the deferral."""
     a, b, *_ = await line(engine, room)
     moved = await engine.defer(room, a.ticket, 1)
     await engine.admit(room, 1, force=True)
@@ -190,7 +189,7 @@ async def test_called_in_the_new_order(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("places", [0, -1, 1_000_001, True, 1.5, "1", None])
 async def test_bad_counts(engine: Engine, room: str, places: Any) -> None:
-    """A number of places that is none is refused."""
+    """An invalid number of places is refused."""
     a, *_ = await line(engine, room)
     with pytest.raises(InvalidInput) as caught:
         await engine.defer(room, a.ticket, places)
@@ -202,11 +201,3 @@ async def test_bad_ticket(engine: Engine, room: str) -> None:
     await line(engine, room)
     with pytest.raises(InvalidTicket):
         await engine.defer(room, "x" * 90, 1)
-
-
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """Nobody moves in a room that a newer Waitroom wrote."""
-    a, *_ = await line(engine, room)
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.defer(room, a.ticket, 1)

@@ -26,20 +26,20 @@ def drawing(clock: Clock, **policy: Any) -> Policy:
 
 
 async def order(engine: Engine, room: str) -> list[str]:
-    """Return the ids of those who wait, in the order of the draw, which no list tells."""
+    """Return the ids of the people who wait, in the order of the draw, which no list reveals."""
     waiting = await engine.backend.client.zrange(keys.room_key(room, "waiting"), 0, -1)
     return [ticket_id.decode() for ticket_id in waiting]
 
 
 async def until_open(engine: Engine, clock: Clock, room: str) -> None:
-    """Let an hour pass as a ticker would, without a silence of ours."""
+    """Pass an hour as a ticker would, without a silence."""
     for _ in range(60):
         clock.step(60)
         await engine.advance(room)
 
 
 async def test_order_by_hash(engine: Engine, clock: Clock, room: str) -> None:
-    """Those who came before the opening stand by their lot, in whatever order they came."""
+    """People who came before the opening stand in the order of the draw, not of arrival."""
     await engine.create(room, drawing(clock))
     names = [f"visitor {n}" for n in range(30)]
     people = [await engine.join(room, visitor=name) for name in names]
@@ -72,7 +72,7 @@ async def test_position_shows_at_opening(engine: Engine, clock: Clock, room: str
 
 
 async def test_nobody_is_called_before(engine: Engine, clock: Clock, room: str) -> None:
-    """The draw calls nobody before the opening, and everybody there is room for after it."""
+    """The draw calls nobody before the opening, and then everybody there is room for."""
     await engine.create(room, drawing(clock, capacity=2))
     await crowd(engine, room, 3)
     assert 0 == await advance_all(engine, room)
@@ -90,7 +90,7 @@ async def test_opening_is_due(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_later_arrivals_stand_behind(engine: Engine, clock: Clock, room: str) -> None:
-    """Whoever comes after the opening stands behind all who drew, by arrival."""
+    """Anybody who comes after the opening is behind all who drew, by arrival."""
     await engine.create(room, drawing(clock, mode=Mode.PAUSED))
     drawn = {person.id for person in await crowd(engine, room, 20)}
     await until_open(engine, clock, room)
@@ -111,7 +111,7 @@ async def test_clock_that_lags_at_opening(engine: Engine, clock: Clock, room: st
 
 
 async def test_those_before_the_draw_stay_in_front(engine: Engine, clock: Clock, room: str) -> None:
-    """People who waited before the draw was announced keep their places before it."""
+    """People who waited before the draw was announced stay ahead of it."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=None))
     early = [person.id for person in await crowd(engine, room, 3)]
     await engine.configure(
@@ -124,7 +124,7 @@ async def test_those_before_the_draw_stay_in_front(engine: Engine, clock: Clock,
 async def test_joining_again_draws_no_other_lot(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """A known visitor who leaves and comes again, by any process, has the lot they had."""
+    """A known visitor who leaves and returns, through any process, keeps their drawn place."""
     await engine.create(room, drawing(clock))
     first = await engine.join(room, visitor="kim")
     place = await engine.backend.client.zscore(keys.room_key(room, "waiting"), first.id)
@@ -139,7 +139,7 @@ async def test_joining_again_draws_no_other_lot(
 async def test_process_that_knows_an_older_policy(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """Visitors of a process that has not heard of the draw yet draw like all others."""
+    """Visitors of a process that does not know of the draw yet draw like all others."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=None))
     async with open_engine(server.url, clock) as other:
         await other.room(room)
@@ -153,7 +153,7 @@ async def test_process_that_knows_an_older_policy(
 
 
 async def test_restored_to_the_drawn_place(engine: Engine, clock: Clock, room: str) -> None:
-    """Whoever was dropped for silence during the draw gets the drawn place back."""
+    """Anybody dropped for silence during the draw gets the drawn place back."""
     await engine.create(room, drawing(clock, presence_s=10))
     people = await crowd(engine, room, 5)
     before = await order(engine, room)
@@ -167,7 +167,7 @@ async def test_restored_to_the_drawn_place(engine: Engine, clock: Clock, room: s
 
 
 async def test_restored_after_an_idle_time(engine: Engine, clock: Clock, room: str) -> None:
-    """A draw that stood empty for `idle_ttl_s` still gives places that can be restored."""
+    """A draw that was empty for `idle_ttl_s` still gives places that can be restored."""
     await engine.create(room, drawing(clock, presence_s=10, idle_ttl_s=60))
     for person in await crowd(engine, room, 30):
         await engine.leave(room, person.ticket)
@@ -183,7 +183,7 @@ async def test_restored_after_an_idle_time(engine: Engine, clock: Clock, room: s
 
 
 async def test_restored_behind_one_called_by_force(engine: Engine, clock: Clock, room: str) -> None:
-    """Whoever draws after somebody was let in by force can still have their place restored."""
+    """Anybody who draws after somebody was let in by force can still have their place restored."""
     await engine.create(room, drawing(clock, presence_s=10))
     await crowd(engine, room, 1)
     await engine.admit(room, 1, force=True)
@@ -196,7 +196,7 @@ async def test_restored_behind_one_called_by_force(engine: Engine, clock: Clock,
 
 
 async def test_second_sale(engine: Engine, clock: Clock, room: str) -> None:
-    """A room that opens a second time draws again, behind whoever still waits of the first."""
+    """A room that opens a second time draws again, behind those who still wait from the first."""
     await engine.create(room, drawing(clock, mode=Mode.PAUSED))
     first = {person.id for person in await crowd(engine, room, 10)}
     await until_open(engine, clock, room)
@@ -208,7 +208,7 @@ async def test_second_sale(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_drawn_people_are_not_ancient(engine: Engine, clock: Clock, room: str) -> None:
-    """After the opening the longest wait is counted from it at most, whatever place was drawn."""
+    """After the opening the longest wait counts from the opening at most, whatever was drawn."""
     await engine.create(room, drawing(clock, capacity=1))
     await crowd(engine, room, 20)
     await until_open(engine, clock, room)
@@ -219,7 +219,7 @@ async def test_drawn_people_are_not_ancient(engine: Engine, clock: Clock, room: 
 async def test_policy_without_the_draw_drops_nobody(
     engine: Engine, clock: Clock, room: str
 ) -> None:
-    """Taking the opening out of the policy after it costs nobody who drew their place."""
+    """Removing the opening from the policy afterwards costs nobody their drawn place."""
     await engine.create(room, drawing(clock, mode=Mode.PAUSED))
     await crowd(engine, room, 20)
     await until_open(engine, clock, room)
@@ -258,7 +258,7 @@ async def listed(engine: Engine, room: str, limit: int) -> list[Listed]:
 async def test_lists_hide_the_draw(
     engine: Engine, clock: Clock, room: str, people: int, limit: int
 ) -> None:
-    """Before the opening everybody is listed, without a place and in an order that is no lot's."""
+    """Before the opening everybody is listed, without a place, and in an order unlike the draw."""
     await engine.create(room, drawing(clock))
     for _ in range(people // 10):
         await crowd(engine, room, 10)
@@ -277,7 +277,7 @@ async def test_lists_hide_the_draw(
 @pytest.mark.attack
 @pytest.mark.parametrize("after", ["1", "9999999999999999", "3~", "0~----------------"])
 async def test_cursors_tell_nothing(engine: Engine, clock: Clock, room: str, after: str) -> None:
-    """A cursor that somebody makes up is no question about a place."""
+    """A made-up cursor reveals nothing about a place."""
     await engine.create(room, drawing(clock))
     await crowd(engine, room, 30)
     page = await engine.list(room, after=after, limit=500)
@@ -290,7 +290,7 @@ async def test_cursors_tell_nothing(engine: Engine, clock: Clock, room: str, aft
 async def test_ages_tell_nothing(
     engine: Engine, clock: Clock, room: str, ages: dict[str, int]
 ) -> None:
-    """Before the opening nobody is chosen by an age, which would be their lot."""
+    """Before the opening nobody can be selected by age, because it would reveal the draw."""
     await engine.create(room, drawing(clock))
     await crowd(engine, room, 3)
     with pytest.raises(RoomNotOpen, match="drawn"):
@@ -301,7 +301,7 @@ async def test_ages_tell_nothing(
 async def test_another_policy_does_not_show_the_draw(
     engine: Engine, clock: Clock, room: str
 ) -> None:
-    """Whoever stops the draw before the opening sees its order no earlier: list, poll, defer."""
+    """Stopping the draw before the opening does not reveal its order: list, poll, defer."""
     await engine.create(room, drawing(clock, max_defers=1))
     first, *_ = await crowd(engine, room, 30)
     opens_at_ms = clock.now_ms + 3_700_000
@@ -317,7 +317,7 @@ async def test_another_policy_does_not_show_the_draw(
 
 @pytest.mark.attack
 async def test_events_tell_no_order(engine: Engine, clock: Clock, room: str) -> None:
-    """Who is dropped for silence may come back to their lot: the log of events has them by id."""
+    """Anybody dropped for silence may return to their drawn place; the event log has them by id."""
     await engine.create(room, drawing(clock, presence_s=10))
     await crowd(engine, room, 15)  # more at once would look like an outage
     start = (await engine.events(room)).cursor
@@ -330,7 +330,7 @@ async def test_events_tell_no_order(engine: Engine, clock: Clock, room: str) -> 
 
 
 async def test_everything_shows_after_the_opening(engine: Engine, clock: Clock, room: str) -> None:
-    """From the opening on lists are in order, with places; a cursor of before begins anew."""
+    """From the opening on, lists are in order, with places; an earlier cursor starts again."""
     await engine.create(room, drawing(clock, mode=Mode.PAUSED))
     await crowd(engine, room, 30)
     cursor = (await engine.list(room, limit=7)).after
@@ -344,7 +344,7 @@ async def test_everything_shows_after_the_opening(engine: Engine, clock: Clock, 
 async def test_those_who_drew_arrived_with_the_opening(
     engine: Engine, clock: Clock, room: str
 ) -> None:
-    """After the opening a lot is no age: nobody counts as waiting for longer than the room."""
+    """After the opening a drawn place is not an age: nobody has waited longer than the room."""
     policy = drawing(clock, mode=Mode.PAUSED)
     await engine.create(room, policy)
     await crowd(engine, room, 30)

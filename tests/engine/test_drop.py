@@ -1,4 +1,4 @@
-"""drop: a room goes with all it holds, and no process brings it back by accident."""
+"""drop: a room goes with everything it holds, and no process restores it by accident."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from waitroom.models import Mode, Policy, Reason, State
 
 
 async def test_gone(engine: Engine, room: str) -> None:
-    """The room is not listed any more, and every verb says that there is none."""
+    """The room is no longer listed, and every verb says that it does not exist."""
     await engine.create(room, Policy())
     assert await engine.drop(room)
     assert room not in await engine.rooms()
@@ -23,7 +23,7 @@ async def test_gone(engine: Engine, room: str) -> None:
 
 
 async def test_keys(engine: Engine, room: str) -> None:
-    """Only a note of it stays, and that goes after a day."""
+    """Only a note of it stays, and expires after a day."""
     await engine.create(room, Policy(capacity=1))
     await engine.join(room, enter=True)
     await crowd(engine, room, 2)
@@ -35,13 +35,13 @@ async def test_keys(engine: Engine, room: str) -> None:
 
 
 async def test_twice(engine: Engine, room: str) -> None:
-    """The answer says whether the room was there."""
+    """The answer tells whether the room existed."""
     await engine.create(room, Policy())
     assert [True, False] == [await engine.drop(room) for _ in range(2)]
 
 
 async def test_never_there(engine: Engine, room: str) -> None:
-    """Dropping what was never there leaves nothing behind."""
+    """Dropping a room that never existed leaves nothing behind."""
     assert not await engine.drop(room)
     assert 0 == await engine.backend.client.exists(*keys.script_keys(room))
 
@@ -49,7 +49,7 @@ async def test_never_there(engine: Engine, room: str) -> None:
 async def test_other_process_does_not_bring_it_back(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """A process that remembers the room does not take its absence for a loss."""
+    """A process that remembers the room does not mistake its absence for a loss."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     async with open_engine(server.url, clock) as other:
         person = await other.join(room)
@@ -76,7 +76,7 @@ async def test_made_again(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_tickets_of_the_old_room(engine: Engine, room: str) -> None:
-    """Tickets of before are no tickets of the new room."""
+    """Earlier tickets are no tickets of the new room."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.drop(room)
@@ -87,7 +87,7 @@ async def test_tickets_of_the_old_room(engine: Engine, room: str) -> None:
 async def test_old_memory_does_not_overwrite_the_new_room(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """A process that remembers a later version of the old room keeps off the new one's policy."""
+    """A process that remembers a later version of the old room leaves the new policy alone."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     await engine.configure(room, mode=Mode.CLOSED)
     async with open_engine(server.url, clock) as other:
@@ -107,7 +107,7 @@ async def test_bad_name(engine: Engine) -> None:
 
 
 async def test_newer_schema(engine: Engine, room: str) -> None:
-    """What a newer Waitroom wrote is not dropped, and stays in the index."""
+    """A room that a newer Waitroom wrote is not dropped, and stays in the index."""
     await engine.create(room, Policy())
     await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
     with pytest.raises(UpgradeNeeded):

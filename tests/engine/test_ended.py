@@ -16,14 +16,14 @@ SOON_S = 60
 async def a_line(
     engine: Engine, room: str, clock: Clock, *, by_time: bool, **policy: object
 ) -> None:
-    """Make a room with a place for one, which will end."""
+    """Make a room with one place, which will end."""
     ends_at = from_ms(clock.now_ms + SOON_S * 1000) if by_time else None
     fields = {"capacity": 1, "presence_s": 10, "session_s": 600, "ends_at": ends_at}
     await engine.create(room, Policy(**(fields | policy)))  # type: ignore[arg-type]
 
 
 async def end(engine: Engine, room: str, clock: Clock, *, by_time: bool) -> None:
-    """Let the end come, as it comes."""
+    """Make the end come, by itself or by an operator."""
     if by_time:
         clock.step(SOON_S)
     else:
@@ -32,7 +32,7 @@ async def end(engine: Engine, room: str, clock: Clock, *, by_time: bool) -> None
 
 @pytest.mark.parametrize("by_time", [False, True], ids=["by mode", "by time"])
 async def test_it_is_over(engine: Engine, clock: Clock, room: str, by_time: bool) -> None:
-    """Newcomers are refused, who is called may enter, who waits keeps a place and is not called."""
+    """Newcomers are refused, called people may enter, waiting people keep a place, uncalled."""
     await a_line(engine, room, clock, by_time=by_time, presence_s=None, enter_within_s=300)
     called, *waiting = await crowd(engine, room, 3)
     assert State.CALLED is called.state
@@ -60,7 +60,7 @@ async def test_it_is_over(engine: Engine, clock: Clock, room: str, by_time: bool
 async def test_a_mistake_can_be_undone(
     engine: Engine, clock: Clock, room: str, by_time: bool
 ) -> None:
-    """Nobody is dropped for silence meanwhile, and everybody has their time from the reopening."""
+    """Nobody is dropped for silence meanwhile, and everybody's time starts at the reopening."""
     await a_line(engine, room, clock, by_time=by_time, return_s=5)
     views = await crowd(engine, room, 3)
     await end(engine, room, clock, by_time=by_time)
@@ -77,7 +77,7 @@ async def test_a_mistake_can_be_undone(
 async def test_ends_at_is_judged_by_the_servers_clock(
     engine: Engine, clock: Clock, room: str
 ) -> None:
-    """One ms before it is open, and once over a clock that is set back does not open it again."""
+    """One ms before, it is open; once over, a clock that is set back does not reopen it."""
     await a_line(engine, room, clock, by_time=True)
     clock.step(SOON_S - 0.001)
     assert Mode.OPEN is (await engine.stats(room)).mode
@@ -95,7 +95,7 @@ async def test_ends_at_is_judged_by_the_servers_clock(
 
 @pytest.mark.parametrize("mode", [Mode.BYPASS, Mode.MANUAL, Mode.PAUSED, Mode.CLOSED])
 async def test_ends_at_ends_every_mode(engine: Engine, clock: Clock, room: str, mode: Mode) -> None:
-    """Whatever the mode was, the end is the end."""
+    """The end counts in every mode."""
     await a_line(engine, room, clock, by_time=True, mode=mode)
     clock.step(SOON_S)
     with pytest.raises(RoomEnded):
@@ -104,7 +104,7 @@ async def test_ends_at_ends_every_mode(engine: Engine, clock: Clock, room: str, 
 
 
 async def test_the_ticker_has_nothing_to_do(engine: Engine, clock: Clock, room: str) -> None:
-    """A sweep that is overdue when a room ends does not bring the ticker back at once, for ever."""
+    """A sweep that is overdue when a room ends does not wake the ticker endlessly."""
     await a_line(engine, room, clock, by_time=True)
     await crowd(engine, room, 3)
     await engine.advance(room)

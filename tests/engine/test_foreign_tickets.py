@@ -1,4 +1,4 @@
-"""Tickets of another deployment with the same secret: valid, and worth nothing here."""
+"""Tickets of another deployment with the same secret: valid, but worthless here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def line(engine: Engine, room: str) -> list[TicketView]:
 
 
 def foreign(engine: Engine, view: TicketView, *, later_s: float = 3600, place: int = 1) -> str:
-    """Return a ticket for a room of the same name that was made later elsewhere."""
+    """Return a ticket for a room of the same name that was created later elsewhere."""
     mine = engine.ring.read(view.room, view.ticket)
     epoch = mine.epoch + round(later_s * 1e6)
     return engine.ring.sign(Ticket(view.room, "foreign-ticket-1", place, epoch, mine.issued_s))
@@ -63,7 +63,7 @@ async def test_one_ticket_does_not_wipe_a_line(engine: Engine, room: str, verb: 
 
 @pytest.mark.attack
 async def test_nobody_gets_in_front_by_a_foreign_place(engine: Engine, room: str) -> None:
-    """A place of another deployment is no place here: its holder joins behind everybody."""
+    """A place in another deployment is no place here: its holder joins behind everybody."""
     people = await line(engine, room)
     mine = engine.ring.read(room, people[0].ticket)
     ticket = foreign(engine, people[0], place=mine.place - 8)
@@ -78,7 +78,7 @@ async def test_nobody_gets_in_front_by_a_foreign_place(engine: Engine, room: str
 async def test_a_later_call_of_the_same_process_does_not_wipe_it_either(
     engine: Engine, room: str
 ) -> None:
-    """What a ticket claimed is not held against the room by calls that come after it."""
+    """What a ticket claimed has no effect on the room in later calls."""
     people = await line(engine, room)
     before = await facts(engine, room)
     await engine.poll(room, foreign(engine, people[0]))
@@ -89,7 +89,7 @@ async def test_a_later_call_of_the_same_process_does_not_wipe_it_either(
 
 
 async def test_foreign_tickets_are_counted(engine: Engine, clock: Clock, room: str) -> None:
-    """Each time one is shown; an old ticket of this room is none."""
+    """Every use of one counts; an old ticket of this room does not."""
     people = await line(engine, room)
     await engine.poll(room, foreign(engine, people[0]))
     await engine.poll(room, foreign(engine, people[0]))
@@ -105,7 +105,7 @@ async def test_foreign_tickets_are_counted(engine: Engine, clock: Clock, room: s
 
 
 async def lose(engine: Engine, room: str) -> None:
-    """Lose all that the server has of a room."""
+    """Lose everything the server has of a room."""
     await engine.backend.client.delete(*keys.script_keys(room))
 
 
@@ -113,7 +113,7 @@ async def lose(engine: Engine, room: str) -> None:
 async def test_the_highest_epoch_on_a_ticket_is_taken_once(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """Where neither the server nor a process has one; and then admission holds."""
+    """It counts when neither the server nor a process knows the epoch; then admission holds."""
     old = (await line(engine, room))[0]
     await engine.clear(room)
     people = await crowd(engine, room, PEOPLE)
@@ -140,7 +140,7 @@ async def test_the_highest_epoch_on_a_ticket_is_taken_once(
 async def test_a_process_that_remembers_is_heard_before_a_ticket(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """A foreign ticket shown to a new process cannot rename a room that another one remembers."""
+    """A foreign ticket shown to a new process cannot replace a room that another one remembers."""
     people = await line(engine, room)
     ticket = foreign(engine, people[0])
     async with open_engine(server.url, clock) as fresh:
@@ -159,7 +159,7 @@ async def test_a_process_that_remembers_is_heard_before_a_ticket(
 async def test_a_room_without_tickets_opens_again(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """Nobody remembers it and nobody has shown a ticket: after everybody could have, it is new."""
+    """Nobody remembers it or has shown a ticket: once everybody could have, it is new."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     await lose(engine, room)
     async with open_engine(server.url, clock) as fresh:

@@ -1,4 +1,4 @@
-"""History: spans of minutes and tens, written once, kept through idle times, honest about gaps."""
+"""History: spans of one and ten minutes, written once, kept through idle times, honest on gaps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def sample_for(engine: Engine, clock: Clock, room: str, seconds: int) -> N
 
 
 async def past(engine: Engine, clock: Clock, room: str, step: Step) -> list[HistoryPoint]:
-    """Return all that is known."""
+    """Return everything that is known."""
     return [*await engine.history(room, 0, clock.now_ms, step)]
 
 
@@ -44,7 +44,7 @@ async def kept(engine: Engine, room: str) -> dict[Step, int]:
 
 
 async def test_a_point_has_everything(engine: Engine, clock: Clock, room: str) -> None:
-    """A minute has its last numbers, its highest line, waits, mode and limits of that time."""
+    """A minute has its last numbers, longest line, waits, and the mode and limits at the time."""
     policy = Policy(capacity=1, batch=5, every_s=10, max_entries=40, per_s=60, session_s=None)
     await engine.create(room, policy)
     await engine.join(room, enter=True)
@@ -89,7 +89,7 @@ async def test_a_point_has_everything(engine: Engine, clock: Clock, room: str) -
 
 
 async def test_waits_that_came_true(engine: Engine, clock: Clock, room: str) -> None:
-    """A wait is noted when somebody is called from the head, and told once."""
+    """A wait is recorded when somebody is called from the head, and told once."""
     await engine.create(room, Policy(mode=Mode.MANUAL))
     await crowd(engine, room, 2)
     clock.step(7)
@@ -103,7 +103,7 @@ async def test_waits_that_came_true(engine: Engine, clock: Clock, room: str) -> 
 
 
 async def test_drawn_places_wait_from_the_opening(engine: Engine, clock: Clock, room: str) -> None:
-    """Nobody chose when a drawn place is, so its wait begins when the room opens."""
+    """A drawn place says nothing about arrival, so its wait begins when the room opens."""
     opens_ms = clock.now_ms + 60_000
     policy = Policy(capacity=1, before_open=BeforeOpen.DRAW, opens_at=moments.from_ms(opens_ms))
     await engine.create(room, policy)
@@ -116,7 +116,7 @@ async def test_drawn_places_wait_from_the_opening(engine: Engine, clock: Clock, 
 
 
 async def test_tens_are_made_of_minutes(engine: Engine, clock: Clock, room: str) -> None:
-    """Ten minutes have the highest line of all of them, and the numbers of the last."""
+    """Ten minutes have the longest line of them all, and the numbers of the last."""
     await engine.create(room, PAUSED)
     start_ms = clock.now_ms
     people = await crowd(engine, room, 5)
@@ -173,7 +173,7 @@ async def test_an_idle_room_is_not_written(engine: Engine, clock: Clock, room: s
 
 
 async def test_a_quiet_time_ends(engine: Engine, clock: Clock, room: str) -> None:
-    """What lies between two visits is quiet, and nothing of it is missing."""
+    """The time between two visits is quiet, and none of it is missing."""
     await engine.create(room, PAUSED)
     person = await engine.join(room)
     await engine.leave(room, person.ticket)
@@ -186,7 +186,7 @@ async def test_a_quiet_time_ends(engine: Engine, clock: Clock, room: str) -> Non
 
 
 async def test_gaps_stay_gaps(engine: Engine, clock: Clock, room: str) -> None:
-    """Where people waited, or somebody came and went unseen, nothing is made up."""
+    """Where people waited, or came and went unseen, nothing is invented."""
     await engine.create(room, PAUSED)
     start_ms = clock.now_ms
     person = await engine.join(room)
@@ -209,7 +209,7 @@ async def test_gaps_stay_gaps(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_a_change_of_the_policy_is_no_gap(engine: Engine, clock: Clock, room: str) -> None:
-    """A lever that is moved in an empty room is a point, and quiet times are around it."""
+    """A change of a setting in an empty room is a point, with quiet times around it."""
     await engine.create(room, PAUSED)
     await engine.leave(room, (await engine.join(room)).ticket)
     await sample_for(engine, clock, room, 60)
@@ -226,7 +226,7 @@ async def test_a_change_of_the_policy_is_no_gap(engine: Engine, clock: Clock, ro
 async def test_clear_keeps_it_and_drop_does_not(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """Emptying a room is part of its history; a room of the same name begins anew."""
+    """Emptying a room is part of its history; a room of the same name starts again."""
     await engine.create(room, PAUSED)
     await crowd(engine, room, 2)
     await sample_for(engine, clock, room, 660)
@@ -265,7 +265,7 @@ async def test_a_write_that_comes_after_the_drop(
 
 
 async def test_after_a_total_loss(engine: Engine, clock: Clock, room: str) -> None:
-    """History is lost with everything else, and begins again without inventing anything."""
+    """History is lost with everything else, and starts again without inventing anything."""
     await engine.create(room, PAUSED)
     person = await engine.join(room)
     await sample_for(engine, clock, room, 660)
@@ -282,7 +282,7 @@ async def test_after_a_total_loss(engine: Engine, clock: Clock, room: str) -> No
 
 
 async def test_a_clock_that_goes_back(engine: Engine, clock: Clock, room: str) -> None:
-    """No span is written twice or changed; it goes on when the clock has caught up."""
+    """No span is written twice or changed; writing resumes when the clock has caught up."""
     await engine.create(room, PAUSED)
     await engine.join(room)
     start_ms = clock.now_ms
@@ -301,7 +301,7 @@ async def test_a_clock_that_goes_back(engine: Engine, clock: Clock, room: str) -
 async def test_a_clock_that_was_ahead(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """Spans of the future are not shown, and keep nothing of the present from being written."""
+    """Spans of the future are not shown, and do not prevent writing the present."""
     await engine.create(room, PAUSED)
     await engine.join(room)
     start_ms = clock.now_ms
@@ -339,7 +339,7 @@ async def test_what_is_too_old_is_not_shown(
 
 
 async def test_streams_expire(engine: Engine, clock: Clock, room: str) -> None:
-    """What nobody adds to goes by itself when its last span is too old to be shown."""
+    """History that nobody adds to expires when its last span is too old to be shown."""
     await engine.create(room, PAUSED)
     await engine.join(room)
     await sample_for(engine, clock, room, 660)
@@ -368,7 +368,7 @@ async def test_part_of_it(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_another_version(engine: Engine, clock: Clock, room: str) -> None:
-    """An entry that a version wrote which packs otherwise is left out: unknown, not an error."""
+    """An entry packed by a version with another format is left out: unknown, not an error."""
     await engine.create(room, PAUSED)
     await engine.join(room)
     start_ms = clock.now_ms

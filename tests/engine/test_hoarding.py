@@ -1,4 +1,4 @@
-"""Places without polling: who was dropped for silence, who may return, and who is too late."""
+"""Places without polling: who is dropped for silence, who may return, and who is too late."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ PAUSED = Policy(mode="paused", presence_s=10)  # type: ignore[arg-type]
 
 
 async def silence(engine: Engine, clock: Clock, room: str, seconds: int) -> None:
-    """Let time pass in which we are there and nobody else is."""
-    for _ in range(seconds // 2):  # 5 s between two calls would be a silence of ours
+    """Pass time in which we are running and nobody else is there."""
+    for _ in range(seconds // 2):  # 5 s between two calls would count as our silence
         clock.step(2)
         await engine.advance(room)
 
 
 async def poll_all(engine: Engine, room: str, views: list[TicketView]) -> list[State]:
-    """Let all poll at once."""
+    """Make all of them poll at once."""
     answers = await engine.poll_many(room, [view.ticket for view in views])
     return [answer.state for answer in answers if isinstance(answer, TicketView)]
 
 
 async def hoard(engine: Engine, clock: Clock, room: str) -> list[TicketView]:
-    """Take nine places in a room for three, by leaving each three alone until they are dropped."""
+    """Take nine places in a room for three, by abandoning each three until they are dropped."""
     views = []
     for _ in range(3):
         views += await crowd(engine, room, 3)
@@ -48,7 +48,7 @@ async def test_a_hoard_is_counted(engine: Engine, clock: Clock, room: str) -> No
 
 @pytest.mark.attack
 async def test_a_hoard_ends_with_return_s(engine: Engine, clock: Clock, room: str) -> None:
-    """With `return_s` only those come back who were dropped a moment ago; the others are told."""
+    """With `return_s` only recently dropped people come back; the others are told."""
     await engine.create(room, PAUSED.change(queue_limit=3, return_s=30))
     views = await hoard(engine, clock, room)
     assert 3 == (await engine.stats(room)).may_return
@@ -63,7 +63,7 @@ async def test_a_hoard_ends_with_return_s(engine: Engine, clock: Clock, room: st
 
 @pytest.mark.attack
 async def test_return_s_set_against_a_hoard(engine: Engine, clock: Clock, room: str) -> None:
-    """Set while a hoard is there, it counts from then on, also for those dropped before."""
+    """If set while a hoard exists, it counts from then on, also for people dropped before."""
     await engine.create(room, PAUSED.change(queue_limit=3))
     views = await hoard(engine, clock, room)
     await engine.configure(room, return_s=30)
@@ -79,7 +79,7 @@ async def test_return_s_set_against_a_hoard(engine: Engine, clock: Clock, room: 
 async def test_too_late_is_too_late_for_every_ticket(
     engine: Engine, clock: Clock, room: str
 ) -> None:
-    """Who is gone joins again at the end, and no older ticket of theirs brings the place back."""
+    """Anybody gone joins again at the end, and none of their older tickets restores the place."""
     await engine.create(room, PAUSED.change(return_s=30))
     early, other = await crowd(engine, room, 2)
     for _ in range(60):
@@ -88,7 +88,7 @@ async def test_too_late_is_too_late_for_every_ticket(
         await engine.poll(room, other.ticket)
     again = await engine.join(room, ticket=early.ticket)
     assert (2, True) == (again.position, again.new)
-    for _ in range(24):  # dropped once more, and back in time: to the new place
+    for _ in range(24):  # dropped again, and back in time: at the new place
         clock.step(1)
         await engine.advance(room)
         await engine.poll(room, other.ticket)
@@ -115,11 +115,11 @@ async def test_who_cannot_return_is_not_counted(engine: Engine, clock: Clock, ro
 
 
 async def test_our_silence_does_not_count(engine: Engine, clock: Clock, room: str) -> None:
-    """After an outage of ours `return_s` counts from our return: nobody could come back before."""
+    """After our outage `return_s` counts from our return, because nobody could come back before."""
     await engine.create(room, PAUSED.change(return_s=30))
     views = await crowd(engine, room, 3)
     await silence(engine, clock, room, 24)
-    await engine.join(room)  # somebody waits, so that a silence of ours is known as one
+    await engine.join(room)  # somebody waits, so that our silence is recognised
     clock.step(600)
     assert 0 == (await engine.advance(room)).abandoned
     await silence(engine, clock, room, 28)
@@ -142,7 +142,7 @@ async def test_closed_rooms_wait_for_everybody(engine: Engine, clock: Clock, roo
 
 
 async def test_a_loss_forgets_who_was_too_late(engine: Engine, clock: Clock, room: str) -> None:
-    """Notes go with everything else: after a loss nobody's place pays for it."""
+    """Notes are lost with everything else: after a loss nobody loses their place for it."""
     await engine.create(room, PAUSED.change(return_s=30))
     views = await crowd(engine, room, 2)
     await silence(engine, clock, room, 60)
@@ -183,7 +183,7 @@ async def test_visitors_cut_off_lose_nothing(engine: Engine, clock: Clock, room:
     states = await poll_all(engine, room, views)
     assert [State.CALLED] * 5 + [State.WAITING] * 35 == states
     assert State.INSIDE is (await engine.enter(room, views[0].ticket)).state
-    for _ in range(35):  # one is back: the others are silent now, and turns run out
+    for _ in range(35):  # one is back, so the others are silent and turns run out
         clock.step(2)
         await engine.advance(room)
         await engine.poll(room, views[-1].ticket)
@@ -212,7 +212,7 @@ async def test_admission_holds_after_a_long_cut(engine: Engine, clock: Clock, ro
 async def test_who_never_polled_is_nobody(
     engine: Engine, clock: Clock, room: str, people: int
 ) -> None:
-    """Few people, or a crowd that joined and never polled, are dropped as ever."""
+    """Few people, or a crowd that joined and never polled, are dropped as usual."""
     await engine.create(room, PAUSED)
     views = await crowd(engine, room, people)
     clock.step(3)

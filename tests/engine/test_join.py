@@ -1,4 +1,4 @@
-"""join: newcomers get a place, whoever has one keeps it, and is called if there is room."""
+"""join: newcomers get a place, others keep theirs, and are called if there is room."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from waitroom.errors import (
     RoomFull,
     RoomNotOpen,
     UnknownRoom,
-    UpgradeNeeded,
 )
 from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
 from waitroom.moments import from_ms
@@ -36,7 +35,7 @@ def view(answer: object) -> TicketView:
 
 
 async def test_places_by_arrival(engine: Engine, room: str) -> None:
-    """Newcomers stand in the order in which they came."""
+    """Newcomers stand in order of arrival."""
     await paused(engine, room)
     people = await crowd(engine, room, 5)
     assert [1, 2, 3, 4, 5] == [person.position for person in people]
@@ -54,7 +53,7 @@ async def test_places_in_one_microsecond(engine: Engine, room: str) -> None:
 
 
 async def test_clock_that_went_back(engine: Engine, clock: Clock, room: str) -> None:
-    """Whoever comes after the clock was set back stands behind, not in front."""
+    """Anybody who comes after the clock was set back is behind the others, not ahead."""
     await paused(engine, room)
     await engine.join(room)
     clock.step(-60)
@@ -62,7 +61,7 @@ async def test_clock_that_went_back(engine: Engine, clock: Clock, room: str) -> 
 
 
 async def test_new_is_said_once(engine: Engine, room: str) -> None:
-    """A view is `new` when the place was just given, and not when it is kept."""
+    """A view is `new` if the place was just given, and not if it was kept."""
     await paused(engine, room)
     first = await engine.join(room)
     again = await engine.join(room, first.ticket)
@@ -108,7 +107,7 @@ async def test_same_visitor_in_one_call_where_there_is_room(engine: Engine, room
 
 
 async def test_called_at_once(engine: Engine, clock: Clock, room: str) -> None:
-    """Where nobody waits and the policy has room, a newcomer is called by the join itself."""
+    """If nobody waits and the policy has room, the join itself calls the newcomer."""
     await engine.create(room, Policy(capacity=1, enter_within_s=30))
     first, second = await crowd(engine, room, 2)
     assert (State.CALLED, clock.now_ms + 30_000) == (first.state, first.enter_by_ms)
@@ -124,7 +123,7 @@ async def test_inside_at_once(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_nobody_overtakes_those_who_wait(engine: Engine, room: str) -> None:
-    """While anybody waits, a newcomer waits too, even where the policy has room."""
+    """While anybody waits, a newcomer waits too, even if the policy has room."""
     await paused(engine, room)
     await engine.join(room)
     await engine.configure(room, mode=Mode.OPEN)
@@ -139,14 +138,14 @@ async def test_pace_holds_for_direct_calls(engine: Engine, room: str) -> None:
 
 
 async def test_rolling_limit_frees_direct_calls_from_the_pace(engine: Engine, room: str) -> None:
-    """With a rolling limit a quiet window's visitors go straight in, up to that limit."""
+    """With a rolling limit, visitors in a quiet window go straight in, up to that limit."""
     await engine.create(room, Policy(batch=2, every_s=10, max_entries=5, per_s=60))
     people = await crowd(engine, room, 6)
     assert [State.CALLED] * 5 + [State.WAITING] == [person.state for person in people]
 
 
 async def test_called_are_reserved_against_the_rolling_limit(engine: Engine, room: str) -> None:
-    """Those called count before they enter, so late enterers cannot pass the limit."""
+    """People count when called, before they enter, so late entries cannot exceed the limit."""
     await engine.create(room, Policy(max_entries=2, per_s=60))
     await engine.join(room, enter=True)
     assert State.CALLED is (await engine.join(room)).state
@@ -154,7 +153,7 @@ async def test_called_are_reserved_against_the_rolling_limit(engine: Engine, roo
 
 
 async def test_queue_limit(engine: Engine, room: str) -> None:
-    """One more than `queue_limit` is refused with `room_full`, and nothing is kept of them."""
+    """One more than `queue_limit` is refused with `room_full`, and leaves no trace."""
     await paused(engine, room, queue_limit=2)
     await crowd(engine, room, 2)
     with pytest.raises(RoomFull):
@@ -168,7 +167,7 @@ async def test_queue_limit(engine: Engine, room: str) -> None:
 async def test_queue_limit_spares_those_who_have_a_place(
     engine: Engine, clock: Clock, room: str
 ) -> None:
-    """A place that was dropped for silence is restored although the room is full again."""
+    """A place dropped for silence is restored even if the room is full again."""
     await paused(engine, room, queue_limit=1, presence_s=10)
     first = await engine.join(room)
     for _ in range(3):
@@ -188,7 +187,7 @@ async def test_one_full_room_in_a_batch(engine: Engine, room: str) -> None:
 
 
 async def test_closed(engine: Engine, room: str) -> None:
-    """A closed room refuses newcomers; whoever has a place keeps it."""
+    """A closed room refuses newcomers; anybody with a place keeps it."""
     await paused(engine, room)
     first = await engine.join(room)
     await engine.configure(room, mode=Mode.CLOSED)
@@ -198,7 +197,7 @@ async def test_closed(engine: Engine, room: str) -> None:
 
 
 async def test_before_open_refuse(engine: Engine, clock: Clock, room: str) -> None:
-    """`refuse` takes nobody before the opening, and everybody from that moment."""
+    """`refuse` takes nobody before the opening, and everybody from then on."""
     opens = clock.now_ms + 60_000
     await engine.create(room, Policy(opens_at=from_ms(opens), before_open=BeforeOpen.REFUSE))
     with pytest.raises(RoomNotOpen):
@@ -236,7 +235,7 @@ async def test_bypass(engine: Engine, room: str) -> None:
 
 
 async def test_bypass_lets_those_waiting_first(engine: Engine, room: str) -> None:
-    """A newcomer in `bypass` does not overtake those who still wait."""
+    """A newcomer in `bypass` does not overtake people who still wait."""
     await paused(engine, room)
     await engine.join(room)
     await engine.configure(room, mode=Mode.BYPASS)
@@ -250,7 +249,7 @@ async def test_manual(engine: Engine, room: str) -> None:
 
 
 async def test_join_after_leaving(engine: Engine, room: str) -> None:
-    """Whoever left and joins again stands at the end, and only the new place counts."""
+    """Anybody who left and joins again is at the end, and only the new place counts."""
     await paused(engine, room)
     first, _ = await crowd(engine, room, 2)
     await engine.leave(room, first.ticket)
@@ -260,7 +259,7 @@ async def test_join_after_leaving(engine: Engine, room: str) -> None:
 
 
 async def test_join_after_a_session(engine: Engine, room: str) -> None:
-    """Whoever was inside and finished gets a new turn, not the old one."""
+    """Anybody who was inside and finished gets a new turn, not the old one."""
     await engine.create(room, Policy())
     first = await engine.join(room, enter=True)
     await engine.finish(room, first.ticket)
@@ -269,7 +268,7 @@ async def test_join_after_a_session(engine: Engine, room: str) -> None:
 
 
 async def test_join_after_a_missed_turn_unswept(engine: Engine, clock: Clock, room: str) -> None:
-    """A turn that ran out is over for `join` too, before any sweep: the place is a new one."""
+    """For `join` too, a turn that ran out is over before any sweep: the place is a new one."""
     await engine.create(room, Policy(enter_within_s=10))
     first = await engine.join(room)
     for _ in range(3):
@@ -283,7 +282,7 @@ async def test_join_after_a_missed_turn_unswept(engine: Engine, clock: Clock, ro
 async def test_new_place_of_an_old_ticket_lives_as_long(
     engine: Engine, clock: Clock, room: str
 ) -> None:
-    """A new place has a ticket of full life, even if an old ticket was shown for it."""
+    """A new place has a ticket of full lifetime, even if an old ticket was shown for it."""
     await engine.create(room, Policy(ticket_ttl_s=100))
     first = await engine.join(room, enter=True)
     await engine.finish(room, first.ticket)
@@ -304,7 +303,7 @@ async def test_ticket_of_an_earlier_epoch(engine: Engine, room: str) -> None:
 
 
 async def test_too_old_ticket(engine: Engine, clock: Clock, room: str) -> None:
-    """A ticket older than `ticket_ttl_s` brings no place back: its holder is a newcomer."""
+    """A ticket older than `ticket_ttl_s` restores no place: its holder is a newcomer."""
     await paused(engine, room, ticket_ttl_s=60, presence_s=None)
     first = await engine.join(room)
     for _ in range(14):
@@ -343,33 +342,24 @@ async def test_more_than_a_script_may_move(engine: Engine, room: str) -> None:
 
 
 async def test_five_hundred_at_once(engine: Engine, room: str) -> None:
-    """500 visitors fit into one call, those called and inside at once too."""
+    """500 visitors fit into one call, even if all are called and go inside at once."""
     await engine.create(room, Policy())
     views = map(view, await engine.join_many(room, [Join(enter=True)] * 500))
     assert {State.INSIDE} == {person.state for person in views}
 
 
 async def test_unknown_room(engine: Engine, room: str) -> None:
-    """Nobody can join a room that was not made, and it is not made by the attempt."""
+    """Nobody can join a room that does not exist, and the attempt does not create it."""
     with pytest.raises(UnknownRoom):
         await engine.join(room)
     assert 0 == await engine.backend.client.exists(*keys.script_keys(room))
 
 
 async def test_bad_room_name(engine: Engine) -> None:
-    """A room name outside the rule is refused before the server is asked."""
+    """An invalid room name is refused before the server is asked."""
     engine._runner.client = engine._runner.visitors = Nobody()
     with pytest.raises(InvalidRoomName):
         await engine.join("{a}")
-
-
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """Nobody joins a room that a newer Waitroom wrote."""
-    await paused(engine, room)
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.join(room)
-    assert 0 == await engine.backend.client.exists(keys.room_key(room, "waiting"))
 
 
 async def test_events(engine: Engine, clock: Clock, room: str) -> None:
@@ -378,7 +368,7 @@ async def test_events(engine: Engine, clock: Clock, room: str) -> None:
     view = await engine.join(room, enter=True)
     entries = await engine.backend.client.xrange(keys.room_key(room, "events"))
     at, id_, sid = str(clock.now_us).encode(), view.id.encode(), str(view.sid).encode()
-    place = at  # the first to come has the moment of their arrival
+    place = at  # the first person's place is the time of arrival
     assert [
         {b"kind": b"called", b"at": at, b"n": b"1", b"ids": id_, b"places": place},
         {b"kind": b"entered", b"at": at, b"n": b"2", b"ids": id_, b"sid": sid},
@@ -386,7 +376,7 @@ async def test_events(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_left_is_said_until_the_line_has_passed(engine: Engine, room: str) -> None:
-    """A ticket that left is `left`, and after others behind it were called, `passed`."""
+    """A ticket that left is `left`, and once people behind it were called, `passed`."""
     await paused(engine, room)
     first, _ = await crowd(engine, room, 2)
     await engine.leave(room, first.ticket)

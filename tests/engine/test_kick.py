@@ -14,13 +14,12 @@ from waitroom.errors import (
     SessionOver,
     TurnPassed,
     UnknownRoom,
-    UpgradeNeeded,
 )
 from waitroom.models import Mode, Policy, Reason, State, TicketView
 
 
 async def test_wherever_they_are(engine: Engine, room: str) -> None:
-    """Waiting, called and inside are removed by one call, and counted."""
+    """One call removes waiting, called and inside people, and counts them."""
     await engine.create(room, Policy(capacity=2))
     inside = await engine.join(room, enter=True)
     called, waiting = await crowd(engine, room, 2)
@@ -30,7 +29,7 @@ async def test_wherever_they_are(engine: Engine, room: str) -> None:
 
 
 async def test_stray_poll(engine: Engine, room: str) -> None:
-    """Who was kicked is not back in line by a stray poll; an explicit join starts at the end."""
+    """A stray poll does not restore a kicked person; an explicit join starts at the end."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     first, _ = await crowd(engine, room, 2)
     await engine.kick(room, [first.id])
@@ -39,7 +38,7 @@ async def test_stray_poll(engine: Engine, room: str) -> None:
 
 
 async def swept(engine: Engine, room: str, clock: Clock) -> tuple[TicketView, TicketView]:
-    """Return somebody who was dropped for their silence, and somebody who waits behind them."""
+    """Return somebody who was dropped for silence, and somebody who waits behind them."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=10))
     absent, present = await crowd(engine, room, 2)
     for _ in range(13):
@@ -52,7 +51,7 @@ async def swept(engine: Engine, room: str, clock: Clock) -> tuple[TicketView, Ti
 
 @pytest.mark.attack
 async def test_who_is_absent(engine: Engine, room: str, clock: Clock) -> None:
-    """Whoever does not poll is kicked all the same: their ticket brings no place back."""
+    """Anybody who does not poll is kicked all the same: their ticket restores no place."""
     absent, _ = await swept(engine, room, clock)
     assert 0 == await engine.kick(room, [absent.id])
     view = await engine.poll(room, absent.ticket)
@@ -69,7 +68,7 @@ async def test_who_is_absent(engine: Engine, room: str, clock: Clock) -> None:
 
 @pytest.mark.attack
 async def test_who_was_forgotten(engine: Engine, room: str) -> None:
-    """After a loss nobody is in the room yet: who is kicked then is not restored by a poll."""
+    """After a loss nobody is in the room yet; a poll does not restore anybody kicked then."""
     await engine.create(room, Policy(mode=Mode.PAUSED, recover_s=5))
     first, second = await crowd(engine, room, 2)
     await engine.backend.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
@@ -80,7 +79,7 @@ async def test_who_was_forgotten(engine: Engine, room: str) -> None:
 
 @pytest.mark.attack
 async def test_a_lost_session_is_not_vouched_for(engine: Engine, room: str, clock: Clock) -> None:
-    """A session that a loss has forgotten and an operator has kicked is over for every gate."""
+    """A session that was lost and then kicked is over for every gate."""
     await engine.create(room, Policy(renewable=True, recover_s=60))
     person = await engine.join(room, enter=True)
     await engine.backend.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
@@ -95,7 +94,7 @@ async def test_a_lost_session_is_not_vouched_for(engine: Engine, room: str, cloc
 
 @pytest.mark.parametrize("state", ["waiting", "called", "inside"])
 async def test_they_are_told(engine: Engine, room: str, clock: Clock, state: str) -> None:
-    """Wherever they were, people read that they were kicked, for a day."""
+    """Wherever they were, people are told that they were kicked, for a day."""
     await engine.create(room, Policy(mode=Mode.MANUAL, ticket_ttl_s=None, idle_ttl_s=None))
     person = await engine.join(room)
     if state != "waiting":
@@ -117,7 +116,7 @@ async def test_they_are_told(engine: Engine, room: str, clock: Clock, state: str
 
 @pytest.mark.attack
 async def test_banned(engine: Engine, room: str, clock: Clock) -> None:
-    """A banned visitor or ticket cannot join again, whatever comes, until the ban is lifted."""
+    """A banned visitor or ticket cannot join again, whatever happens, until the ban is lifted."""
     await engine.create(room, Policy(mode=Mode.PAUSED, idle_ttl_s=5))
     known = await engine.join(room, visitor="ann")
     stranger = await engine.join(room)
@@ -128,16 +127,16 @@ async def test_banned(engine: Engine, room: str, clock: Clock) -> None:
         with pytest.raises(Banned):
             await engine.join(room, stranger.ticket, enter=True)
         assert State.GONE is (await engine.poll(room, stranger.ticket)).state
-        clock.step(700)  # the room is tidied up, and cleared, and the ban holds
+        clock.step(700)  # the room is tidied and cleared, and the ban holds
         await engine.advance(room)
         await engine.clear(room)
     await engine.kick(room, [known.id])
     assert State.WAITING is (await engine.join(room, visitor="ann")).state
-    assert State.WAITING is (await engine.join(room)).state  # a new stranger is somebody else
+    assert State.WAITING is (await engine.join(room)).state  # a stranger is somebody else
 
 
 async def test_notes_are_bounded(engine: Engine, room: str) -> None:
-    """Who was kicked is told so up to a number; bans are never forgotten, and places stay gone."""
+    """Only so many kicked people are told so; bans are never forgotten, and places stay gone."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     first, second, third = await crowd(engine, room, 3)
     await engine.kick(room, [first.id], ban=True)
@@ -155,7 +154,7 @@ async def test_notes_are_bounded(engine: Engine, room: str) -> None:
 
 
 async def test_session_is_revoked(engine: Engine, room: str) -> None:
-    """A kicked session cannot be renewed, and its id is noted for gates."""
+    """A kicked session cannot be renewed, and its id is recorded for gates."""
     await engine.create(room, Policy(renewable=True))
     person = await engine.join(room, enter=True)
     await engine.kick(room, [person.id])
@@ -166,7 +165,7 @@ async def test_session_is_revoked(engine: Engine, room: str) -> None:
 
 
 async def test_next_is_called(engine: Engine, room: str) -> None:
-    """A place freed by a kick is given away by the same call."""
+    """A place freed by a kick is reassigned in the same call."""
     await engine.create(room, Policy(capacity=1))
     first, second = await crowd(engine, room, 2)
     await engine.kick(room, [first.id])
@@ -174,7 +173,7 @@ async def test_next_is_called(engine: Engine, room: str) -> None:
 
 
 async def test_who_is_not_there(engine: Engine, room: str) -> None:
-    """Unknown ids and ids named twice count once or not at all."""
+    """An unknown id does not count, and an id named twice counts once."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     assert 1 == await engine.kick(room, [person.id, person.id, "A" * 16])
@@ -187,7 +186,7 @@ async def test_nobody(engine: Engine, room: str) -> None:
 
 
 async def test_repeat(engine: Engine, room: str) -> None:
-    """The same `op_id` answers the first number, and leaves alone who joined again."""
+    """The same `op_id` returns the first number, and leaves people who joined again alone."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     assert 1 == await engine.kick(room, [person.id], op_id="one")
@@ -197,7 +196,7 @@ async def test_repeat(engine: Engine, room: str) -> None:
 
 
 async def test_more_than_a_script_may_move(engine: Engine, room: str) -> None:
-    """A long list is worked off in steps."""
+    """A long list is processed in steps."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     views: list[TicketView] = []
     for _ in range(2):
@@ -208,7 +207,7 @@ async def test_more_than_a_script_may_move(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("ticket_id", ["", "x" * 65, "대기", b"x", None, 7], ids=repr)
 async def test_bad_ids(engine: Engine, room: str, ticket_id: Any) -> None:
-    """One bad id refuses the whole call: nobody is removed."""
+    """One bad id makes the whole call fail: nobody is removed."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     with pytest.raises(InvalidInput):
@@ -217,13 +216,13 @@ async def test_bad_ids(engine: Engine, room: str, ticket_id: Any) -> None:
 
 
 async def test_unknown_room(engine: Engine, room: str) -> None:
-    """Nobody can be kicked out of a room that is not there."""
+    """Nobody can be kicked out of a room that does not exist."""
     with pytest.raises(UnknownRoom):
         await engine.kick(room, ["A" * 16])
 
 
 async def test_event(engine: Engine, room: str) -> None:
-    """A kick is an end with its reason."""
+    """A kick is an ending with its reason."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.kick(room, [person.id])
@@ -231,16 +230,8 @@ async def test_event(engine: Engine, room: str) -> None:
     assert (b"ended", b"kicked") == (fields[b"kind"], fields[b"reason"])
 
 
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """Nobody is kicked out of a room that a newer Waitroom wrote."""
-    await engine.create(room, Policy(mode=Mode.PAUSED))
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.kick(room, ["A" * 16])
-
-
 async def test_one_string_is_no_list(engine: Engine, room: str) -> None:
-    """A single id given as a string is refused, not taken apart into letters."""
+    """A single id given as a string is refused, not split into letters."""
     await engine.create(room, Policy())
     with pytest.raises(InvalidInput):
         await engine.kick(room, "abcdefgh")

@@ -1,4 +1,4 @@
-"""leave: a place, a turn or a session is given up, and nothing brings it back by accident."""
+"""leave: a place, a turn or a session is given up, and nothing restores it by accident."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 
 from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine, keys
-from waitroom.errors import InvalidTicket, UpgradeNeeded
+from waitroom.errors import InvalidTicket
 from waitroom.models import Mode, Policy, Reason, State, TicketView
 
 
 async def test_waiting(engine: Engine, room: str) -> None:
-    """Whoever leaves the line is gone, and those behind move up."""
+    """Anybody who leaves the line is gone, and people behind move up."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     first, second = await crowd(engine, room, 2)
     gone = await engine.leave(room, first.ticket)
@@ -20,7 +20,7 @@ async def test_waiting(engine: Engine, room: str) -> None:
 
 
 async def test_stray_poll(engine: Engine, room: str) -> None:
-    """A poll that comes after leaving does not bring the place back."""
+    """A poll after leaving does not restore the place."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.leave(room, person.ticket)
@@ -29,7 +29,7 @@ async def test_stray_poll(engine: Engine, room: str) -> None:
 
 
 async def test_called(engine: Engine, room: str) -> None:
-    """A turn that is given up goes to the next one in the same call."""
+    """A turn that is given up goes to the next person in the same call."""
     await engine.create(room, Policy(capacity=1))
     first, second = await crowd(engine, room, 2)
     await engine.leave(room, first.ticket)
@@ -37,7 +37,7 @@ async def test_called(engine: Engine, room: str) -> None:
 
 
 async def test_inside(engine: Engine, room: str) -> None:
-    """Leaving from inside ends the session, notes its id, and calls the next one."""
+    """Leaving from inside ends the session, records its id, and calls the next person."""
     await engine.create(room, Policy(capacity=1))
     first = await engine.join(room, enter=True)
     second = await engine.join(room)
@@ -47,7 +47,7 @@ async def test_inside(engine: Engine, room: str) -> None:
 
 
 async def test_dropped_for_silence(engine: Engine, clock: Clock, room: str) -> None:
-    """Whoever leaves after having been dropped for silence is not restored by a stray poll."""
+    """Anybody who leaves after being dropped for silence is not restored by a stray poll."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=10))
     person = await engine.join(room)
     for _ in range(4):
@@ -58,7 +58,7 @@ async def test_dropped_for_silence(engine: Engine, clock: Clock, room: str) -> N
 
 
 async def test_twice(engine: Engine, room: str) -> None:
-    """Leaving twice is leaving once."""
+    """Leaving twice is the same as leaving once."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     first = await engine.leave(room, person.ticket)
@@ -67,7 +67,7 @@ async def test_twice(engine: Engine, room: str) -> None:
 
 
 async def test_repeat_after_joining_again(engine: Engine, room: str) -> None:
-    """A late repeat of the same call does not throw out who has joined again meanwhile."""
+    """A late repeat of the same call does not remove somebody who has joined again meanwhile."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.leave(room, person.ticket, op_id="one")
@@ -77,7 +77,7 @@ async def test_repeat_after_joining_again(engine: Engine, room: str) -> None:
 
 
 async def test_deferred_place(engine: Engine, room: str) -> None:
-    """Whoever left from a deferred place comes back by neither of their tickets."""
+    """Neither ticket of somebody who left a deferred place brings them back."""
     await engine.create(room, Policy(mode=Mode.PAUSED, max_defers=1))
     first, _, _ = await crowd(engine, room, 3)
     moved = await engine.defer(room, first.ticket, 1)
@@ -87,7 +87,7 @@ async def test_deferred_place(engine: Engine, room: str) -> None:
 
 
 async def test_note_is_pruned(engine: Engine, room: str) -> None:
-    """The note of who left goes once the line has passed their place."""
+    """The note of somebody who left is deleted once the line has passed their place."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     first, _ = await crowd(engine, room, 2)
     await engine.leave(room, first.ticket)
@@ -99,7 +99,7 @@ async def test_note_is_pruned(engine: Engine, room: str) -> None:
 
 
 async def only_poll(engine: Engine, room: str, clock: Clock, person: TicketView) -> None:
-    """Let time pass in which only one person polls: the others are dropped for their silence."""
+    """Pass time in which only one person polls: the others are dropped for silence."""
     for _ in range(13):
         clock.step(1)
         await engine.poll(room, person.ticket)
@@ -109,10 +109,10 @@ async def only_poll(engine: Engine, room: str, clock: Clock, person: TicketView)
 
 @pytest.mark.attack
 async def test_notes_are_bounded(engine: Engine, room: str, clock: Clock) -> None:
-    """However many join and leave where nobody is called, the notes stay few, and nobody returns.
+    """However many join and leave while nobody is called, notes stay few, and nobody returns.
 
-    Whose note was forgotten is gone all the same, with every ticket that they had. People who were
-    dropped for their silence, in front of them or behind, keep their places.
+    Anybody whose note was forgotten is still gone, with every ticket that they had. People dropped
+    for silence, ahead of them or behind, keep their places.
     """
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=10))
     dropped, first, second, last = await crowd(engine, room, 4)
@@ -133,7 +133,7 @@ async def test_notes_are_bounded(engine: Engine, room: str, clock: Clock) -> Non
 
 @pytest.mark.attack
 async def test_notes_of_who_came_again_are_bounded(engine: Engine, room: str, clock: Clock) -> None:
-    """Who leaves, joins again and falls silent leaves no note for ever, and gains no place."""
+    """Leaving, joining again and falling silent leaves no lasting note, and gains no place."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=10))
     first, last = await crowd(engine, room, 2)
     await engine.leave(room, first.ticket)
@@ -151,7 +151,7 @@ async def test_notes_of_who_came_again_are_bounded(engine: Engine, room: str, cl
 
 @pytest.mark.attack
 async def test_notes_are_forgotten_after_a_week(engine: Engine, room: str, clock: Clock) -> None:
-    """In a room that calls nobody, who left is forgotten in time, and is gone all the same."""
+    """In a room that calls nobody, people who left are forgotten in time, and stay gone."""
     policy = Policy(mode=Mode.PAUSED, presence_s=None, ticket_ttl_s=None)
     await engine.create(room, policy)
     first, second, third = await crowd(engine, room, 3)
@@ -185,12 +185,3 @@ async def test_bad_input(engine: Engine, room: str) -> None:
     with pytest.raises(InvalidTicket):
         await engine.leave(room, person.ticket.swapcase())
     assert 1 == (await engine.stats(room)).waiting
-
-
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """Nobody leaves a room that a newer Waitroom wrote."""
-    await engine.create(room, Policy(mode=Mode.PAUSED))
-    person = await engine.join(room)
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.leave(room, person.ticket)

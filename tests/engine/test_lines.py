@@ -1,4 +1,4 @@
-"""Lines that a record elsewhere decides, read: where a ticket stands, whether anything changed."""
+"""Reading lines that an external record decides: where a ticket is, and whether it changed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Counting:
         self.sent: list[list[str]] = []
 
     def pipeline(self, **options: Any) -> Any:
-        """Return a real pipeline whose commands are noted."""
+        """Return a real pipeline whose commands are recorded."""
         pipe = self.client.pipeline(**options)
         sent: list[str] = []
         self.sent.append(sent)
@@ -44,12 +44,12 @@ class Counting:
         return getattr(self.client, name)
 
 
-async def line(engine: Engine, room: str, people: int = 3, pace: str = "1:2.0") -> list[str]:
-    """Make a line of so many; return their ids, the first first."""
+async def line(engine: Engine, room: str, people: int = 3, turnover: str = "1:2.0") -> list[str]:
+    """Make a line of this many people; return their ids in order."""
     await engine.create(room, DESK)
     ids = [f"t{n:03}" for n in range(people)]
     tickets = [Settled(ticket_id, "waiting", PLACE + 8 * n, 1) for n, ticket_id in enumerate(ids)]
-    await engine.settle(room, tickets, pace=pace)
+    await engine.settle(room, tickets, turnover=turnover)
     return ids
 
 
@@ -57,14 +57,14 @@ async def line(engine: Engine, room: str, people: int = 3, pace: str = "1:2.0") 
 
 
 async def test_waiting(engine: Engine, room: str) -> None:
-    """Who waits learns their position, how many wait, and the pace."""
+    """Anybody who waits learns their position, how many wait, and the turnover."""
     ids = await line(engine, room)
     spots = [await engine.spot(room, ticket_id) for ticket_id in ids]
     assert [Spot(State.WAITING, n, 3, "1:2.0") for n in (1, 2, 3)] == spots
 
 
 async def test_called(engine: Engine, room: str) -> None:
-    """Who is called has no position any more."""
+    """Anybody who is called no longer has a position."""
     first, second, _ = await line(engine, room)
     await engine.settle(room, [Settled(first, "called", PLACE, 2)])
     assert Spot(State.CALLED, None, 2, "1:2.0") == await engine.spot(room, first)
@@ -72,7 +72,7 @@ async def test_called(engine: Engine, room: str) -> None:
 
 
 async def test_nowhere(engine: Engine, room: str) -> None:
-    """Who is gone, or was never here, is nowhere: that is for the record to tell."""
+    """Anybody gone, or never here, is nowhere: only the record can tell."""
     first, *_ = await line(engine, room)
     await engine.settle(room, [Settled(first, "finished", PLACE, 2)])
     for ticket_id in (first, "stranger"):
@@ -80,14 +80,14 @@ async def test_nowhere(engine: Engine, room: str) -> None:
 
 
 async def test_no_room(engine: Engine, room: str) -> None:
-    """A room that is not there has an empty line."""
+    """A room that does not exist has an empty line."""
     assert Spot(None, None, 0, "") == await engine.spot(room, "t000")
     assert [0] == await engine.revisions([room])
 
 
 @pytest.mark.parametrize("name", ["", "a}b", "x" * 65, None], ids=repr)
 async def test_bad_names(engine: Engine, name: Any) -> None:
-    """What cannot be a room is refused."""
+    """An invalid room name is refused."""
     with pytest.raises(InvalidRoomName):
         await engine.spot(name, "t000")
 
@@ -96,10 +96,10 @@ async def test_bad_names(engine: Engine, name: Any) -> None:
 
 
 async def test_one_pipeline_for_many(engine: Engine, room: str) -> None:
-    """Callers of several rooms share one pipeline; each room's facts are asked for once."""
+    """Callers for several rooms share one pipeline; each room's facts are read once."""
     rooms = [f"{room}-{n}" for n in range(5)]
     for n, name in enumerate(rooms):
-        await line(engine, name, people=n + 1, pace=f"{n}:1.5")
+        await line(engine, name, people=n + 1, turnover=f"{n}:1.5")
         engine.forget_line(name)
     engine._runner.client = counting = Counting(engine.backend.client)
     asks = [(name, f"t{n:03}") for k, name in enumerate(rooms) for n in range(k + 1)]
@@ -112,7 +112,7 @@ async def test_one_pipeline_for_many(engine: Engine, room: str) -> None:
 
 
 async def test_facts_are_kept_for_a_moment(engine: Engine, room: str) -> None:
-    """Length and pace are not asked for again at once, and positions always are."""
+    """Length and turnover are not read again at once; positions always are."""
     first, second, _ = await line(engine, room)
     await engine.spot(room, first)
     engine._runner.client = counting = Counting(engine.backend.client)
@@ -122,24 +122,24 @@ async def test_facts_are_kept_for_a_moment(engine: Engine, room: str) -> None:
 
 
 async def test_facts_grow_old(engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What another process changed is seen when the moment is over."""
+    """A change by another process is visible after a moment."""
     first, *_ = await line(engine, room)
     monkeypatch.setattr(lines, "FACTS_S", 0.0)
     await engine.spot(room, first)
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "pace", "9:9.0")
-    assert "9:9.0" == (await engine.spot(room, first)).pace
+    await engine.backend.client.hset(keys.room_key(room, "meta"), "turnover", "9:9.0")
+    assert "9:9.0" == (await engine.spot(room, first)).turnover
 
 
 async def test_own_changes_are_seen_at_once(engine: Engine, room: str) -> None:
     """What this process settled is in its next answer."""
     first, *_ = await line(engine, room)
     await engine.spot(room, first)
-    await engine.settle(room, [Settled("t003", "waiting", PLACE + 80, 1)], pace="2:3.0")
+    await engine.settle(room, [Settled("t003", "waiting", PLACE + 80, 1)], turnover="2:3.0")
     assert Spot(State.WAITING, 1, 4, "2:3.0") == await engine.spot(room, first)
 
 
 async def test_a_newcomer_of_another_process(server: Server, engine: Engine, room: str) -> None:
-    """Who stands behind the length that was counted a moment ago makes the line that long."""
+    """If somebody stands behind the recently counted length, the line is at least that long."""
     first, *_ = await line(engine, room)
     await engine.spot(room, first)
     async with open_engine(server.url) as other:
@@ -149,22 +149,22 @@ async def test_a_newcomer_of_another_process(server: Server, engine: Engine, roo
 
 
 async def test_settled_while_being_read(engine: Engine, room: str) -> None:
-    """Facts that were read while this process changed them are not kept."""
+    """Facts read while this process changed them are not kept."""
     first, *_ = await line(engine, room)
     await engine.spot(room, first)
     for n in range(3, 40):
         asked = asyncio.ensure_future(engine.spot(room, first))
         await asyncio.sleep(0)
         tickets = [Settled(f"t{n:03}", "waiting", PLACE + 8 * n, 1)]
-        await asyncio.gather(engine.settle(room, tickets, pace=f"{n}:1.0"), asked)
+        await asyncio.gather(engine.settle(room, tickets, turnover=f"{n}:1.0"), asked)
         spot = await engine.spot(room, first)
-        assert (n + 1, f"{n}:1.0") == (spot.waiting, spot.pace)
+        assert (n + 1, f"{n}:1.0") == (spot.waiting, spot.turnover)
 
 
 async def test_facts_are_bounded(
     engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is kept of rooms that nobody asks for any more goes when there is too much of it."""
+    """Facts about rooms that nobody asks for any more are dropped once there are too many."""
     monkeypatch.setattr(lines, "_MOST_FACTS", 3)
     monkeypatch.setattr(lines, "FACTS_S", 0.0)
     for n in range(9):
@@ -176,7 +176,7 @@ async def test_facts_are_bounded(
 
 
 async def test_revisions(engine: Engine, room: str) -> None:
-    """Each room has a number that another change makes another one; reads do not."""
+    """Each room has a number that changes with every change; reads do not change it."""
     rooms = [f"{room}-{n}" for n in range(3)]
     for name in rooms[:2]:
         await line(engine, name)
@@ -191,7 +191,7 @@ async def test_revisions(engine: Engine, room: str) -> None:
 
 
 async def test_a_large_revision(engine: Engine, room: str) -> None:
-    """A number that a script writes as 1e+8 is read as what it is."""
+    """A number that a script writes as 1e+8 is read correctly."""
     await line(engine, room)
     await engine.backend.client.hset(keys.room_key(room, "meta"), "rev", "1e+8")
     assert [10**8] == await engine.revisions([room])
@@ -202,7 +202,7 @@ async def test_a_large_revision(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("name", ["waiting", "called", "meta"])
 async def test_a_spoilt_room_harms_no_other(engine: Engine, room: str, name: str) -> None:
-    """A key of the wrong type is an error for those who ask for that room alone."""
+    """A key of the wrong type is an error only for callers who ask for that room."""
     ids = await line(engine, room)
     spoilt = f"{room}-spoilt"
     await line(engine, spoilt)
@@ -220,7 +220,7 @@ async def test_a_spoilt_room_harms_no_other(engine: Engine, room: str, name: str
 
 
 async def test_after_flushall(tmp_path: Path) -> None:
-    """After FLUSHALL nobody is anywhere, until the record has said it again: then all are."""
+    """After FLUSHALL nobody is anywhere until the record has told again; then all are back."""
     with start_server("valkey", tmp_path) as own:
         async with open_engine(own.url) as engine:
             ids = await line(engine, "desk")
@@ -232,14 +232,14 @@ async def test_after_flushall(tmp_path: Path) -> None:
             tickets = [
                 Settled(ticket_id, "waiting", PLACE + 8 * n, 1) for n, ticket_id in enumerate(ids)
             ]
-            assert 3 == await engine.settle("desk", tickets, pace="1:2.0")
+            assert 3 == await engine.settle("desk", tickets, turnover="1:2.0")
             spots = [await engine.spot("desk", ticket_id) for ticket_id in ids]
             assert [Spot(State.WAITING, n, 3, "1:2.0") for n in (1, 2, 3)] == spots
             assert await engine.revisions(["desk"]) > before
 
 
 async def test_the_server_is_away(tmp_path: Path) -> None:
-    """Without a server every question fails with our own error, and the next one is tried anew."""
+    """Without a server every request fails with our own error, and the next one is tried again."""
     with start_server("valkey", tmp_path) as own:
         async with open_engine(own.url) as engine:
             ids = await line(engine, "desk")
@@ -251,12 +251,12 @@ async def test_the_server_is_away(tmp_path: Path) -> None:
 
 
 async def test_a_cluster(tmp_path: Path) -> None:
-    """In a Cluster one look reaches rooms on all nodes, and so does settling them."""
+    """In a Cluster one read reaches rooms on all nodes, and so does settling them."""
     with start_cluster(tmp_path) as cluster:
         async with open_engine(cluster.url) as engine:
             rooms = [f"desk-{n}" for n in range(12)]
             for room in rooms:
-                await line(engine, room, pace=f"1:{room}")
+                await line(engine, room, turnover=f"1:{room}")
                 engine.forget_line(room)
             assert isinstance(engine.backend.client, RedisCluster)
             slots = {engine.backend.client.keyslot(keys.room_key(room, "meta")) for room in rooms}

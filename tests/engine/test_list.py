@@ -8,12 +8,12 @@ import pytest
 
 from tests.support.clock import Clock, crowd
 from waitroom.engine import Engine, keys
-from waitroom.errors import InvalidInput, InvalidRoomName, UnknownRoom, UpgradeNeeded
+from waitroom.errors import InvalidInput, InvalidRoomName, UnknownRoom
 from waitroom.models import Listed, Mode, Policy, State
 
 
 async def test_waiting(engine: Engine, clock: Clock, room: str) -> None:
-    """Those waiting are listed in order, with their place and when they were last seen."""
+    """Waiting people are listed in order, with their place and when they were last seen."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     first = await engine.join(room)
     clock.step(2)
@@ -24,7 +24,7 @@ async def test_waiting(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_called(engine: Engine, clock: Clock, room: str) -> None:
-    """Those called are listed with the end of their turn."""
+    """Called people are listed with the end of their turn."""
     await engine.create(room, Policy(enter_within_s=30))
     person = await engine.join(room)
     (line,) = (await engine.list(room, State.CALLED)).tickets
@@ -32,7 +32,7 @@ async def test_called(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_inside(engine: Engine, clock: Clock, room: str) -> None:
-    """Those inside are listed with the end and the id of their session."""
+    """People inside are listed with the end and the id of their session."""
     await engine.create(room, Policy(session_s=60))
     person = await engine.join(room, enter=True)
     (line,) = (await engine.list(room, State.INSIDE)).tickets
@@ -63,7 +63,7 @@ async def test_pages(engine: Engine, room: str, state: State) -> None:
 
 
 async def test_by_arrival(engine: Engine, clock: Clock, room: str) -> None:
-    """Those waiting are found by when they arrived, both ends included."""
+    """Waiting people can be selected by arrival time, both ends included."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     people = []
     for _ in range(4):
@@ -75,7 +75,7 @@ async def test_by_arrival(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_by_arrival_in_pages(engine: Engine, clock: Clock, room: str) -> None:
-    """The range of arrival holds on every page."""
+    """The range of arrival times applies on every page."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     for _ in range(4):
         await engine.join(room)
@@ -87,7 +87,7 @@ async def test_by_arrival_in_pages(engine: Engine, clock: Clock, room: str) -> N
 
 
 async def test_changes_nothing(engine: Engine, room: str) -> None:
-    """Looking is no sign of life and no change: the room's meta stays as it was."""
+    """Listing is no sign of life and changes nothing: the room's meta stays the same."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     await crowd(engine, room, 2)
     meta = keys.room_key(room, "meta")
@@ -108,7 +108,7 @@ async def test_bad_limits(engine: Engine, room: str, limit: Any) -> None:
 @pytest.mark.parametrize("after", ["x", "-1", "1.5", "١٢", "²", "9" * 400])
 @pytest.mark.parametrize("state", [State.WAITING, State.CALLED])
 async def test_bad_cursors(engine: Engine, room: str, state: State, after: str) -> None:
-    """What is no cursor of an earlier page is refused before the server is asked."""
+    """Anything but a cursor of an earlier page is refused before the server is asked."""
     await engine.create(room, Policy())
     with pytest.raises(InvalidInput) as caught:
         await engine.list(room, state, after=after)
@@ -116,7 +116,7 @@ async def test_bad_cursors(engine: Engine, room: str, state: State, after: str) 
 
 
 async def test_gone_is_no_list(engine: Engine, room: str) -> None:
-    """Those who are gone are not kept, so they cannot be listed."""
+    """People who are gone are not kept, so they cannot be listed."""
     await engine.create(room, Policy())
     with pytest.raises(InvalidInput) as caught:
         await engine.list(room, State.GONE)
@@ -129,11 +129,3 @@ async def test_rooms(engine: Engine, room: str) -> None:
         await engine.list(room)
     with pytest.raises(InvalidRoomName):
         await engine.list("")
-
-
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """What a newer Waitroom wrote is not listed."""
-    await engine.create(room, Policy())
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.list(room)

@@ -1,9 +1,9 @@
-"""What a process remembers of a room: the highest of everything, within one epoch."""
+"""What a process remembers about a room: the highest of every value, within one epoch."""
 
 from __future__ import annotations
 
 from waitroom.engine.memory import RoomMemory
-from waitroom.engine.protocol.replies import Head
+from waitroom.engine.protocol.reply import Head
 
 
 def head(**fields: int) -> Head:
@@ -12,7 +12,7 @@ def head(**fields: int) -> Head:
 
 
 def test_args() -> None:
-    """Memory is the head of every call; without a clock the server's own counts."""
+    """Memory is the head of every call; without a clock, the server's own time counts."""
     memory = RoomMemory(epoch=1, rev=2, watermark=3, last=4)
     assert ([99, 1, 2, 3, 4], ["", 1, 2, 3, 4]) == (memory.args(99), memory.args(None))
 
@@ -26,7 +26,7 @@ def test_only_grows() -> None:
 
 
 def test_newer_epoch() -> None:
-    """In a newer epoch `rev` starts anew; places go on."""
+    """In a newer epoch `rev` restarts; places continue."""
     memory = RoomMemory()
     memory.saw(head(rev=9))
     memory.saw(head(epoch=11, rev=1, watermark=0, last=0))
@@ -34,7 +34,7 @@ def test_newer_epoch() -> None:
 
 
 def test_older_epoch() -> None:
-    """A reply that was under way while the room was cleared is passed over."""
+    """A reply that was under way while the room was cleared is ignored."""
     memory = RoomMemory()
     memory.saw(head(epoch=11, rev=1))
     memory.saw(head(epoch=10, rev=99, watermark=999))
@@ -42,7 +42,7 @@ def test_older_epoch() -> None:
 
 
 def test_claim() -> None:
-    """What a ticket claims is not sent to the server: only its own replies tell the epoch."""
+    """A ticket's claims are not sent to the server: only the server's replies tell the epoch."""
     memory = RoomMemory(epoch=10, rev=9, claim=12)
     assert [10, 9, 0, 0] == memory.args(0)[1:]
     memory.saw(head(epoch=11, rev=1))

@@ -21,14 +21,14 @@ IDS = [f"{number:016d}" for number in range(1_200)]
 
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncIterator[EmbeddedServer]:
-    """Run a private server that keeps nothing."""
+    """Run a private server without persistence."""
     async with EmbeddedServer(tmp_path, durable=False) as server:
         yield server
 
 
 @pytest.fixture
 async def engine(server: EmbeddedServer) -> AsyncIterator[Engine]:
-    """Connect, and make a room in which nobody is called by itself."""
+    """Connect, and make a room in which nobody is called automatically."""
     async with await Engine.connect(server.url, server.data_dir, KeyRing([SECRET])) as engine:
         await engine.create(ROOM, Policy(mode=Mode.MANUAL))
         yield engine
@@ -50,7 +50,7 @@ async def joined(pipeline: Pipeline, ids: list[str], *, restore: bool = False) -
 
 
 async def test_a_visit(engine: Engine, pipeline: Pipeline, server: EmbeddedServer) -> None:
-    """People join, poll, enter and finish; the engine sees the same room, on no disk."""
+    """People join, poll, enter and finish; the engine sees the same room, nothing is on disk."""
     places = await joined(pipeline, IDS[:3])
     polls: list[list[int]] = []
     await pipeline.poll(IDS[:3], places, lambda reply: polls.append([*reply.positions]))
@@ -80,7 +80,7 @@ async def test_a_visit(engine: Engine, pipeline: Pipeline, server: EmbeddedServe
 
 
 async def test_answers_come_in_order(engine: Engine, pipeline: Pipeline) -> None:
-    """However many calls are packed together, each answer is for its own ticket."""
+    """However many calls are packed together, each answer belongs to its own ticket."""
     places = await joined(pipeline, IDS[:300])
     assert sorted(places) == places
     assert 300 == await engine.admit(ROOM, 300)

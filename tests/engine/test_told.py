@@ -8,7 +8,7 @@ from waitroom.engine.told import Told
 
 
 def test_the_last_position_of_a_place() -> None:
-    """The newest counts, places are kept apart, and what is forgotten is forgotten."""
+    """The newest counts, places are kept apart, and forgotten entries stay forgotten."""
     told = Told()
     told.expect(100)
     told.waits(5_000, 7, told.now())
@@ -27,7 +27,7 @@ def test_the_last_position_of_a_place() -> None:
 
 
 def test_no_place_is_taken_for_another() -> None:
-    """Where two places meet in a slot the older is forgotten: no answer rather than a wrong one."""
+    """If two places share a slot the older is forgotten: no answer rather than a wrong one."""
     told, chance = Told(), random.Random(1)
     told.expect(1_000)
     places = {chance.getrandbits(50) | 1: position for position in range(1, 1_001)}
@@ -49,7 +49,7 @@ def test_consecutive_places_do_not_meet() -> None:
 
 
 def test_a_new_ticket_has_no_place() -> None:
-    """Place 0 stands for none; nobody was told anything about it."""
+    """Place 0 means none; nobody was told anything about it."""
     told = Told()
     told.waits(0, 5, told.now())
     assert told.position(0) is None

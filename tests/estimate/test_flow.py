@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -40,14 +41,14 @@ def flow(line: Line) -> Flow:
 def test_before_anything_was_seen(policy: Policy, rate: float | None) -> None:
     """Without a past the policy alone says how the line moves, if it says anything."""
     moves = history(Line(policy, 500)).flow()
-    assert rate == (moves and moves.rate)
+    assert rate == (moves and moves.calls.rate)
 
 
 def test_a_host_is_judged_by_what_was_seen() -> None:
     """Calls by hand follow no pace: their rate is the measured one."""
     line = Line(Policy(mode=Mode.MANUAL), 9000, pace=2.0)
     line.run(900)
-    assert 2.0 == pytest.approx(flow(line).rate, rel=0.1)
+    assert 2.0 == pytest.approx(flow(line).calls.rate, rel=0.1)
 
 
 def test_a_pause_does_not_slow_the_pace() -> None:
@@ -58,14 +59,16 @@ def test_a_pause_does_not_slow_the_pace() -> None:
     line.run(300)
     line.policy = PACED
     line.run(30)
-    assert 2.0 == flow(line).rate
+    assert 2.0 == flow(line).calls.rate
 
 
-def test_people_who_give_up() -> None:
-    """The share of those waiting who give up per second is found."""
-    line = Line(PACED, 2000, give_up=0.001)
-    line.run(300)
-    assert 0.001 == pytest.approx(flow(line).hazard, rel=0.3)
+def test_another_pace_says_nothing() -> None:
+    """After a change only what was seen under the new pace counts; until then it is believed."""
+    line = Line(PACED, 9000)
+    line.run(600)
+    line.samples = [replace(each, mode=Mode.OPEN, per_minute=120.0) for each in line.samples]
+    line.policy = PACED.change(batch=40)
+    assert 4.0 == flow(line).calls.rate
 
 
 @pytest.mark.parametrize(("seconds", "holding_s"), [(0, 600.0), (900, 60.0)])

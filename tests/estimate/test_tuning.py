@@ -13,7 +13,7 @@ from waitroom.estimate.tuning import TUNING, Source, Tuning
 
 FOLDER = Path(tuning.__file__).parent
 # Bounds of arithmetic and rounding: nobody would try another value of these.
-NOT_TUNED = {"_LONGEST_S", "_MOST_EXPONENT", "_NO_CAPACITY", "_UP"}
+NOT_TUNED = {"LONGEST_S", "_ALMOST_NONE", "_LEVELS", "_LIMITS", "_NO_CAPACITY", "_UP"}
 
 
 def numbers(path: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""What tests of events share: a relay whose listeners are the test's, and time that is moved."""
+"""What tests of events share: a relay with the test's listeners, and time that can be moved."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from waitroom.events.relay import Listeners, Relay, wall_ms
 
 
 class WallClock:
-    """The clock of a loop: real, until the test moves it on."""
+    """The clock of a loop: real, until the test moves it forward."""
 
     def __init__(self) -> None:
         self.moved_ms = 0
@@ -19,19 +19,19 @@ class WallClock:
         return wall_ms() + self.moved_ms
 
     def step(self, seconds: float) -> None:
-        """Move on."""
+        """Move forward."""
         self.moved_ms += round(seconds * 1000)
 
 
 @pytest.fixture
 def wall() -> WallClock:
-    """Time that the test can move on."""
+    """Time that the test can move forward."""
     return WallClock()
 
 
 @pytest.fixture
 def listeners(engine: Engine) -> Listeners:
-    """Somebody who wants to know what people do in every room."""
+    """A listener for what people do in every room."""
     listeners = Listeners(engine)
     listeners.archived = True
     return listeners

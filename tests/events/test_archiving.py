@@ -1,4 +1,4 @@
-"""The archive is written from the outbox: every event once, whoever writes, also after failures."""
+"""The archive is written from the outbox: every event once, whoever writes, even after failures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.clock import Clock, open_engine
 from tests.support.servers import Server
-from waitroom import archive
+from waitroom.archive import files as archive
 from waitroom.engine import Engine, keys
 from waitroom.events.archiving import Archiving
 from waitroom.events.relay import Relay
@@ -24,7 +24,7 @@ def kinds(folder: Path, room: str) -> list[str]:
 
 
 def versions(folder: Path, room: str) -> list[int]:
-    """Return the versions of all changes, as they were written."""
+    """Return the versions of all changes, as written."""
     events = archive.read(folder, room)
     return [event.data["version"] for event in events if event.type == "room.changed"]
 
@@ -35,14 +35,14 @@ async def newest(engine: Engine, room: str) -> str:
 
 
 async def change(engine: Engine, relay: Relay, room: str, times: int = 3) -> None:
-    """Change a room so often, and relay it."""
+    """Change a room this often, and relay it."""
     for number in range(times):
         await engine.configure(room, capacity=100 + number)
     await relay.relay(room)
 
 
 async def test_it_follows(engine: Engine, relay: Relay, room: str, tmp_path: Path) -> None:
-    """Everything of the outbox is in the files, after a line about the room as it was."""
+    """Everything from the outbox is in the files, after a line about the room's state."""
     await engine.create(room, Policy(capacity=5))
     archiving = Archiving(engine, tmp_path)
     await engine.join(room)
@@ -81,7 +81,7 @@ async def test_a_full_disk(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """It is said loudly and stops nothing; when there is room, the lines are written."""
+    """It is reported loudly and stops nothing; once there is room, the lines are written."""
     await engine.create(room, Policy())
     errors: list[int] = []
     archiving = Archiving(engine, tmp_path, lambda: errors.append(1))
@@ -105,7 +105,7 @@ async def test_a_full_disk(
 async def test_what_the_outbox_dropped(
     engine: Engine, relay: Relay, room: str, tmp_path: Path
 ) -> None:
-    """Entries that went before they were written leave a gap."""
+    """Entries that were lost before they were written leave a gap."""
     await engine.create(room, Policy())
     archiving = Archiving(engine, tmp_path)
     await change(engine, relay, room, 1)

@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,7 +47,7 @@ class Post:
         self.counts[name] = self.counts.get(name, 0) + number
 
     async def aclose(self) -> None:
-        """Give up what is under way."""
+        """Cancel what is under way."""
         await self.delivery.stop()
         await self.poster.aclose()
 
@@ -59,7 +60,7 @@ class Post:
         await self.delivery.drain()
 
     async def late(self, webhook: Webhook, room: str) -> tuple[int, int]:
-        """Return how many wait for a webhook, and since when the oldest does."""
+        """Return how many wait for a webhook, and since when the oldest waits."""
         state = (await self.engine.outbox.readers(room))[webhook.id]
         newest = (await self.engine.outbox.newest([room]))[room]
         return number_of(newest) - number_of(state["position"]), state["oldest_ms"]
@@ -71,13 +72,13 @@ def webhook(receiver: Receiver, wall: WallClock, *rooms: str, **fields: Any) -> 
 
 
 def told(receiver: Receiver) -> list[tuple[str, Any]]:
-    """Return types of messages, and versions where they have one."""
+    """Return types of messages, and versions if they have one."""
     messages = [json.loads(got.body) for got in receiver.got]
     return [(message["type"], message["data"].get("version")) for message in messages]
 
 
 async def change(engine: Engine, room: str, times: int) -> None:
-    """Change a room so often."""
+    """Change a room this often."""
     for number in range(times):
         await engine.configure(room, capacity=100 + number)
 
@@ -109,7 +110,7 @@ async def test_a_message(engine: Engine, wall: WallClock, room: str, receiver: R
 async def test_a_rotated_secret(
     engine: Engine, wall: WallClock, room: str, receiver: Receiver
 ) -> None:
-    """For a while both secrets verify, so that a receiver can change over at leisure."""
+    """For a while both secrets verify, so that a receiver can switch at leisure."""
     await engine.create(room, Policy())
     new = signing.new_secret()
     hook = Webhook(
@@ -137,7 +138,7 @@ async def test_a_rotated_secret(
 async def test_rooms_and_types(
     engine: Engine, wall: WallClock, room: str, receiver: Receiver
 ) -> None:
-    """Only what a webhook wants is sent; the rest does not keep it from being up to date."""
+    """Only what a webhook wants is sent; the rest does not count as pending."""
     hook = webhook(receiver, wall, room, types=("room.paused", "people.called"))
     async with aclosing(Post(engine, wall, hook)) as post:
         for name in (room, f"{room}-2"):
@@ -153,7 +154,7 @@ async def test_rooms_and_types(
 async def test_a_new_webhook_looks_at_every_room(
     engine: Engine, wall: WallClock, room: str, receiver: Receiver
 ) -> None:
-    """Rooms that were read before anybody listened are read again for a webhook that is new."""
+    """Rooms that were read before anybody listened are read again for a new webhook."""
     hook = webhook(receiver, wall, room)
     await engine.create(room, Policy())
     async with aclosing(Post(engine, wall)) as post:
@@ -168,7 +169,7 @@ async def test_a_new_webhook_looks_at_every_room(
 async def test_down_for_an_hour(
     engine: Engine, wall: WallClock, room: str, receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nothing is lost, the order of the room is kept, late ones are visible; then all is well."""
+    """Nothing is lost, the room's order is kept, late ones are visible; then all is well."""
     hook = webhook(receiver, wall, room, types=("room.changed",))
     await engine.create(room, Policy())
     async with aclosing(Post(engine, wall, hook)) as post:
@@ -258,7 +259,7 @@ async def test_after_a_day(engine: Engine, wall: WallClock, room: str, receiver:
         wall.step(KEPT_MS / 1000 + 1)
         await change(engine, room, 1)
         await post.go(room)
-        # Ids are the server's time, which did not move: so the newest is as old as the others.
+        # Ids are the server's time, which did not move, so the newest is as old as the others.
         state = (await engine.outbox.readers(room))[hook.id]
         assert (4, 4) == (state["missed"], state["dropped"])
         assert {"failed": 1, "dropped": 4} == post.counts
@@ -270,10 +271,63 @@ async def test_after_a_day(engine: Engine, wall: WallClock, room: str, receiver:
     assert (4, room) == (messages[0]["data"]["missed"], messages[0]["data"]["room"])
 
 
+async def test_off_and_on(
+    engine: Engine, clock: Clock, wall: WallClock, room: str, receiver: Receiver
+) -> None:
+    """Off, nothing is sent; on again it continues from there, after a gap that counts the missed.
+
+    What people did counts too, even if nobody else listens.
+    """
+    hook = webhook(receiver, wall, room, types=("room.paused", "people.called"))
+    await engine.create(room, Policy(mode=Mode.MANUAL))
+    tickets = [await engine.join(room) for _ in range(3)]
+    async with aclosing(Post(engine, wall, hook)) as post:
+        await engine.call(room, tickets[0].id)
+        await post.go(room)
+        clock.step(1)
+        post.listeners.webhooks = (replace(hook, enabled=False, switched_ms=clock.now_ms),)
+        await engine.call(room, tickets[1].id)
+        await engine.configure(room, mode=Mode.PAUSED)  # and `room.changed`, which it does not want
+        await post.go(room)
+        assert ["people.called"] == [kind for kind, _ in told(receiver)]
+        clock.step(1)
+        post.listeners.webhooks = (replace(hook, switched_ms=clock.now_ms),)
+        await engine.configure(room, mode=Mode.MANUAL)
+        await engine.call(room, tickets[2].id)
+        await post.go(room)
+        await post.go(room)
+    messages = [json.loads(got.body) for got in receiver.got[1:]]
+    assert ["gap", "people.called"] == [message["type"] for message in messages]
+    assert (2, room) == (messages[0]["data"]["missed"], messages[0]["data"]["room"])
+    state = (await engine.outbox.readers(room))[hook.id]
+    assert (2, 0, 2) == (state["skipped"], state["dropped"], state["delivered"])
+    assert {"delivered": 2} == post.counts
+
+
+async def test_on_again_it_is_tried_at_once(
+    engine: Engine, clock: Clock, wall: WallClock, room: str, receiver: Receiver
+) -> None:
+    """A pause after a failure before the switch does not count."""
+    hook = webhook(receiver, wall, room, types=("room.changed",))
+    await engine.create(room, Policy())
+    receiver.answers = [500]
+    async with aclosing(Post(engine, wall, hook)) as post:
+        await change(engine, room, 1)
+        await post.go(room)
+        await change(engine, room, 2)
+        await post.go(room)
+        assert 1 == len(receiver.got)
+        clock.step(1)
+        post.listeners.webhooks = (replace(hook, switched_ms=clock.now_ms),)
+        await change(engine, room, 3)
+        await post.go(room)
+    assert [("gap", None), ("room.changed", 5)] == told(receiver)[1:3]
+
+
 async def test_addresses_are_checked(
     engine: Engine, wall: WallClock, room: str, receiver: Receiver
 ) -> None:
-    """A metadata service is never asked, whoever typed its address."""
+    """A metadata service is never contacted, whoever entered its address."""
     await engine.create(room, Policy())
     hook = Webhook("hook1", "http://169.254.169.254/latest", SECRET, wall() - 1_000, (room,))
     async with aclosing(Post(engine, wall, hook)) as post:

@@ -1,4 +1,4 @@
-"""Marks: what happens to a room by itself is on its timeline, once, where it belongs."""
+"""Marks: what happens to a room by itself is on its timeline, once, at the right time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def kinds(engine: Engine, room: str) -> list[str]:
 
 
 async def test_opening_and_end(engine: Engine, clock: Clock, relay: Relay, room: str) -> None:
-    """They are marked where they were set to be, however late somebody notices."""
+    """They are marked at their planned time, however late somebody notices."""
     opens_ms, ends_ms = clock.now_ms + 60_000, clock.now_ms + 120_000
     opens_at, ends_at = moments.from_ms(opens_ms), moments.from_ms(ends_ms)
     await engine.create(room, Policy(opens_at=opens_at, ends_at=ends_at))
@@ -40,7 +40,7 @@ async def test_opening_and_end(engine: Engine, clock: Clock, relay: Relay, room:
 
 
 async def test_limits_and_outages(engine: Engine, relay: Relay, room: str) -> None:
-    """A full room and a backend that was away are marked, with what is known of it."""
+    """A full room and a backend that was away are marked, with what is known about it."""
     await engine.create(room, Policy(capacity=2))
     await crowd(engine, room, 3)
     await relay.relay(room)
@@ -59,7 +59,7 @@ async def test_limits_and_outages(engine: Engine, relay: Relay, room: str) -> No
 
 
 async def test_what_operators_do_is_no_mark(engine: Engine, relay: Relay, room: str) -> None:
-    """The audit log has it, also an end by hand."""
+    """The audit log has it, even an end by hand."""
     await engine.create(room, Policy())
     await engine.configure(room, mode=Mode.PAUSED, message="A short pause.")
     await engine.configure(room, mode=Mode.ENDED)
@@ -68,7 +68,7 @@ async def test_what_operators_do_is_no_mark(engine: Engine, relay: Relay, room: 
 
 
 async def test_marks_go_with_the_room(engine: Engine, relay: Relay, room: str) -> None:
-    """A room of the same name begins without marks, and those that nobody adds to expire."""
+    """A room of the same name starts without marks, and unused ones expire."""
     await engine.create(room, Policy(capacity=1))
     await crowd(engine, room, 2)
     await relay.relay(room)

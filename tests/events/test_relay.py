@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.support.clock import Clock, crowd, open_engine
+from tests.support.clock import Clock, advance_all, crowd, open_engine
 from tests.support.servers import Server, start_server
-from waitroom.engine import Engine, keys
+from waitroom.engine import ClaimUse, Engine, keys
 from waitroom.engine.outbox import START, OutboxEvent
 from waitroom.events.relay import Listeners, Relay
 from waitroom.models import Mode, Policy
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.every_kind
 
 
 async def entries(engine: Engine, room: str, after: str = START) -> list[OutboxEvent]:
-    """Return what is in the outbox of a room."""
+    """Return what is in a room's outbox."""
     return list(await engine.outbox.read(room, after, 1_000))
 
 
@@ -29,12 +30,12 @@ async def kinds(engine: Engine, room: str) -> list[str]:
 
 
 def people(event: OutboxEvent) -> list[str]:
-    """Return the ids of those whom an event is about."""
+    """Return the ids of the people an event is about."""
     return [person["id"] for person in event.data["people"]]
 
 
 async def test_what_operators_do(engine: Engine, relay: Relay, room: str) -> None:
-    """A change is told with old and new, and beside it by its name where it has one."""
+    """A change is told with old and new values, and also under its own name if it has one."""
     await engine.create(room, Policy(capacity=3))
     await engine.configure(room, mode=Mode.PAUSED, message="A short pause.")
     await engine.configure(room, mode=Mode.OPEN, message=None, capacity=4)
@@ -90,6 +91,21 @@ async def test_people_in_batches(engine: Engine, clock: Clock, relay: Relay, roo
     assert ("finished", [ids[0]]) == (ended.data["reason"], people(ended))
 
 
+async def test_an_adopted_place(engine: Engine, relay: Relay, room: str) -> None:
+    """The account's id and the ticket's are told together, before the ticket's end."""
+    await engine.create(room, Policy(capacity=1))
+    ticket = await engine.join(room)
+    await engine.adopt(room, ticket.ticket, ClaimUse("a" * 16, "nonce 5"))
+    await relay.relay(room)
+    called, adopted, ended = await entries(engine, room)
+    assert ("people.called", "people.adopted", "people.ended") == (
+        *(called.type, adopted.type, ended.type),
+    )
+    (person,) = adopted.data["people"]
+    assert ("a" * 16, ticket.id) == (person["id"], person["from"])
+    assert ("left", [ticket.id]) == (ended.data["reason"], people(ended))
+
+
 async def test_batches_are_bounded(engine: Engine, relay: Relay, room: str) -> None:
     """No entry has more than 500 people, and nobody is left out or told twice."""
     await engine.create(room, Policy(mode=Mode.PAUSED))
@@ -103,7 +119,7 @@ async def test_batches_are_bounded(engine: Engine, relay: Relay, room: str) -> N
 
 
 async def test_without_listeners(engine: Engine, room: str) -> None:
-    """Where nobody follows people only the room is told; from when somebody does, both."""
+    """If nobody follows people only the room is told; once somebody does, both."""
     relay = Relay(engine, Listeners(engine))
     await engine.create(room, Policy())
     await engine.join(room)
@@ -117,14 +133,16 @@ async def test_without_listeners(engine: Engine, room: str) -> None:
     assert ["room.resumed", "room.changed", "people.called"] == (await kinds(engine, room))[2:]
 
 
+async def limits_told(engine: Engine, relay: Relay, room: str) -> list[tuple[str, int]]:
+    """Relay a room, and return which limits it was told to have reached, with how many people."""
+    await relay.relay(room)
+    events = [each for each in await entries(engine, room) if "limit" in each.type]
+    return [(event.data["limit"], event.data["count"]) for event in events]
+
+
 async def test_limits_do_not_chatter(engine: Engine, relay: Relay, room: str) -> None:
-    """A limit is told when it is reached, and again only after the room was well below it."""
-
-    async def told() -> list[tuple[str, int]]:
-        await relay.relay(room)
-        events = [each for each in await entries(engine, room) if "limit" in each.type]
-        return [(event.data["limit"], event.data["count"]) for event in events]
-
+    """A limit is told when reached, and again only after the room was well below it."""
+    told = partial(limits_told, engine, relay, room)
     await engine.create(room, Policy(capacity=10, queue_limit=20))
     called = await crowd(engine, room, 10)
     assert [] == await told()  # full, but nobody waits
@@ -145,8 +163,28 @@ async def test_limits_do_not_chatter(engine: Engine, relay: Relay, room: str) ->
     assert ("queue_limit", 20) == (await told())[2]
 
 
+async def test_the_rolling_limit(engine: Engine, clock: Clock, relay: Relay, room: str) -> None:
+    """It is reached by those who entered and those who may, and again in a later window."""
+    told = partial(limits_told, engine, relay, room)
+    await engine.create(room, Policy(max_entries=3, per_s=60, presence_s=None, recover_s=0))
+    first = await crowd(engine, room, 3)
+    assert [] == await told()  # taken, but nobody waits
+    await engine.enter(room, first[0].ticket)
+    await engine.join(room)
+    reached = [("max_entries", 3)]
+    assert reached == await told()
+    for person in first[1:]:
+        await engine.enter(room, person.ticket)
+    assert reached == await told()
+    clock.step(62)
+    await advance_all(engine, room)
+    assert reached == await told()  # only one of three
+    await crowd(engine, room, 3)
+    assert 2 * reached == await told()
+
+
 async def test_two_processes(engine: Engine, server: Server, clock: Clock, room: str) -> None:
-    """Two relays at once tell everything once, in order."""
+    """Two concurrent relays tell everything once, in order."""
     async with open_engine(server.url, clock) as other:
         relays = [Relay(each, _everything(each)) for each in (engine, other)]
         await engine.create(room, Policy(mode=Mode.PAUSED))
@@ -172,7 +210,7 @@ class _Killed(BaseException):
 async def test_a_process_that_dies(
     engine: Engine, listeners: Listeners, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether it dies before or after its entries were taken, nothing is lost or doubled."""
+    """Whether it dies before or after its entries were accepted, nothing is lost or doubled."""
     await engine.create(room, Policy())
     expected = []
     append = engine.outbox.append
@@ -194,7 +232,7 @@ async def test_a_process_that_dies(
 
 
 async def test_a_trimmed_stream(engine: Engine, relay: Relay, room: str) -> None:
-    """Events that went before they were relayed leave a gap; those after it are told."""
+    """Events that were lost before they were relayed leave a gap; later ones are told."""
     await engine.create(room, Policy())
     await engine.join(room)
     await relay.relay(room)
@@ -210,7 +248,7 @@ async def test_a_trimmed_stream(engine: Engine, relay: Relay, room: str) -> None
 
 
 async def test_an_idle_room(engine: Engine, clock: Clock, relay: Relay, room: str) -> None:
-    """A room that was tidied up leaves a gap only if nobody had relayed what was there."""
+    """A tidied room leaves a gap only if nobody had relayed what was there."""
     await engine.create(room, Policy(idle_ttl_s=60, session_s=60))
     for relayed in (True, False):
         person = await engine.join(room)
@@ -227,7 +265,7 @@ async def test_an_idle_room(engine: Engine, clock: Clock, relay: Relay, room: st
 
 
 async def test_a_dropped_room(engine: Engine, relay: Relay, room: str) -> None:
-    """The last that is told of a room is that it was dropped; one made anew goes on after it."""
+    """The last event of a room is that it was dropped; a recreated one continues after it."""
     await engine.create(room, Policy())
     await relay.relay(room)
     await engine.configure(room, mode=Mode.PAUSED)
@@ -244,7 +282,7 @@ async def test_a_dropped_room(engine: Engine, relay: Relay, room: str) -> None:
 
 
 async def test_an_outage(engine: Engine, relay: Relay, room: str) -> None:
-    """That the backend was away is told once, with both times, however many have seen it."""
+    """An outage of the backend is told once, with both times, however many saw it."""
     await engine.create(room, Policy())
     for since_ms in (1_000_000, 1_000_500):
         relay.note_outage("", since_ms, 1_009_000)
@@ -256,7 +294,7 @@ async def test_an_outage(engine: Engine, relay: Relay, room: str) -> None:
 
 
 async def test_steps_find_rooms(engine: Engine, relay: Relay, room: str) -> None:
-    """A lap finds rooms that others changed, and one in which nothing is new costs no turn."""
+    """A lap finds rooms that others changed, and one without news costs no turn."""
     await engine.create(room, Policy())
     await engine.configure(room, mode=Mode.PAUSED)
     assert [room] == await engine.outbox.behind([room])
@@ -265,7 +303,7 @@ async def test_steps_find_rooms(engine: Engine, relay: Relay, room: str) -> None
 
 
 async def test_a_flushed_server(tmp_path: Any, clock: Clock, room: str) -> None:
-    """After a FLUSHALL the room is there again from memory, and the outbox begins with a gap."""
+    """After a FLUSHALL the room is restored from memory, and the outbox begins with a gap."""
     with start_server("valkey", tmp_path) as server:
         async with open_engine(server.url, clock) as engine:
             relay = Relay(engine, _everything(engine))

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from examples.concert.app import Site, ungated
 from examples.concert.booking import Booking
@@ -25,7 +25,7 @@ class Clock:
         return self.ms
 
     def pass_s(self, seconds: float) -> None:
-        """Let time pass."""
+        """Pass time."""
         self.ms += int(seconds * 1000)
 
 
@@ -51,12 +51,12 @@ def desk(store: Store, clock: Clock) -> Booking:
 
 
 @pytest.fixture
-async def visitor(tmp_path: Path, clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+async def visitor(tmp_path: Path, clock: Clock) -> AsyncIterator[httpx2.AsyncClient]:
     """Return somebody on the site, which has no gate here."""
     app = ungated(Site(database=tmp_path / "site.db", hold_s=180, pay_s=120), clock)
-    transport = httpx.ASGITransport(app)
+    transport = httpx2.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://hall.test") as client,
+        httpx2.AsyncClient(transport=transport, base_url="http://hall.test") as client,
     ):
         yield client

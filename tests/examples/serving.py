@@ -1,4 +1,4 @@
-"""The concert site over HTTP, in a thread of the test: real sockets, and the app at hand."""
+"""The concert site over HTTP, in a thread of the test: real sockets, with access to the app."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from waitroom.gates.asgi import WaitroomGate
 
 @contextlib.contextmanager
 def running(app: Any, port: int = 0, lifespan: Literal["on", "off"] = "on") -> Iterator[int]:
-    """Run an ASGI app; return its port, which is a free one unless it is given."""
+    """Run an ASGI app; return its port, which is free unless given."""
     quiet = uvicorn.Config(
         app, HOST, port, log_level="critical", lifespan=lifespan, ws="none", loop="asyncio"
     )

@@ -1,4 +1,4 @@
-"""The booking of the concert: a seat is sold once, held by one person, and holds end."""
+"""Booking the concert: a seat is sold once, held by one person, and holds end."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import count as numbers
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,7 @@ def test_the_six_calls(desk: Booking) -> None:
 
 
 def test_what_is_not_there(desk: Booking) -> None:
-    """Unknown numbers and somebody else's reservation are the same: not there."""
+    """Unknown numbers and other people's reservations look the same: not found."""
     desk.hold(SEAT, "ann")
     made = desk.reserve(SEAT, "ann", "Ann").reservation
     for call in (
@@ -89,7 +90,7 @@ def test_what_is_not_there(desk: Booking) -> None:
 
 
 def test_a_hold_ends_to_the_millisecond(desk: Booking, clock: Clock) -> None:
-    """Before its end a seat is refused to others, from its end on anybody may have it."""
+    """Before the hold ends a seat is refused to others; from then on anybody may have it."""
     desk.hold(SEAT, "ann")
     clock.ms += 180_000 - 1
     with pytest.raises(SeatHeld):
@@ -103,14 +104,14 @@ def test_a_hold_ends_to_the_millisecond(desk: Booking, clock: Clock) -> None:
 
 
 def test_holding_again_does_not_prolong(desk: Booking, clock: Clock) -> None:
-    """Nobody keeps a seat for ever by asking for it again and again."""
+    """Nobody can keep a seat for ever by asking for it repeatedly."""
     first = desk.hold(SEAT, "ann")
     clock.pass_s(100)
     assert first == desk.hold(SEAT, "ann")
 
 
 def test_one_seat_at_a_time(desk: Booking) -> None:
-    """Whoever takes another seat gives the first one back, and its reservation with it."""
+    """Taking another seat gives the first one back, together with its reservation."""
     desk.hold(SEAT, "ann")
     made = desk.reserve(SEAT, "ann", "Ann")
     desk.hold(SEAT + 1, "ann")
@@ -135,7 +136,7 @@ def test_reserving_gives_time_to_pay_once(desk: Booking, clock: Clock) -> None:
 
 
 def test_a_lapsed_reservation_is_not_revived(desk: Booking, clock: Clock) -> None:
-    """Holding the same seat anew does not make the old reservation payable."""
+    """Holding the same seat again does not make the old reservation payable."""
     desk.hold(SEAT, "ann")
     old = desk.reserve(SEAT, "ann", "Ann")
     clock.pass_s(121)
@@ -157,7 +158,7 @@ def test_a_declined_card_keeps_the_hold(desk: Booking) -> None:
 
 
 def test_paying_twice_is_paying_once(desk: Booking, clock: Clock) -> None:
-    """A repeated payment answers the same, also much later."""
+    """A repeated payment returns the same, even much later."""
     made = buy(desk, SEAT, "ann")
     first = desk.order(made)
     clock.pass_s(10_000)
@@ -165,7 +166,7 @@ def test_paying_twice_is_paying_once(desk: Booking, clock: Clock) -> None:
 
 
 def test_a_sold_seat_stays_sold(desk: Booking, clock: Clock) -> None:
-    """No time that passes makes it free again."""
+    """No passing of time makes it free again."""
     buy(desk, SEAT, "ann")
     clock.pass_s(10**7)
     with pytest.raises(SeatSold):
@@ -187,7 +188,7 @@ def test_the_database_refuses_a_second_sale(desk: Booking, store: Store) -> None
 
 
 def test_an_error_undoes_everything(store: Store, desk: Booking) -> None:
-    """What a failed transaction had written is not there afterwards."""
+    """What a failed transaction had written is gone afterwards."""
 
     desk.hold(SEAT, "ann")
 
@@ -203,7 +204,7 @@ def test_an_error_undoes_everything(store: Store, desk: Booking) -> None:
 
 
 def test_fifty_hands_for_one_seat(desk: Booking) -> None:
-    """Fifty threads hold, reserve and pay for one seat at once: exactly one has it in the end."""
+    """Fifty threads hold, reserve and pay for one seat at once: exactly one gets it."""
     people = 50
     ready = threading.Barrier(people)
 
@@ -242,7 +243,7 @@ def test_a_crowd_for_few_seats(desk: Booking) -> None:
 
 
 def test_two_desks_on_one_file(store: Store, clock: Clock, tmp_path: Path) -> None:
-    """Two processes' worth of connections agree: what one holds, the other sees held."""
+    """Two processes' worth of connections agree: what one holds, the other sees as held."""
     other_store = Store(tmp_path / "concert.db")
     try:
         first, other = Booking(store, clock), Booking(other_store, clock)
@@ -254,16 +255,18 @@ def test_two_desks_on_one_file(store: Store, clock: Clock, tmp_path: Path) -> No
 
 
 class Hall(RuleBasedStateMachine):
-    """Three people do anything in any order; a few dictionaries know what must come of it."""
+    """Three people do anything in any order; a few dictionaries know the expected result."""
 
     folder: Path
+    # An id of a hall may come again once the hall is gone, and its file would still be there.
+    halls = numbers()
     people = st.sampled_from(["ann", "bob", "cho"])
     seats = st.integers(1, 3)
 
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self.store = Store(self.folder / f"{id(self)}.db")
+        self.store = Store(self.folder / f"{next(self.halls)}.db")
         announce(self.store, concerts=1, rows="A")
         self.desk = Booking(self.store, self.clock, hold_s=10, pay_s=5)
         self.holds: dict[int, tuple[str, int]] = {}
@@ -308,7 +311,7 @@ class Hall(RuleBasedStateMachine):
 
     @rule(who=people, seat=seats)
     def reserve(self, who: str, seat: int) -> None:
-        """Reserve a seat that one holds."""
+        """Reserve a held seat."""
         try:
             made = self.desk.reserve(seat, who, who).reservation
         except HoldOver:
@@ -323,7 +326,7 @@ class Hall(RuleBasedStateMachine):
 
     @rule(data=st.data(), payer=people)
     def pay(self, data: st.DataObject, payer: str) -> None:
-        """Pay any reservation that was ever made, as anybody."""
+        """Pay any reservation ever made, as anybody."""
         if not self.made:
             return
         reservation = data.draw(st.sampled_from(sorted(self.made)))

@@ -1,4 +1,4 @@
-"""examples/desk-receiver: it takes what the desk has signed, once, and nothing else."""
+"""examples/desk-receiver: it accepts what the desk has signed, once, and nothing else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.servers import free_port, wait_for
@@ -47,7 +47,7 @@ class Running:
         now_ms = int((time.time() - age_s) * 1000)
         body = signing.body(f"party.{notice['kind']}", now_ms, notice)
         headers = signing.headers([secret], notice["id"], now_ms, body)
-        return httpx.post(self.url, content=body, headers=headers).status_code
+        return httpx2.post(self.url, content=body, headers=headers).status_code
 
 
 @pytest.fixture
@@ -71,8 +71,8 @@ def receiver(tmp_path: Path) -> Iterator[Running]:
 
 def _answers(url: str) -> bool:
     try:
-        return httpx.post(url).status_code == 401
-    except httpx.HTTPError:
+        return httpx2.post(url).status_code == 401
+    except httpx2.HTTPError:
         return False
 
 
@@ -95,5 +95,5 @@ def test_forged_and_old_notices_are_refused(receiver: Running) -> None:
     """Another secret, no signature or an old notice is answered 401, and nobody is told."""
     assert 401 == receiver.send(NOTICE, secret=signing.new_secret())
     assert 401 == receiver.send(NOTICE, age_s=301)
-    assert 401 == httpx.post(receiver.url, json=NOTICE).status_code
+    assert 401 == httpx2.post(receiver.url, json=NOTICE).status_code
     assert [] == receiver.output()

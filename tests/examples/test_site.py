@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 
-import httpx
+import httpx2
 import pytest
 from examples.concert.booking import DECLINED
 from examples.concert.words import _WORDS, LANGUAGES, Words, language
@@ -13,13 +13,13 @@ from examples.concert.words import _WORDS, LANGUAGES, Words, language
 from tests.examples.conftest import Clock
 
 CARD = "4242 4242 4242 4242"
-Visitor = httpx.AsyncClient
+Visitor = httpx2.AsyncClient
 
 
 async def answered(
     visitor: Visitor, method: str, path: str, status: int, **more: object
-) -> httpx.Response:
-    """Ask, and expect a status."""
+) -> httpx2.Response:
+    """Send a request, and expect a status."""
     answer = await visitor.request(method, path, **more)  # type: ignore[arg-type]
     assert status == answer.status_code, answer.text
     return answer
@@ -44,7 +44,7 @@ async def test_the_six_calls(visitor: Visitor) -> None:
 
 
 async def test_refusals_are_problems(visitor: Visitor) -> None:
-    """What cannot be done is problem+json with a code; what makes no sense is a 422."""
+    """A refusal is problem+json with a code; nonsense is a 422."""
     for path, status, code in (
         ("/api/seats/99999/hold", 404, "not_there"),
         ("/api/seats/0/hold", 422, None),
@@ -66,7 +66,7 @@ async def test_fifty_requests_for_one_seat(visitor: Visitor) -> None:
     """Fifty people ask for one seat at once over HTTP: one holds it, the others are told."""
 
     async def hold() -> int:
-        async with httpx.AsyncClient(transport=visitor._transport, base_url="http://x") as client:
+        async with httpx2.AsyncClient(transport=visitor._transport, base_url="http://x") as client:
             return (await client.post("/api/seats/7/hold")).status_code
 
     statuses = await asyncio.gather(*(hold() for _ in range(50)))
@@ -74,7 +74,7 @@ async def test_fifty_requests_for_one_seat(visitor: Visitor) -> None:
 
 
 async def booked(visitor: Visitor, seat: int, name: str = "Kim") -> str:
-    """Go through the pages until the card is asked for; return where that is."""
+    """Go through the pages until the card is asked for; return that address."""
     await answered(visitor, "GET", "/book/dates/1", 200)
     hold = await answered(visitor, "POST", "/book/dates/1", 303, data={"seat": str(seat)})
     await answered(visitor, "GET", hold.headers["location"], 200)
@@ -100,12 +100,12 @@ async def test_the_pages(visitor: Visitor) -> None:
 
 
 async def test_pages_say_what_went_wrong(visitor: Visitor, clock: Clock) -> None:
-    """A form that cannot be done leads back to a page that says why."""
+    """A form that fails leads back to a page that says why."""
     where = await booked(visitor, 1)
     for card, words in ((DECLINED, "The bank declined"), ("x", "Please enter a card number")):
         reply = await answered(visitor, "POST", where, 303, data={"card": card})
         assert words in (await answered(visitor, "GET", reply.headers["location"], 200)).text
-    async with httpx.AsyncClient(transport=visitor._transport, base_url="http://x") as other:
+    async with httpx2.AsyncClient(transport=visitor._transport, base_url="http://x") as other:
         reply = await answered(other, "POST", "/book/dates/1", 303, data={"seat": "1"})
         page = await answered(other, "GET", reply.headers["location"], 200)
         assert "Somebody was faster" in page.text
@@ -131,7 +131,7 @@ async def test_forms_of_other_sites_are_refused(visitor: Visitor) -> None:
     "path", ["/", "/book", "/book/dates/1", "/goodbye", "/orders/none", "/book/dates/99"]
 )
 async def test_nothing_foreign_may_run(visitor: Visitor, path: str) -> None:
-    """Every page allows scripts and styles of this site only, and has none within itself."""
+    """Every page allows scripts and styles only from this site, and has none inline."""
     answer = await visitor.get(path)
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
@@ -141,7 +141,7 @@ async def test_nothing_foreign_may_run(visitor: Visitor, path: str) -> None:
 
 
 async def test_two_languages(visitor: Visitor) -> None:
-    """A page speaks what the browser asks for; a click overrules it and is remembered."""
+    """A page uses the browser's language; a click overrides it and is remembered."""
     korean = {"accept-language": "ko-KR,ko;q=0.9,en;q=0.8"}
     page = await visitor.get("/", headers=korean)
     assert ("예매하기" in page.text, "ko") == (True, page.headers["content-language"])

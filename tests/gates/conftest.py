@@ -1,4 +1,4 @@
-"""A real Waitroom, keys that are its own, and rooms."""
+"""A real Waitroom, its own keys, and rooms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import httpx
+import httpx2
 import pytest
 from cryptography.hazmat.primitives import serialization
 
@@ -23,20 +23,20 @@ def waitroom(served: Serving) -> Serving:
 
 
 @pytest.fixture(scope="session")
-def operator(waitroom: Serving) -> Iterator[httpx.Client]:
-    """Return a client of it that shows the admin key."""
+def operator(waitroom: Serving) -> Iterator[httpx2.Client]:
+    """Return a client that sends the admin key."""
     with waitroom.operator() as client:
         yield client
 
 
 @pytest.fixture
 def make_room(waitroom: Serving) -> Callable[..., str]:
-    """Make a room of its own for a test."""
+    """Make a room for this test only."""
     return partial(waitroom.new_room, capacity=2, session_s=60)
 
 
 def public_pem(keys: PassKeys) -> bytes:
-    """Return the newest public key in PEM, as a site is given it."""
+    """Return the newest public key in PEM, as a site gets it."""
     return keys._first.public.public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
@@ -50,7 +50,7 @@ def pem() -> bytes:
 
 @pytest.fixture(scope="session")
 def sign() -> Sign:
-    """Sign passes as the Waitroom of these tests does."""
+    """Sign passes as the Waitroom in these tests does."""
     keys = PassKeys.derive(SECRET)
 
     def make(room: str = "concert", ticket_id: str = "t", sid: int = 7, **given: int) -> str:

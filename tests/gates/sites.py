@@ -1,7 +1,7 @@
 """The same small site in every framework, behind its gate, on a real server of its kind.
 
-All that such a site could take for `/concert`, however leniently it reads a path, is protected and
-answers `secret`; the rest answers `open`. `/concert/pay` ends the session by a call of `finish`.
+Every path that a lenient site could read as `/concert` is protected and answers `secret`; the rest
+answers `open`. `/concert/pay` ends the session by calling `finish`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from waitroom.gates.options import Options
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
 GATES: list[Gate] = []
-"""The gates of sites that run; Django makes its own."""
+"""The gates of running sites; Django makes its own."""
 
 
 def text_of(path: str) -> str:
@@ -48,7 +48,7 @@ def text_of(path: str) -> str:
 
 
 def _lenient(path: str) -> Iterator[str]:
-    """Yield a path as servers, frameworks and file systems of all kinds may take it."""
+    """Yield a path as servers, frameworks and file systems of all kinds may read it."""
     for _ in range(4):
         for text in (path, unicodedata.normalize("NFKC", path), path.replace("\ufffd", "")):
             plain = text.replace("\\", "/").split("\0")[0]
@@ -83,7 +83,7 @@ def _starlette() -> Any:
 
 
 class AddedGate(asgi.WaitroomGate):
-    """The gate as FastAPI adds it, where the test can find it."""
+    """The gate as FastAPI adds it, kept where the test can find it."""
 
     def __init__(self, app: Any, options: Options) -> None:
         super().__init__(app, options)
@@ -131,7 +131,7 @@ def _flask(options: Options) -> Any:
 
 
 class DjangoGate(django_gate.WaitroomGate):
-    """The gate for Django, where the test can find it."""
+    """The gate for Django, kept where the test can find it."""
 
     def __init__(self, get_response: Callable[[Any], Any]) -> None:
         super().__init__(get_response)
@@ -188,7 +188,7 @@ _ASYNC = {"starlette", "fastapi", "litestar", "django-async"}
 
 @contextlib.contextmanager
 def site(name: str, options: Options) -> Iterator[int]:
-    """Run the site of a framework; it listens on the port that is yielded."""
+    """Run the site of a framework; yield the port that it listens on."""
     GATES.clear()
     app = _made(name, options)
     try:
@@ -201,7 +201,7 @@ def site(name: str, options: Options) -> Iterator[int]:
 
 class _Quiet(wsgiref.simple_server.WSGIRequestHandler):
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextlib.contextmanager

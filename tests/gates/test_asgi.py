@@ -1,4 +1,4 @@
-"""What only ASGI has: WebSockets, the lifespan, cookies in pieces, and the short way."""
+"""What only ASGI has: WebSockets, the lifespan, cookies in pieces, and the shortcut."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def call(
     path: str = "/concert",
     query: bytes = b"",
 ) -> Messages:
-    """Send one request; return what comes back."""
+    """Send one request; return the answer."""
     sent: Messages = []
 
     async def receive() -> dict[str, Any]:
@@ -74,7 +74,7 @@ async def test_a_websocket_needs_a_pass_too(gate: WaitroomGate, sign: Sign) -> N
 
 
 async def test_the_lifespan_goes_through(gate: WaitroomGate) -> None:
-    """A gate has no business with it."""
+    """A gate ignores it."""
     assert [{"type": "lifespan.startup.complete"}] == await call(gate, kind="lifespan")
 
 
@@ -96,7 +96,7 @@ async def test_the_short_way_ends_with_the_session(gate: WaitroomGate, sign: Sig
 
 
 async def test_a_session_may_end_on_the_short_way(gate: WaitroomGate, sign: Sign) -> None:
-    """The response to a request that was known removes the cookies all the same."""
+    """The response to a known request still removes the cookies."""
     cookie = f"waitroom-pass-concert={sign()}"
     known = (await call(gate, cookie))[0]
     start = (await call(gate, cookie, query=b"pay"))[0]
@@ -123,7 +123,7 @@ async def test_the_short_way_ends_with_the_pass(
 async def test_a_request_leaves_nothing_for_the_garbage_collector(
     gate: WaitroomGate, sign: Sign
 ) -> None:
-    """No cycles: what a request has made is gone with it."""
+    """No cycles: everything that a request created goes with it."""
     cookie = f"waitroom-pass-concert={sign()}"
     await call(gate, cookie)
     gc.collect()

@@ -1,6 +1,6 @@
-"""Waitroom gone or silent: those with a pass notice nothing, newcomers get what was chosen.
+"""Waitroom gone or silent: pass holders notice nothing, newcomers get what was configured.
 
-Gone is down at once. Silent is slow first, and then newcomers wait; it is down when the probes
+Gone means down at once. Silent means slow at first, and newcomers wait; it is down once the probes
 have failed for long enough.
 """
 
@@ -30,19 +30,19 @@ FRAMEWORKS = ["starlette", "wsgi", "flask", "django", "django-async"]
 
 @pytest.fixture
 def link(waitroom: Serving) -> Iterator[Link]:
-    """Return the way to Waitroom, which can be cut."""
+    """Return the link to Waitroom, which can be cut."""
     with linked(waitroom.port) as link:
         yield link
 
 
 def options(link: Link, when_away: str = "closed") -> Options:
-    """Protect `/concert`; silence is an outage soon."""
+    """Protect `/concert`; silence soon counts as an outage."""
     url = f"http://{HOST}:{link.port}"
     return Options(url, {"/concert": "concert"}, when_away=when_away, away_after_s=0.5)
 
 
 def get(port: int, headers: dict[str, str]) -> Reply:
-    """Ask for what is protected."""
+    """Request the protected page."""
     return ask(port, request("GET", "/concert", headers), 60)
 
 
@@ -57,7 +57,7 @@ def newcomers(port: int) -> tuple[Reply, Reply]:
 def test_pass_holders_notice_nothing_and_newcomers_are_told_to_try_again(
     framework: str, how: str, link: Link, sign: Sign
 ) -> None:
-    """Nobody but a probe looks whether Waitroom is back, and when it is all is as before."""
+    """Only a probe checks whether Waitroom is back, and then everything is as before."""
     mine = {"cookie": f"waitroom-pass-concert={sign(ends_s=int(time.time()) + 900)}"}
     with site(framework, options(link)) as port:
         (gate,) = GATES
@@ -111,7 +111,7 @@ def test_open_lets_nobody_in_before_a_silent_waitroom_is_down(framework: str, li
         (gate,) = GATES
 
         def is_down() -> bool:
-            # Asked before: it may become known between the two.
+            # Read this first: it may become known between the two.
             known = gate.remote.health.state is State.DOWN
             browser, program = newcomers(port)
             if gate.remote.health.state is not State.DOWN:
@@ -128,7 +128,7 @@ def test_open_lets_nobody_in_before_a_silent_waitroom_is_down(framework: str, li
 
 
 def test_keys_in_pem_need_no_waitroom_at_all(sign: Sign, pem: bytes) -> None:
-    """A gate that is given the keys verifies passes though it has never reached Waitroom."""
+    """A gate that is given the keys verifies passes without ever having reached Waitroom."""
     with socket.socket() as nobody:
         nobody.bind((HOST, 0))  # bound, and not listening
         url = f"http://{HOST}:{nobody.getsockname()[1]}"
@@ -138,7 +138,7 @@ def test_keys_in_pem_need_no_waitroom_at_all(sign: Sign, pem: bytes) -> None:
 
 
 def test_keys_in_pem_stay_when_waitroom_has_others(waitroom: Serving, sign: Sign) -> None:
-    """Looking whether Waitroom is there does not take its keys."""
+    """Checking whether Waitroom is there does not replace its keys."""
     pem = public_pem(PassKeys.derive("another-secret-than-that-of-waitroom"))
     options = Options(waitroom.base, {"/concert": "concert"}, keys=pem, deadline_s=5)
     with site("wsgi", options) as port:

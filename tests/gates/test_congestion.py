@@ -1,6 +1,6 @@
 """A crowd at a gate is no outage: whatever it does to this process or to Waitroom, nobody gets in.
 
-Threads and the event loop are put under the same load.
+Threads and the event loop get the same load.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
+import httpx2
 import pytest
 
 from tests.gates.conftest import Sign
@@ -42,7 +42,7 @@ LONG_S = 60.0
 
 
 def on_threads(gate: Gate, requests: list[Facts]) -> list[Outcome]:
-    """Judge all at once, each on a thread of its own."""
+    """Judge all at once, each on its own thread."""
     together = threading.Barrier(len(requests))
 
     def judge(facts: Facts) -> Outcome:
@@ -71,14 +71,14 @@ def judge(request: pytest.FixtureRequest) -> Judge:
 
 @pytest.fixture
 def link(waitroom: Serving) -> Iterator[Link]:
-    """Return the way to Waitroom."""
+    """Return the link to Waitroom."""
     with linked(waitroom.port) as link:
         yield link
 
 
 @pytest.fixture
 def held() -> Iterator[Held]:
-    """Return a server that answers when it is told to; probes it answers at once."""
+    """Return a server that answers when told to; it answers probes at once."""
     with holding() as held:
         held.is_well.set()
         yield held
@@ -100,7 +100,7 @@ def make_gate() -> Iterator[Callable[..., Gate]]:
 
 
 def facts(**headers: str) -> Facts:
-    """Return a request for what is protected."""
+    """Return a request for the protected page."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Facts("GET", "/concert", "", "http", "127.0.0.1", named.get)
 
@@ -111,7 +111,7 @@ def browser() -> Facts:
 
 
 def program() -> Facts:
-    """Return a program's."""
+    """Return a program's request."""
     return facts(accept="application/json")
 
 
@@ -145,7 +145,7 @@ def test_no_newcomer_sees_the_page_of_a_paused_room(
 
 
 def fill(gate: Gate, *, newcomer: bool) -> None:
-    """Keep every thread busy, and the queue before them full."""
+    """Keep every thread busy, and their queue full."""
     for _ in range(THREADS + MOST_QUEUED):
         gate.remote.ask("GET", "/", newcomer=newcomer, deadline_s=LONG_S)
 
@@ -153,7 +153,7 @@ def fill(gate: Gate, *, newcomer: bool) -> None:
 def test_a_full_gate_sheds_programs(
     judge: Judge, held: Held, make_gate: Callable[..., Gate], pem: bytes
 ) -> None:
-    """With a time to come back; what is queued waits for its answer."""
+    """With a time to come back; queued requests wait for their answer."""
     gate = make_gate(held.base, keys=pem)
     fill(gate, newcomer=True)
     outcomes = judge(gate, [program()] * 20)
@@ -168,7 +168,7 @@ def test_a_full_gate_sheds_programs(
 def test_a_full_gate_shows_a_browser_a_page_and_keeps_its_code(
     judge: Judge, held: Held, make_gate: Callable[..., Gate], pem: bytes
 ) -> None:
-    """The page asks for the same address again, and the code in it is still good."""
+    """The page requests the same address again, and the code in it is still valid."""
     gate = make_gate(held.base, keys=pem)
     fill(gate, newcomer=True)
     coded = facts(accept="text/html", cookie=f"waitroom-browser={'x' * 32}")
@@ -184,7 +184,7 @@ def test_a_full_gate_shows_a_browser_a_page_and_keeps_its_code(
 def test_a_full_strict_gate_sheds_who_it_cannot_check(
     judge: Judge, held: Held, make_gate: Callable[..., Gate], sign: Sign, pem: bytes
 ) -> None:
-    """A pass that it has not checked does not open the page because the gate is busy."""
+    """An unchecked pass does not open the page just because the gate is busy."""
     gate = make_gate(held.base, strict=True, keys=pem)
     fill(gate, newcomer=False)
     outcomes = judge(gate, [facts(waitroom_pass=sign(sid=number)) for number in range(1, 9)])
@@ -225,13 +225,13 @@ def test_a_kicked_pass_stays_out(
     link: Link,
     waitroom: Serving,
     sign: Sign,
-    operator: httpx.Client,
+    operator: httpx2.Client,
     make_room: Callable[..., str],
     make_gate: Callable[..., Gate],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While Waitroom is slow and while it is down, with every pass of that session."""
-    monkeypatch.setattr(sessions, "CHECKED_S", 0.0)  # every request asks anew
+    monkeypatch.setattr(sessions, "CHECKED_S", 0.0)  # every request asks again
     room = make_room(session_s=900)
     mine, other = (_enter(waitroom, room) for _ in range(2))
     url = f"http://{HOST}:{link.port}"
@@ -271,7 +271,7 @@ def test_a_slow_answer_still_ends_a_session(
     make_gate: Callable[..., Gate],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A visitor does not wait for it; it counts from when it comes."""
+    """A visitor does not wait for it; it counts from when it arrives."""
     monkeypatch.setattr(sessions, "CHECKED_S", 0.0)
     held.status = 401
     gate = make_gate(held.base, strict=True, keys=pem, renew=False)
@@ -290,7 +290,7 @@ def test_refusals_are_bounded_and_the_newest_stay(
     judge: Judge,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whoever was refused last is still out when Waitroom goes silent."""
+    """Anybody refused last is still out when Waitroom goes silent."""
     monkeypatch.setattr(sessions, "_MOST", 4)
     monkeypatch.setattr(sessions, "CHECKED_S", 0.0)
     held.status = 401
@@ -308,5 +308,5 @@ def test_refusals_are_bounded_and_the_newest_stay(
 
 def _enter(waitroom: Serving, room: str) -> str:
     """Go inside; return the pass."""
-    view = httpx.post(f"{waitroom.base}/v1/rooms/{room}/tickets", json={"enter": True}).json()
+    view = httpx2.post(f"{waitroom.base}/v1/rooms/{room}/tickets", json={"enter": True}).json()
     return str(view["pass"])

@@ -1,4 +1,4 @@
-"""The decision without a framework: options, bypasses, programs, halves of sessions."""
+"""The decision without a framework: options, bypasses, programs, half-used sessions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GOOD = GoodPass("concert", "t", 7, 1_000, "k", "good", 500)
 
 
 def passes(room: str, text: str, _: float) -> GoodPass | None:
-    """Know one good pass."""
+    """Recognise one good pass."""
     return GOOD if (room, text) == ("concert", "good") else None
 
 
@@ -36,7 +36,7 @@ def said(request: Facts, now_s: float = 0, **given: Any) -> Decision:
 
 
 def test_a_pass_lets_through() -> None:
-    """As a cookie, a header of its own, or a bearer's token."""
+    """As a cookie, in its own header, or as a bearer token."""
     for request in (
         facts(cookie="a=b; waitroom-pass-concert=good"),
         facts(cookie='waitroom-pass-concert="good"'),
@@ -63,7 +63,7 @@ def test_half_of_a_session_is_when_it_is_renewed() -> None:
 
 
 def test_a_chosen_path_ends_the_session_though_it_is_not_protected() -> None:
-    """The page that says thanks need not be behind the gate."""
+    """The thank-you page need not be behind the gate."""
     thanks = facts("POST", "/thanks", cookie="waitroom-pass-concert=good")
     assert PassOn(GOOD, finish=True) == said(thanks, finish=["POST /thanks"])
     assert PassOn() == said(facts("POST", "/thanks"), finish=["POST /thanks"])
@@ -71,7 +71,7 @@ def test_a_chosen_path_ends_the_session_though_it_is_not_protected() -> None:
 
 
 def test_a_program_joins_and_a_browser_waits() -> None:
-    """A program is known by what it accepts or sends."""
+    """A program is recognised by what it accepts or sends."""
     ticket = "AQd0-_x"
     url = f"{URL}/rooms/concert"
     assert Wait("concert", url) == said(facts(accept="text/html,application/json;q=0.9"))
@@ -88,7 +88,7 @@ def test_a_program_joins_and_a_browser_waits() -> None:
 
 
 def test_a_code_is_redeemed_on_a_protected_path_only() -> None:
-    """Elsewhere it is left alone; and only one that may be a code counts, and only by GET."""
+    """Elsewhere it is left alone; and only a possible code counts, and only with GET."""
     query = f"a=1&waitroom_code={CODE}"
     assert Redeem(CODE, "/concert?a=1") == said(facts(query=query))
     assert PassOn() == said(facts(path="/", query=query))
@@ -101,7 +101,7 @@ def test_a_code_is_redeemed_on_a_protected_path_only() -> None:
 
 
 def test_a_form_does_not_come_back_to_itself() -> None:
-    """After the wait its page is asked for with GET, which a form's target may not have."""
+    """After the wait its page is requested with GET, which a form's target may not have."""
     decision = said(facts("POST", "/concert/hold", host="shop.test"), hosts=["shop.test"])
     assert (
         Wait("concert", f"{URL}/rooms/concert?return=http%3A%2F%2Fshop.test%2Fconcert") == decision
@@ -109,7 +109,7 @@ def test_a_form_does_not_come_back_to_itself() -> None:
 
 
 def test_addresses_may_be_let_by_also_through_a_proxy() -> None:
-    """The proxy's word counts only if the proxy is listed."""
+    """The proxy's header counts only if the proxy is listed."""
     office: dict[str, Any] = {"bypass_addresses": ["198.51.100.0/24", "2001:db8::/32"]}
     request = facts(x_forwarded_for="203.0.113.9, 198.51.100.7, 192.0.2.1")
     assert isinstance(said(request, **office), Wait)
@@ -131,7 +131,7 @@ def test_a_question_before_a_request_goes_by() -> None:
 
 
 def test_a_claimed_method_is_believed_to_protect() -> None:
-    """What a framework may take for a DELETE needs the pass of a DELETE; HEAD that of a GET."""
+    """What a framework may read as a DELETE needs the pass for a DELETE; HEAD the one for GET."""
     rules: dict[str, Any] = {"rules": [Rule("/concert", "concert", ["delete", "get"])]}
     assert PassOn() == said(facts("POST"), **rules)
     assert isinstance(said(facts("POST", x_http_method_override="delete"), **rules), Wait)
@@ -154,7 +154,7 @@ def test_a_claimed_method_is_believed_to_protect() -> None:
     ],
 )
 def test_no_claimed_method_is_a_way_around(attempt: Facts) -> None:
-    """Free as a GET, but a site may take it for the POST that is protected: so it needs a pass."""
+    """Free as a GET, but a site may read it as the protected POST, so it needs a pass."""
     rules: dict[str, Any] = {"rules": [Rule("/concert", "concert", ["POST"])]}
     assert PassOn() == said(facts(), **rules)
     assert isinstance(said(attempt, **rules), Wait)
@@ -162,7 +162,7 @@ def test_no_claimed_method_is_a_way_around(attempt: Facts) -> None:
 
 @pytest.mark.attack
 def test_a_claimed_method_is_no_way_around_a_bypass_or_a_mount() -> None:
-    """A bypass of GET is for GET alone, and a mounted app's own path counts too."""
+    """A bypass of GET is for GET only, and a mounted app's own path counts too."""
     bypass: dict[str, Any] = {"bypass_paths": ["GET /concert/info"]}
     assert PassOn() == said(facts(path="/concert/info"), **bypass)
     claimed = facts(path="/concert/info", x_http_method_override="PURGE")
@@ -185,7 +185,7 @@ def test_a_claimed_method_of_another_room_is_refused() -> None:
 
 @pytest.mark.attack
 def test_a_form_may_name_its_method_in_a_field() -> None:
-    """The gate does not read bodies: a form counts as what its field `_method` may say."""
+    """The gate does not read bodies: a form counts as any method its `_method` may name."""
     rules: dict[str, Any] = {"rules": [Rule("/concert", "concert", ["DELETE"])]}
     form = "application/x-www-form-urlencoded; charset=utf-8"
     assert isinstance(said(facts("POST", content_type=form), **rules), Wait)
@@ -195,13 +195,13 @@ def test_a_form_may_name_its_method_in_a_field() -> None:
 
 @pytest.mark.attack
 def test_a_claimed_method_ends_the_session_too() -> None:
-    """Who orders by a PUT that the site takes for a POST does not keep the place."""
+    """Ordering by a PUT that the site reads as a POST still ends the visit."""
     request = facts("PUT", "/pay", cookie="waitroom-pass-concert=good", x_method_override="POST")
     assert PassOn(GOOD, finish=True) == said(request, finish=["POST /pay"])
 
 
 def test_a_mounted_app_is_protected_by_either_path() -> None:
-    """Whether the rule was written with the path of the mount or without."""
+    """Whether the rule was written with the mount's path or without it."""
     for path, inner in (("/shop/concert", "/concert"), ("/concert", "/"), ("/concert/x", "/x")):
         request = Facts("GET", path, "", "http", "192.0.2.1", lambda _: None, inner)
         assert isinstance(said(request), Wait)
@@ -238,7 +238,7 @@ def test_an_unreadable_path_is_refused_even_with_a_pass() -> None:
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(wrong: dict[str, Any]) -> None:
-    """When the app starts, in a sentence that names the option."""
+    """When the app starts, with a sentence that names the option."""
     with pytest.raises(InvalidInput) as error:
         Options(**{"url": URL, "rules": RULES, **wrong})
     assert str(error.value).count(":") >= 1
@@ -256,7 +256,7 @@ def test_a_room_has_the_name_of_a_room() -> None:
     st.dictionaries(st.text(max_size=20), st.text(max_size=60)),
 )
 def test_no_request_raises(path: str, query: str, headers: dict[str, str]) -> None:
-    """Whatever the headers hold, there is a decision, and it lets nobody in."""
+    """Whatever the headers contain, there is a decision, and it lets nobody in."""
     names = [
         "cookie",
         "authorization",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.servers import free_port, wait_for
@@ -25,14 +25,14 @@ FRAMEWORKS = ("FastAPI", "Flask", "Django")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A file of the page, and the command that runs it."""
+    """A file from the page, and the command that runs it."""
 
     code: str
     command: list[str]
 
 
 def example(framework: str) -> Example:
-    """Return the example of a framework, as the page has it."""
+    """Return the example for a framework, as on the page."""
     section = PAGE.split(f"### {framework}\n")[1].split("\n##")[0]
     blocks = dict(re.findall(r"```(console|python)\n(.*?)```", section, re.DOTALL))
     command = shlex.split(blocks["console"].splitlines()[-1].removeprefix("$ "))
@@ -40,7 +40,7 @@ def example(framework: str) -> Example:
 
 
 def replaced(text: str, changes: dict[str, str]) -> str:
-    """Return a text with every change made; each must be there to be made."""
+    """Return a text with every change made; each must match."""
     for old, new in changes.items():
         assert old in text, old
         text = text.replace(old, new)
@@ -48,7 +48,7 @@ def replaced(text: str, changes: dict[str, str]) -> str:
 
 
 def send_people_to(port: str, waitroom: Serving, room: str) -> None:
-    """Type the command of the page that tells the room where the site is."""
+    """Run the command from the page that tells the room where the site is."""
     line = re.search(r"^\$ (waitroom room set demo .*)$", PAGE, re.MULTILINE)
     assert line
     words = shlex.split(replaced(line[1], {" demo ": f" {room} ", ":8000": f":{port}"}))[1:]
@@ -58,7 +58,7 @@ def send_people_to(port: str, waitroom: Serving, room: str) -> None:
 
 @pytest.fixture
 def room(make_room: Callable[..., str]) -> str:
-    """Make a room for one."""
+    """Make a room for one person."""
     return make_room(capacity=1, session_s=600)
 
 
@@ -66,7 +66,7 @@ def room(make_room: Callable[..., str]) -> str:
 def shop(
     request: pytest.FixtureRequest, waitroom: Serving, room: str, tmp_path: Path
 ) -> Iterator[str]:
-    """Run the example of a framework, on a port of its own; return its address."""
+    """Run the example of a framework, on its own port; return its address."""
     given, port = example(request.param), str(free_port())
     send_people_to(port, waitroom, room)
     addresses = {":8080": f":{waitroom.port}", ":8000": f":{port}", '"demo"': f'"{room}"'}
@@ -83,27 +83,27 @@ def shop(
     def answers() -> bool:
         assert process.poll() is None, log.read_text("utf-8")
         try:
-            return httpx.get(url, timeout=60).status_code == 200
-        except httpx.HTTPError:
+            return httpx2.get(url, timeout=60).status_code == 200
+        except httpx2.HTTPError:
             return False
 
     try:
         wait_for(answers, f"the site in {request.param}")
         yield url
     finally:
-        os.killpg(process.pid, signal.SIGKILL)  # Django's runs another one, which reloads
+        os.killpg(process.pid, signal.SIGKILL)  # Django's runs another process, which reloads
         process.wait(30)
 
 
-def face(page: httpx.Response) -> str:
-    """Return the name of the face that the waiting page shows."""
+def face(page: httpx2.Response) -> str:
+    """Return the name of the state that the waiting page shows."""
     shown = re.search(r'<section data-face="(\w+)">', page.text)
     assert shown, page.text
     return shown[1]
 
 
-def press(browser: httpx.Client, page: httpx.Response, act: str) -> httpx.Response:
-    """Press a button of the waiting page, as a browser without JavaScript does."""
+def press(browser: httpx2.Client, page: httpx2.Response, act: str) -> httpx2.Response:
+    """Press a button on the waiting page, as a browser without JavaScript does."""
     form = re.search(rf'action="(/rooms/[^"]+/{act})">(.*?)</form>', page.text, re.DOTALL)
     assert form, page.text
     fields = dict(re.findall(r'name="([^"]+)" value="([^"]+)"', form[2]))
@@ -111,13 +111,13 @@ def press(browser: httpx.Client, page: httpx.Response, act: str) -> httpx.Respon
 
 
 def until(
-    browser: httpx.Client, url: str, *, shows: str = "", leads_to: str = ""
-) -> httpx.Response:
+    browser: httpx2.Client, url: str, *, shows: str = "", leads_to: str = ""
+) -> httpx2.Response:
     """Open an address until it shows or leads to something, and return the page.
 
-    A gate on a busy machine sends people to the waiting page though they have a pass.
+    On a busy machine a gate sends people to the waiting page even if they have a pass.
     """
-    pages: list[httpx.Response] = []
+    pages: list[httpx2.Response] = []
 
     def there() -> bool:
         pages.append(browser.get(url))
@@ -130,14 +130,14 @@ def until(
 def test_a_site_to_paste(shop: str, waitroom: Serving, room: str) -> None:
     """A visitor waits until somebody has left, is let in, buys, and then has to wait again."""
     api = f"{waitroom.base}/v1/rooms/{room}/tickets"
-    first = httpx.post(api, json={"enter": True}, timeout=60).raise_for_status().json()
-    with httpx.Client(follow_redirects=True, timeout=60) as visitor:
+    first = httpx2.post(api, json={"enter": True}, timeout=60).raise_for_status().json()
+    with httpx2.Client(follow_redirects=True, timeout=60) as visitor:
         assert "Anybody may see this" in visitor.get(shop).text
         page = until(visitor, f"{shop}/concert", leads_to=f"{waitroom.base}/rooms/{room}?")
         page = press(visitor, page, "join")
         assert "waiting" == face(page)
         bearer = {"authorization": f"Bearer {first['ticket']}"}
-        httpx.post(f"{api}/me/finish", headers=bearer, timeout=60).raise_for_status()
+        httpx2.post(f"{api}/me/finish", headers=bearer, timeout=60).raise_for_status()
         page = visitor.get(page.url)
         assert "called" == face(page)
         entered = press(visitor, page, "enter")

@@ -37,7 +37,7 @@ TRICKS = [
 
 
 def test_the_tricks_are_some() -> None:
-    """The site is not blind: without a gate it would show most of them what is protected."""
+    """The site can tell: without a gate it would show the protected page for most of them."""
     shown = [path for path in TRICKS if text_of(unquote(path)) == "secret"]
     assert 70 <= len(shown)
 
@@ -60,18 +60,18 @@ def port(request: pytest.FixtureRequest, waitroom: Serving) -> Iterator[int]:
 
 
 def get(port: int, path: str, method: str = "GET", **headers: str) -> Reply:
-    """Ask the site."""
+    """Send a request to the site."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return ask(port, request(method, path, named))
 
 
 def let_in(port: int, path: str, token: str, method: str = "GET") -> Reply:
-    """Ask with a pass."""
+    """Send a request with a pass."""
     return get(port, path, method, cookie=f"theme=dark; waitroom-pass-concert={token}; a=b")
 
 
 def test_no_spelling_of_a_path_is_a_way_around(port: int) -> None:
-    """No trick reaches what the site itself would take for the protected part."""
+    """No trick reaches what the site itself would read as the protected part."""
     free = ("/concert/free", "/concert/free/")
     for path in TRICKS:
         reply = get(port, path)
@@ -82,13 +82,13 @@ def test_no_spelling_of_a_path_is_a_way_around(port: int) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
 def test_no_method_is_a_way_around(port: int, method: str) -> None:
-    """A rule without methods holds for all, also for those that a header claims."""
+    """A rule without methods applies to all, also to those that a header claims."""
     for more in ({}, {"x_http_method_override": "TRACE"}, {"x_forwarded_for": "127.0.0.1"}):
         assert 303 == get(port, "/concert", method, **more).status
 
 
 def test_what_is_not_protected_is_open(port: int) -> None:
-    """Other paths, and those that are let by, need no pass."""
+    """Other paths, and bypassed ones, need no pass."""
     for path in (
         "/",
         "/about",
@@ -103,7 +103,7 @@ def test_what_is_not_protected_is_open(port: int) -> None:
 
 
 def test_a_good_pass_lets_in(port: int, sign: Sign) -> None:
-    """A pass opens its room, by cookie, by header and as a bearer's token, and nothing else."""
+    """A pass opens its room, by cookie, by header and as a bearer token, and nothing else."""
     token = sign()
     for path in ("/concert", "/Concert/seats", "/concert/x/../seats", "/%63oncert"):
         assert b"secret" == let_in(port, path, token).body, path
@@ -114,13 +114,13 @@ def test_a_good_pass_lets_in(port: int, sign: Sign) -> None:
 
 
 def test_a_planted_cookie_does_not_lock_out(port: int, sign: Sign) -> None:
-    """Where another page has set a cookie of the same name, the good one still counts."""
+    """If another page has set a cookie of the same name, the good one still counts."""
     both = f"waitroom-pass-concert=planted; waitroom-pass-concert={sign()}"
     assert b"secret" == get(port, "/concert", cookie=both).body
 
 
 def test_a_browser_is_sent_to_the_waiting_page(port: int, waitroom: Serving) -> None:
-    """It is told where to come back to, on a host that is listed, and its mark for a code."""
+    """It gets the return address, on a listed host, and its mark for a code."""
     reply = get(port, "/concert/seats?row=7&x=%2F%2Fevil.test", accept="text/html")
 
     assert (303, "no-store") == (reply.status, reply.header("cache-control"))
@@ -132,14 +132,14 @@ def test_a_browser_is_sent_to_the_waiting_page(port: int, waitroom: Serving) -> 
 
 
 def test_a_secret_header_lets_by(port: int) -> None:
-    """A health check passes with the whole secret only."""
+    """A health check passes only with the whole secret."""
     assert b"secret" == get(port, "/concert", x_health="a secret of the health check").body
     for wrong in ("", "a secret of the health", "a secret of the health check "[::-1]):
         assert 303 == get(port, "/concert", x_health=wrong).status
 
 
 def test_forged_and_foreign_passes_let_nobody_in(port: int, sign: Sign) -> None:
-    """What is over, for another room or changed is no pass; and nothing breaks."""
+    """A pass that is over, changed or for another room is refused; and nothing breaks."""
     good = sign()
     head, body, tail = good.split(".")
     bad = [

@@ -1,4 +1,4 @@
-"""A gate without a framework: what it answers, what it asks Waitroom for, and what it leaves."""
+"""A gate without a framework: what it answers, what it asks Waitroom, and what it leaves alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from waitroom.passes import PassKeys
 
 
 def facts(text: str | None = None, method: str = "GET") -> Facts:
-    """Return a request for what is protected, maybe with a pass."""
+    """Return a request for the protected page, perhaps with a pass."""
     headers = {"host": "shop.test", "cookie": text and f"waitroom-pass-concert={text}"}
     return Facts(method, "/concert", "", "http", "127.0.0.1", headers.get)
 
@@ -37,7 +37,7 @@ def gate(waitroom: Serving) -> Iterator[Gate]:
 
 
 async def test_threads_and_loops_judge_alike(gate: Gate, sign: Sign) -> None:
-    """A pass is good for both, and without one both lead to the waiting page."""
+    """A pass is valid for both, and without one both lead to the waiting page."""
     good = facts(sign())
     for outcome in (settled(gate, good), await settled_async(gate, good)):
         assert isinstance(outcome, Visit)
@@ -61,7 +61,7 @@ def test_known_keys_need_no_call(gate: Gate, sign: Sign) -> None:
 
 
 def test_forgers_cost_few_calls(gate: Gate) -> None:
-    """Passes of keys that nobody knows are looked up a few times, and then refused at once."""
+    """Passes with unknown keys are looked up a few times, and then refused at once."""
     began = time.monotonic()
     for number in range(200):
         keys = PassKeys.derive(f"{number:032}")
@@ -75,7 +75,7 @@ def test_forgers_cost_few_calls(gate: Gate) -> None:
 def test_an_order_ends_the_visit(
     gate: Gate, sign: Sign, status: int, cookies: list[str], make_room: Callable[..., str]
 ) -> None:
-    """The site's answer decides: a form that was refused ends nothing."""
+    """The site's answer decides: a refused form ends nothing."""
     make_room()
     visit = settled(gate, facts(sign(), "POST"))
     assert isinstance(visit, Visit)
@@ -85,7 +85,7 @@ def test_an_order_ends_the_visit(
 
 
 def test_a_newer_waitroom_cannot_overwrite_a_problem() -> None:
-    """Members that a ticket shares with a problem document leave the document's own alone."""
+    """Members that a ticket shares with a problem document do not replace the document's own."""
     answer = answers.problem(429, "waiting", "wait", {"code": "K7Q-4M2", "title": "x", "room": "r"})
     document = json.loads(answer.body)
     expected = {"code": "waiting", "title": "Please wait", "room": "r"}

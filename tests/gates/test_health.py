@@ -1,4 +1,4 @@
-"""Up, slow or down: calls raise the question, probes decide, and there is one at a time."""
+"""Up, slow or down: requests raise the question, probes decide, and there is one at a time."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_late_call_is_slow_until_a_probe_is_answered() -> None:
 
 
 def test_silence_is_down_only_after_several_probes_and_some_time() -> None:
-    """Neither a few failed probes in no time nor one that takes long is enough."""
+    """Neither a few quickly failed probes nor one slow one is enough."""
     probe = Probe(NoAnswer.SLOW)
     with watched(probe, away_after_s=2.0) as health:
         began = time.monotonic()
@@ -81,7 +81,7 @@ def test_silence_is_down_only_after_several_probes_and_some_time() -> None:
 
 
 def test_an_answered_call_counts_against_failed_probes() -> None:
-    """Probes that fail while calls are answered make no outage."""
+    """Probes that fail while requests are answered are not an outage."""
     probe = Probe(NoAnswer.SLOW)
     with watched(probe, away_after_s=600) as health:
         health.failed(NoAnswer.SLOW)
@@ -94,7 +94,7 @@ def test_an_answered_call_counts_against_failed_probes() -> None:
 
 
 def test_nobody_there_is_down_at_once_and_ends_with_the_first_answer() -> None:
-    """Both as calls and as probes find it."""
+    """A request can find it, and so can a probe."""
     probe = Probe(NoAnswer.DOWN)
     with watched(probe, away_after_s=600) as health:
         health.failed(NoAnswer.DOWN)
@@ -128,7 +128,7 @@ def test_there_is_one_probe_at_a_time() -> None:
 
 
 def test_closing_ends_the_probes() -> None:
-    """For good: what fails afterwards starts none."""
+    """For good: later failures start none."""
     probe = Probe(NoAnswer.SLOW)
     with watched(probe, away_after_s=600) as health:
         health.failed(NoAnswer.SLOW)

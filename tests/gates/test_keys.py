@@ -1,4 +1,4 @@
-"""Which passes a gate takes: the full matrix of forgeries, keys that come and go, memory."""
+"""Which passes a gate accepts: the full matrix of forgeries, keys that come and go, memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def made(keys: PassKeys = ES256, **given: Any) -> str:
 
 
 def verifier(keys: PassKeys = ES256) -> Verifier:
-    """Return one that has the public keys from a JWKS."""
+    """Return a checker that has the public keys from a JWKS."""
     checker = Verifier(None)
     assert checker.load(json.loads(json.dumps(keys.jwks())))
     return checker
@@ -48,7 +48,7 @@ def forged(header: dict[str, Any], claims: dict[str, Any] | None = None, tail: s
 
 
 def matrix() -> dict[str, str]:
-    """Return everything that is no pass for the room now."""
+    """Return everything that is not a pass for the room now."""
     kid = ES256.jwks()["keys"][0]["kid"]
     good = made()
     head, body, tail = good.split(".")
@@ -108,7 +108,7 @@ def test_what_is_no_pass_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_each_algorithm_is_read_from_its_jwks(algorithm: str) -> None:
-    """A pass is good, first seen and again, until its end."""
+    """A pass is valid, when first seen and later, until its end."""
     checker, text = verifier(KEYS[algorithm]), made(KEYS[algorithm])
     for _ in range(2):
         good_pass = checker.read("concert", text, NOW)
@@ -137,7 +137,7 @@ def test_every_changed_character_spoils_a_pass() -> None:
 @pytest.mark.attack
 @given(st.text(max_size=300), st.binary(max_size=60))
 def test_no_text_raises(text: str, data: bytes) -> None:
-    """Whatever is shown as a pass."""
+    """Whatever is presented as a pass."""
     checker, good = VERIFIER, made()
     encoded = urlsafe_b64encode(data).decode()
     for shown in (
@@ -166,7 +166,7 @@ VERIFIER = verifier()
     )
 )
 def test_no_key_set_raises(document: Any) -> None:
-    """Whatever a proxy answers in place of the keys, the old ones stay."""
+    """Whatever a proxy answers instead of the keys, the old ones stay."""
     checker = VERIFIER
     for body in ({"keys": document}, {"keys": [document]}, {"x": document}):
         checker.load(body)
@@ -174,7 +174,7 @@ def test_no_key_set_raises(document: Any) -> None:
 
 
 def test_private_and_strange_keys_are_passed_over() -> None:
-    """A set may hold keys for other things."""
+    """A set may contain keys for other purposes."""
     strange = [{"kty": "oct", "k": "AA", "alg": "HS256"}, {"alg": "ES256"}, {"kty": "EC"}, "x", 7]
     checker = Verifier(None)
     assert checker.load({"keys": [*strange, *ES256.jwks()["keys"]]})
@@ -184,7 +184,7 @@ def test_private_and_strange_keys_are_passed_over() -> None:
 
 @pytest.mark.attack
 def test_a_removed_key_takes_its_passes_along() -> None:
-    """Those that were verified before, too; the others stay known."""
+    """This includes passes that were verified before; the others stay known."""
     both = PassKeys.from_pem([generate_pem(), PEM["ES256"]])
     checker = verifier(both)
     new, old = made(both), made()
@@ -195,7 +195,7 @@ def test_a_removed_key_takes_its_passes_along() -> None:
 
 
 def test_an_unknown_key_is_asked_for_but_not_for_the_sites_own_tokens() -> None:
-    """A JWT of the site in `Authorization` is none of ours, and no reason to fetch keys."""
+    """The site's own JWT in `Authorization` is not ours, and no reason to fetch keys."""
     checker = verifier()
     site = jwt.encode({"sub": "me"}, "k" * 32, "HS256", {"kid": "mine"})
     assert (None, False) == (checker.read("concert", site, NOW), checker.unknown)
@@ -204,7 +204,7 @@ def test_an_unknown_key_is_asked_for_but_not_for_the_sites_own_tokens() -> None:
 
 @pytest.mark.attack
 def test_a_pass_of_another_deployment_with_the_same_keys() -> None:
-    """It is refused by its issuer, which Waitroom tells with its keys; a given one stays."""
+    """It is refused by its issuer, which Waitroom sends with its keys; a given one stays."""
     ours, theirs = made(), made(issuer="https://staging.example", sid=8)
     checker = verifier()
     assert checker.read("concert", theirs, NOW) is not None, "nobody has said who lets in"
@@ -226,7 +226,7 @@ def test_a_pass_of_another_deployment_with_the_same_keys() -> None:
 def test_keys_that_change_while_a_pass_is_verified(
     change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A holder of a leaked key floods the gate until it goes: none of their passes stays good."""
+    """A holder of a leaked key floods the gate until it goes: none of their passes stays valid."""
     checker, verify = verifier(), PassKeys.verify
 
     def slowly(keys: PassKeys, *given: Any, **named: Any) -> Any:
@@ -256,7 +256,7 @@ def test_a_finished_session_is_over_here_at_once() -> None:
 
 
 def test_live_passes_are_the_newest_of_each_session() -> None:
-    """Not those that are over, of no session, or of another room."""
+    """Not those that are over, without a session, or for another room."""
     checker = verifier()
     newest = made(expires_s=NOW + 90)
     shown = [made(), newest, made(sid=0), made(room="vip", sid=9), made(sid=10, expires_s=NOW + 1)]
@@ -267,7 +267,7 @@ def test_live_passes_are_the_newest_of_each_session() -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oldest are forgotten, and verified again when they come."""
+    """The oldest are forgotten, and verified again when they are used."""
     monkeypatch.setattr(module, "_MOST_REMEMBERED", 20)
     checker = verifier()
     texts = [made(sid=sid) for sid in range(1, 60)]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.gates.conftest import Sign
@@ -48,11 +48,11 @@ def fragile(tmp_path: Path, store: Server) -> Iterator[Serving]:
 def test_gates_announce_the_sessions_they_see(
     fragile: Serving, store: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An offline gate notices the loss by itself; nobody is let in on top of those inside."""
+    """An offline gate notices the loss by itself; nobody is admitted beyond those inside."""
     monkeypatch.setattr(sessions, "WATCH_S", 0.5)
     base = f"{fragile.base}/v1/rooms/{ROOM}/tickets"
     fragile.new_room(ROOM, capacity=CAPACITY, session_s=600, recover_s=600)
-    people = [httpx.post(base, json={"enter": True}).json() for _ in range(CAPACITY + 3)]
+    people = [httpx2.post(base, json={"enter": True}).json() for _ in range(CAPACITY + 3)]
     passes = [person["pass"] for person in people if person["state"] == "inside"]
     assert CAPACITY == len(passes)
 
@@ -65,7 +65,7 @@ def test_gates_announce_the_sessions_they_see(
             for text in passes:
                 assert 200 == ask(port, request("GET", "/concert", {"waitroom-pass": text})).status
             for person in people:
-                httpx.get(f"{base}/{person['ticket']}", timeout=60)
+                httpx2.get(f"{base}/{person['ticket']}", timeout=60)
             return numbers(fragile.base) == (3, 0, CAPACITY)
 
         assert numbers(fragile.base) == (3, 0, CAPACITY)
@@ -80,15 +80,15 @@ def test_gates_announce_the_sessions_they_see(
 
 
 def numbers(base: str) -> tuple[int, int, int]:
-    """Return how many wait, are called and are inside; nobody, while the room is not there."""
+    """Return how many wait, are called and are inside; nobody, while the room is missing."""
     path = f"{base}/v1/admin/rooms/{ROOM}/stats"
-    stats = httpx.get(path, headers=ADMIN, timeout=60).json()
+    stats = httpx2.get(path, headers=ADMIN, timeout=60).json()
     return stats.get("waiting", 0), stats.get("called", 0), stats.get("inside", 0)
 
 
 def enter(base: str) -> str:
     """Go inside; return the pass."""
-    view = httpx.post(f"{base}/v1/rooms/{ROOM}/tickets", json={"enter": True}, timeout=60).json()
+    view = httpx2.post(f"{base}/v1/rooms/{ROOM}/tickets", json={"enter": True}, timeout=60).json()
     assert "inside" == view["state"]
     return str(view["pass"])
 
@@ -99,7 +99,7 @@ def test_a_gate_with_a_thousand_sessions(fragile: Serving, store: Server, sign: 
     fragile.new_room(ROOM, capacity=many, session_s=600, recover_s=600)
     enter(fragile.base)
     gate = Gate(Options(fragile.base, {"/concert": ROOM}, deadline_s=5))
-    gate.verifier.load(httpx.get(f"{fragile.base}/.well-known/jwks.json", timeout=60).json())
+    gate.verifier.load(httpx2.get(f"{fragile.base}/.well-known/jwks.json", timeout=60).json())
     ends_s = int(time.time()) + 600
     for sid in range(2, many + 2):
         text = sign(ROOM, f"{sid:016}", sid, ends_s=ends_s)
@@ -107,7 +107,7 @@ def test_a_gate_with_a_thousand_sessions(fragile: Serving, store: Server, sign: 
     store.command("FLUSHALL")
 
     def all_are_back() -> bool:
-        gate.sessions.tidy(time.monotonic())  # as requests to the site make it do
+        gate.sessions.tidy(time.monotonic())  # as requests to the site cause it to
         return numbers(fragile.base)[-1] == many
 
     wait_for(all_are_back, "all sessions")
@@ -143,8 +143,8 @@ async def test_nothing_is_lost_while_waitroom_asks_to_wait(store: Server, tmp_pa
 
 
 def test_a_refusal_is_in_the_log_once(fragile: Serving, caplog: pytest.LogCaptureFixture) -> None:
-    """A gate behind a proxy that keeps this call inside says so, and does not try for ever."""
-    remote = Remote(f"{fragile.base}/v1/admin", 5, 60)  # nobody takes announcements there
+    """A gate behind a proxy that blocks this request says so, and does not try for ever."""
+    remote = Remote(f"{fragile.base}/v1/admin", 5, 60)  # nothing accepts announcements there
     outbox = Announcements(remote)
     outbox.add(["a"] * (3 * MOST_PASSES))
     wait_for(lambda: "inner address" in caplog.text, "a warning")

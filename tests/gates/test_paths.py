@@ -1,4 +1,4 @@
-"""One path in many spellings is one path; what can be read in two ways opens nothing."""
+"""One path in many spellings is one path; an ambiguous path opens nothing."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def test_methods_narrow_a_rule() -> None:
 
 @pytest.mark.parametrize("path", ["/concert\0", "/\x01", "/a\x7f", "/\ud800", "/x" * LONGEST_PATH])
 def test_what_cannot_be_read_is_refused(path: str) -> None:
-    """Control characters, half characters and endless paths fall under no rule and are refused."""
+    """Control characters, half characters and endless paths match no rule and are refused."""
     assert Match(safe=False) == TABLE.match("GET", path)
 
 
 def test_encoding_without_end_is_refused() -> None:
-    """Nobody needs ten layers."""
+    """Nobody needs ten layers of encoding."""
     text = "/concert"
     for _ in range(10):
         text = "/" + quote(text[1:], safe="").replace("c", "%63")
@@ -100,7 +100,7 @@ def test_a_bypass_is_for_one_spelling_only() -> None:
 
 
 def test_a_rule_beats_a_bypass_for_the_same_path() -> None:
-    """To protect is the safer error."""
+    """Protecting is the safer error."""
     table = Table([Place("/a", None), Place("/a", "room")])
     assert "room" == room("/a", table=table)
 
@@ -148,7 +148,7 @@ def test_every_spelling_is_protected(before: str, letters: list[str], after: str
 
 @given(st.text(max_size=200))
 def test_no_path_raises(path: str) -> None:
-    """Whatever a path is, there is an answer, and below a rule it is protected."""
+    """For any path there is an answer, and below a rule it is protected."""
     ONE.match("GET", path)
     rule = ONE.match("GET", f"/concert/{path}")
     assert not rule.safe or (rule.place is not None and rule.place.room == "concert")

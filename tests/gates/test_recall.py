@@ -1,4 +1,4 @@
-"""The recall cache: the same request again is let through, as long as nothing has changed."""
+"""The recall cache: a repeated request is let through, as long as nothing has changed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def scope(text: str, path: str = "/concert", query: bytes = b"", **more: Any) ->
 
 @pytest.fixture
 def make_gate(waitroom: Serving) -> Iterator[Callable[..., Gate]]:
-    """Return a maker of gates that have their keys and need not look at anything for a while."""
+    """Return a factory for gates that have their keys and need not check anything for a while."""
     made: list[Gate] = []
 
     def make(rules: Any = None, **fields: Any) -> Gate:
@@ -55,12 +55,12 @@ def make_gate(waitroom: Serving) -> Iterator[Callable[..., Gate]]:
 
 @pytest.fixture
 def text(sign: Sign) -> str:
-    """Return a pass that is good for long."""
+    """Return a pass with a long validity."""
     return sign(ends_s=int(time.time()) + 900)
 
 
 def remembers(gate: Gate, recall: Recall, request: dict[str, Any], text: str) -> bool:
-    """Say that a request was let through with a pass; tell whether it is known from then on."""
+    """Record that a request was let through with a pass; tell whether it is known from then on."""
     good_pass = gate.verifier.read("concert", text, time.time())
     assert good_pass is not None
     recall.put(request, good_pass)
@@ -68,7 +68,7 @@ def remembers(gate: Gate, recall: Recall, request: dict[str, Any], text: str) ->
 
 
 def test_the_same_request_is_known(make_gate: Callable[..., Gate], text: str, sign: Sign) -> None:
-    """By method, path, mount and cookie; a code in the address is always looked at."""
+    """By method, path, mount and cookie; a code in the address is always checked."""
     gate = make_gate()
     recall = Recall(gate)
     assert None is recall.get(scope(text))
@@ -85,7 +85,7 @@ def test_the_same_request_is_known(make_gate: Callable[..., Gate], text: str, si
 
 
 def test_a_change_of_keys_or_sessions_ends_it(make_gate: Callable[..., Gate], text: str) -> None:
-    """What was decided with other keys does not count any more, nor while something is due."""
+    """A decision made with other keys no longer counts, nor while something is due."""
     gate = make_gate()
     recall = Recall(gate)
     assert remembers(gate, recall, scope(text), text)
@@ -100,7 +100,7 @@ def test_a_change_of_keys_or_sessions_ends_it(make_gate: Callable[..., Gate], te
 def test_it_ends_with_half_of_the_pass(
     make_gate: Callable[..., Gate], text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From then on a request may renew the session, so it is looked at."""
+    """From then on a request may renew the session, so it is checked."""
     gate = make_gate()
     gate.due_at = math.inf
     recall = Recall(gate)
@@ -118,7 +118,7 @@ def test_it_ends_with_half_of_the_pass(
 def test_it_is_bounded(
     make_gate: Callable[..., Gate], text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever asks for ever more or longer paths does not fill the memory."""
+    """Endless or ever longer paths do not fill the memory."""
     monkeypatch.setattr("waitroom.gates.recall._MOST", 10)
     gate = make_gate()
     recall = Recall(gate)
@@ -163,7 +163,7 @@ def test_a_request_that_ends_the_session_is_looked_at(
 def test_another_method_in_a_header_opens_no_other_room(
     make_gate: Callable[..., Gate], text: str
 ) -> None:
-    """A method that the framework takes from a header decides, so such a request is looked at."""
+    """A method that the framework takes from a header decides, so this request is checked."""
     gate = make_gate([("/book", "concert", ["POST"]), ("/book", "backstage", ["PUT"])])
     recall = Recall(gate)
 
@@ -175,7 +175,7 @@ def test_another_method_in_a_header_opens_no_other_room(
     assert None is gate.quick(facts_of(request(b"PUT"))), "there is no pass for that room"
     assert not remembers(gate, recall, request(b"POST"), text)
     assert None is recall.get(request(b"PUT"))
-    # Nor a plain request, which would answer for the same one with a header.
+    # Nor a plain request, which would stand for the same one with a header.
     assert not remembers(gate, recall, scope(text, "/book", method="POST"), text)
 
 
@@ -183,7 +183,7 @@ def test_another_method_in_a_header_opens_no_other_room(
 def test_another_method_in_a_header_ends_the_session(
     make_gate: Callable[..., Gate], text: str
 ) -> None:
-    """What is remembered of a GET does not answer for a GET that a site takes for an order."""
+    """A remembered GET does not count for a GET that a site reads as an order."""
     gate = make_gate({"/concert": "concert"}, finish=["POST /concert/pay"])
     assert not remembers(gate, Recall(gate), scope(text, "/concert/pay"), text)
 
@@ -203,7 +203,7 @@ def test_another_mount_opens_no_other_room(make_gate: Callable[..., Gate], text:
 def test_a_key_that_goes_while_a_request_is_judged(
     make_gate: Callable[..., Gate], text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The keys come on another thread: what was decided with the old ones is not remembered."""
+    """The keys arrive on another thread: a decision with the old ones is not remembered."""
     gate = make_gate()
     recall, quick = Recall(gate), gate.quick
 

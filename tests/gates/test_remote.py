@@ -1,4 +1,4 @@
-"""Calls to Waitroom: a bounded queue, deadlines that start with the call, and no exceptions."""
+"""Requests to Waitroom: a bounded queue, deadlines that start with the request, no exceptions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONG_S = 30.0
 
 @pytest.fixture
 def remote(waitroom: Serving) -> Iterator[Remote]:
-    """Return the way to a real Waitroom."""
+    """Return the link to a real Waitroom."""
     remote = Remote(waitroom.base, 5.0, LONG_S)
     yield remote
     remote.close()
@@ -38,7 +38,7 @@ def remote(waitroom: Serving) -> Iterator[Remote]:
 
 @pytest.fixture
 def held() -> Iterator[Held]:
-    """Return a server that answers when it is told to."""
+    """Return a server that answers when told to."""
     with holding() as held:
         yield held
 
@@ -54,7 +54,7 @@ def crowd(remote: Remote, number: int, *, newcomers: bool = True) -> list[Call]:
 
 
 def test_an_answer_has_status_headers_and_body(remote: Remote) -> None:
-    """Header names in lower case, JSON read on request."""
+    """Header names in lower case, JSON parsed on request."""
     answer = ask(remote)
     assert isinstance(answer, Reply)
     assert (200, "application/json") == (answer.status, answer.headers["content-type"])
@@ -65,7 +65,7 @@ def test_an_answer_has_status_headers_and_body(remote: Remote) -> None:
 
 
 def test_a_connection_is_kept_and_replaced(remote: Remote) -> None:
-    """Calls share one; a connection that the server has closed meanwhile is no outage."""
+    """Requests share one; a connection that the server has closed meanwhile is no outage."""
     for _ in range(3):
         assert isinstance(ask(remote), Reply)
     idle = remote._transport._idle
@@ -104,7 +104,7 @@ def test_a_late_answer_is_slow_and_no_outage(held: Held) -> None:
 
 
 def test_silence_is_down_after_several_probes(held: Held) -> None:
-    """And a call that is late in an outage is one that found nobody."""
+    """During an outage a request is not sent: it is answered as if it had found nobody."""
     remote = Remote(held.base, 0.2, 0.5)
     assert NoAnswer.SLOW is remote.ask("GET", "/", newcomer=True).future.result(LONG_S)
     wait_for(lambda: remote.health.state is State.DOWN, "an outage")
@@ -120,7 +120,7 @@ def test_silence_is_down_after_several_probes(held: Held) -> None:
 def test_a_deadline_starts_when_the_call_starts(
     held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call that is queued for longer than its deadline is made all the same, and answered."""
+    """A request queued for longer than its deadline is still made, and answered."""
     monkeypatch.setattr(workers, "LONGEST_QUEUED_S", LONG_S)
     monkeypatch.setattr(module, "LONGEST_QUEUED_S", LONG_S)
     remote = Remote(held.base, 1.0, LONG_S)
@@ -138,7 +138,7 @@ def test_a_deadline_starts_when_the_call_starts(
 
 
 def test_a_full_queue_sheds(held: Held) -> None:
-    """At once, and it says nothing about Waitroom; people with a pass have a queue of their own."""
+    """At once, and it says nothing about Waitroom; pass holders have their own queue."""
     remote = Remote(held.base, 5.0, LONG_S)
     calls = crowd(remote, THREADS + MOST_QUEUED)
     shed = crowd(remote, 20)
@@ -155,7 +155,7 @@ def test_a_full_queue_sheds(held: Held) -> None:
 
 
 def test_who_was_queued_too_long_is_not_sent(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its visitor has given up; what was in time is answered."""
+    """Its visitor has given up; requests in time are answered."""
     monkeypatch.setattr(module, "LONGEST_QUEUED_S", -1.0)
     monkeypatch.setattr(workers, "LONGEST_QUEUED_S", -1.0)
     remote = Remote(held.base, 5.0, LONG_S)
@@ -185,7 +185,7 @@ def test_who_was_queued_too_long_is_not_sent(held: Held, monkeypatch: pytest.Mon
     ],
 )
 def test_what_an_error_means(error: Exception, why: NoAnswer) -> None:
-    """Down is what says that nobody is there; our own shortage is ours."""
+    """Down means that nobody is there; our own shortage does not count."""
     assert why is failure_of(error)
 
 
@@ -200,7 +200,7 @@ def test_what_an_error_means(error: Exception, why: NoAnswer) -> None:
     ],
 )
 def test_nonsense_is_no_answer(text: bytes, why: NoAnswer) -> None:
-    """Nothing raises; only who closes without a word is not there."""
+    """Nothing raises; only a server that closes without a word is not there."""
     with socket.create_server((HOST, 0)) as listener:
 
         def answer() -> None:
@@ -219,7 +219,7 @@ def test_nonsense_is_no_answer(text: bytes, why: NoAnswer) -> None:
 
 @pytest.mark.parametrize(("status", "why"), [(502, NoAnswer.DOWN), (504, NoAnswer.SLOW)])
 def test_a_proxy_without_a_waitroom_behind_it(held: Held, status: int, why: NoAnswer) -> None:
-    """It found nobody, or it waited in vain; a probe is judged alike."""
+    """It found nobody, or it waited in vain; a probe is judged the same way."""
     held.status = status
     held.answers.set()
     held.is_well.set()
@@ -233,7 +233,7 @@ def test_a_proxy_without_a_waitroom_behind_it(held: Held, status: int, why: NoAn
 
 
 def test_what_is_no_json_object_reads_as_an_empty_one() -> None:
-    """Whatever comes."""
+    """Whatever happens."""
     for body in (b"", b"[]", b"{", b"[" * 99_999, b"\xff"):
         assert {} == Reply(200, {}, body).json()
 
@@ -241,7 +241,7 @@ def test_what_is_no_json_object_reads_as_an_empty_one() -> None:
 def test_what_is_done_with_an_answer_cannot_break_the_call(
     remote: Remote, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is logged, and whoever waits gets the answer."""
+    """It is logged, and the caller gets the answer."""
 
     def then(_: Outcome) -> None:
         raise RuntimeError("no")
@@ -251,10 +251,10 @@ def test_what_is_done_with_an_answer_cannot_break_the_call(
 
 
 def test_a_fork_gets_threads_and_probes_of_its_own(remote: Remote) -> None:
-    """A server may load the app, ask something, and fork; the child's calls work."""
+    """A server may load the app, ask something, and fork; the child's requests work."""
     assert isinstance(ask(remote), Reply)
     threads, health = remote._others, remote.health
-    health.state = State.DOWN  # nobody probes in the child
+    health.state = State.DOWN  # there are no probes in the child
     remote._pid = os.getpid() + 1  # as a child sees it
     assert isinstance(ask(remote), Reply)
     assert threads is not remote._others

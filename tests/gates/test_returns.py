@@ -59,7 +59,7 @@ def facts(path: str, query: str = "", host: str = "shop.example", scheme: str = 
 
 
 def leads_to(url: str, base: str) -> str:
-    """Return the host that a browser goes to; like one, it drops tabs and takes \\ for /."""
+    """Return the host that a browser goes to; like one, it drops tabs and reads \\ as /."""
     text = re.sub(r"[\t\r\n]", "", url).strip().replace("\\", "/")
     if re.match(r"[a-z][a-z0-9+.-]*:", text, re.IGNORECASE):
         return urlsplit(re.sub(r"^(https?:)/*", r"\1//", text, flags=re.IGNORECASE)).netloc
@@ -85,7 +85,7 @@ def targets(request: Facts) -> list[str]:
 
 
 def check(text: str) -> None:
-    """Put a payload wherever one can be put."""
+    """Put a payload everywhere it can go."""
     path, _, query = text.partition("?")
     for request in (
         facts(text), facts("/" + text), facts(unquote(path), query), facts("/x", text),
@@ -103,14 +103,14 @@ def test_there_are_enough_payloads() -> None:
 
 
 def test_no_payload_leaves_the_listed_hosts() -> None:
-    """The list made by hand, in every place of a request that it fits in."""
+    """The handmade list, everywhere in a request where it fits."""
     for text in PAYLOADS:
         check(text)
     tried(len(PAYLOADS))
 
 
 def test_no_mixture_of_them_leaves_the_listed_hosts() -> None:
-    """Pieces of payloads, put together at random."""
+    """Pieces of payloads, combined at random."""
     dice = random.Random(7)
     for _ in range(count("gate_redirects")):
         check("".join(dice.choices(_PIECES, k=dice.randint(1, 6))))
@@ -126,14 +126,14 @@ def test_no_text_leaves_the_listed_hosts(path: str, query: str, host: str) -> No
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_an_address_on_site_stays_on_it(path: str, query: str) -> None:
-    """One slash in front, ASCII, no control character, no code."""
+    """One leading slash, ASCII, no control character, no code."""
     target = on_site(path, query, decoded=True)
     assert re.fullmatch(r"/(?![/\\])[!-~]*|/", target)
     assert "waitroom_code=" not in target or "waitroom_code=" in path
 
 
 def test_a_listed_host_is_returned_to_as_it_was_listed() -> None:
-    """With the scheme that was given for it, without a default port, whatever its case."""
+    """With its configured scheme, without a default port, in upper or lower case."""
     hosts = listed(("shop.example", "https://www.shop.example:8443", "[::1]:8000"))
     cases = [
         ("shop.example", "https", "https://shop.example/a?b=c"),
@@ -159,6 +159,6 @@ def test_an_address_that_is_none_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "*", "a b", "x/y", "https://", "u@x", "-x", "x\n"])
 def test_a_host_that_is_none_is_refused(text: str) -> None:
-    """A wildcard is none either: each host is listed by name."""
+    """Wildcards are not hosts either: each host is listed by name."""
     with pytest.raises(InvalidInput):
         listed((text,))

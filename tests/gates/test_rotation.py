@@ -1,4 +1,4 @@
-"""Keys of passes come and go while a site runs."""
+"""Pass keys come and go while a site runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_S = 60.0
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("framework", ["starlette", "wsgi"])
 def test_a_removed_key_is_refused_and_a_new_one_taken(framework: str, tmp_path: Path) -> None:
-    """Both happen by themselves, and everybody else goes on meanwhile."""
+    """Both happen by themselves, and everybody else continues meanwhile."""
     folder = tmp_path / "keys"
     folder.mkdir()
     pems = {name: generate_pem() for name in ("1.pem", "2.pem")}

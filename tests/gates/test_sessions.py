@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-import httpx
+import httpx2
 import pytest
 
 from tests.gates.sites import GATES, site
@@ -26,7 +26,7 @@ MakeRoom = Callable[..., str]
 SECRET = new_secret()
 OURS = {"cookie": f"waitroom-browser={SECRET}"}
 patient = partial(Options, deadline_s=2)
-"""How long Waitroom takes on a busy machine is not what these tests are about."""
+"""How long Waitroom takes on a busy machine is not under test here."""
 
 
 @pytest.fixture(params=FOUR)
@@ -36,18 +36,18 @@ def framework(request: pytest.FixtureRequest) -> str:
 
 
 def get(port: int, path: str, headers: dict[str, str] | None = None, method: str = "GET") -> Reply:
-    """Ask the site."""
+    """Send a request to the site."""
     return ask(port, request(method, path, headers or {}))
 
 
 def enter(waitroom: Serving, room: str) -> tuple[str, str]:
     """Go inside as a visitor does; return ticket and pass."""
-    ticket = httpx.post(f"{waitroom.base}/v1/rooms/{room}/tickets", json={"enter": True}).json()
+    ticket = httpx2.post(f"{waitroom.base}/v1/rooms/{room}/tickets", json={"enter": True}).json()
     assert "inside" == ticket["state"]
     return ticket["ticket"], ticket["pass"]
 
 
-def inside(operator: httpx.Client, room: str) -> int:
+def inside(operator: httpx2.Client, room: str) -> int:
     """Return how many are inside a room."""
     return int(operator.get(f"/v1/admin/rooms/{room}").json()["stats"]["inside"])
 
@@ -55,7 +55,7 @@ def inside(operator: httpx.Client, room: str) -> int:
 def code_for(secret: str | None, ticket_url: str) -> str:
     """Return a code for the browser with a secret."""
     body = {"browser": mark_of(secret) if secret else None}
-    return str(httpx.post(f"{ticket_url}/handoff", json=body).raise_for_status().json()["code"])
+    return str(httpx2.post(f"{ticket_url}/handoff", json=body).raise_for_status().json()["code"])
 
 
 def cookie_of(reply: Reply, name: str) -> str | None:
@@ -65,7 +65,7 @@ def cookie_of(reply: Reply, name: str) -> str | None:
 
 
 def test_a_program_joins_waits_and_gets_in(
-    framework: str, waitroom: Serving, operator: httpx.Client, make_room: MakeRoom
+    framework: str, waitroom: Serving, operator: httpx2.Client, make_room: MakeRoom
 ) -> None:
     """429 with a ticket; the same place again by header and by cookie; then in, with a pass."""
     room = make_room(capacity=1)
@@ -85,7 +85,7 @@ def test_a_program_joins_waits_and_gets_in(
         ):
             assert ticket == get(port, "/concert", again).json()["ticket"]
         assert 1 == operator.get(f"/v1/admin/rooms/{room}").json()["stats"]["waiting"]
-        httpx.post(f"{waitroom.base}/v1/rooms/{room}/tickets/{first}/finish").raise_for_status()
+        httpx2.post(f"{waitroom.base}/v1/rooms/{room}/tickets/{first}/finish").raise_for_status()
 
         wait_for(lambda: get(port, "/concert", {"waitroom-ticket": ticket}).status == 200, "a turn")
 
@@ -97,13 +97,14 @@ def test_a_program_joins_waits_and_gets_in(
 
 
 def test_a_key_of_the_programs_own_keeps_one_place(waitroom: Serving, make_room: MakeRoom) -> None:
-    """A program that keeps no cookie names itself, and has one place."""
+    """A program that keeps no cookie identifies itself, and has one place."""
     room = make_room(capacity=1)
     enter(waitroom, room)
     with site("starlette", patient(waitroom.base, {"/concert": room})) as port:
         key = {"waitroom-key": "0123456789abcdef-of-mine"}
-        tickets = {get(port, "/concert", key).json()["ticket"] for _ in range(3)}
-        assert 1 == len(tickets)
+        # The id, not the string: that also names the second in which it was signed.
+        ids = {get(port, "/concert", key).json()["ticket"][24:40] for _ in range(3)}
+        assert 1 == len(ids)
 
 
 def test_a_closed_room_refuses_a_program(waitroom: Serving, make_room: MakeRoom) -> None:
@@ -115,6 +116,16 @@ def test_a_closed_room_refuses_a_program(waitroom: Serving, make_room: MakeRoom)
             reply.json()["code"],
             reply.header("retry-after"),
         )
+
+
+def test_a_call_belongs_to_the_trace_of_its_request(waitroom: Serving, make_room: MakeRoom) -> None:
+    """Waitroom's log and the program's problem have the same id; an invalid header is ignored."""
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    with site("wsgi", patient(waitroom.base, {"/concert": make_room(mode="closed")})) as port:
+        sent = JSON | {"traceparent": f"00-{trace}-b7ad6b7169203331-01"}
+        assert trace == get(port, "/concert", sent).json()["request_id"]
+        broken = JSON | {"traceparent": f"00-{trace}-b7ad6b7169203331-01, x"}
+        assert trace != get(port, "/concert", broken).json()["request_id"]
 
 
 def test_a_room_that_ended_refuses_a_program_for_good(
@@ -133,7 +144,7 @@ def test_a_room_that_ended_refuses_a_program_for_good(
 def test_a_code_becomes_a_cookie_and_leaves_the_address(
     framework: str, waitroom: Serving, make_room: MakeRoom
 ) -> None:
-    """The code is redeemed by the gate, once; the address is clean afterwards."""
+    """The gate redeems the code, once; the address is clean afterwards."""
     room = make_room()
     ticket, _ = enter(waitroom, room)
     base = f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}"
@@ -155,7 +166,7 @@ def test_a_code_becomes_a_cookie_and_leaves_the_address(
 def test_a_code_on_an_open_page_is_left_alone(
     framework: str, waitroom: Serving, make_room: MakeRoom
 ) -> None:
-    """It costs no call and stays good: a protected page redeems it later."""
+    """It costs no request and stays valid: a protected page redeems it later."""
     room = make_room()
     ticket, _ = enter(waitroom, room)
     base = f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}"
@@ -177,7 +188,7 @@ def test_a_code_on_an_open_page_is_left_alone(
 def test_a_code_of_another_browser_is_worth_nothing(
     framework: str, waitroom: Serving, make_room: MakeRoom
 ) -> None:
-    """A link with somebody's code leads nobody into their session, and does not use the code up."""
+    """A link with somebody's code leads nobody into their session, and does not use it up."""
     room = make_room()
     ticket, _ = enter(waitroom, room)
     base = f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}"
@@ -202,7 +213,7 @@ def test_a_code_of_another_browser_is_worth_nothing(
 def test_a_browser_is_sent_to_wait_with_its_mark(
     framework: str, waitroom: Serving, make_room: MakeRoom
 ) -> None:
-    """Where the waiting page is on another host it gets a secret once; else no cookie is needed."""
+    """If the waiting page is on another host it gets a secret once; else no cookie is needed."""
     there = replace(
         patient(waitroom.base, {"/concert": make_room()}), public_url="http://w.example"
     )
@@ -242,7 +253,7 @@ def test_a_session_is_renewed_at_half(
 def test_a_session_that_cannot_be_renewed_is_asked_for_once(
     waitroom: Serving, make_room: MakeRoom
 ) -> None:
-    """A refusal is remembered: requests after it cost no call."""
+    """A refusal is remembered: later requests cost no call."""
     room = make_room(session_s=2)
     _, mine = enter(waitroom, room)
     with site("wsgi", patient(waitroom.base, {"/concert": room})) as port:
@@ -259,15 +270,15 @@ def test_a_session_that_cannot_be_renewed_is_asked_for_once(
 
 @pytest.mark.parametrize("path", ["/concert/pay", "/concert/order"])
 def test_paying_gives_the_place_to_the_next_one(
-    framework: str, path: str, waitroom: Serving, operator: httpx.Client, make_room: MakeRoom
+    framework: str, path: str, waitroom: Serving, operator: httpx2.Client, make_room: MakeRoom
 ) -> None:
-    """By a call of `finish` or by a chosen path; the pass opens nothing any more."""
+    """By calling `finish` or by a chosen path; the pass no longer opens anything."""
     room = make_room()
     _, mine = enter(waitroom, room)
     options = patient(waitroom.base, {"/concert": room}, finish=["POST /concert/order"])
     with site(framework, options) as port:
         cookie = {"cookie": f"waitroom-pass-{room}={mine}"}
-        assert 200 == get(port, "/concert/order", cookie).status  # only looks
+        assert 200 == get(port, "/concert/order", cookie).status  # this only looks
         assert 1 == inside(operator, room)
 
         reply = get(port, path, cookie, "POST")
@@ -286,7 +297,7 @@ def test_a_strict_gate_refuses_a_session_that_is_over(
     cookie = {"cookie": f"waitroom-pass-{room}={mine}"}
     with site(framework, patient(waitroom.base, {"/concert": room}, strict=True)) as port:
         assert 200 == get(port, "/concert", cookie).status
-        httpx.post(f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}/finish").raise_for_status()
+        httpx2.post(f"{waitroom.base}/v1/rooms/{room}/tickets/{ticket}/finish").raise_for_status()
         wait_for(lambda: get(port, "/concert", cookie).status == 303, "an end")
     with site(framework, patient(waitroom.base, {"/concert": room})) as port:
         assert 200 == get(port, "/concert", cookie).status

@@ -1,4 +1,4 @@
-"""A waiting room of a hundred lines that can be told to be wrong, to see whether it is noticed."""
+"""A waiting room of a hundred lines that can be told to be wrong, to see if it is noticed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Answer = tuple[int, dict[str, Any]]
 
 @dataclass(slots=True)
 class Stub:
-    """The room: right unless one of its faults is set."""
+    """The room: correct unless one of its faults is set."""
 
     capacity: int = 2
     newest_first: bool = False

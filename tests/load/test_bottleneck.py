@@ -1,4 +1,4 @@
-"""Who was at their limit during a load test."""
+"""What was at its limit during a load test."""
 
 from __future__ import annotations
 
@@ -22,18 +22,16 @@ from waitroom.load.bottleneck import Usage, Watch, bottleneck, metric
     ],
 )
 def test_the_limit_is_named(usage: Usage, late_s: float, full: bool, who: str) -> None:
-    """Whoever was full is named, the load test itself first."""
+    """Whatever was saturated is named, the load test itself first."""
     assert who == bottleneck(usage, late_s, full).who
 
 
 def test_the_busiest_moments_count() -> None:
-    """Use is that of the busiest seconds, not of the whole run."""
+    """Utilisation is that of the busiest seconds, not of the whole run."""
     watch = Watch(free_port(), local=False)
     for now, cpu in ((0, 0.0), (3, 0.3), (6, 3.0), (6.1, 3.1), (9, 3.1)):
-        text = (
-            f"waitroom_cpu_seconds_total {cpu}\nwaitroom_workers 2\nwaitroom_loop_lag_seconds 0\n"
-        )
+        text = f"process_cpu_seconds_total {cpu}\nwaitroom_workers 2\nwaitroom_loop_lag_seconds 0\n"
         watch.look(text, [cpu / 2], now=now)
     usage = watch.usage()
     assert (0.9, 0.45, 2) == (round(usage.server or 0, 3), round(usage.own or 0, 3), usage.workers)
-    assert None is metric("waitroom_cpu_seconds_totals 1", "waitroom_cpu_seconds_total")
+    assert None is metric("process_cpu_seconds_totals 1", "process_cpu_seconds_total")

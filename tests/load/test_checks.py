@@ -1,4 +1,4 @@
-"""The checks are not blind: a history that is right is ok, and every fault turns its check red."""
+"""The checks can fail: a correct history is ok, and every fault turns its check red."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def visit(arrived: float, called: float, left: float, **changes: object) -> Visi
 
 
 GOOD = (visit(0, 2, 4), visit(1, 4.05, 8), visit(2, 20, 22, last_waiting=3.0))
-"""Three people, one after the other."""
+"""Three people, one after another."""
 
 
 def failed(checks: tuple[Check, ...]) -> set[str]:
-    """Return the names of those that failed."""
+    """Return the names of the failed checks."""
     return {check.name for check in checks if check.verdict is Verdict.FAILED}
 
 
@@ -61,20 +61,20 @@ def test_what_is_right_is_ok() -> None:
     ],
 )
 def test_each_fault_is_found(name: str, wrong: Visit) -> None:
-    """One wrong visit turns the one check red, and no other."""
+    """One wrong visit fails exactly one check."""
     assert {name} == failed(all_checks((*GOOD, wrong), LIMITS))
 
 
 def test_what_may_have_been_right_is_not_wrong() -> None:
-    """Whoever asked at the same moment may be called either way round, and edges may touch."""
+    """People who asked at the same moment may be called in either order, and edges may touch."""
     together = [visit(0, 9, 9.5, last_waiting=8.0), visit(0.05, 3, 3.5)]
     assert Verdict.UNKNOWN is order(together, LIMITS).verdict
-    # The poll that said "waiting" was sent before the other one had heard "called".
+    # The poll that said "waiting" was sent before the other person learned "called".
     crossing = [visit(0, 9, 9.5, last_waiting=2.99), visit(1, 3, 3.5)]
     assert Verdict.OK is order(crossing, LIMITS).verdict
     touching = [visit(0, 2, 4), visit(1, 4, 5)]
     assert Verdict.OK is check_capacity(touching, LIMITS).verdict
-    # Three entries that lie in 10 s only if each was done at the best moment of its request.
+    # Three entries that lie within 10 s only if each happened at the best moment of its request.
     wide = [visit(0, start, start + 0.2) for start in (0.0, 5.0, 9.95)]
     assert Verdict.OK is rolling(wide, LIMITS).verdict
     sure = [visit(0, start, start + 0.2) for start in (0.0, 5.0, 9.85)]
@@ -100,13 +100,13 @@ def test_what_cannot_be_told_is_unknown() -> None:
 
 
 def test_our_own_lateness_is_not_held_against_the_server() -> None:
-    """Whoever was silent for too long was dropped by right; the check says that it cannot tell."""
+    """Anybody silent for too long was rightly dropped; the check says that it cannot tell."""
     check = nobody_lost([*GOOD, visit(0, 1, 2, end=End.LATE)])
     assert (Verdict.UNKNOWN, True) == (check.verdict, "asked too late" in check.detail)
 
 
 def test_histories_of_processes_add_up() -> None:
-    """What a process noted arrives whole, however many people there were."""
+    """What a process recorded arrives complete, however many people there were."""
     first, second = History(), History()
     people = [visit(at, at + 2, at + 3) for at in range(6_000)]
     for person in people:

@@ -1,4 +1,4 @@
-"""The visitors of one process: what they do with each answer, and where they are in the end."""
+"""The visitors of one process: what they do with each answer, and where they end up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from waitroom.load.visits import End
 
 
 def crowd(target: Target, people: int = 1, **changes: float) -> Crowd:
-    """Return people who come at once, stay for no time and ask over a few connections."""
+    """Return people who come at once, stay for no time and share a few connections."""
     values = {"arrive_s": 0.0, "stay_s": 0.0, "leave": 0.0, "no_show": 0.0} | changes
     plan = Plan(
         target=target,
@@ -34,7 +34,7 @@ def crowd(target: Target, people: int = 1, **changes: float) -> Crowd:
 
 
 def ended(group: Crowd) -> dict[End, int]:
-    """Return how many ended how."""
+    """Return how many ended in which way."""
     return dict(Counter(End(visit.end) for visit in group.history))
 
 
@@ -48,7 +48,7 @@ def problem(status: int, code: str) -> bytes:
     ("changes", "end"), [({}, End.SERVED), ({"no_show": 1.0}, End.NO_SHOW)], ids=["served", "away"]
 )
 async def test_everybody_comes_to_an_end(changes: dict[str, float], end: End) -> None:
-    """Each visit is noted once, and nobody is counted as present any more."""
+    """Each visit is recorded once, and nobody still counts as present."""
     stub = Stub(capacity=6)
     async with served(stub) as target:
         group = crowd(target, 6, **changes)
@@ -63,7 +63,7 @@ async def test_everybody_comes_to_an_end(changes: dict[str, float], end: End) ->
     ("status", "code"), [(409, "room_full"), (403, "room_closed"), (422, "invalid_input")]
 )
 async def test_who_is_refused_does_not_come_again(status: int, code: str) -> None:
-    """A room that says no to a join has said it; the refusal is counted by its code."""
+    """A room that refuses a join has the last word; the refusal is counted by its code."""
     async with replying(problem(status, code)) as target:
         group = crowd(target)
         await group.run()
@@ -72,7 +72,7 @@ async def test_who_is_refused_does_not_come_again(status: int, code: str) -> Non
 
 
 async def test_a_crowd_that_is_stopped_has_not_come() -> None:
-    """Who had nothing to do yet is noted as still to come, and asks for nothing."""
+    """Anybody who had nothing to do yet is recorded as still to come, and asks for nothing."""
     stub = Stub()
     async with served(stub) as target:
         group = crowd(target, 5, arrive_s=3600)
@@ -82,7 +82,7 @@ async def test_a_crowd_that_is_stopped_has_not_come() -> None:
 
 
 async def stopped_when(group: Crowd, reached: Callable[[], bool]) -> None:
-    """Let a crowd go on until something is true, and end it then."""
+    """Run a crowd until something is true, then end it."""
     running = asyncio.create_task(group.run())
     while not (reached() or running.done()):  # noqa: ASYNC110 - the crowd has no event for it
         await asyncio.sleep(0.01)
@@ -91,7 +91,7 @@ async def stopped_when(group: Crowd, reached: Callable[[], bool]) -> None:
 
 
 async def test_those_who_still_wait_are_told_of_and_seen_off() -> None:
-    """At the end everybody is somewhere, nobody is lost, and the room is left empty."""
+    """At the end everybody is accounted for, nobody is lost, and the room is left empty."""
     stub = Stub(capacity=1)
     async with served(stub) as target:
         group = crowd(target, 30, stay_s=3600)
@@ -104,7 +104,7 @@ async def test_those_who_still_wait_are_told_of_and_seen_off() -> None:
 
 
 async def test_some_give_up() -> None:
-    """With `leave` people go while they wait, and that is not an error."""
+    """With `leave` people go while they wait, which is not an error."""
     async with served(Stub(capacity=1)) as target:
         group = crowd(target, 60, stay_s=3600, leave=1.0)
         await stopped_when(group, lambda: group.stages[Stage.DONE] > 3)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as it comes over the wire: every shape of a reply, and every way to get none."""
+"""HTTP/1.1 on the wire: every form of a reply, and every way to get none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHORT = OK + b'content-length: 8\r\n\r\n{"a": 1}'
 
 
 async def asked(target: Target, times: int = 1) -> list[Reply]:
-    """Ask some times over one connection."""
+    """Send several requests over one connection."""
     wire = Wire(target)
     try:
         return [await wire.ask("GET", "/") for _ in range(times)]
@@ -36,7 +36,7 @@ async def asked(target: Target, times: int = 1) -> list[Reply]:
     ids=["length", "empty", "no content", "retry", "odd retry", "chunked", "until close"],
 )
 async def test_replies(data: bytes, status: int, body: bytes, retry_after_s: float) -> None:
-    """Status, body and Retry-After are read, however the end of a body is told."""
+    """Status, body and Retry-After are read, however the end of a body is marked."""
     async with replying(data) as target:
         (reply,) = await asked(target)
     assert (status, body, retry_after_s) == (reply.status, reply.body, reply.retry_after_s)
@@ -78,5 +78,5 @@ async def test_a_kept_connection_that_was_closed_is_not_a_failure() -> None:
     ("body", "document"), [(b'{"a": 1}', {"a": 1}), (b"[1]", {}), (b"<html>", {}), (b"", {})]
 )
 def test_json(body: bytes, document: dict[str, int]) -> None:
-    """What is not a JSON object reads as an empty one."""
+    """Anything but a JSON object reads as an empty one."""
     assert document == Reply(200, body, 0.0, 0.0, 0.0).json()

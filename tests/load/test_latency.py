@@ -1,4 +1,4 @@
-"""Latencies of a load test: a small histogram tells percentiles well enough."""
+"""Latencies of a load test: a small histogram gives percentiles precisely enough."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from waitroom.load.latency import Latency
 
 
 def test_percentiles_are_within_five_percent() -> None:
-    """A histogram of any size tells its percentiles well enough, also added up of two."""
+    """A histogram of any size gives precise enough percentiles, even when two are added up."""
     chance = random.Random(7)
     values = sorted(chance.lognormvariate(-5, 1) for _ in range(4_000))
     whole, part = Latency(), Latency()

@@ -16,7 +16,7 @@ TARGET = Target("http://127.0.0.1:1", "127.0.0.1", 1, "127.0.0.1")
 
 
 def report(*seconds: float) -> dict[str, object]:
-    """Return the last report of a process that joined so fast and saw one error."""
+    """Return the last report of a process that joined this fast and saw one error."""
     latency, lateness = Latency(), Latency()
     for each in seconds:
         latency.add(each)
@@ -53,7 +53,7 @@ def test_processes_are_added_up() -> None:
 
 
 def test_passed() -> None:
-    """What could not be checked does not fail; one failed check does."""
+    """A check that could not run does not fail the test; one failed check does."""
     assert outcome(Noted(), Verdict.OK, Verdict.UNKNOWN).passed
     assert not outcome(Noted(), Verdict.OK, Verdict.FAILED).passed
 
@@ -71,5 +71,5 @@ def test_as_dict() -> None:
 
 
 def test_every_end_has_its_words() -> None:
-    """Nobody ends without a word for it."""
+    """Every way to end has a text."""
     assert set(End) == set(WORDS)

@@ -1,4 +1,4 @@
-"""One visitor: who they are by chance, what they see, and how their visit ends."""
+"""One visitor: their random habits, what they see, and how their visit ends."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_make(no_show: float, leave: float, comes: bool, waits_for_ever: bool) -
 
 
 def test_positions() -> None:
-    """Every position counts, and each one that is higher than the one before."""
+    """Every position counts, and so does each rise."""
     visitor = person()
     for position in (5, 3, 3, 4, None, 2):
         visitor.saw_position(position)
@@ -57,7 +57,7 @@ def test_positions() -> None:
     ],
 )
 def test_still(stage: Stage, failing_since: float, end: End) -> None:
-    """Where the test stops them; who got only errors for ten seconds was never reached."""
+    """Where the test stops them; anybody who got only errors for ten seconds was never reached."""
     assert end is person(stage=stage, failing_since=failing_since).still(now=100.0)
 
 
@@ -73,7 +73,7 @@ def test_still(stage: Stage, failing_since: float, end: End) -> None:
 def test_how_long_a_place_was_surely_held(
     end: End, changes: dict[str, float], held_until: float
 ) -> None:
-    """Until it was given back or ran out, or until nobody looked any more."""
+    """Until it was given back or ran out, or until nobody checked any more."""
     assert held_until == person(**changes).visit(end, now=20.0).held_until
 
 
@@ -86,5 +86,5 @@ def test_who_was_never_called_held_no_place() -> None:
     ("text", "at"), [("1970-01-01T00:01:40+00:00", 89.75), (None, inf), (7, inf), ("soon", inf)]
 )
 def test_moment(text: object, at: float) -> None:
-    """A time of the server by our clock, a little early; infinite if there is none."""
+    """A server time by our clock, a little early; infinite if there is none."""
     assert at == moment(text, offset_s=10.0)

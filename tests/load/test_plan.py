@@ -1,4 +1,4 @@
-"""The plan of a load test: its bounds, and how processes share it."""
+"""The plan of a load test: its limits, and how processes share it."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ HERE = Target("http://127.0.0.1:1", "127.0.0.1", 1, "127.0.0.1")
     ],
 )
 def test_a_plan_has_bounds(field: str, changes: dict[str, object]) -> None:
-    """What cannot be done is refused by name."""
+    """Impossible values are refused by name."""
     with pytest.raises(InvalidInput) as caught:
         Plan(**{"target": HERE, "room": "x"} | changes)  # type: ignore[arg-type]
     assert field == caught.value.field
 
 
 def test_limits_come_in_pairs() -> None:
-    """Half a rolling limit is none."""
+    """Half a rolling limit is not a limit."""
     with pytest.raises(InvalidInput, match="together"):
         Limits(max_entries=5)
 
 
 def test_a_crowd_is_split_without_loss() -> None:
-    """All people and all connections are somewhere, and processes draw differently."""
+    """All people and all connections are assigned, and processes draw differently."""
     plan = Plan(target=HERE, room="x", people=1_000, connections=50, processes=7)
     parts = [Plan.read(plan.share(index)) for index in range(7)]
     assert (1_000, 50) == (sum(p.people for p in parts), sum(p.connections for p in parts))

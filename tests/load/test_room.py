@@ -1,4 +1,4 @@
-"""What a load test asks beside its crowd, and what it says when there is no good answer."""
+"""What a load test asks beside its crowd, and what it says without a good answer."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ async def clock(target: Target) -> float:
 async def test_a_wrong_server_is_named(
     data: bytes, kind: type[WaitroomError], message: str
 ) -> None:
-    """Before anybody comes, the room must be there and the server be ours."""
+    """Before anybody comes, the room must exist and the server must be a Waitroom."""
     async with replying(data, data) as target:
         with pytest.raises(kind, match=message):
             await clock(target)
 
 
 async def test_the_clock_of_a_server() -> None:
-    """A room that is there tells its time, which is far ahead of a monotonic clock."""
+    """An existing room tells its time, which is far ahead of a monotonic clock."""
     async with served(Stub()) as target:
         assert await clock(target) > 0
 
 
 async def test_limits_need_a_key() -> None:
-    """Without a key nothing is asked and nothing known; with one the policy says it."""
+    """Without a key nothing is asked and nothing known; with one the policy tells."""
     policy = {"capacity": 5, "mode": "manual"}
     async with replying(reply(200, policy=policy, version=3)) as target:
         stranger, operator = Front(target), Front(target, key="wr_x")
@@ -75,7 +75,7 @@ async def test_a_room_that_exists_is_not_made_again() -> None:
 
 @pytest.mark.parametrize(("data", "text"), [(reply(200, a=1), '{"a": 1}'), (reply(404), "")])
 async def test_metrics_may_be_missing(data: bytes, text: str) -> None:
-    """A server that does not show its metrics is loaded all the same."""
+    """A server that does not show its metrics can still be loaded."""
     async with replying(data) as target:
         front = Front(target)
         assert text == await front.metrics()

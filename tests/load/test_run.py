@@ -1,4 +1,4 @@
-"""A load test's parts that need no server: which limits count, and what a change makes unsure."""
+"""The parts of a load test that need no server: which limits count, and effects of changes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ OWN = Limits(capacity=5, known=True, in_order=False)
     ],
 )
 def test_given_limits_override_those_of_the_room(given: Limits | None, chosen: Limits) -> None:
-    """Each that is given counts; the others, and what the room's mode means, stay."""
+    """Each given limit counts; the others, and the meaning of the room's mode, stay."""
     assert chosen == _chosen(given, OWN)
 
 
 def test_a_changed_policy_makes_the_limits_unsure() -> None:
-    """Positions and lost people are judged all the same: no policy allows a fault there."""
+    """Positions and lost people are still judged, because no policy allows faults there."""
     noted = Noted()
     for called in (2.0, 2.1):
         noted.history.add(Visit(End.SERVED, 0.0, 0.1, 1.0, called, called, called, 9.0, 3))

@@ -21,7 +21,7 @@ def test_this_machine_may_be_loaded(url: str) -> None:
 
 @pytest.mark.parametrize("host", ["10.0.0.1", "192.0.2.1", "[2001:db8::1]"])
 def test_others_may_not(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another host needs a word of consent; until then nothing is sent there."""
+    """Another host needs explicit consent; until then nothing is sent there."""
     asked: list[str] = []
 
     def listens(address: str, port: int) -> bool:
@@ -36,7 +36,7 @@ def test_others_may_not(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_address_must_be_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name with one address here and one elsewhere is elsewhere."""
+    """A name with one address here and one elsewhere counts as elsewhere."""
     both = [(2, 1, 6, "", ("127.0.0.1", 80)), (2, 1, 6, "", ("192.0.2.7", 80))]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: both)
     with pytest.raises(InvalidInput, match=r"192\.0\.2\.7"):
@@ -47,6 +47,6 @@ def test_every_address_must_be_here(monkeypatch: pytest.MonkeyPatch) -> None:
     "url", ["", "concert", "ftp://x", "http://", "http://x:99999", "http://a@b", "http://x/?q", "http://é"]
 )  # fmt: skip
 def test_bad_urls_are_explained(url: str) -> None:
-    """What is not the address of a server is refused, with an example."""
+    """Anything but a server's address is refused, with an example."""
     with pytest.raises(InvalidInput, match="http://127"):
         targets.find(url)

@@ -20,7 +20,7 @@ def written(history: History) -> list[str]:
 
 
 def test_visits_come_back() -> None:
-    """A history gives what was added, in order."""
+    """A history returns what was added, in order."""
     history = History()
     for visit in VISITS:
         history.add(visit)
@@ -29,7 +29,7 @@ def test_visits_come_back() -> None:
 
 
 def test_a_crowd_goes_through_json_in_blocks() -> None:
-    """Another process takes blocks of some thousand people, and has the same history then."""
+    """Another process takes blocks of some thousand people, and then has the same history."""
     sent, taken = History(), History()
     for _ in range(1_700):
         for visit in VISITS:

@@ -15,7 +15,7 @@ TARGET = Target("http://127.0.0.1:1", "127.0.0.1", 1, "127.0.0.1")
 
 
 def test_it_ends_when_its_input_does() -> None:
-    """A worker whose parent is gone stops, and still tells where everybody was."""
+    """A worker whose parent is gone stops, and still reports where everybody was."""
     plan = Plan(target=TARGET, room="x", people=7, connections=2, starts=1e12)
     asked = json.dumps({"plan": plan.share(0), "offset_s": 0.0}) + "\n"
     done = subprocess.run(

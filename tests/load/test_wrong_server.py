@@ -1,4 +1,4 @@
-"""A server that is wrong is found out, over HTTP, by what its visitors saw."""
+"""A faulty server is found out, over HTTP, by what its visitors saw."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ async def loaded(
 
 
 def verdicts(outcome: Outcome) -> dict[str, Verdict]:
-    """Return how each check came out."""
+    """Return the result of each check."""
     return {check.name: check.verdict for check in outcome.checks}
 
 
 async def test_a_right_room_passes() -> None:
-    """With no fault every check is ok, everybody is served, and connections are bounded."""
+    """Without a fault every check is ok, everybody is served, and connections are limited."""
     stub = Stub()
     outcome = await loaded(stub)
     assert {Verdict.OK} == set(verdicts(outcome).values()), outcome.checks
     assert (True, {End.SERVED: 30}) == (outcome.passed, outcome.ended)
-    assert stub.most_at_once <= 8 + 1  # and the one that looks at the room
+    assert stub.most_at_once <= 8 + 1  # and the one that watches the room
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ async def test_a_right_room_passes() -> None:
     ids=["capacity", "rolling", "order", "positions", "lost"],
 )
 async def test_each_fault_is_seen(stub: Stub, limits: Limits, name: str) -> None:
-    """Each fault of the server turns its check red."""
+    """Each fault of the server fails its check."""
     outcome = await loaded(stub, limits)
     assert (Verdict.FAILED, False) == (verdicts(outcome)[name], outcome.passed), outcome.checks
 
 
 async def test_errors_are_counted_and_visitors_go_on() -> None:
-    """Of a server that often says 503 every one is counted, and all are served all the same."""
+    """If a server often answers 503, every one is counted, and everybody is still served."""
     outcome = await loaded(Stub(capacity=5, fails_every=6), Limits(5))
     errors = Counter[tuple[int, str]]()
     for (_, status, code), times in outcome.noted.errors.items():
@@ -79,13 +79,13 @@ async def test_errors_are_counted_and_visitors_go_on() -> None:
 
 
 async def test_nothing_but_errors_is_a_failure() -> None:
-    """People who never get an answer are not passed over."""
+    """People who never get an answer are not ignored."""
     outcome = await loaded(Stub(fails_every=1), patience_s=2)
     assert ({End.UNREACHED: 30}, False) == (outcome.ended, outcome.passed)
 
 
 async def test_a_room_must_be_there() -> None:
-    """A server without the room is told apart from none."""
+    """A server without the room is told apart from no server."""
     async with served(Stub()) as target:
         with pytest.raises(WaitroomError, match="the answer was 404"):
             await run(Plan(target=target, room="y", people=1))

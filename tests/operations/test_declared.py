@@ -1,4 +1,4 @@
-"""Rooms of a file: made on start, changed by the file and by hand, never against the operator."""
+"""Rooms from a file: created on start, changed by file and by hand, never against the operator."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ FILE = Policy(capacity=500, batch=10, every_s=6, title="Concert")
 
 
 async def apply(engine: Engine, declared: dict[str, Policy]) -> dict[str, dict[str, Any]]:
-    """Apply what a file declares, as a server does that starts."""
+    """Apply what a file declares, as a starting server does."""
     return await apply_declared(engine, Trail(engine.audit, CONFIG), declared)
 
 
 async def log_of(engine: Engine, room: str) -> list[Entry]:
-    """Return the lines of a room in the audit log, oldest first."""
+    """Return a room's entries in the audit log, oldest first."""
     return [*reversed((await engine.audit.page(room=room)).entries)]
 
 
 async def test_a_new_room_is_made(engine: Engine, room: str) -> None:
-    """The first time a room is made as declared, and all its fields are told; then nothing."""
+    """The first time a room is created as declared, and all its fields are listed; then nothing."""
     assert {room: FILE.as_dict()} == await apply(engine, {room: FILE})
     assert FILE == (await engine.room(room)).policy
     assert {} == await apply(engine, {room: FILE})
@@ -40,7 +40,7 @@ async def test_a_new_room_is_made(engine: Engine, room: str) -> None:
 
 
 async def test_a_room_made_by_hand_follows_the_file(engine: Engine, room: str) -> None:
-    """A file that is new to a room wins in every field, and only what differs is changed."""
+    """A file that is new to a room wins in every field, and only differences are changed."""
     await engine.create(room, replace(FILE, capacity=9, mode=Mode.PAUSED))
     done = await apply(engine, {room: FILE})
     assert {room: {"capacity": 500, "mode": Mode.OPEN}} == done
@@ -48,7 +48,7 @@ async def test_a_room_made_by_hand_follows_the_file(engine: Engine, room: str) -
 
 
 async def test_what_an_operator_changed_stays(engine: Engine, room: str) -> None:
-    """A restart with the same file, or with another field changed in it, leaves it as it is."""
+    """A restart with the same file, or with another field changed in it, leaves it alone."""
     await apply(engine, {room: FILE})
     await engine.configure(room, capacity=800, mode=Mode.PAUSED)
     assert {} == await apply(engine, {room: FILE})
@@ -59,7 +59,7 @@ async def test_what_an_operator_changed_stays(engine: Engine, room: str) -> None
 
 
 async def test_a_field_changed_in_the_file_wins(engine: Engine, room: str) -> None:
-    """What the file says differently than last time is changed, whatever an operator did to it."""
+    """What the file changed since last time is applied, whatever an operator did to it."""
     await apply(engine, {room: FILE})
     await engine.configure(room, capacity=800, batch=20)
     changed = replace(FILE, capacity=600)
@@ -69,7 +69,7 @@ async def test_a_field_changed_in_the_file_wins(engine: Engine, room: str) -> No
 
 
 async def test_changes_that_do_not_fit_together(engine: Engine, room: str) -> None:
-    """Where file and operator together make no policy, the file wins as a whole: it must start."""
+    """If file and operator together make no valid policy, the whole file wins: it must start."""
     await apply(engine, {room: FILE})
     await engine.configure(room, batch=None, every_s=None, capacity=800)
     changed = replace(FILE, batch=20)
@@ -79,7 +79,7 @@ async def test_changes_that_do_not_fit_together(engine: Engine, room: str) -> No
 
 
 async def test_it_is_in_the_audit_log(engine: Engine, room: str) -> None:
-    """A room that is made or changed by the file has its line; one that stays has none."""
+    """A room created or changed by the file has its entry; an unchanged one has none."""
     for policy in (FILE, FILE, replace(FILE, capacity=600)):
         await apply(engine, {room: policy})
     lines = await log_of(engine, room)
@@ -89,7 +89,7 @@ async def test_it_is_in_the_audit_log(engine: Engine, room: str) -> None:
 
 
 async def test_a_dropped_room_is_made_again(engine: Engine, room: str) -> None:
-    """A room that is still declared comes back with the next start, as the file says."""
+    """A room that is still declared comes back at the next start, as the file says."""
     await apply(engine, {room: FILE})
     await engine.drop(room)
     assert {room: FILE.as_dict()} == await apply(engine, {room: FILE})
@@ -97,7 +97,7 @@ async def test_a_dropped_room_is_made_again(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("spoilt", ["{", "[1]", "7", ""])
 async def test_a_spoilt_memory_is_no_memory(engine: Engine, room: str, spoilt: str) -> None:
-    """If what the file said last time cannot be read, the file wins, as the first time."""
+    """If the previous content of the file cannot be read, the file wins, as the first time."""
     await apply(engine, {room: FILE})
     await engine.configure(room, capacity=800)
     await engine.backend.client.execute_command("HSET", keys.DECLARED, room, spoilt)
@@ -106,13 +106,13 @@ async def test_a_spoilt_memory_is_no_memory(engine: Engine, room: str, spoilt: s
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Run a server of this module's own, for several engines."""
+    """Run a server for this module only, for several engines."""
     with start_server("valkey", Path(tmp_path_factory.mktemp("own"))) as server:
         yield server
 
 
 async def test_two_servers_start_at_once(own: Server, room: str) -> None:
-    """Servers with the same file may start together: one makes each room, nobody fails."""
+    """Servers with the same file may start together: one creates each room, nobody fails."""
     rooms = {f"{room}-{n}": replace(FILE, capacity=100 + n) for n in range(20)}
     async with open_engine(own.url) as a, open_engine(own.url) as b, open_engine(own.url) as c:
         done = await asyncio.gather(*(apply(engine, rooms) for engine in (a, b, c)))

@@ -1,4 +1,4 @@
-"""Every action of an operator leaves one line in the audit log, whichever way it comes."""
+"""Every operator action leaves one entry in the audit log, whichever way it is done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.cli.conftest import Cli
@@ -33,13 +33,13 @@ class Ways:
     """One room, and the three ways to act on it."""
 
     cli: Cli
-    api: httpx.Client
-    page: httpx.Client
+    api: httpx2.Client
+    page: httpx2.Client
     room: str
     folder: Path
 
     def line(self, people: int = 1) -> list[str]:
-        """Let people join; return the ids of those who wait."""
+        """Make people join; return the ids of those who wait."""
         for _ in range(people):
             self.api.post(f"/v1/rooms/{self.room}/tickets").raise_for_status()
         waiting = self.api.get(f"{self.path}/tickets").json()["tickets"]
@@ -70,11 +70,11 @@ class Ways:
         return answer.text
 
     def run(self, *words: str | int) -> str:
-        """Run a command; return all that it prints."""
+        """Run a command; return all its output."""
         return self.cli.text(*words, "--json")
 
     def log(self) -> list[dict[str, Any]]:
-        """Return the newest lines of the audit log, and of the log of sign-ins."""
+        """Return the newest entries of the audit log, and of the log of sign-ins."""
         logs = [self.api.get("/v1/admin/audit", params={"log": log}) for log in Log]
         return [entry for answer in logs for entry in answer.json()["entries"]]
 
@@ -94,7 +94,7 @@ def ways(served: Serving, valkey: Server, room: str, tmp_path: Path) -> Iterator
         "WAITROOM_SECRET": SECRET,
     }
     served.new_room(room, capacity=1, session_s=60)
-    with served.operator() as api, httpx.Client(base_url=served.base) as page:
+    with served.operator() as api, httpx2.Client(base_url=served.base) as page:
         page.post("/admin/sign-in", data={"key": ADMIN_KEY})
         yield Ways(Cli(valkey.url, env), api, page, room, tmp_path)
 
@@ -119,7 +119,7 @@ def host_key_id(ways: Ways) -> str:
 
 
 def undo(ways: Ways) -> Callable[[], str]:
-    """Change something on the page, and return what takes it back."""
+    """Change something on the page, and return what undoes it."""
     shown = ways.page.get(ways.press(do="mode", mode="paused")).text
     names = ("entry", "token")
     form = {name: re.findall(rf'name="{name}" value="([^"]+)"', shown)[0] for name in names}
@@ -139,14 +139,14 @@ def declared(ways: Ways) -> str:
 
 
 def ready(act: Callable[[Ways], str]) -> Callable[[Ways], Callable[[], str]]:
-    """Say of an action that nothing has to be prepared for it."""
+    """Declare that an action needs no preparation."""
     return lambda ways: lambda: act(ways)
 
 
 def after(
     prepare: Callable[[Ways], str], act: Callable[[Ways, str], str]
 ) -> Callable[[Ways], Callable[[], str]]:
-    """Say of an action that it acts on what is made before."""
+    """Declare that an action works on something made before."""
 
     def prepared(ways: Ways) -> Callable[[], str]:
         made = prepare(ways)
@@ -156,7 +156,7 @@ def after(
 
 
 def second_of_two(ways: Ways) -> str:
-    """Return the id of somebody who waits: one is let in, so that there must be two."""
+    """Return the id of somebody who waits: one is admitted, so there must be two."""
     return ways.line(2)[-1]
 
 
@@ -167,7 +167,7 @@ def kicked(ways: Ways) -> str:
     return ticket_id
 
 
-# What is done, which way, with what line: the first call prepares, the second acts.
+# The action, the way, the log entry: the first call prepares, the second acts.
 ACTIONS: list[tuple[str, str, str, set[str], Callable[[Ways], Callable[[], str]]]] = [
     (
         "create a room",
@@ -433,6 +433,13 @@ ACTIONS: list[tuple[str, str, str, set[str], Callable[[Ways], Callable[[], str]]
         ready(lambda w: w.run("key", "prune", "--yes")),
     ),
     (
+        "make a claim key",
+        "cli",
+        "claim_key.make",
+        {"renewed"},
+        ready(lambda w: w.run("claim-key", w.room)),
+    ),
+    (
         "create a store",
         "api",
         "store.create",
@@ -517,7 +524,7 @@ def test_one_line_each(
     fields: set[str],
     prepare: Callable[[Ways], Callable[[], str]],
 ) -> None:
-    """The line says who did what, which way and from where, and holds nothing secret."""
+    """The entry says who did what, which way and from where, and contains no secret."""
     act = prepare(ways)
     before = {entry["id"] for entry in ways.log()}
     answer = act()

@@ -1,4 +1,4 @@
-"""One person is found in all rooms, by whatever they or a site can say of themselves."""
+"""One person is found across all rooms, by whatever they or a site can say about them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAUSED = Policy(mode=Mode.PAUSED)
 
 
 def where(findings: finding.Findings) -> list[tuple[str, str, State, Reason | None]]:
-    """Return what was found, in short."""
+    """Return the matches, in short form."""
     return [
         (one.person.room, one.person.id, one.person.state, one.reason) for one in findings.sightings
     ]
@@ -24,7 +24,7 @@ def where(findings: finding.Findings) -> list[tuple[str, str, State, Reason | No
 
 @pytest.mark.parametrize("how", ["id", "ticket", "code", "typed code", "account"])
 async def test_by_what_they_can_say(engine: Engine, room: str, how: str) -> None:
-    """In whichever room, and nobody else with them."""
+    """In any room, and nobody else with them."""
     other = f"{room}-other"
     for name in (room, other):
         await engine.create(name, PAUSED)
@@ -62,7 +62,7 @@ async def test_all_matches(engine: Engine, room: str) -> None:
 
 @pytest.mark.parametrize("how", ["left", "kicked", "banned", "finished", "no_show", "abandoned"])
 async def test_who_is_gone(engine: Engine, clock: Clock, room: str, how: str) -> None:
-    """They are found too, with the reason and the time, as far as anything tells of them."""
+    """They are found too, with reason and time, as far as anything is known about them."""
     policy = Policy(mode=Mode.MANUAL, presence_s=10, enter_within_s=5)
     await engine.create(room, policy)
     person, other = await crowd(engine, room, 2)
@@ -90,7 +90,7 @@ async def test_who_is_gone(engine: Engine, clock: Clock, room: str, how: str) ->
 
 
 async def test_nobody(engine: Engine, room: str) -> None:
-    """Words that mean nobody find nobody; none at all are refused."""
+    """Words that mean nobody find nobody; an empty search is refused."""
     await engine.create(room, PAUSED)
     for words in ("K7Q-4M2", "A" * 16, "nobody@example.com", "x" * 120):
         assert () == (await finding.find(engine, words, [room])).sightings
@@ -100,7 +100,7 @@ async def test_nobody(engine: Engine, room: str) -> None:
 
 
 async def test_a_broken_room_hides_nobody_elsewhere(engine: Engine, room: str) -> None:
-    """A key of another type is passed over."""
+    """A key of another type is skipped."""
     broken = f"{room}-broken"
     for name in (broken, room):
         await engine.create(name, PAUSED)
@@ -113,7 +113,7 @@ async def test_a_broken_room_hides_nobody_elsewhere(engine: Engine, room: str) -
 
 @pytest.mark.parametrize("how", ["id", "code", "ticket", "account"])
 async def test_reinstated_and_recorded(engine: Engine, room: str, how: str) -> None:
-    """By any of these; the log names the id, and never the ticket itself."""
+    """By any of these; the log has the id, and never the ticket itself."""
     await engine.create(room, PAUSED)
     person = await engine.join(room, visitor="kim")
     await crowd(engine, room, 2)

@@ -1,4 +1,4 @@
-"""What is done to people is recorded: every ticket, also where nobody knows the outcome."""
+"""Actions on people are recorded: every ticket, even if nobody knows the outcome."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def entries(engine: Engine, room: str) -> list[Entry]:
 
 @pytest.mark.attack
 async def test_every_kicked_ticket_is_recorded(engine: Engine, room: str) -> None:
-    """Of 791 people who are removed at once, the log names each."""
+    """If 791 people are removed at once, the log names each."""
     await engine.create(room, WAITING)
     ids = [view.id for _ in range(7) for view in await crowd(engine, room, 113)]
     now_ms = (await engine.stats(room)).now_ms
@@ -46,7 +46,7 @@ async def test_every_kicked_ticket_is_recorded(engine: Engine, room: str) -> Non
 @pytest.mark.attack
 @pytest.mark.parametrize("length", [16, 64])
 async def test_every_named_ticket_is_recorded(engine: Engine, room: str, length: int) -> None:
-    """As many ids as one call takes stand in the log, however long they are, here or not."""
+    """The log takes as many ids as one call, however long they are, here or not."""
     await engine.create(room, WAITING)
     (person,) = await crowd(engine, room, 1)
     ids = [person.id, *(f"{number}".ljust(length, "x") for number in range(499))]
@@ -60,7 +60,7 @@ async def test_every_named_ticket_is_recorded(engine: Engine, room: str, length:
 
 @pytest.mark.attack
 async def test_what_is_no_id_fills_no_log(engine: Engine, room: str) -> None:
-    """Long texts that can be nobody's id are counted, and not kept."""
+    """Long texts that cannot be an id are counted, but not kept."""
     await engine.create(room, WAITING)
     ids = [f"{number}".ljust(64, "\x01") for number in range(499)]
     await people.kick(engine, trail(engine), room, [*ids, "an-absent-ticket"])
@@ -70,7 +70,7 @@ async def test_what_is_no_id_fills_no_log(engine: Engine, room: str) -> None:
 
 @pytest.mark.attack
 async def test_an_op_id_is_of_its_key(engine: Engine, room: str) -> None:
-    """Another key with the same op_id acts by itself; the same key acts once, per action."""
+    """Another key with the same op_id acts independently; the same key acts once, per action."""
     await engine.create(room, WAITING)
     first, second, *_ = await crowd(engine, room, 9)
     mine, theirs = trail(engine, "mine"), trail(engine, "theirs")
@@ -85,7 +85,7 @@ async def test_an_op_id_is_of_its_key(engine: Engine, room: str) -> None:
 
 
 async def interrupted(engine: Engine, action: Coroutine[Any, Any, object]) -> None:
-    """Stop an action that was sent and has no answer yet: the server keeps writes waiting."""
+    """Stop an action that was sent and has no answer yet: the server holds writes."""
     client = engine.backend.client
     await client.execute_command("CLIENT", "PAUSE", 10_000, "WRITE")
     try:
@@ -102,7 +102,7 @@ async def interrupted(engine: Engine, action: Coroutine[Any, Any, object]) -> No
 
 @pytest.mark.attack
 async def test_who_interrupts_a_kick_is_recorded(engine: Engine, room: str) -> None:
-    """A command that is stopped after it was sent leaves its tickets in the log."""
+    """A command that is stopped after sending leaves its tickets in the log."""
     await engine.create(room, WAITING)
     (person,) = await crowd(engine, room, 1)
     await interrupted(engine, people.kick(engine, trail(engine), room, [person.id]))

@@ -1,4 +1,4 @@
-"""The last change of a room can be taken back, and taking it back can be undone too."""
+"""The last change of a room can be undone, and so can the undo."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from waitroom.operations.undo import LastChanges, can_undo, last_change, undo
 
 
 async def test_undo_and_undo_again(engine: Engine, room: str) -> None:
-    """Whatever came between, if it was no change: an undo names what it undoes, and so on."""
+    """Whatever came between, if it was not a change: an undo names what it undoes, and so on."""
     await engine.create(room, Policy(capacity=5, mode=Mode.PAUSED, presence_s=None))
     log = trail(engine)
     _, first_id = await rooms.change(
@@ -72,7 +72,7 @@ async def test_what_cannot_be_undone(engine: Engine, room: str, action: str, rem
 
 
 async def test_nothing_to_undo(engine: Engine, room: str) -> None:
-    """A room that nobody changed has nothing, nor has an entry of another room."""
+    """A room that nobody changed has nothing to undo, nor has another room's entry."""
     await engine.create(room, Policy())
     await engine.create(f"{room}-b", Policy())
     log = trail(engine)
@@ -83,7 +83,7 @@ async def test_nothing_to_undo(engine: Engine, room: str) -> None:
 
 
 async def test_texts_come_back_whole_or_not_at_all(engine: Engine, room: str) -> None:
-    """Texts by language do too; a picture that the log cut stays, and the error names it."""
+    """Texts by language come back too; a picture that the log cut stays, and the error names it."""
     texts = {"ko": {"message": "가" * 900, "title": "제목"}, "en": {"message": "Late…"}}
     logo = "data:image/png;base64," + "A" * 4_000
     await engine.create(room, Policy(message="…", texts=texts, logo=logo))
@@ -98,7 +98,7 @@ async def test_texts_come_back_whole_or_not_at_all(engine: Engine, room: str) ->
 
 
 async def test_a_shortened_entry_is_not_undone(engine: Engine, room: str) -> None:
-    """Where a whole entry was too long for the log, none of its cut texts is put back."""
+    """If a whole entry was too long for the log, none of its cut texts is restored."""
     texts = {"ko": {"message": "다" * 1_000, "ended_text": "라" * 700}}
     old = Policy(footer="가" * 500, message="나" * 1_000, ended_text="마" * 1_000, texts=texts)
     await engine.create(room, old)
@@ -112,7 +112,7 @@ async def test_a_shortened_entry_is_not_undone(engine: Engine, room: str) -> Non
 
 
 async def test_an_operator_undoes_no_address(engine: Engine, room: str) -> None:
-    """Where people are sent is for admins, also backwards."""
+    """Only admins set where people are sent, even backwards."""
     await engine.create(room, Policy())
     admin = Trail(engine.audit, Actor("a", "chief", "admin", Way.API))
     await rooms.change(engine, admin, room, {"go_to": "/shop"})
@@ -123,7 +123,7 @@ async def test_an_operator_undoes_no_address(engine: Engine, room: str) -> None:
 
 
 async def test_the_last_change_is_read_once(engine: Engine, room: str) -> None:
-    """A live page asks every second: the log is read again only when the room has changed."""
+    """A live page asks every second; the log is only read again when the room has changed."""
     await engine.create(room, Policy())
     reads = []
 

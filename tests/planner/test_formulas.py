@@ -18,7 +18,7 @@ def test_nothing_to_round() -> None:
 
 
 def test_a_short_period_is_not_rounded() -> None:
-    """A period below a minute stays as it is rather than become 0."""
+    """A period below a minute stays unchanged instead of becoming 0."""
     given = Inputs(tps=100, session_s=30, calls=5, failure_rate=0, target=1, headroom=0)
     assert 30 == rounded_chain(given).period_s
 
@@ -38,7 +38,7 @@ def test_the_target_cancels_out(target: float) -> None:
 
 
 def test_nearest() -> None:
-    """A half goes up."""
+    """A half is rounded up."""
     assert [2, 3, 1_067] == [nearest(Fraction(x)) for x in ("3/2", "5/2", "3200/3")]
 
 

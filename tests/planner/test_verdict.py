@@ -1,4 +1,4 @@
-"""The recommended pace, the judgement, and figures that do not go together."""
+"""The recommended pace, the verdict, and figures that contradict each other."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SMALL: dict[str, Any] = {"tps": 10, "session_s": 100, "calls": 10, "failure_rate
     ],
 )
 def test_words(batch: int, word: Word, sentence: str) -> None:
-    """Each pace gets the judgement that it deserves, and the remedy."""
+    """Each pace gets the right verdict, and the fix."""
     advice = plan(Inputs(batch=batch))
     assert (word, True) == (advice.word, sentence in advice.verdict), advice.verdict
 
 
 def test_without_a_batch_the_formulas_are_judged() -> None:
-    """Other figures than the document's get its formulas' pace, not its 1,400."""
+    """For other figures than the document's, its formulas give the pace, not its 1,400."""
     advice = plan(Inputs(tps=500))
     assert advice.rounded.per_slot == advice.judged.batch
     assert any("cancels out" in note for note in advice.notes)
@@ -90,7 +90,7 @@ def given_with(given: Inputs, batch: int) -> Inputs:
     ],
 )
 def test_conflicts_are_explained(given: dict[str, Any], sentence: str) -> None:
-    """What cannot go together is refused with the field and the remedy."""
+    """Contradictory figures are refused with the field and the fix."""
     with pytest.raises(InvalidInput) as caught:
         plan(Inputs(**given))
     assert sentence in str(caught.value)
@@ -102,7 +102,7 @@ def test_the_remedy_works() -> None:
 
 
 def test_room_name() -> None:
-    """A name that is no room's is refused as everywhere."""
+    """An invalid room name is refused as everywhere."""
     with pytest.raises(InvalidRoomName):
         plan(Inputs(), "a/b")
 

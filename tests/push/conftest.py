@@ -14,8 +14,8 @@ from waitroom.push import sender
 
 @pytest_asyncio.fixture
 async def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PushService]:
-    """Run a push service of our own."""
-    monkeypatch.setattr(sender, "PATIENCE_S", 60.0)  # tries are counted: none for a busy machine
+    """Run a push service for the test."""
+    monkeypatch.setattr(sender, "PATIENCE_S", 60.0)  # tries are counted, so none may time out
     async with push_service(tmp_path) as running:
         monkeypatch.setenv("SSL_CERT_FILE", str(running.certificate))
         yield running

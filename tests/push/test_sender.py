@@ -1,4 +1,4 @@
-"""One message: a push service of our own takes, verifies and cannot read it; the browser can."""
+"""One message: the push service takes and verifies it but cannot read it; the browser can."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MESSAGE = '{"title": "차례", "body": "지금"}'.encode()
 
 @pytest_asyncio.fixture
 async def sender(service: PushService) -> AsyncIterator[Sender]:
-    """Return a sender that knows this push service alone, and does not wait between tries."""
+    """Return a sender that knows only this push service, and does not wait between tries."""
     async with contextlib.aclosing(Sender(KEY, service.hosts, pauses_s=(0, 0))) as made:
         yield made
 
@@ -60,7 +60,7 @@ async def test_delivery(sender: Sender, service: PushService) -> None:
 async def test_answers(
     sender: Sender, service: PushService, statuses: list[int], outcome: Outcome, tries: int
 ) -> None:
-    """Gone is gone; too busy is tried again, three times in all; anything else is given up."""
+    """Gone is gone; too busy is tried again, three times in total; anything else is given up."""
     service.answers = [(status, "") for status in statuses]
     assert outcome is await send(sender, service, service.browser())
     assert tries == len(service.got)
@@ -68,7 +68,7 @@ async def test_answers(
 
 @pytest.mark.attack
 async def test_no_redirect_is_followed(sender: Sender, service: PushService) -> None:
-    """A push service cannot lead us elsewhere."""
+    """A push service cannot redirect us."""
     service.answers = [(302, f"location: {service.origin}/elsewhere\r\n")]
     assert Outcome.FAILED is await send(sender, service, service.browser("first"))
     assert ["/first"] == [delivery.path for delivery in service.got]
@@ -76,7 +76,7 @@ async def test_no_redirect_is_followed(sender: Sender, service: PushService) -> 
 
 @pytest.mark.attack
 async def test_a_shorter_list_holds_for_old_subscriptions(service: PushService) -> None:
-    """What was taken under a longer list of push services is not asked any more."""
+    """Subscriptions accepted under a longer list of push services are no longer used."""
     subscription = service.browser().subscription(service.hosts)
     async with contextlib.aclosing(Sender(KEY, PushHosts(["web.push.apple.com"]))) as other:
         outcome = await other.send(subscription, MESSAGE, ttl_s=1, subject="x")
@@ -84,7 +84,7 @@ async def test_a_shorter_list_holds_for_old_subscriptions(service: PushService) 
 
 
 async def test_a_service_that_is_not_there() -> None:
-    """Without an answer a message is tried again, and given up."""
+    """Without an answer a message is tried again, and then given up."""
     nowhere = Browser("https://127.0.0.1:9/x")
     hosts = PushHosts(["127.0.0.1:9"])
     async with contextlib.aclosing(Sender(KEY, hosts, pauses_s=(0,))) as other:

@@ -1,4 +1,4 @@
-"""Subscriptions come from visitors: only what can be used, at a listed push service, is taken."""
+"""Subscriptions come from visitors: only usable ones at a listed push service are accepted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GOOD = "https://fcm.googleapis.com/fcm/send/abc"
     ],
 )
 def test_push_services(endpoint: str) -> None:
-    """The push services of browsers are known, and what is kept reads back the same."""
+    """Browsers' push services are known, and what is stored reads back the same."""
     subscription = Browser(endpoint).subscription(HOSTS, "ko")
     assert subscription == Subscription.from_text(subscription.to_text())
     assert endpoint.startswith(subscription.origin)

@@ -1,4 +1,4 @@
-"""The key of push messages: the same for years, whatever happens to the other keys."""
+"""The key for push messages: the same for years, whatever happens to the other keys."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_derived() -> None:
 
 
 def test_given(tmp_path: Path) -> None:
-    """A key of one's own is PEM, or a file of it."""
+    """A key of your own is PEM, or a file of it."""
     text = pem(ec.generate_private_key(ec.SECP256R1()))
     (tmp_path / "push.pem").write_text(text)
     from_file = VapidKey.from_pem(str(tmp_path / "push.pem"), CONTACT)
@@ -56,13 +56,13 @@ def test_no_key(tmp_path: Path) -> None:
     "contact", ["", "ops@example.com", "mailto:", "http://a.example", "https://"]
 )
 def test_contacts(contact: str) -> None:
-    """A push service must be able to reach whoever runs this."""
+    """A push service must be able to reach the operator."""
     with pytest.raises(InvalidInput, match="push: "):
         VapidKey.derived(OLD, contact)
 
 
 def test_a_signature_is_kept() -> None:
-    """One signature serves a push service for hours, and another is made before it ends."""
+    """One signature serves a push service for hours, and a new one is made before it ends."""
     key = VapidKey.derived(OLD, CONTACT)
     first = key.authorization("https://a.example", 1_000)
     assert first == key.authorization("https://a.example", 1_000 + LIFE_S // 2)

@@ -1,4 +1,4 @@
-"""Small scenarios for tests, written as the files that people write."""
+"""Small scenarios for tests, written like real scenario files."""
 
 from __future__ import annotations
 
@@ -116,5 +116,5 @@ for_s = 300
 
 
 def scene(text: str) -> Scenario:
-    """Return the scenario of a text."""
+    """Parse a scenario from text."""
     return read_text(text, "scene", Path(), "scene.toml")

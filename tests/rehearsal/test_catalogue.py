@@ -25,6 +25,6 @@ def test_a_file(tmp_path: Path) -> None:
 
 
 def test_neither() -> None:
-    """A typing error is answered with the names that there are."""
+    """A typo is answered with the existing names."""
     with pytest.raises(InvalidInput, match="'booking-5' is not a file; ready ones are concert-"):
         find("booking-5")

@@ -15,7 +15,7 @@ def crowd(people: int, **behaviour: float) -> Crowd:
 
 
 def test_an_agenda_gives_everything_once() -> None:
-    """What is planned for a step is taken in its order, and then no longer there."""
+    """What is planned for a step is taken in order, and then gone."""
     agenda = Agenda()
     agenda.add(Act.JOIN, 7, 1)
     agenda.extend(Act.JOIN, 7, [2, 3])
@@ -28,7 +28,7 @@ def test_an_agenda_gives_everything_once() -> None:
 
 
 def test_what_is_put_off_keeps_its_order() -> None:
-    """An outage moves what fell into it, and nothing else."""
+    """An outage moves what falls into it, and nothing else."""
     agenda = Agenda()
     for person, step in enumerate((3, 2, 9)):
         agenda.add(Act.POLL, step, person)
@@ -38,7 +38,7 @@ def test_what_is_put_off_keeps_its_order() -> None:
 
 
 def test_everybody_is_somewhere() -> None:
-    """Counts follow each move; who has ended is over."""
+    """Counts follow each move; anybody who has ended is over."""
     people = crowd(3)
     people.move(0, Where.WAITING)
     people.move(1, Where.WAITING)
@@ -51,7 +51,7 @@ def test_everybody_is_somewhere() -> None:
 
 
 def test_shares_of_a_behaviour() -> None:
-    """Of those who come, about as many are ghosts and no-shows as the scenario says."""
+    """About as many people are ghosts and no-shows as the scenario says."""
     people, agenda = crowd(2_000, ghosts=0.1, no_shows=0.2), Agenda()
     for person in range(2_000):
         people.decide(person, agenda, 0, 1.0)

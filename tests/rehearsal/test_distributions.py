@@ -1,4 +1,4 @@
-"""Distributions of durations: each draws what its name says, and the same seed the same."""
+"""Distributions of durations: each draws what its name says, and a seed is repeatable."""
 
 from __future__ import annotations
 

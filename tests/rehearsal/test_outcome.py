@@ -17,7 +17,7 @@ from waitroom.report.waits import Waits, waits_of
 
 
 def outcome(*promises: Promise) -> Outcome:
-    """Return the outcome of a rehearsal in which nobody came."""
+    """Return the outcome of a rehearsal to which nobody came."""
     return Outcome(
         scenario=scene(PACED),
         seed=1,
@@ -48,14 +48,14 @@ def outcome(*promises: Promise) -> Outcome:
     ],
 )
 def test_waits(waits_s: list[int | None], expected: Waits) -> None:
-    """Only those who were called have waited; the others do not count."""
+    """Only called people have waited; the others do not count."""
     joined = array("q", [1_000] * len(waits_s))
     called = array("q", [0 if each is None else 1_000 + 1_000 * each for each in waits_s])
     assert expected == waits_of(joined, called)
 
 
 def test_a_broken_promise_fails_the_rehearsal() -> None:
-    """A promise that was not tested does not; a broken one is told with its first moment."""
+    """An untested promise does not; a broken one is reported with its first moment."""
     kept, untested = Promise("pace", "", checked=5), Promise("capacity", "")
     broken = Promise("order", "", checked=5)
     broken.breaks(scene(PACED).starts_ms + 2_500, "2 before 1")
@@ -70,7 +70,7 @@ def test_a_broken_promise_fails_the_rehearsal() -> None:
 
 
 def test_as_dict() -> None:
-    """Everything is plain JSON; only the time that it took is not repeatable."""
+    """Everything is plain JSON; only the elapsed time is not repeatable."""
     document = json.loads(json.dumps(outcome().as_dict()))
     assert outcome().figures().keys() == document.keys() - {"took_s"}
     accuracy = {"answers": 3, "median_error_pct": 12.3, "covered_pct": None, "jumps_pct": 50.0}
@@ -78,5 +78,5 @@ def test_as_dict() -> None:
 
 
 def test_every_end_has_its_words() -> None:
-    """Nobody ends without a word for it."""
+    """Every way to end has a text."""
     assert {where.name.lower() for where in OVER} | {"still_there"} == set(WORDS)

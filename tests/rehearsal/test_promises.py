@@ -1,4 +1,4 @@
-"""Promises are kept, and the checkers can fail: with wrong Lua each promise turns red."""
+"""Promises are kept, and the checkers can fail: with wrong Lua each promise fails."""
 
 from __future__ import annotations
 
@@ -17,28 +17,32 @@ WRONG: dict[str, tuple[str, str, Change]] = {
     "capacity": (
         SLOTS,
         "admits one too many",
-        ("_moves", "R.capacity - live_called()", "R.capacity + 1 - live_called()"),
+        ("parts/budget", "R.capacity - live_called()", "R.capacity + 1 - live_called()"),
     ),
     "pace": (
         PACED,
         "calls one too many in every slot",
-        ("_moves", "return R.batch - R.slot_count", "return R.batch + 1 - R.slot_count"),
+        ("parts/budget", "return R.batch - R.slot_count", "return R.batch + 1 - R.slot_count"),
     ),
     "rolling limit": (
         ROLLING,
         "forgets the entries of a window",
-        ("_moves", "n = n + tonumber(pairs_[i + 1])", "n = n"),
+        ("parts/window", "n = n + tonumber(pairs_[i + 1])", "n = n"),
     ),
     "order": (
         SLOTS,
         "takes them from the wrong end",
-        ("_moves", "seen_n + n - 1, 'WITHSCORES')", "seen_n + n - 1, 'REV', 'WITHSCORES')"),
+        (
+            "parts/admission",
+            "seen_n + n - 1, 'WITHSCORES')",
+            "seen_n + n - 1, 'REV', 'WITHSCORES')",
+        ),
     ),
     "nobody lost": (
         PACED,
         "forgets one person",
         (
-            "_moves",
+            "parts/admission",
             "mark_called(take, take_places)",
             "table.remove(take, 2)\n    mark_called(take, take_places)",
         ),
@@ -46,7 +50,7 @@ WRONG: dict[str, tuple[str, str, Change]] = {
     "places reused": (
         SLOTS,
         "leaves one place empty",
-        ("_moves", "R.capacity - live_called()", "R.capacity - 1 - live_called()"),
+        ("parts/budget", "R.capacity - live_called()", "R.capacity - 1 - live_called()"),
     ),
 }
 
@@ -83,7 +87,7 @@ def verdicts(outcome: Outcome) -> dict[str, str]:
     "text", [SLOTS, PACED, ROLLING, BAD_DAY], ids=["slots", "paced", "rolling", "bad day"]
 )
 async def test_right_lua_keeps_them(text: str) -> None:
-    """Nothing is reported where nothing is wrong, not even on a day with a loss and an outage."""
+    """Nothing is reported if nothing is wrong, even on a day with a loss and an outage."""
     outcome = await rehearse(scene(text))
     assert outcome.passed, verdicts(outcome)
     assert 0 == outcome.ended["lost"]

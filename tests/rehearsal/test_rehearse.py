@@ -1,4 +1,4 @@
-"""Rehearsals as a whole: repeatable, quick, true to the scenario, and with a report."""
+"""Complete rehearsals: repeatable, quick, true to the scenario, and with a report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from waitroom.rehearsal.report import render
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("text", [SLOTS, BAD_DAY], ids=["slots", "bad day"])
 async def test_same_seed_same_result(text: str) -> None:
-    """A seed decides everything; another one gives another course."""
+    """A seed decides everything; another seed plays out differently."""
     first, second = await rehearse(scene(text)), await rehearse(scene(text))
     other = await rehearse(scene(text), seed=99)
     assert first.figures() == second.figures()
@@ -34,7 +34,7 @@ async def test_a_crowd() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_ready_scenarios_can_be_read(name: str) -> None:
-    """Every ready scenario is whole: a title, what it is about, and people who come."""
+    """Every built-in scenario is complete: a title, a description, and people who come."""
     scenario = find(name)
     assert scenario.title
     assert scenario.about
@@ -43,7 +43,7 @@ def test_ready_scenarios_can_be_read(name: str) -> None:
 
 
 def test_scaling_keeps_the_proportions() -> None:
-    """With other numbers of people the limits follow, the times do not."""
+    """With another number of people the limits follow, the times do not."""
     scenario = find("concert-onsale").scaled(100_000)
     assert 100_000 == pytest.approx(scenario.expected)
     policy = scenario.policy
@@ -66,7 +66,7 @@ async def test_seconds_out_of_a_csv(tmp_path: Path) -> None:
 
 
 async def test_the_report_says_it_all() -> None:
-    """The report has the verdicts and the plots, and asks nobody for anything."""
+    """The report has the verdicts and the plots, and loads nothing from anywhere."""
     scenario = dataclasses.replace(scene(PACED), title="<script>alert(1)</script>")
     outcome = await rehearse(scenario)
     page = render(outcome)

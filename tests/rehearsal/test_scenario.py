@@ -19,7 +19,7 @@ STREAMS = {
 
 @pytest.mark.parametrize("kind", STREAMS)
 def test_a_stream(kind: str) -> None:
-    """As many come as expected, all in their time, and twice as many when it is scaled."""
+    """As many come as expected, all within their time, and twice as many when scaled."""
     stream, first_s, last_s = STREAMS[kind]
     times = list(stream.times(random.Random(1)))
     assert 300 == stream.expected
@@ -35,7 +35,7 @@ def test_a_rush_comes_early() -> None:
 
 
 def test_times_are_in_order_and_end_with_the_rehearsal() -> None:
-    """Streams are mixed; who would come after the end does not come."""
+    """Streams are mixed; people who would come after the end do not come."""
     scenario = Scenario(
         name="x",
         title="",

@@ -1,4 +1,4 @@
-"""Scenario files that are wrong: the line and the field are named."""
+"""Faulty scenario files: the error names the line and the field."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ kind = "flush"
     ],
 )
 def test_what_is_wrong_is_named(old: str, new: str, field: str, line: int, says: str) -> None:
-    """An error names the field by its path, the line it stands in, and what is allowed."""
+    """An error names the field by its path, its line, and what is allowed."""
     assert GOOD.count(old) == 1
     with pytest.raises(InvalidInput) as raised:
         scene(GOOD.replace(old, new))
@@ -75,7 +75,7 @@ def test_nobody_comes() -> None:
     [("when\n1\n", "no column 'at_s'"), ("at_s\nsoon\n", "line 2"), ("at_s\n", "no lines")],
 )
 def test_a_bad_csv(tmp_path: Path, content: str, says: str) -> None:
-    """A CSV that cannot be used is named with its line."""
+    """An unusable CSV is named with its line."""
     (tmp_path / "a.csv").write_text(content)
     (tmp_path / "s.toml").write_text('[[arrivals]]\nkind = "csv"\nfile = "a.csv"\n')
     with pytest.raises(InvalidInput, match=says) as raised:
@@ -84,7 +84,7 @@ def test_a_bad_csv(tmp_path: Path, content: str, says: str) -> None:
 
 
 def test_unknown_names() -> None:
-    """A name that is neither a file nor a ready scenario is answered with the ready ones."""
+    """A name that is neither a file nor a built-in scenario is answered with the built-in ones."""
     with pytest.raises(InvalidInput, match="booking-50"):
         find("bookin-50")
     with pytest.raises(InvalidInput, match="cannot be read"):
@@ -95,7 +95,7 @@ def test_unknown_names() -> None:
     "written", ['"10:30"', "10:30:00", "2026-12-24T10:30:00+09:00", '"2026-12-24T10:30+09:00"']
 )
 def test_moments_of_the_day(written: str) -> None:
-    """An opening is written as in a policy or as a time of day; it is on the rehearsal's day."""
+    """An opening is written as in a policy or as a time of day, on the rehearsal's day."""
     scenario = scene(GOOD.replace("capacity = 5", f"opens_at = {written}"))
     assert scenario.starts_ms + 1_800_000 == scenario.policy.opens_at_ms
     with pytest.raises(InvalidInput, match=r"room.opens_at: 'soon' is not a time of day"):

@@ -1,4 +1,4 @@
-"""The course of a rehearsal: time that is skipped, changes, faults, hosts and a full origin."""
+"""The course of a rehearsal: skipped time, changes, faults, hosts and a full origin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ enters_after = 1
 
 
 async def played(text: str, room: str = "") -> Outcome:
-    """Play the line with something more in its file, and in its room."""
+    """Play the line with additions to its file, and to its room."""
     return await rehearse(scene(LINE.replace("[room]", f"[room]{room}") + text))
 
 
@@ -36,7 +36,7 @@ def calls_s(outcome: Outcome) -> list[float]:
 
 
 async def test_nobody_is_called_during_a_pause() -> None:
-    """A change acts at its moment: between pause and opening there is no call."""
+    """A change takes effect at its moment: between pause and opening there is no call."""
     changes = '[[changes]]\nat_s = 20\nmode = "paused"\n[[changes]]\nat_s = 120\nmode = "open"\n'
     times = calls_s(await played(changes))
     assert 20 == len(times)
@@ -44,7 +44,7 @@ async def test_nobody_is_called_during_a_pause() -> None:
 
 
 async def test_nobody_is_called_after_the_end() -> None:
-    """At `ends_at` it is over: who waits then is not called, and the rehearsal waits for nobody."""
+    """At `ends_at` it is over: waiting people are not called, and the rehearsal does not wait."""
     outcome = await played("", '\nends_at = "10:00:35"')
     assert outcome.passed
     assert 20 > len(calls_s(outcome)) > 0
@@ -75,13 +75,13 @@ async def test_time_without_anybody_is_skipped() -> None:
 
 
 async def test_a_host_calls_by_hand() -> None:
-    """In a manual room nobody is called but by the host, who comes every so many seconds."""
+    """In a manual room only the host calls people, who comes at a fixed interval."""
     outcome = await played("[host]\nevery_s = 60\n", room='\nmode = "manual"\ncapacity = 5')
     assert {0.0} == {at % 60 for at in calls_s(outcome)}
     assert outcome.passed
 
 
 async def test_a_site_that_takes_less_is_noticed() -> None:
-    """Seconds with more people inside than the site takes are counted."""
+    """Seconds with more people inside than the site can take are counted."""
     outcome = await played("[[origin]]\nat_s = 0\ntakes = 50\n[[origin]]\nat_s = 40\ntakes = 1\n")
     assert 0 < outcome.origin_over_s < outcome.lasted_s - 30

@@ -1,4 +1,4 @@
-"""Made-up sales: an archive as a room would have written it, and the records beside it."""
+"""Made-up sales: an archive as a room would have written it, and the records with it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from waitroom import archive
-from waitroom.archive import ArchivedEvent
+from waitroom.archive import files as archive
+from waitroom.archive.files import ArchivedEvent
 from waitroom.history import COUNTERS, HistoryPoint
 from waitroom.models import Event, Policy
 from waitroom.report.gather import Records
@@ -24,7 +24,7 @@ NOTHING = dict.fromkeys(COUNTERS, 0)
 
 @dataclass
 class Book:
-    """An archive in the making; moments are seconds since the start."""
+    """An archive under construction; moments are seconds since the start."""
 
     policy: Policy
     events: list[ArchivedEvent] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Book:
         self.events.append(ArchivedEvent("", kind, ROOM, at_ms, data))
 
     def call(self, at_s: float, arrivals: Mapping[str, float]) -> None:
-        """Write that people were called, who had come when."""
+        """Write that people were called, and when they had come."""
         people = [
             {"id": name, "place_us": START_MS * 1000 + round(came_s * 1_000_000)}
             for name, came_s in arrivals.items()
@@ -51,7 +51,7 @@ class Book:
         self.add(at_s, "people.ended", reason=reason, people=[{"id": name} for name in names])
 
     def write(self, folder: Path) -> Path:
-        """Write the files, everything in the order of time, and return their folder."""
+        """Write the files, everything in order of time, and return their folder."""
         opened = {"policy": self.policy.as_dict(), "counters": NOTHING}
         in_order = sorted(self.events, key=lambda event: event.at_ms)
         events = [
@@ -63,7 +63,7 @@ class Book:
 
 
 def point(number: int, **values: Any) -> HistoryPoint:
-    """Return a minute of the history."""
+    """Return a minute of history."""
     numbers: dict[str, Any] = dict.fromkeys(("waiting", "called", "inside", "most_waiting"), 0)
     at_ms = START_MS + 60_000 * number
     return HistoryPoint(at_ms=at_ms, span_ms=60_000, **(numbers | NOTHING | values))
@@ -77,7 +77,7 @@ def records(
     actions: Iterable[Action] = (),
     before: Mapping[str, int] | None = NOTHING,
 ) -> Records:
-    """Return what Redis would know of the sale."""
+    """Return what Redis would know about the sale."""
     after = None if before is None else {n: before[n] + counts.get(n, 0) for n in COUNTERS}
     return Records(
         room=ROOM,
@@ -92,7 +92,7 @@ def records(
 
 
 def lines_of(room: str, events: Iterable[Event]) -> list[ArchivedEvent]:
-    """Return what a room tells of itself as lines of an archive."""
+    """Return a room's description of itself as archive lines."""
     lines = []
     for number, event in enumerate(events):
         at_ms = event.at_us // 1000
@@ -114,7 +114,7 @@ CONCERT = Policy(
 
 
 def concert(folder: Path, people: int = 3_000) -> Records:
-    """Write the archive of a sale as it goes: a rush, a pace, some who do not come."""
+    """Write the archive of a typical sale: a rush, a pace, some who do not come."""
     made, batch = Book(CONCERT), CONCERT.batch or 0
     counts: Counter[str] = Counter(joined=people)
     points: list[HistoryPoint] = []

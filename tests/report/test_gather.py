@@ -1,4 +1,4 @@
-"""A report of made-up archives: its figures, its promises, and what it says is missing."""
+"""Reports on made-up archives: figures, promises, and what they say is missing."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.report.archives import NOTHING, ROOM, START_MS, Book, point, records
+from waitroom.archive.reading import Limits
 from waitroom.models import Policy
 from waitroom.report.gather import gather
 from waitroom.report.hands import Action
-from waitroom.report.reading import Limits
 from waitroom.report.sale import Sale
 from waitroom.report.waits import Waits
 
@@ -25,7 +25,7 @@ Change = Callable[[Book], None]
 
 
 def book(policy: Policy = SLOTS) -> Book:
-    """Return a sale of four people in two places, of whom one did not come."""
+    """Return a sale of four people with two places, one of whom did not come."""
     made = Book(policy)
     made.call(10, {"ann": 1, "bob": 2})
     made.enter(12, "ann")
@@ -45,7 +45,7 @@ def verdicts(sale: Sale) -> dict[str, str]:
 
 
 def test_a_whole_sale(tmp_path: Path) -> None:
-    """Counts are those of the room, waits those of the archive, and every promise is checked."""
+    """Counts are the room's, waits the archive's, and every promise is checked."""
     policy = SLOTS.change(max_entries=3, per_s=60)
     sale = gather(records(policy, COUNTS), book(policy).write(tmp_path))
     assert () == sale.missing
@@ -64,7 +64,7 @@ def too_many(sale: Book) -> None:
 
 
 def too_fast(sale: Book) -> None:
-    """Call three in a slot of two, again and again."""
+    """Call three in a slot of two, repeatedly."""
     for slot in (100, 110, 120):
         arrivals = {f"p{slot}-{n}": float(slot - 60 + n) for n in range(3)}
         sale.call(slot, arrivals)
@@ -72,7 +72,7 @@ def too_fast(sale: Book) -> None:
 
 
 def overtaken(sale: Book) -> None:
-    """Call somebody who came first last."""
+    """Call the first arrival last."""
     sale.call(60, {"eve": 0.5})
 
 
@@ -82,7 +82,7 @@ def twice(sale: Book) -> None:
 
 
 def uncalled(sale: Book) -> None:
-    """Let somebody in whom nobody called, when everybody called before has come or not."""
+    """Admit somebody who was never called, after all earlier turns are settled."""
     sale.call(100, {"fay": 50})
     sale.enter(150, "eve")
 
@@ -105,7 +105,7 @@ def cut_short(sale: Book) -> None:
     ],
 )
 def test_a_broken_promise_is_found(promise: str, change: Change, tmp_path: Path) -> None:
-    """Each promise turns red by what breaks it, although the report is then not complete."""
+    """Each promise fails by what breaks it, although the report is then not complete."""
     made = book()
     change(made)
     sale = gather(records(SLOTS, COUNTS), made.write(tmp_path))
@@ -140,7 +140,7 @@ def test_limits_are_those_of_the_moment(tmp_path: Path) -> None:
 
 
 def test_what_is_done_by_hand(tmp_path: Path) -> None:
-    """Who is called by hand comes out of turn and beside the pace; only force passes capacity."""
+    """People called by hand are out of turn and beside the pace; only force exceeds capacity."""
     made = book()
     made.call(13, {"eve": 9})
     folder = made.write(tmp_path)
@@ -155,7 +155,7 @@ def test_what_is_done_by_hand(tmp_path: Path) -> None:
 
 
 def test_a_session_that_activity_extends(tmp_path: Path) -> None:
-    """Whose session ran out holds no place, though the event that tells so comes a little later."""
+    """A session that ran out holds no place, though its event comes a little later."""
     policy = Policy(capacity=1, session_s=10, renewable=True)
     made = Book(policy)
     made.call(1, {"ann": 0})
@@ -170,7 +170,7 @@ def test_a_session_that_activity_extends(tmp_path: Path) -> None:
 
 
 def test_without_an_archive() -> None:
-    """Nothing is known of promises, and the report says how that can be helped."""
+    """Nothing is known about promises, and the report says how to change that."""
     sale = gather(records(SLOTS, COUNTS), None)
     assert ("incomplete", True) == (sale.verdict, sale.passed)
     assert {"incomplete"} == set(verdicts(sale).values())
@@ -179,20 +179,20 @@ def test_without_an_archive() -> None:
 
 
 def test_an_archive_of_another_time(tmp_path: Path) -> None:
-    """A folder without a file of that time is as good as none."""
+    """A folder without a file from that time counts as none."""
     sale = gather(records(SLOTS, {}), tmp_path)
     assert ["the archive has nothing of this time"] == [w.partition(":")[0] for w in sale.missing]
 
 
 def gap(folder: Path) -> None:
-    """Let the archive miss something."""
+    """Make the archive miss something."""
     made = book()
     made.add(55, "gap", since="2030-03-17T18:00:30Z", until="2030-03-17T18:00:55Z")
     made.write(folder)
 
 
 def broken_line(folder: Path) -> None:
-    """Put a line there that is none."""
+    """Insert an invalid line."""
     path = next((book().write(folder) / ROOM).iterdir())
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:3], b'{"id": 7\n', b'"x"\n', *lines[3:]]))
@@ -223,7 +223,7 @@ def lost(folder: Path) -> None:
 def test_what_is_missing_is_said(
     damage: Callable[[Path], None], reason: str, tmp_path: Path
 ) -> None:
-    """A report of a damaged archive names the damage, and calls no promise kept."""
+    """A report on a damaged archive names the damage, and calls no promise kept."""
     damage(tmp_path)
     sale = gather(records(SLOTS, COUNTS), tmp_path)
     assert not sale.complete
@@ -232,7 +232,7 @@ def test_what_is_missing_is_said(
 
 
 def test_a_history_that_does_not_reach_back(tmp_path: Path) -> None:
-    """Then the counts are those of the archive, and the report is incomplete."""
+    """Then the counts are the archive's, and the report is incomplete."""
     folder, beginning = book().write(tmp_path), records(SLOTS, COUNTS, before=None)
     sale = gather(beginning, folder)
     assert 3 == sale.counts["entered"]
@@ -243,7 +243,7 @@ def test_a_history_that_does_not_reach_back(tmp_path: Path) -> None:
 
 
 def test_counters_of_another_moment_prove_nothing(tmp_path: Path) -> None:
-    """A sample in the middle of a rush says no word against the archive."""
+    """A sample in the middle of a rush does not contradict the archive."""
     rush = dataclasses.replace(records(SLOTS, COUNTS | {"entered": 1}), exact=False)
     assert gather(rush, book().write(tmp_path)).complete
 
@@ -259,7 +259,7 @@ def test_an_archive_that_began_late(tmp_path: Path) -> None:
 
 
 def test_what_is_written_together_happens_in_its_time(tmp_path: Path) -> None:
-    """A line has people of the same step: each has a moment, and steps of others lie between."""
+    """A line has people of the same step: each has a moment, with other people's steps between."""
     made = Book(SLOTS.change(capacity=1))
     start_us = START_MS * 1000
     people: list[dict[str, Any]] = [
@@ -280,7 +280,7 @@ def test_what_is_written_together_happens_in_its_time(tmp_path: Path) -> None:
 
 
 def test_a_busy_millisecond(tmp_path: Path) -> None:
-    """Whoever goes in and out in the same moment makes room for who is called in it."""
+    """Anybody who goes in and out at one moment makes room for somebody called at it."""
     made = Book(Policy(capacity=1))
     made.call(1, {"ann": 0})
     made.call(2, {"bob": 0.5})
@@ -293,7 +293,7 @@ def test_a_busy_millisecond(tmp_path: Path) -> None:
 
 
 def test_what_came_before_only_tells_who_is_where(tmp_path: Path) -> None:
-    """People of before the time in question count for capacity, and not for any figure."""
+    """People from before the period count for capacity, but not for any figure."""
     made = Book(SLOTS)
     made.call(-30, {"ann": -40, "bob": -39})
     made.enter(-29, "ann", "bob")
@@ -312,13 +312,13 @@ def test_an_empty_room(tmp_path: Path) -> None:
 
 
 def test_a_limit_of_reading(tmp_path: Path) -> None:
-    """A page reads only so much, and says so."""
+    """A page reads only a limited amount, and says so."""
     sale = gather(records(SLOTS, COUNTS), book().write(tmp_path), limits=Limits(most_bytes=300))
     assert "the archive is too long for a page" in " ".join(sale.missing)
 
 
 def test_estimates(tmp_path: Path) -> None:
-    """What newcomers were told is compared with the wait of those who came in that minute."""
+    """What newcomers were told is compared with the wait of people who came in that minute."""
     made = Book(Policy())
     made.call(300, {"ann": 0})
     made.call(400, {"bob": 61})
@@ -332,7 +332,7 @@ def test_estimates(tmp_path: Path) -> None:
 
 
 def test_waits_by_arrival(tmp_path: Path) -> None:
-    """Those who came together are told together."""
+    """People who came together are told together."""
     made = Book(Policy())
     made.call(100, {"ann": 0, "bob": 0.2})
     made.call(200, {"cho": 70})
@@ -341,7 +341,7 @@ def test_waits_by_arrival(tmp_path: Path) -> None:
 
 
 def crowd(people: int, folder: Path) -> Path:
-    """Write the archive of many, who come and go five hundred at a time."""
+    """Write the archive of many people, who come and go five hundred at a time."""
     made = Book(Policy(session_s=60))
     for start in range(0, people, 500):
         at_s = start / 100
@@ -353,7 +353,7 @@ def crowd(people: int, folder: Path) -> Path:
 
 
 def test_memory_does_not_grow_with_events(tmp_path: Path) -> None:
-    """A crowd costs some bytes a person: a million fit into the memory of a small machine."""
+    """A crowd costs some bytes per person: a million fit into a small machine's memory."""
     peaks = []
     for people in (5_000, 25_000):
         folder = crowd(people, tmp_path / str(people))

@@ -1,4 +1,4 @@
-"""The words of a report."""
+"""The texts of a report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from waitroom.report.words import span
     ],
 )
 def test_span(seconds: float, text: str) -> None:
-    """Durations are rounded to the second, and to the minute above an hour; nothing is zero."""
+    """Durations are rounded to the second, and to the minute above an hour; none becomes zero."""
     assert text == span(seconds)
 
 
@@ -38,10 +38,10 @@ def test_span(seconds: float, text: str) -> None:
     ],
 )
 def test_the_value_of_a_field(name: str, value: object, text: str) -> None:
-    """Numbers have no `.0`, long times are also told in minutes, and words are those of TOML."""
+    """Numbers have no `.0`, long times are also given in minutes, and words are those of TOML."""
     assert text == field_text(name, value)
 
 
 def testcode() -> None:
-    """Names of fields are shown as code, and everything else is escaped."""
+    """Field names are shown as code, and everything else is escaped."""
     assert "&lt;b&gt; than <code>capacity</code>" == code("<b> than `capacity`")

@@ -58,7 +58,7 @@ def test_counts() -> None:
 @pytest.mark.parametrize("capacity", [None, 50])
 @pytest.mark.parametrize("takes", [None, 60])
 def test_a_legend_names_what_is_drawn(capacity: int | None, takes: int | None) -> None:
-    """A limit that the scenario has not is neither drawn nor named."""
+    """A limit that the scenario does not have is neither drawn nor named."""
     plot = plots.served(timeline(9, capacity=capacity, takes=takes), STARTS_MS)
     assert plot is not None
     assert {f"{mark.kind} {mark.style}" for mark in plot.marks} == set(lines(plot))
@@ -68,7 +68,7 @@ def test_a_legend_names_what_is_drawn(capacity: int | None, takes: int | None) -
 
 
 def test_those_who_cannot_see_a_plot_are_told() -> None:
-    """A plot has a title and a description with its highest values, and its svg points to both."""
+    """A plot has a title and a description with its highest values; its svg refers to both."""
     svg = drawn(plots.served(timeline(9), STARTS_MS))
     names = {part.tag: (part.attrib["id"], part.text) for part in svg if "id" in part.attrib}
     assert svg.attrib["aria-labelledby"] == names["title"][0] == "served-title"
@@ -83,27 +83,27 @@ def test_those_who_cannot_see_a_plot_are_told() -> None:
      (250_000, "250k"), (1_250_000, "1.25M"), (12_000_000, "12M")],
 )  # fmt: skip
 def test_labels_are_short(value: float, text: str) -> None:
-    """A number beside an axis has five characters at most, and no `600.0`."""
+    """A number next to an axis has at most five characters, and no `600.0`."""
     assert text == plots._number(value)
 
 
 @pytest.mark.parametrize("peak_at", [0, 1_500, 2_998, 2_999])
 def test_a_long_rehearsal_is_thinned_out_but_keeps_its_peak(peak_at: int) -> None:
-    """The highest number is drawn, wherever it stands."""
+    """The highest number is drawn, wherever it is."""
     long, calm = (plots.served(timeline(3_000, at), STARTS_MS) for at in (peak_at, -1))
     assert lines(long)["line inside"] <= plots.MOST_POINTS
     assert ElementTree.tostring(drawn(long)) != ElementTree.tostring(drawn(calm))
 
 
 def test_waits() -> None:
-    """The median and a band, of those who were called."""
+    """The median and a band, for people who were called."""
     joined = array("q", [STARTS_MS + 1_000 * n for n in range(100)])
     called = array("q", [at + 60_000 for at in joined])
     assert {"band wait", "line waiting"} == set(lines(plots.waits(joined, called, STARTS_MS)))
 
 
 def test_estimates() -> None:
-    """Each estimate is a dot, beside the line of those that came true."""
+    """Each estimate is a dot, next to the line of exact ones."""
     plot = plots.estimates([(60, 50), (51, 60)], "observed")
     assert {"limit exact": 2, "dots told": 2} == lines(plot)
 

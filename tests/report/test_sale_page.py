@@ -1,4 +1,4 @@
-"""The report of a sale as HTML: its first line, its plan, and nobody's markup."""
+"""The report of a sale as HTML: its first line, its plan, and no foreign markup."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_plots(tmp_path: Path) -> None:
 
 
 def test_beside_the_plan(tmp_path: Path) -> None:
-    """A saved rehearsal or plan stands beside what came."""
+    """A saved rehearsal or plan is shown next to the actual figures."""
     folder = book().write(tmp_path)
     html = render(gather(records(SLOTS, COUNTS), folder, plan.read(REHEARSAL)))
     assert "rehearsal spring" in html
@@ -87,7 +87,7 @@ def test_beside_the_plan(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("document", [[], {}, 5, {"scenario": 1}, {"inputs": 1, "recommended": 2}])
 def test_another_file_is_no_plan(document: object) -> None:
-    """What is neither is refused with what it takes."""
+    """Anything else is refused with what it accepts."""
     with pytest.raises(InvalidInput, match="waitroom rehearse --json"):
         plan.read(document)
 
@@ -101,5 +101,5 @@ def test_another_file_is_no_plan(document: object) -> None:
     ],
 )
 def test_what_somebody_did(action: str, detail: dict[str, object], text: str) -> None:
-    """An action is told in a line."""
+    """An action is told in one line."""
     assert text == action_text(Action(0, "kim", "page", action, detail))

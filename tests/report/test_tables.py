@@ -23,13 +23,13 @@ def rows(sale: Sale, name: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1"])
 def test_a_formula_stays_text(text: str) -> None:
-    """Whatever a spreadsheet might compute begins with a quote."""
+    """Anything that a spreadsheet might compute begins with a quote."""
     assert f"'{text}" == cell(text)
 
 
 @pytest.mark.parametrize("value", ["kim", "2030-03-17", "", 5, -5, 0.5])
 def test_other_cells_are_left_alone(value: object) -> None:
-    """Words and numbers are as they are, also numbers below zero."""
+    """Words and numbers stay unchanged, even negative numbers."""
     assert value == cell(value)
 
 

@@ -14,6 +14,6 @@ ALL = tuple(
 )
 
 NOT_YET_DUE: Mapping[str, str] = MappingProxyType({})
-"""Id → what it waits for. Work that brings one of them takes it out of here."""
+"""Id → what it waits for. Work that delivers one of them removes it from here."""
 
 DUE = tuple(id_ for id_ in ALL if id_ not in NOT_YET_DUE)

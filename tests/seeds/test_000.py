@@ -21,7 +21,7 @@ from waitroom.planner.formulas import (
 
 
 async def join(engine: Engine, room: str, people: int) -> list[TicketView]:
-    """Let people join, 500 in a call."""
+    """Make people join, 500 in a call."""
     joined: list[TicketView] = []
     while len(joined) < people:
         answers = await engine.join_many(room, [Join()] * min(500, people - len(joined)))
@@ -30,14 +30,14 @@ async def join(engine: Engine, room: str, people: int) -> list[TicketView]:
 
 
 async def present(engine: Engine, room: str, people: list[TicketView]) -> None:
-    """Let people poll, 500 in a call."""
+    """Make people poll, 500 in a call."""
     for start in range(0, len(people), 500):
         await engine.poll_many(room, [person.ticket for person in people[start : start + 500]])
 
 
 @pytest.mark.seed("000-01")
 async def test_shape(engine: Engine, clock: Clock, room: str) -> None:
-    """000-01: waiting is a sorted set by arrival; active people and their life time are one."""
+    """000-01: waiting is a sorted set by arrival; active people and their lifetime are another."""
     await engine.create(room, preset("batch", batch=1))
     active = await engine.join(room, enter=True)
     clock.step(1)
@@ -51,7 +51,7 @@ async def test_shape(engine: Engine, clock: Clock, room: str) -> None:
 
 @pytest.mark.seed("000-02")
 async def test_join(engine: Engine, clock: Clock, room: str) -> None:
-    """000-02: who joins is ordered by now, has a life time, and is told the place."""
+    """000-02: a newcomer is ordered by the current time, has a lifetime, and is told the place."""
     await engine.create(room, preset("batch", mode=Mode.PAUSED))
     first = await engine.join(room)
     clock.step(0.001)
@@ -64,7 +64,7 @@ async def test_join(engine: Engine, clock: Clock, room: str) -> None:
 
 @pytest.mark.seed("000-03")
 async def test_position(engine: Engine, room: str) -> None:
-    """000-03: position = rank + 1; a ticket that is not there has none, and a reason."""
+    """000-03: position = rank + 1; an unknown ticket has none, and a reason."""
     await engine.create(room, preset("batch", mode=Mode.PAUSED))
     people = await join(engine, room, 3)
     assert [1, 2, 3] == [(await engine.poll(room, person.ticket)).position for person in people]
@@ -76,7 +76,7 @@ async def test_position(engine: Engine, room: str) -> None:
 
 @pytest.mark.seed("000-04")
 async def test_move(engine: Engine, room: str) -> None:
-    """000-04: `count` people move to active, first come first, and their number is answered."""
+    """000-04: `count` people move to active, first come first, and their number is returned."""
     await engine.create(room, preset("batch", mode=Mode.MANUAL))
     people = await join(engine, room, 1_500)
     assert 1_200 == await engine.admit(room, 1_200)
@@ -88,7 +88,7 @@ async def test_move(engine: Engine, room: str) -> None:
 
 @pytest.mark.seed("000-04")
 async def test_move_is_atomic(engine: Engine, room: str) -> None:
-    """000-04: a move that cannot be done moves nobody, so that nobody is half-way."""
+    """000-04: a move that fails moves nobody, so that nobody is half-way."""
     await engine.create(room, preset("batch", mode=Mode.MANUAL))
     await join(engine, room, 10)
     called = keys.room_key(room, "called")
@@ -130,7 +130,7 @@ async def test_expiry(engine: Engine, clock: Clock, room: str) -> None:
 
 @pytest.mark.seed("000-06")
 async def test_expiry_needs_no_notifications(engine: Engine, room: str) -> None:
-    """000-06: no keyspace event is involved, for none is switched on and no key has a life."""
+    """000-06: no keyspace event is involved: none is switched on and no key has a TTL."""
     await engine.create(room, preset("batch"))
     await engine.join(room, enter=True)
     client = engine.backend.client
@@ -164,7 +164,7 @@ def test_tokens_per_period() -> None:
 
 @pytest.mark.seed("000-10")
 def test_worked_example() -> None:
-    """000-10: every number of the document comes out, exact and as it rounded them."""
+    """000-10: every number of the document is reproduced, exactly and as rounded there."""
     example = plan(Inputs())
     exact, rounded = example.exact, example.rounded
     assert (43_478, 375, 54_348) == (
@@ -180,7 +180,7 @@ def test_worked_example() -> None:
 
 @pytest.mark.seed("000-10")
 def test_what_the_example_missed() -> None:
-    """000-10: 1,400 puts 42,000 inside, above target and capacity; 1,067 holds the target."""
+    """000-10: 1,400 puts 42,000 inside, above target and capacity; 1,067 keeps the target."""
     example = plan(Inputs())
     assert (42_000, 1_067) == (example.judged.inside, example.recommended.batch)
     # 32,000 / 30 slots is 1,066.67: rounding to the nearest costs 10 people, and the plan says so.
@@ -217,7 +217,7 @@ async def test_scheduler(engine: Engine, clock: Clock, room: str) -> None:
 
 @pytest.mark.seed("000-12")
 async def test_scheduler_of_any_values(engine: Engine, clock: Clock, room: str) -> None:
-    """000-12: any number and any period do."""
+    """000-12: any number and any period work."""
     await engine.create(room, preset("batch", mode=Mode.PAUSED, batch=3, every_s=0.5))
     await join(engine, room, 7)
     await engine.configure(room, mode=Mode.OPEN)

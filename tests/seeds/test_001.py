@@ -36,7 +36,7 @@ async def test_named_queues(engine: Engine, room: str) -> None:
 
 @pytest.mark.seed("001-02")
 async def test_token_of_a_user(engine: Engine, room: str) -> None:
-    """001-02: a user's token is a hash of queue and user, which only the secret can make."""
+    """001-02: a user's token is a hash of queue and user that only the secret can make."""
     await engine.create(room, preset("manual"))
     await engine.create(room + "2", preset("manual"))
     first = await engine.join(room, visitor="kim")
@@ -53,7 +53,7 @@ async def test_token_of_a_user(engine: Engine, room: str) -> None:
 
 @pytest.mark.seed("001-03")
 async def test_register_again(engine: Engine, room: str) -> None:
-    """001-03: registering answers token and position; doing so again keeps both."""
+    """001-03: registering returns token and position; registering again keeps both."""
     await engine.create(room, preset("manual"))
     first = await engine.join(room, visitor="kim")
     await engine.join(room, visitor="lee")
@@ -63,7 +63,7 @@ async def test_register_again(engine: Engine, room: str) -> None:
 
 @pytest.mark.seed("001-04")
 async def test_rank(engine: Engine, room: str) -> None:
-    """001-04: the rank of a token, or that it is not there."""
+    """001-04: the rank of a token, or that it does not exist."""
     await engine.create(room, preset("manual"))
     first, second = await crowd(engine, room, 2)
     assert 2 == (await engine.poll(room, second.ticket)).position
@@ -86,7 +86,7 @@ async def test_allowed(engine: Engine, room: str) -> None:
 
 @pytest.mark.seed("001-06")
 async def test_allow(engine: Engine, room: str) -> None:
-    """001-06: allow(count) moves the first `count` and answers how many that were."""
+    """001-06: allow(count) moves the first `count` and returns how many moved."""
     await engine.create(room, preset("manual"))
     people = await crowd(engine, room, 5)
     assert 3 == await engine.admit(room, 3)
@@ -98,7 +98,7 @@ async def test_allow(engine: Engine, room: str) -> None:
 
 @pytest.mark.seed("001-07")
 async def test_limits_change_live(engine: Engine, clock: Clock, room: str) -> None:
-    """001-07: the limit of those proceeding, the batch and the interval are changed live."""
+    """001-07: the limit of people proceeding, the batch and the interval can change live."""
     await engine.create(room, preset("manual", capacity=2))
     await crowd(engine, room, 20)
     assert 2 == await engine.admit(room, 5)
@@ -149,10 +149,10 @@ async def test_by_time_range(engine: Engine, clock: Clock, room: str) -> None:
 
 @pytest.mark.seed("001-11")
 async def test_queue_limit_raised_live(engine: Engine, room: str) -> None:
-    """001-11: the queue limit goes from 100,000 to 1,000,000 while people stand in line."""
+    """001-11: the queue limit goes from 100,000 to 1,000,000 while people are in line."""
     made = await engine.create(room, preset("manual"))
     assert 100_000 == made.policy.queue_limit
-    await engine.configure(room, queue_limit=3)  # a small crowd meets the limit as a large one does
+    await engine.configure(room, queue_limit=3)  # a small crowd meets the limit like a large one
     first, *_ = await crowd(engine, room, 3)
     with pytest.raises(RoomFull):
         await engine.join(room)
@@ -187,7 +187,7 @@ async def test_position_in_a_large_crowd(engine: Engine, room: str) -> None:
 
 @pytest.mark.seed("001-12")
 async def test_limits_are_found_before_the_crowd_does() -> None:
-    """001-12: a crowd is rehearsed, and a pace that is too high for the site behind shows."""
+    """001-12: a crowd is rehearsed, and a pace too high for the site behind it shows."""
     scenario = find("concert-onsale").scaled(1_000)
     calm = await rehearse(scenario)
     hasty = await rehearse(

@@ -57,7 +57,7 @@ async def test_never_fifty_one(server: Server, clock: Clock, room: str) -> None:
 
 @pytest.mark.seed("002-02")
 async def test_active_at_once_or_waiting(engine: Engine, clock: Clock, room: str) -> None:
-    """002-02: below the limit one is active at once; above it one waits by arrival."""
+    """002-02: below the limit people are active at once; above it they wait by arrival."""
     await engine.create(room, preset("slots"))
     states = []
     for _ in range(53):
@@ -70,7 +70,7 @@ async def test_active_at_once_or_waiting(engine: Engine, clock: Clock, room: str
 
 @pytest.mark.seed("002-03")
 async def test_finish_promotes_one(engine: Engine, room: str) -> None:
-    """002-03: who finishes is removed, and exactly the first waiting person is promoted."""
+    """002-03: anybody who finishes is removed, and exactly the first waiting person is promoted."""
     inside = await full(engine, room)
     first, second = await crowd(engine, room, 2)
     await engine.finish(room, inside[7].ticket)
@@ -107,7 +107,7 @@ async def test_expiry_promotes(engine: Engine, clock: Clock, room: str) -> None:
 
 @pytest.mark.seed("002-04")
 async def test_deadline_is_known(engine: Engine, clock: Clock, room: str) -> None:
-    """002-04: the next deadline is known beforehand, so that nobody needs to ask."""
+    """002-04: the next deadline is known beforehand, so nobody needs to ask."""
     await full(engine, room)
     assert clock.now_ms + 600_000 == (await engine.advance(room)).due_ms
 
@@ -115,8 +115,8 @@ async def test_deadline_is_known(engine: Engine, clock: Clock, room: str) -> Non
 @pytest.mark.seed("002-04")
 @pytest.mark.timeout(30)
 async def test_ticker_wakes(server: Server, room: str, tmp_path: Path) -> None:
-    """002-04: the ticker wakes for the deadline, on the server's clock, while no client polls."""
-    # On a server of its own: in the shared one a ticker first looks through all other tests' rooms.
+    """002-04: the ticker wakes for the deadline, by the server's clock, while no client polls."""
+    # On a separate server: on the shared one a ticker first visits all other tests' rooms.
     with start_server(server.kind, tmp_path) as own:
         async with open_engine(own.url) as engine, Ticker(engine):
             await engine.create(room, preset("slots", capacity=1, session_s=0.3))

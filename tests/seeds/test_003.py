@@ -39,20 +39,20 @@ NEW_YEARS_EVE_US = 1_798_728_600_000_000
 
 @pytest.fixture
 def clock() -> Clock:
-    """Time that moves only when the test says so; it begins on a new year's eve."""
+    """Time that moves only when the test says so; it begins on New Year's Eve."""
     return Clock(NEW_YEARS_EVE_US)
 
 
 @pytest.fixture
 async def desk(engine: Engine, clock: Clock, tmp_path: Path) -> AsyncIterator[Desk]:
-    """Open a desk with a record of its own."""
+    """Open a desk with its own record."""
     async with open_database(None, tmp_path) as database, desk_on(database, engine, clock) as desk:
         yield desk
 
 
 @pytest.mark.seed("003-01")
 async def test_one_queue_per_store_and_type(desk: Desk) -> None:
-    """003-01: each waiting type of each store is a queue of its own."""
+    """003-01: each waiting type of each store is a separate queue."""
     first, second = await new_store(desk), await new_store(desk)
     lines = [(first, DINE), (first, TAKEOUT), (second, DINE)]
     parties = [await join(desk, store, line_name=line_name) for store, line_name in lines * 2]
@@ -63,7 +63,7 @@ async def test_one_queue_per_store_and_type(desk: Desk) -> None:
 
 @pytest.mark.seed("003-02")
 async def test_daily_numbers(desk: Desk, clock: Clock) -> None:
-    """003-02: numbers restart each day; the order goes on over midnight, and over new year."""
+    """003-02: numbers restart each day; the order continues over midnight, and over New Year."""
     store = await new_store(desk)
     parties = []
     for _ in range(6):
@@ -93,7 +93,7 @@ async def test_queue_disappears(desk: Desk, engine: Engine, clock: Clock) -> Non
 
 @pytest.mark.seed("003-03")
 async def test_who_waits_is_not_dropped(desk: Desk, engine: Engine, clock: Clock) -> None:
-    """003-03: a queue in which anybody still waits is kept, although nobody looks."""
+    """003-03: a queue in which anybody still waits is kept, even if nobody looks."""
     store = await new_store(desk)
     party = await join(desk, store)
     for _ in range(8):
@@ -115,7 +115,7 @@ async def test_position(desk: Desk, clock: Clock) -> None:
 @pytest.mark.seed("003-05")
 @pytest.mark.parametrize("action", [Action.SEAT, Action.CANCEL])
 async def test_removed(desk: Desk, clock: Clock, action: Action) -> None:
-    """003-05: who is seated or cancels leaves the queue, and those behind move up."""
+    """003-05: anybody seated or cancelled leaves the queue, and those behind move up."""
     store = await new_store(desk)
     parties = await crowd(desk, store, clock, 3)
     await do(desk, parties[0], action)
@@ -125,7 +125,7 @@ async def test_removed(desk: Desk, clock: Clock, action: Action) -> None:
 
 @pytest.mark.seed("003-06")
 async def test_teams_ahead(desk: Desk, clock: Clock) -> None:
-    """003-06: how many teams were ahead is remembered as it was at registration."""
+    """003-06: the number of teams ahead is remembered as it was at registration."""
     store = await new_store(desk)
     parties = await crowd(desk, store, clock, 4)
     await do(desk, parties[0], Action.SEAT)
@@ -137,7 +137,7 @@ async def test_teams_ahead(desk: Desk, clock: Clock) -> None:
 
 @pytest.mark.seed("003-07")
 async def test_minutes_per_team(desk: Desk, clock: Clock) -> None:
-    """003-07: minutes waited ÷ teams (oneself too, so never by zero); the oldest of 150 go."""
+    """003-07: minutes waited ÷ teams (including oneself, never by zero); the oldest of 150 go."""
     store = await new_store(desk)
     first, second = await crowd(desk, store, clock, 2)
     clock.step(60 * 10 - 1)
@@ -186,7 +186,7 @@ async def test_one_answer_without_the_database(desk: Desk, clock: Clock) -> None
 
 @pytest.mark.seed("003-10")
 async def test_rebuilt_from_the_record(desk: Desk, engine: Engine, clock: Clock) -> None:
-    """003-10: the database has status and times; the live order is made again from it alone."""
+    """003-10: the database has status and times; the live order can be rebuilt from it alone."""
     store = await new_store(desk)
     parties = await crowd(desk, store, clock, 6)
     await do(desk, parties[0], Action.CALL, Action.SEAT)

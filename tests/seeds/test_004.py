@@ -30,7 +30,7 @@ def scripts_run(server: Server) -> int:
 
 
 def busiest(moments: list[int], window_ms: int) -> int:
-    """Return the most moments that lie in any window."""
+    """Return the largest number of moments in any window."""
     moments = sorted(moments)
     return max(bisect_right(moments, at + window_ms - 1) - i for i, at in enumerate(moments))
 
@@ -38,7 +38,7 @@ def busiest(moments: list[int], window_ms: int) -> int:
 async def rush(
     engine: Engine, clock: Clock, room: str, people: int, seconds: int
 ) -> tuple[list[int], list[str]]:
-    """Let people burst in, poll every 6 s and enter when called; return when, and who in order."""
+    """Make people burst in, poll every 6 s and enter when called; return when, and who in order."""
     waiting: list[TicketView] = []
     moments: list[int] = []
     order: list[str] = []
@@ -65,7 +65,7 @@ async def rush(
 async def test_one_call(engine: Engine, server: Server, room: str) -> None:
     """004-01: one call joins, is a heartbeat, and answers entry or position: one script."""
     await engine.create(room, preset("per-minute", max_entries=1))
-    # A script that the server does not know yet is sent twice: by its hash, then whole.
+    # A script that the server does not know yet is sent twice: by its hash, then in full.
     await load_scripts(engine.backend.client, engine.backend.facts.scripts_take_flags)
     before = scripts_run(server)
     first = await engine.join(room, enter=True)
@@ -77,7 +77,7 @@ async def test_one_call(engine: Engine, server: Server, room: str) -> None:
 
 @pytest.mark.seed("004-01")
 async def test_one_call_is_a_heartbeat(engine: Engine, clock: Clock, room: str) -> None:
-    """004-01: whoever repeats that call stays in line."""
+    """004-01: anybody who repeats that call stays in line."""
     await engine.create(room, preset("per-minute", mode=Mode.PAUSED))
     person = await engine.join(room, enter=True)
     for second in range(120):
@@ -90,7 +90,7 @@ async def test_one_call_is_a_heartbeat(engine: Engine, clock: Clock, room: str) 
 
 @pytest.mark.seed("004-02")
 async def test_quiet_minute(engine: Engine, clock: Clock, room: str) -> None:
-    """004-02: if nobody waits and the minute has room one enters at once, up to the threshold."""
+    """004-02: if nobody waits and the minute has room people enter at once, up to the threshold."""
     await engine.create(room, preset("per-minute"))
     states = []
     for _ in range(101):
@@ -101,7 +101,7 @@ async def test_quiet_minute(engine: Engine, clock: Clock, room: str) -> None:
 
 @pytest.mark.seed("004-03")
 async def test_threshold(engine: Engine, clock: Clock, room: str) -> None:
-    """004-03: in a rush of 400, no 60 s see more than 100 entries, and they are used."""
+    """004-03: in a rush of 400, no 60 s see more than 100 entries, and all 100 are used."""
     await engine.create(room, preset("per-minute"))
     moments, order = await rush(engine, clock, room, 400, 240)
     assert 400 == len(moments)
@@ -138,7 +138,7 @@ async def test_threshold_of_one(engine: Engine, clock: Clock, room: str) -> None
 @pytest.mark.seed("004-05")
 @pytest.mark.parametrize("mode", [Mode.OPEN, Mode.PAUSED])
 async def test_silent_are_removed(engine: Engine, clock: Clock, room: str, mode: Mode) -> None:
-    """004-05: no poll for 60 s and one is removed, in bounded steps, in a paused zone too."""
+    """004-05: without a poll for 60 s people are removed, in bounded steps, even if paused."""
     await engine.create(room, preset("per-minute", mode=Mode.PAUSED))
     for _ in range(3):
         await engine.join_many(room, [Join()] * 400)
@@ -172,7 +172,7 @@ async def test_never_twice(engine: Engine, room: str) -> None:
 
 @pytest.mark.seed("004-08")
 async def test_active_and_blocked(engine: Engine, room: str) -> None:
-    """004-08: a blocked zone lets nobody in and keeps the line; an active one goes on."""
+    """004-08: a blocked zone lets nobody in and keeps the line; an active one continues."""
     await engine.create(room, preset("per-minute", mode=Mode.PAUSED))
     person = await engine.join(room, enter=True)
     assert (State.WAITING, 0) == (person.state, await advance_all(engine, room))
@@ -183,7 +183,7 @@ async def test_active_and_blocked(engine: Engine, room: str) -> None:
 
 @pytest.mark.seed("004-08")
 async def test_faulty(engine: Engine, room: str) -> None:
-    """004-08: a faulty zone refuses newcomers with a reason; those waiting keep their place."""
+    """004-08: a faulty zone refuses newcomers with a reason; waiting people keep their place."""
     await engine.create(room, preset("per-minute", mode=Mode.PAUSED))
     person = await engine.join(room)
     await engine.configure(room, mode=Mode.CLOSED)
@@ -195,7 +195,7 @@ async def test_faulty(engine: Engine, room: str) -> None:
 
 @pytest.mark.seed("004-08")
 async def test_activation_time(engine: Engine, clock: Clock, room: str) -> None:
-    """004-08: before its activation time everybody passes; from then on the threshold holds."""
+    """004-08: before its activation time everybody passes; from then on the threshold applies."""
     opens = clock.now_ms + 60_000
     policy = preset(
         "per-minute", max_entries=2, opens_at=from_ms(opens), before_open=BeforeOpen.PASS
@@ -210,7 +210,7 @@ async def test_activation_time(engine: Engine, clock: Clock, room: str) -> None:
 
 @pytest.mark.seed("004-09")
 async def test_absent_heads(engine: Engine, clock: Clock, room: str) -> None:
-    """004-09: ten people gone from the head do not stop those behind them for a single slot."""
+    """004-09: ten people gone from the head do not delay those behind them by a single slot."""
     await engine.create(room, preset("per-minute", mode=Mode.PAUSED, presence_s=12))
     await crowd(engine, room, 10)
     others = await crowd(engine, room, 190)

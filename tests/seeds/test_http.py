@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.servers import wait_for
@@ -20,8 +20,8 @@ from waitroom.server.http.answers import moment
 class Site:
     """Two clients of one server: somebody who waits, and an operator."""
 
-    visitor: httpx.Client
-    operator: httpx.Client
+    visitor: httpx2.Client
+    operator: httpx2.Client
 
     def make(self, preset: str | None = None, **policy: object) -> str:
         """Make a room and return its name."""
@@ -38,11 +38,11 @@ class Site:
         ticket: dict[str, Any] = answer.json()
         return ticket
 
-    def status(self, view: dict[str, Any]) -> httpx.Response:
+    def status(self, view: dict[str, Any]) -> httpx2.Response:
         """Ask where a ticket is."""
         return self.visitor.get(f"/v1/rooms/{view['room']}/tickets/{view['ticket']}")
 
-    def act(self, view: dict[str, Any], verb: str) -> httpx.Response:
+    def act(self, view: dict[str, Any], verb: str) -> httpx2.Response:
         """Enter, finish and the like."""
         return self.visitor.post(f"/v1/rooms/{view['room']}/tickets/{view['ticket']}/{verb}")
 
@@ -68,14 +68,14 @@ class Site:
 @pytest.fixture(scope="module")
 def site(served: Serving) -> Iterator[Site]:
     """Return people at the running server."""
-    with httpx.Client(base_url=served.base, timeout=20) as visitor, served.operator() as operator:
+    with httpx2.Client(base_url=served.base, timeout=20) as visitor, served.operator() as operator:
         yield Site(visitor, operator)
 
 
 @pytest.mark.seed("000-02")
 @pytest.mark.seed("000-03")
 def test_join_and_position(site: Site) -> None:
-    """000-02, 000-03: a join answers the place; unknown tickets are wait, not guessed."""
+    """000-02, 000-03: a join returns the place; a forged ticket is refused, not guessed."""
     room = site.make("batch", mode="paused")
     first, second = site.join(room), site.join(room)
     assert (1, 2) == (first["position"], second["position"])
@@ -89,7 +89,7 @@ def test_join_and_position(site: Site) -> None:
 
 @pytest.mark.seed("000-05")
 def test_leaving(site: Site) -> None:
-    """000-05: who leaves is in no list, and everybody behind moves up."""
+    """000-05: anybody who leaves is in no list, and everybody behind moves up."""
     room = site.make("batch", mode="paused")
     first, second = site.join(room), site.join(room)
     answer = site.visitor.delete(f"/v1/rooms/{room}/tickets/{first['ticket']}")
@@ -147,7 +147,7 @@ def test_rank_allow_and_is_allowed(site: Site) -> None:
 @pytest.mark.seed("001-07")
 @pytest.mark.seed("001-11")
 def test_limits_change_live(site: Site) -> None:
-    """001-07, 001-11: how many proceed, and how many may wait, is changed while people wait."""
+    """001-07, 001-11: how many proceed, and how many may wait, can change while people wait."""
     room = site.make(capacity=1, queue_limit=2)
     views = [site.join(room) for _ in range(3)]
     assert ["called", "waiting", "waiting"] == [view["state"] for view in views]
@@ -164,7 +164,7 @@ def test_wait_from_the_observed_speed(site: Site) -> None:
     room = site.make(batch=2, every_s=1, eta="observed", session_s=60)
     views = [site.join(room) for _ in range(24)]
     last = views[-1]
-    time.sleep(3)  # some people have to be called before a speed can be observed
+    time.sleep(3)  # some people must be called before a speed can be observed
     wait, asked = site.status(last).json()["eta_s"], time.monotonic()
     assert wait["low"] <= wait["likely"] <= wait["high"]
     wait_for(lambda: site.status(last).json()["state"] == "called", "a call")
@@ -174,7 +174,7 @@ def test_wait_from_the_observed_speed(site: Site) -> None:
 
 @pytest.mark.seed("001-10")
 def test_find_and_remove_by_age(site: Site) -> None:
-    """001-10: an operator finds and removes those who came in a span of time."""
+    """001-10: an operator finds and removes people who came within a time span."""
     room = site.make("manual")
     old = site.join(room)
     time.sleep(1.2)
@@ -224,7 +224,7 @@ def test_wait_by_rate(site: Site) -> None:
 
 @pytest.mark.seed("004-07")
 def test_poll_period_grows(site: Site) -> None:
-    """004-07: who is in front asks every 3 s, who is far asks less often, at most every 30 s."""
+    """004-07: people in front ask every 3 s, people far back less often, up to 30 s apart."""
     room = site.make("per-minute", max_entries=60, batch=6, capacity=1, presence_s=150)
     site.join(room, enter=True)
     views = [site.join(room) for _ in range(200)]

@@ -46,7 +46,7 @@ def test_no_unknown_ids() -> None:
 
 
 def test_later_ids_are_not_tested_yet() -> None:
-    """What has a test is due: the list of later work shrinks."""
+    """Everything with a test is due: the list of later work shrinks."""
     assert set() == {id_ for id_, _ in proofs()} & set(NOT_YET_DUE)
 
 
@@ -57,7 +57,7 @@ def test_later_ids_are_known() -> None:
 
 
 def test_ids_stand_where_they_belong() -> None:
-    """A test stands in its document's file or goes over HTTP; its docstring names the id."""
+    """A test is in its document's file or goes over HTTP; its docstring names the id."""
     for id_, test in proofs():
         stem = test.__module__.rpartition(".")[2]
         assert stem in (f"test_{id_.partition('-')[0]}", OVER_HTTP)
@@ -75,11 +75,11 @@ def test_ids_stand_where_they_belong() -> None:
     ],
 )
 def test_verdicts(outcomes: dict[str, int], word: str) -> None:
-    """One failure fails; a server that is not installed does not undo the one that is."""
+    """One failure fails; a server that is not installed does not undo one that is."""
     assert word == verdict(DUE[0], {DUE[0]: outcomes})
 
 
 def test_what_is_not_due_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A requirement that waits for later work is no failure."""
+    """A requirement that waits for later work is not a failure."""
     monkeypatch.setattr("tests.seeds.__main__.NOT_YET_DUE", {DUE[0]: "later"})
     assert "not yet due" == verdict(DUE[0], {})

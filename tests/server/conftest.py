@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.serving import Serving
 
 
 @pytest.fixture
-def http(served: Serving) -> Iterator[httpx.Client]:
+def http(served: Serving) -> Iterator[httpx2.Client]:
     """Return a client of that server."""
-    with httpx.Client(base_url=served.base, timeout=60) as client:
+    with httpx2.Client(base_url=served.base, timeout=60) as client:
         yield client
 
 
 @pytest.fixture
-def operator(served: Serving) -> Iterator[httpx.Client]:
-    """Return a client that shows the admin key."""
+def operator(served: Serving) -> Iterator[httpx2.Client]:
+    """Return a client that sends the admin key."""
     with served.operator() as client:
         yield client
 
 
 @pytest.fixture
 def room(served: Serving) -> str:
-    """Return a room of its own for a test: two may be inside."""
+    """Return a room for this test only: two people may be inside."""
     return served.new_room(capacity=2, session_s=60, max_defers=2)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 import uvicorn
 
@@ -39,7 +39,7 @@ def under_uvicorn(valkey: Backend, tmp_path: Path) -> Iterator[str]:
 
 def visit(base: str, room: str) -> list[tuple[int, object]]:
     """Go through a visit, and return the statuses and states."""
-    with httpx.Client(base_url=base, timeout=60) as client:
+    with httpx2.Client(base_url=base, timeout=60) as client:
         policy = {"name": room, "policy": {"capacity": 1, "session_s": 60}}
         made = client.post("/v1/admin/rooms", json=policy, headers=OPERATOR)
         joined = client.post(f"/v1/rooms/{room}/tickets")
@@ -58,7 +58,7 @@ def visit(base: str, room: str) -> list[tuple[int, object]]:
         return [(answer.status_code, _state(answer)) for answer in answers]
 
 
-def _state(answer: httpx.Response) -> object:
+def _state(answer: httpx2.Response) -> object:
     if not answer.content or "json" not in answer.headers["content-type"]:
         return answer.headers.get("content-type")
     body = answer.json()
@@ -68,6 +68,6 @@ def _state(answer: httpx.Response) -> object:
 def test_the_same_answers_under_uvicorn(
     under_uvicorn: str, valkey: Backend, tmp_path: Path
 ) -> None:
-    """A visit from the first call to the last, on both."""
+    """A visit from the first request to the last, on both."""
     with serving(tmp_path, redis_url=valkey.url) as ours:
         assert visit(ours.base, "ours") == visit(under_uvicorn, "theirs")

@@ -1,1 +1,1 @@
-"""Other stacks: nginx, Node and Java check passes with the files of examples/."""
+"""Other stacks: nginx, Node, Go and Java check passes with our gates and examples."""

@@ -25,7 +25,7 @@ def encoded(data: bytes | dict[str, Any]) -> str:
 
 
 def altered(good: str) -> Iterator[str]:
-    """Yield the pass with each of its characters changed, the last bit of a byte too."""
+    """Yield the pass with each of its characters changed, including the last bit of a byte."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     for at, old in enumerate(good):
         new = "A" if old == "." else letters[letters.index(old) ^ 1]
@@ -33,7 +33,7 @@ def altered(good: str) -> Iterator[str]:
 
 
 def forgeries(secret: str, good: str, ticket: str, room: str) -> dict[str, str]:
-    """Return texts that no gate may take, by what is wrong with them."""
+    """Return texts that no gate may accept, by what is wrong with them."""
     ours, others = PassKeys.derive(secret), PassKeys.derive(_OTHERS)
     head, body, signature = good.split(".")
     kid = jwt.get_unverified_header(good)["kid"]
@@ -94,7 +94,7 @@ def _der(signature: str) -> bytes:
 
 
 def _public_as_secret(keys: PassKeys) -> Iterator[tuple[str, bytes]]:
-    """Yield what a careless library would take for the secret of an HMAC."""
+    """Yield what a careless library would use as the secret of an HMAC."""
     public, jwk = keys._first.public, keys.jwks()["keys"][0]
     info = serialization.PublicFormat.SubjectPublicKeyInfo
     yield "PEM", public.public_bytes(serialization.Encoding.PEM, info)

@@ -1,11 +1,11 @@
-"""Node and Java follow the keys of Waitroom: a new one at once, a removed one within seconds."""
+"""Node, Go and Java follow Waitroom's keys: a new one at once, a removed one within seconds."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 import jwt
 
 from tests.stacks.tools import ROOM, Stack, let_in
@@ -29,9 +29,11 @@ def publish(served: Serving, algorithm: str) -> tuple[Path, PassKeys]:
     return path, keys
 
 
-def test_keys_come_and_go(served: Serving, node_stack: Stack, java_stack: Stack) -> None:
+def test_keys_come_and_go(
+    served: Serving, node_stack: Stack, go_stack: Stack, java_stack: Stack
+) -> None:
     """New keys verify at once, those of another method never, and a removed one not after 5 s."""
-    stacks = (node_stack, java_stack)
+    stacks = (node_stack, go_stack, java_stack)
     old = signed(PassKeys.derive(SECRET))
     path, keys = publish(served, "ES256")
     other_path, others = publish(served, "EdDSA")
@@ -46,11 +48,11 @@ def test_keys_come_and_go(served: Serving, node_stack: Stack, java_stack: Stack)
     wait_for(lambda: _kid(keys) not in _public(served), "the end of the key")
     for stack in stacks:
         wait_for(lambda: not let_in(stack.ask("/concert", new)), f"{stack.name} to notice")  # noqa: B023
-    assert [True, True] == [let_in(stack.ask("/concert", old)) for stack in stacks]
+    assert [True] * 3 == [let_in(stack.ask("/concert", old)) for stack in stacks]
 
 
 def _public(served: Serving) -> set[str]:
-    keys = httpx.get(f"{served.base}/.well-known/jwks.json", timeout=20).json()["keys"]
+    keys = httpx2.get(f"{served.base}/.well-known/jwks.json", timeout=20).json()["keys"]
     return {key["kid"] for key in keys}
 
 

@@ -1,4 +1,4 @@
-"""What is special about nginx: how it takes the answers of the check, and what it skips."""
+"""What is special about nginx: how it handles the answers of the check, and what it skips."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import subprocess
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.stacks.conftest import Inside, come_in
@@ -61,7 +61,7 @@ def test_nginx_takes_the_file_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("status", [400, 404, 429, 431, 500])
 def test_an_odd_answer_of_the_check_lets_nobody_in(status: int, site: int, tmp_path: Path) -> None:
-    """nginx makes a 500 of a 429: people get the page that tries again, and open stays for away."""
+    """nginx turns a 429 into a 500: people get the page that retries, and open is only for away."""
     with saying(status) as port, nginx(tmp_path, port, site, opened) as stack:
         page, problem = stack.ask("/concert", "a.b.c"), stack.ask("/concert", "a.b.c", PROGRAM)
         assert [(503, "5")] * 2 == [
@@ -73,7 +73,7 @@ def test_an_odd_answer_of_the_check_lets_nobody_in(status: int, site: int, tmp_p
 
 @pytest.mark.parametrize("status", [0, 502, 503, 504])
 def test_open_means_open_when_away(status: int, site: int, tmp_path: Path) -> None:
-    """No answer, or that of a proxy before a Waitroom that is away: everybody gets in."""
+    """No answer, or a proxy's answer for a Waitroom that is away: everybody gets in."""
     with saying(status) as port, nginx(tmp_path, port, site, opened) as stack:
         assert let_in(stack.ask("/concert"))
 
@@ -92,20 +92,20 @@ def test_a_finished_session_is_refused(nginx_stack: Stack, served: Serving) -> N
     visitor = come_in(served)
     assert let_in(nginx_stack.ask("/concert", visitor.pass_))
     bearer = {"authorization": f"Bearer {visitor.pass_}"}
-    done = httpx.post(f"{served.base}/v1/passes/finish", headers=bearer, timeout=20)
+    done = httpx2.post(f"{served.base}/v1/passes/finish", headers=bearer, timeout=20)
     assert 204 == done.status_code
     wait_for(lambda: nginx_stack.ask("/concert", visitor.pass_).status == 303, "the check")
 
 
 def test_another_name_is_not_answered(nginx_stack: Stack) -> None:
-    """Who asks for a host that is not ours gets no answer, so no address is made of it."""
+    """A request for a foreign host gets no answer, so no address is built from it."""
     data = b"GET /concert HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n"
     with pytest.raises(AssertionError, match="no answer"):
         ask(nginx_stack.port, data)
 
 
 def test_waitroom_itself_is_open_and_its_office_is_not(nginx_stack: Stack) -> None:
-    """Nobody needs a pass to join; operators' pages and numbers are not for the crowd."""
+    """Nobody needs a pass to join; operators' pages and metrics are not public."""
     assert 200 == nginx_stack.ask(f"/rooms/{ROOM}").status
     assert 200 == nginx_stack.ask("/.well-known/jwks.json").status
     assert 201 == nginx_stack.ask(f"/v1/rooms/{ROOM}/tickets", method="POST").status
@@ -117,7 +117,7 @@ def test_waitroom_itself_is_open_and_its_office_is_not(nginx_stack: Stack) -> No
 @pytest.mark.attack(14)
 @pytest.mark.parametrize("path", GATES_ONLY)
 def test_only_gates_reach_their_calls(nginx_stack: Stack, path: str) -> None:
-    """Nobody outside reaches such a call, however they spell it."""
+    """Nobody outside reaches a gate's route, however they spell it."""
     statuses = {
         (spelling, method): nginx_stack.ask(spelling, method=method).status
         for spelling in spellings(path)
@@ -127,20 +127,20 @@ def test_only_gates_reach_their_calls(nginx_stack: Stack, path: str) -> None:
 
 
 def test_gates_announce_passes_inside(served: Serving, inside: Inside) -> None:
-    """By the inner address the calls of gates work."""
+    """On the inner address the gates' routes work."""
     body = json.dumps({"passes": [inside.pass_]}).encode()
     sent = request("POST", GATES_ONLY[0], {"content-type": "application/json"}, body)
     assert {"inside": 1} == ask(served.port, sent).json()
 
 
 def test_the_sites_own_bearer_is_left_alone(nginx_stack: Stack, inside: Inside) -> None:
-    """A site that has logins of its own gets them, and they do not stand in the way of the pass."""
+    """A site with its own logins gets them, and they do not interfere with the pass."""
     reply = nginx_stack.ask("/concert", inside.pass_, {"authorization": "Bearer the-sites-own"})
     assert (True, "Bearer the-sites-own") == (let_in(reply), reply.header("saw-authorization"))
 
 
 def test_several_rooms_refuse_what_is_odd(served: Serving, site: int, tmp_path: Path) -> None:
-    """With `default odd`, an address that is not spelled plainly is 403: no room is guessed."""
+    """With `default odd`, an oddly spelled address is 403: no room is guessed."""
 
     def several(text: str) -> str:
         return text.replace("default concert;", "default odd;")
@@ -152,7 +152,7 @@ def test_several_rooms_refuse_what_is_odd(served: Serving, site: int, tmp_path: 
 
 
 def test_return_skips_the_check(served: Serving, site: int, tmp_path: Path) -> None:
-    """Why the docs warn of it: nginx answers a `return` before it asks for a pass."""
+    """Why the docs warn about it: nginx answers a `return` before it asks for a pass."""
 
     def careless(text: str) -> str:
         lines = "location = /concert/sold-out { return 200 'the site'; }\n        location / {"

@@ -1,4 +1,4 @@
-"""nginx, Node and Java let in who has a good pass, and nobody else."""
+"""nginx, Node, Go and Java let in holders of a good pass, and nobody else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import time
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
+import httpx2
 import jwt
 import pytest
 
@@ -21,13 +21,13 @@ from tests.support.serving import SECRET, Serving
 from waitroom.passes import PassKeys
 
 COOKIE = re.compile(r"waitroom-browser=[\w-]{32}; Path=/; HttpOnly; SameSite=Lax; Max-Age=\d+")
-"""The one cookie that somebody without a pass may get."""
+"""The only cookie that somebody without a pass may get."""
 
 PROGRAM = {"accept": "application/json"}
 
 
 def test_a_good_pass(stack: Stack, inside: Inside) -> None:
-    """In the cookie of the room or as Waitroom-Pass, for any method; a free page needs none."""
+    """In the room's cookie or as Waitroom-Pass, for any method; a free page needs none."""
     by_header = {"waitroom-pass": inside.pass_}
     replies = [
         stack.ask("/free"),
@@ -56,26 +56,25 @@ def test_no_forgery_is_taken(stack: Stack, inside: Inside) -> None:
 
 @pytest.mark.attack
 def test_no_altered_pass_is_taken(stack: Stack, inside: Inside) -> None:
-    """Whichever character is changed, spare bits too, it is a pass no more."""
+    """Whichever character is changed, including spare bits, it is no longer a pass."""
     texts = list(altered(inside.pass_))[:: -count("altered_every")]
     assert [] == [text for text in texts if let_in(stack.ask("/concert", text))]
     tried(len(texts))
 
 
 def test_the_passes_of_the_matrix_are_refused_for_what_is_wrong(
-    node_stack: Stack, java_stack: Stack, inside: Inside
+    node_stack: Stack, go_stack: Stack, java_stack: Stack, inside: Inside
 ) -> None:
-    """The same maker with nothing wrong is taken offline: the matrix is not refused by accident."""
+    """The same maker without a fault is accepted offline: the matrix is not refused by accident."""
     claims = jwt.decode(inside.pass_, options={"verify_signature": False})
     now = int(time.time())
     good = PassKeys.derive(SECRET).sign(ROOM, claims["sub"], 7, now, now + 60, "waitroom")
-    assert [True, True] == [
-        let_in(stack.ask("/concert", good)) for stack in (node_stack, java_stack)
-    ]
+    stacks = (node_stack, go_stack, java_stack)
+    assert [True] * 3 == [let_in(stack.ask("/concert", good)) for stack in stacks]
 
 
 def test_a_browser_is_sent_to_the_waiting_page(stack: Stack) -> None:
-    """With where to come back to: the host is the site's own, whatever the request says."""
+    """With the return address: its host is the site's own, whatever the request says."""
     headers = {"accept": "text/html", "x-forwarded-host": "evil.test"}
     reply = stack.ask("/concert/seats?date=3", None, headers)
     assert (303, "no-store") == (reply.status, reply.header("cache-control"))
@@ -98,7 +97,7 @@ def test_a_browser_is_sent_to_the_waiting_page(stack: Stack) -> None:
     ],
 )
 def test_nothing_in_an_address_leads_elsewhere(stack: Stack, served: Serving, path: str) -> None:
-    """Whoever is sent back is sent to the site; no line of the answer is written by the visitor."""
+    """People are only sent back to the site; the visitor writes no line of the answer."""
     reply = stack.ask(path, None, {"accept": "text/html"})
     assert reply.status in (303, 400) or b"the site, at //evil" in reply.body
     assert all(COOKIE.fullmatch(line) for line in reply.all("set-cookie"))
@@ -121,18 +120,18 @@ def test_a_program_is_told_in_json(stack: Stack) -> None:
 
 
 @pytest.mark.attack
-@pytest.mark.parametrize("name", ["node", "java"])
+@pytest.mark.parametrize("name", ["node", "go", "java"])
 def test_a_code_becomes_a_cookie(
     name: str, request: pytest.FixtureRequest, served: Serving, inside: Inside
 ) -> None:
-    """From a waiting page on another host: redeemed once, kept as a cookie, out of the address."""
+    """From a waiting page on another host: redeemed once, kept as a cookie, gone from the URL."""
     stack: Stack = request.getfixturevalue(f"{name}_stack")
     url = f"{served.base}/v1/rooms/{ROOM}/tickets/me/handoff"
     bearer = {"authorization": f"Bearer {inside.ticket}"}
-    away = stack.ask("/concert")  # a newcomer, whose browser the stack gives a secret
+    away = stack.ask("/concert")  # a newcomer, whose browser gets a secret
     (secret,) = away.all("set-cookie")
     mark = parse_qs(urlsplit(away.header("location") or "").query)["browser"][0]
-    made = httpx.post(url, headers=bearer, json={"browser": mark}, timeout=20)
+    made = httpx2.post(url, headers=bearer, json={"browser": mark}, timeout=20)
     code = made.raise_for_status().json()["code"]
     ours = {"cookie": secret.partition(";")[0]}
     free = stack.ask(f"/free?waitroom_code={code}")

@@ -1,4 +1,4 @@
-"""However an address is spelled, it does not lead past the gate: asked over plain sockets."""
+"""However an address is spelled, it does not get past the gate: tested over plain sockets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TABLE = Table([Place("/concert", ROOM)])
 
 
 def tricks() -> list[bytes]:
-    """Return spellings of /concert, among others, that some server might take for it."""
+    """Return spellings of /concert, among others, that some server might read as it."""
     paths = ["".join(parts).encode() for parts in product(FRONTS, WORDS, BACKS)]
     few = [f"/{word}".encode() for word in WORDS]
     few += [f"{front}concert".encode() for front in FRONTS]
@@ -88,7 +88,7 @@ def test_no_form_of_request_leads_past_the_gate(stack: Stack) -> None:
 
 
 def test_headers_that_name_another_path_are_worth_nothing(nginx_stack: Stack) -> None:
-    """Some frameworks would go by them: they do not get to the site."""
+    """Some frameworks would follow them: they do not reach the site."""
     given = {"X-Original-URL": "/concert", "X-Rewrite-URL": "/concert"}
     reply = nginx_stack.ask("/free", None, given)
     assert ("-", "-") == (reply.header("saw-x-original-url"), reply.header("saw-x-rewrite-url"))
@@ -96,11 +96,11 @@ def test_headers_that_name_another_path_are_worth_nothing(nginx_stack: Stack) ->
 
 @pytest.mark.parametrize("path", FREE)
 def test_plain_addresses_stay_free(stack: Stack, path: str) -> None:
-    """What is not under /concert needs no pass."""
+    """A path that is not under /concert needs no pass."""
     assert (200, True) == (stack.ask(path).status, let_in(stack.ask(path)))
 
 
 def test_with_a_pass_every_spelling_of_the_room_is_open(stack: Stack, inside: Inside) -> None:
-    """The gate refuses nobody who has been let in for a capital letter."""
+    """The gate refuses no pass holder because of a capital letter."""
     paths = ("/Concert", "/concert/", "/concert/seats;a=1", "/./concert", "/concert/%EC%95%84")
     assert [True] * len(paths) == [let_in(stack.ask(path, inside.pass_)) for path in paths]

@@ -1,6 +1,6 @@
-"""How many attacks a run has tried, and how many of them held: the last line of `make attack`.
+"""How many attacks a run tried, and how many of them were repelled: the last line of `make attack`.
 
-A test with the marker `attack` is one attack, or as many as it says with `tried`.
+A test with the marker `attack` counts as one attack, or as many as it reports with `tried`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ _MARK = "attacks tried: "
 
 
 def tried(attacks: int) -> None:
-    """Say how many attacks the test that calls this has tried."""
+    """Record how many attacks the calling test has tried."""
     print(f"\n{_MARK}{attacks}")  # noqa: T201
 
 
 def summary(reports: Iterable[pytest.TestReport]) -> list[str]:
-    """Return the sum of a run, if it had attacks: all of a test that failed count as not held."""
+    """Return the totals of a run, if it had attacks; a failed test's attacks count as not held."""
     told = [
         (_count(report), report.passed)
         for report in reports

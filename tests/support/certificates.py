@@ -1,4 +1,4 @@
-"""Certificates for tests: an authority of its own, and what it signs, as PEM files in a folder."""
+"""Certificates for tests: a certificate authority and what it signs, as PEM files in a folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """Signs certificates; `path` is its own, which clients are to trust."""
+    """Signs certificates; `path` is its own certificate, which clients must trust."""
 
     folder: Path
     name: x509.Name
@@ -36,7 +36,7 @@ class Authority:
 
     @classmethod
     def make(cls, folder: Path, title: str = "Waitroom tests") -> Self:
-        """Make an authority with a key of its own."""
+        """Make an authority with its own key."""
         folder.mkdir(parents=True, exist_ok=True)
         key, name = ec.generate_private_key(ec.SECP256R1()), _name(title)
         path = folder / "ca.pem"
@@ -47,7 +47,7 @@ class Authority:
         return cls(folder, name, key, path)
 
     def issue(self, title: str, *hosts: str, ended: bool = False) -> Certificate:
-        """Sign a certificate for hosts: names and addresses."""
+        """Sign a certificate for hosts, given as names and addresses."""
         key = ec.generate_private_key(ec.SECP256R1())
         builder = _builder(_name(title), self.name, key, ended)
         builder = builder.add_extension(x509.BasicConstraints(False, None), True)

@@ -1,7 +1,7 @@
 """Clients for tests of the server: HTTP over a plain socket, and live events.
 
-Nothing between the test and the wire: what a client library would correct, hide or refuse to send
-is just what some of these tests are about.
+Nothing stands between the test and the wire. Some of these tests are about exactly what a client
+library would correct, hide or refuse to send.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP answer as it came: headers in lower case, in order; `took_s` at the client."""
+    """An HTTP answer as received: headers in lower case, in order; the client measures `took_s`."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -30,11 +30,11 @@ class Reply:
     took_s: float = 0.0
 
     def header(self, name: str) -> str | None:
-        """Return the first header of a name."""
+        """Return the first header with a name."""
         return next((value for key, value in self.headers if key == name), None)
 
     def all(self, name: str) -> list[str]:
-        """Return all headers of a name."""
+        """Return all headers with a name."""
         return [value for key, value in self.headers if key == name]
 
     def json(self) -> Any:
@@ -43,7 +43,7 @@ class Reply:
 
     @property
     def code(self) -> str:
-        """The code of a problem."""
+        """The error code of a problem document."""
         assert "application/problem+json" == self.header("content-type"), self
         body = self.json()
         assert (self.status, f"/docs/errors#{body['code']}") == (body["status"], body["type"])
@@ -58,7 +58,7 @@ def request(
     *,
     close: bool = True,
 ) -> bytes:
-    """Return a request as bytes; nothing is checked or quoted."""
+    """Return a request as bytes, without checking or quoting anything."""
     lines = [method.encode() + b" " + _raw(path) + b" HTTP/1.1", b"Host: waitroom.test"]
     lines += [name.encode() + b": " + _raw(value) for name, value in (headers or {}).items()]
     if close:
@@ -69,10 +69,10 @@ def request(
 
 
 def ask(port: int, data: bytes, timeout_s: float = 60.0) -> Reply:
-    """Send bytes on a connection of their own, and read the answer until the server closes."""
+    """Send bytes on a new connection, and read the answer until the server closes it."""
     began = time.monotonic()
     with socket.create_connection((HOST, port), timeout_s) as connection:
-        with contextlib.suppress(ConnectionError):  # it may refuse before all is sent
+        with contextlib.suppress(ConnectionError):  # it may refuse before everything is sent
             connection.sendall(data)
         got = bytearray()
         with contextlib.suppress(ConnectionError):
@@ -82,7 +82,7 @@ def ask(port: int, data: bytes, timeout_s: float = 60.0) -> Reply:
 
 
 def parse(data: bytes, took_s: float = 0.0) -> Reply:
-    """Read one whole answer."""
+    """Read one complete answer."""
     head, separator, body = data.partition(b"\r\n\r\n")
     assert separator, f"no answer: {data[:200]!r}"
     status, headers = _head(head)
@@ -90,12 +90,12 @@ def parse(data: bytes, took_s: float = 0.0) -> Reply:
         body = _unchunked(body)
     length = next((value for name, value in headers if name == "content-length"), None)
     if length is not None:
-        body = body[: int(length)]  # after it may come what was said of a second request
+        body = body[: int(length)]  # an answer to a second request may follow
     return Reply(status, headers, body, took_s)
 
 
 class Wire:
-    """One connection that is kept: the fastest honest client in Python."""
+    """A single keep-alive connection: the fastest honest client in Python."""
 
     def __init__(self, port: int, source: str = HOST) -> None:
         self.port = port
@@ -109,7 +109,7 @@ class Wire:
         headers: Mapping[str, str | bytes] | None = None,
         body: bytes | None = None,
     ) -> Reply:
-        """Send a request and return its answer; the connection is made again where it was cut."""
+        """Send a request and return its answer; reconnect if the connection was cut."""
         began = time.monotonic()
         if self._streams is None:
             source = (self._source, 0)
@@ -140,7 +140,7 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of a stream, and when it came."""
+    """One event of a stream, and when it arrived."""
 
     kind: str
     data: Any
@@ -164,7 +164,7 @@ class Live:
             return await self._events.get()
 
     async def until(self, kind: str, within_s: float = 60.0, **fields: Any) -> Event:
-        """Return the next event of a kind whose data has these fields; others are passed over."""
+        """Return the next event of a kind whose data has these fields; skip all others."""
         async with asyncio.timeout(within_s):
             while (event := await self._events.get()) is not None:
                 if event.kind == kind and fields.items() <= dict(event.data).items():
@@ -216,12 +216,12 @@ async def live(
 
 
 def scrape(port: int) -> str:
-    """Return the metrics as they are now."""
+    """Return the current metrics."""
     return ask(port, request("GET", "/metrics")).body.decode()
 
 
 def metric(text: str, name: str, **labels: str) -> float:
-    """Return the sum of the samples of a metric that have these labels; 0 if there is none."""
+    """Return the sum of a metric's samples with these labels; 0 if there are none."""
     wanted = [f'{key}="{value}"' for key, value in labels.items()]
     samples = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.M)
     return sum(float(value) for given, value in samples if all(label in given for label in wanted))

@@ -20,7 +20,7 @@ BAD_TICKETS: list[Any] = ["", "x", "x" * 257, "x" * 1_000_000, "\x00\xff", "ëŒ€ê
 
 
 class Nobody:
-    """A client that must not be used: what is refused before the server is asked."""
+    """A client that must not be used, for what is refused before the server is asked."""
 
     def __getattr__(self, name: str) -> Any:
         raise AssertionError(f"the server was asked: {name}")
@@ -38,11 +38,11 @@ class Clock:
 
     @property
     def now_ms(self) -> int:
-        """The time in ms, as replies give it."""
+        """The time in ms, as in replies."""
         return self.now_us // 1000
 
     def step(self, seconds: float) -> None:
-        """Move on, or back."""
+        """Move the clock forward, or back."""
         self.now_us += round(seconds * 1e6)
 
 
@@ -50,14 +50,14 @@ class Clock:
 async def open_engine(
     url: str, clock: Callable[[], int] | None = None, **options: Any
 ) -> AsyncIterator[Engine]:
-    """Connect an engine: one more process, as far as the server can tell."""
+    """Connect an engine; to the server it looks like one more process."""
     engine = await Engine.connect(url, Path("/nowhere"), KeyRing([SECRET]), clock=clock, **options)
     async with engine:
         yield engine
 
 
 async def crowd(engine: Engine, room: str, people: int) -> list[TicketView]:
-    """Let people join one after the other, in the order of the list."""
+    """Make people join one after another, in the order of the list."""
     return list(await asyncio.gather(*(engine.join(room) for _ in range(people))))
 
 
@@ -69,7 +69,7 @@ async def polled_rank(engine: Engine, room: str, ticket: str) -> int | None:
 
 
 async def advance_all(engine: Engine, room: str) -> int:
-    """Advance until nothing more is due now; return how many were called."""
+    """Advance until nothing more is due; return how many were called."""
     called = 0
     while True:
         done = await engine.advance(room)

@@ -1,7 +1,7 @@
-"""How much the tests do: one table, three columns, picked by the environment.
+"""How much the tests do: one table with three columns, selected by the environment.
 
-`make test` takes the first column and fits in a coffee break, `.ci/run` (CI=true) takes the second,
-which holds the counts that the project promises, and `make soak` (SOAK=1) takes the third.
+`make test` uses the first column and fits in a coffee break. `.ci/run` (CI=true) uses the second,
+which has the counts that the project promises. `make soak` (SOAK=1) uses the third.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from types import MappingProxyType
 COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
     {
         # name: (local, CI, soak)
-        "kinds": (1, 2, 2),  # of servers and of databases; see `order.SECOND`
-        "examples": (30, 100, 1_000),  # of a test of any input, unless it has a line of its own
+        "kinds": (1, 2, 2),  # servers and databases; see `order.SECOND`
+        "examples": (30, 100, 1_000),  # per property test, unless it has its own line
         "simulated_rooms": (3, 10, 50),
         "state_machine_examples": (25, 200, 2_000),
         "state_machine_steps": (30, 50, 80),
@@ -22,6 +22,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "hammer_processes": (8, 8, 8),
         "worker_kills": (5, 50, 200),
         "server_kills": (2, 10, 30),
+        "relay_kills": (2, 4, 60),
         "flush_people": (1_000, 10_000, 50_000),
         "flush_script_seconds": (2, 10, 60),
         "injections": (100, 1_000, 10_000),
@@ -30,6 +31,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "idle_rooms": (500, 5_000, 5_000),
         "idle_seconds": (5, 20, 60),
         "ghosts": (1_000, 10_000, 50_000),
+        "unsolved_joins": (1_000, 10_000, 50_000),
         "outage_people": (500, 5_000, 20_000),
         "lost_second_people": (500, 5_000, 20_000),
         "gate_away_requests": (20, 200, 2_000),
@@ -40,6 +42,7 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "rolling_streams": (24, 200, 1_000),
         "rolling_servers": (2, 3, 3),
         "rolling_restarts": (1, 3, 15),
+        "upgrade_entries": (10, 25, 400),  # at each server, per step of an upgrade
         "demo_called": (0, 1, 1),  # whether to wait until a newcomer is let in
         "away_seconds": (2, 10, 60),
         "stalls": (1, 3, 10),
@@ -49,21 +52,21 @@ COUNTS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "api_examples": (6, 40, 400),
         "rehearsed": (5_000, 50_000, 1_000_000),
         "path_tricks": (100, 4_000, 40_000),  # spellings of a path, per stack
-        "altered_every": (7, 1, 1),  # of the characters of a pass, each is changed in turn
+        "altered_every": (7, 1, 1),  # every nth character of a pass is changed
         "api_coverage": (0, 1, 1),
         "concert_examples": (10, 60, 600),
         "gated_visitors": (16, 200, 200),
         "gated_places": (4, 20, 20),
         "readme_crowd": (6, 30, 30),
         "history_rooms": (2, 50, 50),  # each with 30 days of the largest numbers
-        "desk_calls": (60, 1_000, 5_000),  # both hosts at once, so often
+        "desk_calls": (60, 1_000, 5_000),  # by both hosts at once
         "desk_crashes": (10, 100, 1_000),
     }
 )
 
 
 def count(name: str) -> int:
-    """Return how often, how long or how many, for the kind of run that this is."""
+    """Return how often, how long or how many, for this kind of run."""
     local, ci, soak = COUNTS[name]
     if os.environ.get("SOAK") == "1":
         return soak

@@ -1,6 +1,6 @@
-"""Figures that tests measure on their way, shown together at the end of a run.
+"""Figures that tests measure along the way, shown together at the end of a run.
 
-Only these lines: the whole output of tests that passed would bury what failed.
+Only these lines are shown. The whole output of tests that passed would bury what failed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def say(text: str) -> None:
 
 
 def said(reports: Iterable[pytest.TestReport]) -> list[str]:
-    """Return the figures of tests that passed, each with the name of its test."""
+    """Return the figures of the tests that passed, each with the name of its test."""
     return [
         f"{report.nodeid.rpartition('::')[2]}: {line.removeprefix(_MARK)}"
         for report in reports

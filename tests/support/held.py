@@ -1,4 +1,4 @@
-"""A small HTTP server that keeps its answers back until it is told to give them."""
+"""A small HTTP server that holds its answers until it is told to release them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROBE = "/healthz"
 
 @dataclass(slots=True)
 class Held:
-    """Answers calls once `answers` is set, and probes once `is_well` is set; counts both."""
+    """Answers requests once `answers` is set, and probes once `is_well` is set; counts both."""
 
     port: int = 0
     status: int = 200
@@ -34,7 +34,7 @@ class Held:
         return f"http://{HOST}:{self.port}"
 
     def hold(self, path: str) -> None:
-        """Count a request, and keep it back."""
+        """Count a request, and hold it."""
         with self._lock:
             self.asked += path != PROBE
             self.probed += path == PROBE
@@ -43,7 +43,7 @@ class Held:
 
 @contextlib.contextmanager
 def holding(port: int = 0) -> Iterator[Held]:
-    """Run such a server, on a free port unless one is given."""
+    """Run a held server, on a free port unless one is given."""
     held = Held()
 
     class Handler(BaseHTTPRequestHandler):
@@ -53,7 +53,7 @@ def holding(port: int = 0) -> Iterator[Held]:
             self.rfile.read(int(self.headers.get("content-length") or 0))
             held.hold(self.path)
             body = json.dumps(held.document).encode()
-            with contextlib.suppress(OSError):  # whoever asked waits no longer
+            with contextlib.suppress(OSError):  # the client has given up
                 self.send_response(held.status)
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
@@ -62,14 +62,14 @@ def holding(port: int = 0) -> Iterator[Held]:
         do_GET = do_POST = answer  # noqa: N815 - the names of the standard library
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
         request_queue_size = 256
 
         def handle_error(self, *_: Any) -> None:
-            """Say nothing: clients that wait no longer close in the middle."""
+            """Log nothing: clients that give up close the connection midway."""
 
     with Server((HOST, port), Handler) as server:
         held.port = server.server_port

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 from tests.support.clients import HOST
 from tests.support.serving import ADMIN_KEY, SECRET
@@ -17,18 +18,23 @@ from waitroom.settings import Settings
 
 
 @contextlib.asynccontextmanager
-async def serving_here(redis_url: str, data_dir: Path) -> AsyncIterator[tuple[Server, str]]:
-    """Serve on a free port; yield the server and its address."""
+async def serving_here(
+    redis_url: str, data_dir: Path, **more: Any
+) -> AsyncIterator[tuple[Server, str]]:
+    """Serve on a free port, with extra settings; yield the server and its address."""
     settings = Settings(
         redis_url=redis_url,
         data_dir=data_dir,
         secret=SECRET,
         admin_key=ADMIN_KEY,
         answer_within_s=5,
+        **more,
     )
     app = App(settings)
     async with app.life():
-        connections = Connections(app, app.lane, most=40)
+        cors = app.server.cors
+        shared_headers = cors.shared_headers if cors else ()
+        connections = Connections(app, app.lane, most=40, shared_headers=shared_headers)
         loop = asyncio.get_running_loop()
         listener = await loop.create_server(lambda: Connection(connections), HOST, 0)
         try:

@@ -1,6 +1,6 @@
-"""What a test leaves behind: processes, threads, tasks. It fails the test that made them.
+"""What a test leaves behind: processes, threads, tasks. A leak fails the test that caused it.
 
-Fixtures that live longer than one test may start things; those are known and excepted.
+Fixtures that live longer than one test may start things; those are known and exempt.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 _KEPT = ("resource_tracker", "forkserver")
-"""Helpers of multiprocessing that stay by design, one for a whole process."""
+"""Helpers of multiprocessing that stay by design, one per process."""
 
 _EXECUTORS = ("asyncio_", "AnyIO worker")
-"""Threads of an event loop, which ends them with itself; that of the browser tests lives long."""
+"""Threads of an event loop, which ends them; the loop of the browser tests lives long."""
 
 
 def children() -> set[int]:
-    """Return the pids of our children, those that have ended without being waited for too."""
+    """Return the pids of our children, including those that ended but were not waited for."""
     tasks = Path("/proc/self/task")
     if not tasks.exists():  # not Linux
         return set()
@@ -40,14 +40,14 @@ def command_of(pid: int) -> str:
 
 
 class Watch:
-    """Knows what was there before a test, and what fixtures of a wider scope have started."""
+    """Knows what existed before a test, and what fixtures with a wider scope have started."""
 
     def __init__(self) -> None:
         self._known_children = children()
         self._known_threads = set(threading.enumerate())
 
     def accept(self) -> None:
-        """Take what there is now as meant."""
+        """Accept everything that exists now."""
         self._known_children |= children()
         self._known_threads |= set(threading.enumerate())
 
@@ -55,14 +55,14 @@ class Watch:
     def pytest_fixture_setup(
         self, fixturedef: pytest.FixtureDef[object]
     ) -> Generator[None, object, object]:
-        """Accept what a fixture starts that outlives a test."""
+        """Accept what a fixture starts if it outlives a test."""
         value = yield
         if fixturedef.scope != "function":
             self.accept()
         return value
 
     def hand_on(self, old: int, new: int) -> None:
-        """Take a process as meant if the one in whose place it runs was."""
+        """Accept a process if the one that it replaces was accepted."""
         if old in self._known_children:
             self._known_children.add(new)
 
@@ -82,4 +82,4 @@ class Watch:
 
 
 WATCH = Watch()
-"""The one of this process."""
+"""The leak detector of this process."""

@@ -1,6 +1,6 @@
-"""A backend on which Waitroom is the user of deploy/valkey.acl.example, and nobody else is let in.
+"""A backend on which Waitroom is the user of deploy/valkey.acl.example, and nobody else may log in.
 
-One more user, for the test alone, looks at what that user was refused.
+One extra user, for the test only, reads what that user was refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OVERSEER = "user overseer on >overseer ~* &* +@all\n"
 
 
 def acl_text() -> str:
-    """Return the file as somebody writes it who follows the docs."""
+    """Return the file as written by somebody who follows the docs."""
     digest = hashlib.sha256(PASSWORD.encode()).hexdigest()
     return EXAMPLE.read_text("utf-8").replace("PASSWORD_SHA256", digest)
 
@@ -52,13 +52,13 @@ class LimitedBackend:
         return f"redis://waitroom:{PASSWORD.replace(' ', '%20')}@{HOST}:{self.server.port}"
 
     def overseer(self) -> Redis:
-        """Return a client that may do everything; close it."""
+        """Return a client that may do everything; the caller closes it."""
         return Redis(
             host=HOST, port=self.server.port, username="overseer", password="overseer", protocol=2
         )
 
     def refused(self) -> set[str]:
-        """Return what was refused to Waitroom's user: commands, keys and channels."""
+        """Return what Waitroom's user was refused: commands, keys and channels."""
         with self.overseer() as overseer:
             entries: list[dict[str, Any]] = overseer.acl_log(128)
         return {str(entry["object"]) for entry in entries if entry["username"] == "waitroom"}
@@ -66,7 +66,7 @@ class LimitedBackend:
 
 @contextmanager
 def limited_backend(kind: Kind, folder: Path) -> Iterator[LimitedBackend]:
-    """Run a server with the file of deploy/, which writes an append-only file."""
+    """Run a server with the file from deploy/; it writes an append-only file."""
     folder.mkdir(parents=True, exist_ok=True)
     users = folder / "users.acl"
     users.write_text(acl_text() + OVERSEER, "utf-8")

@@ -1,4 +1,4 @@
-"""A TCP link to a server that can be slow, and be cut and mended, while something uses it."""
+"""A TCP link to a server that can be slowed, cut and mended while something uses it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tests.support.clients import HOST
 
 @dataclass(slots=True)
 class Link:
-    """Carries connections to a port; `hangs` keeps back what comes back, `gone` closes all.
+    """Carries connections to a port; `hangs` holds back replies, `gone` closes everything.
 
-    Replies come `delay_s` late. `asked` counts the requests, or the connections while nobody is
-    there. It runs in a thread of its own.
+    Replies arrive `delay_s` late. `asked` counts the requests, or the connections while nobody
+    listens. It runs in its own thread.
     """
 
     target: int
@@ -31,13 +31,13 @@ class Link:
     _end: asyncio.Event = field(default_factory=asyncio.Event)
 
     def cut(self, *, hangs: bool) -> None:
-        """Cut the way: nothing comes back any more, or nobody is there."""
+        """Cut the link: replies no longer arrive, or nobody listens."""
         self.hangs, self.gone = hangs, not hangs
         if self.gone:
             self._loop.call_soon_threadsafe(self._drop)
 
     def mend(self) -> None:
-        """Undo that; what hung is lost."""
+        """Undo the cut; what was held back is lost."""
         self.hangs = self.gone = False
         self._loop.call_soon_threadsafe(self._drop)
 
@@ -57,7 +57,7 @@ class Link:
             await asyncio.gather(self._copy(reader, ahead), self._copy(upstream, writer, back=True))
         except OSError:  # nobody listens there
             return
-        finally:  # also when the link itself ends
+        finally:  # even if the link itself ends
             for end in ends:
                 end.transport.abort()
                 self._open.discard(end)
@@ -73,7 +73,7 @@ class Link:
                 if not (back and self.hangs):
                     writer.write(data)
                     await writer.drain()
-        if not (back and self.hangs):  # the end of an answer is kept back too
+        if not (back and self.hangs):  # the end of an answer is held back too
             writer.transport.abort()
 
     async def _run(self) -> None:

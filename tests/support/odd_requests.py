@@ -1,7 +1,7 @@
 """Requests that no decent client sends, as raw bytes: one table for our server and for nginx.
 
-Where two readers of HTTP could differ about where a request ends, a second one is hidden in it: a
-`GET` of `HIDDEN`, which nobody must ever answer. All else asks for `PATH`, which is nowhere.
+Where two HTTP parsers could disagree about where a request ends, it hides a second one: a `GET` of
+`HIDDEN`, which nobody must ever answer. All others ask for `PATH`, which does not exist.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ MALFORMED: dict[str, tuple[bytes, int]] = {
     "an endless head": (_GET + b"X: " + b"a" * 400_000, 431),
     "many headers": (_GET + b"X: a\r\n" * 101 + b"\r\n", 431),
 }
-"""By name: the bytes, and the status with which our server refuses them; the app is not asked."""
+"""By name: the bytes, and the status with which our server refuses them without asking the app."""
 
 ODD: dict[str, bytes] = {
     "a path on another host": _GET.replace(b" /v1", b" http://evil.test/v1") + b"\r\n",

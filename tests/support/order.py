@@ -1,7 +1,7 @@
-"""In which order the files of a run go, which kinds of servers it uses, and what took long.
+"""The order of the files in a run, the kinds of servers it uses, and what took long.
 
-Workers take one file after the other, so the longest come first: one that came last would keep a
-single worker busy while the others have nothing to do.
+Workers take one file after another, so the longest come first. A long file at the end would keep
+one worker busy while the others have nothing to do.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ LONGEST = (
     "tests/cli/commands/test_load.py",
     "tests/cli/commands/test_demo.py",
     "tests/cli/desk/test_demo.py",
+    "tests/stacks/test_outcomes.py",
+    "tests/deploy/test_image.py",
     "tests/stacks/test_away.py",
     "tests/acceptance/test_ticker.py",
     "tests/acceptance/test_key_rotation.py",
@@ -41,22 +43,22 @@ LONGEST = (
     "tests/server/",
     "tests/cli/",
 )
-"""Files and folders by what they take, the longest first; whatever is not here is short."""
+"""Files and folders by how long they take, longest first; anything not listed is short."""
 
 TOGETHER = "tests/browser/"
-"""One worker runs them all: a Chromium in each would cost as much as the tests themselves."""
+"""One worker runs them all: a Chromium per worker would cost as much as the tests themselves."""
 
 SECOND: Mapping[str, str] = MappingProxyType(
     {"server": "redis7", "apart": "redis", "kind": "redis", "database_url": "postgres"}
 )
-"""Parameters of tests with the kind of server that only CI runs: `count("kinds")` is 1 locally.
+"""Test parameters with the kind of server that only CI runs: `count("kinds")` is 1 locally.
 
-A test whose outcome may depend on the kind is marked `every_kind`, and runs on all everywhere.
+A test whose outcome may depend on the kind is marked `every_kind`, and always runs on all kinds.
 """
 
 
 def is_due(item: pytest.Item) -> bool:
-    """Tell whether this run has the kind of server that a test wants."""
+    """Tell whether this run has the kind of server that a test needs."""
     if is_whole() or item.get_closest_marker("every_kind"):
         return True
     params = _params(item)
@@ -69,8 +71,8 @@ def is_whole() -> bool:
 
 
 def sampled(items: Iterable[pytest.Item]) -> set[pytest.Item]:
-    """Return the tests that are left out of a sample: `@pytest.mark.sample(2)` keeps two sets of
-    a test's parameters, and takes those that show most values which no other one has shown.
+    """Return the tests left out of a sample: `@pytest.mark.sample(2)` keeps two sets of a test's
+    parameters, those that show the most values not shown by any other.
     """
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -100,12 +102,12 @@ def _params(item: pytest.Item) -> Mapping[str, object]:
 
 
 def file_of(nodeid: str) -> str:
-    """Return the file that a test is in."""
+    """Return the file of a test."""
     return nodeid.partition("::")[0]
 
 
 def longest_first(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """Sort tests by file; what is in one file keeps its order."""
+    """Sort tests by file; tests in one file keep their order."""
     return sorted(items, key=lambda item: _rank(file_of(item.nodeid)))
 
 
@@ -117,7 +119,7 @@ def _rank(file: str) -> int:
 
 
 def shuffled(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
-    """Bring files into another order, and the tests of each, one marked `last` excepted.
+    """Shuffle the files, and the tests within each, except one marked `last`.
 
     The seed makes it repeatable.
     """
@@ -131,7 +133,7 @@ def shuffled(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
 
 
 class ByFile(LoadFileScheduling):  # type: ignore[misc]
-    """Keeps the files of a folder together if its tests share something costly."""
+    """Keeps the files of a folder together if their tests share something costly."""
 
     def _split_scope(self, nodeid: str) -> str:
         return TOGETHER if nodeid.startswith(TOGETHER) else file_of(nodeid)

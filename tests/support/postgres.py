@@ -1,7 +1,7 @@
-"""A real PostgreSQL for tests: one server per session, and a database of its own for each test.
+"""A real PostgreSQL for tests: one server per session, and a separate database for each test.
 
-It listens on a unix socket and on loopback, in a folder that goes with it, and syncs nothing to
-disk. It refuses to run as root, so there it runs as the user that its packages made for it.
+It listens on a unix socket and on loopback, in a temporary folder, and syncs nothing to disk. It
+refuses to run as root; then it runs as the user that its package created.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def find_programs() -> Path | None:
 
 
 def postgres_or_skip() -> Path:
-    """Return the folder of PostgreSQL's programs; without them: skipped, but failed in CI."""
+    """Return the folder of PostgreSQL's programs; without them the test is skipped, fails in CI."""
     programs = find_programs()
     if programs is not None:
         return programs
@@ -68,7 +68,7 @@ class Postgres:
             self.run(f"DROP DATABASE {name} WITH (FORCE)")
 
     def run(self, statement: str, database: str = "postgres") -> str:
-        """Run a statement, and return what it prints."""
+        """Run a statement, and return its output."""
         done = subprocess.run(
             [*self._psql(), database, "-c", statement], capture_output=True, text=True, timeout=60
         )
@@ -88,9 +88,9 @@ class Postgres:
 
 @contextmanager
 def start_postgres(*, durable: bool = False) -> Iterator[Postgres]:
-    """Run a server until the block ends; a durable one has what it answered on disk."""
+    """Run a server until the block ends; a durable one has on disk everything it acknowledged."""
     programs, owner = postgres_or_skip(), _owner()
-    # Not in pytest's folder: that one is closed to other users.
+    # Not in pytest's folder: other users cannot read it.
     folder = Path(tempfile.mkdtemp(prefix="waitroom-pg-"))
     try:
         if owner is not None:
@@ -100,7 +100,7 @@ def start_postgres(*, durable: bool = False) -> Iterator[Postgres]:
         try:
             yield server
         finally:
-            # Fast: what is still connected is cut off.
+            # Fast shutdown: open connections are cut.
             server.process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 server.process.wait(20)

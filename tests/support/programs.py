@@ -1,4 +1,4 @@
-"""Programs of the system that some tests need."""
+"""System programs that some tests need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from waitroom.server.http import assets
 
 
 def needed(name: str, package: str | None = None) -> str:
-    """Return a program's path; without it the test is skipped, but fails in CI."""
+    """Return a program's path; without it the test is skipped, in CI it fails."""
     program = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
     if program is None and os.environ.get("CI") == "true":
         pytest.fail(f"{name} is not installed, and CI must test with it")
@@ -21,7 +21,7 @@ def needed(name: str, package: str | None = None) -> str:
 
 
 def need_assets() -> None:
-    """Skip a test of minified pages where they were not built; in CI it fails."""
+    """Skip a test of minified pages if they were not built; in CI it fails."""
     if assets.are_built():
         return
     if os.environ.get("CI") == "true":

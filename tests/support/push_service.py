@@ -1,4 +1,4 @@
-"""A push service of our own, over TLS on loopback, and browsers that can read what it takes."""
+"""A push service for tests, over TLS on loopback, and browsers that can read its messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONTACT = "mailto:ops@example.com"
 
 
 class Browser:
-    """A subscribed browser: it alone can read its messages."""
+    """A subscribed browser: only it can read its messages."""
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
@@ -41,7 +41,7 @@ class Browser:
         return {"endpoint": self.endpoint, "expirationTime": None, "keys": keys}
 
     def subscription(self, hosts: PushHosts, lang: str = "en") -> Subscription:
-        """Return what the server keeps of it."""
+        """Return what the server stores about it."""
         keys = self.json["keys"]
         return Subscription.checked(hosts, self.endpoint, keys["p256dh"], keys["auth"], lang)
 
@@ -56,14 +56,14 @@ class Browser:
 
 @dataclass
 class Delivery:
-    """One message, as it came."""
+    """One message, as received."""
 
     path: str
     headers: Mapping[str, str]
     body: bytes
 
     def claims(self, public: str, origin: str) -> dict[str, Any]:
-        """Verify the signature as a push service does, and return what it says."""
+        """Verify the signature as a push service does, and return its claims."""
         scheme, token, key = self.headers["authorization"].split(" ")
         assert ("vapid", f"k={public}") == (scheme, key)
         point = from_base64url(key.removeprefix("k="))
@@ -75,7 +75,7 @@ class Delivery:
 
 @dataclass
 class PushService:
-    """Takes messages. `answers` are (status, headers) of the next ones, then 201 for the rest."""
+    """Receives messages. `answers` are (status, headers) for the next ones; the rest get 201."""
 
     certificate: Path
     port: int = 0
@@ -85,12 +85,12 @@ class PushService:
 
     @property
     def origin(self) -> str:
-        """How signatures name it."""
+        """The audience that signatures name."""
         return f"https://127.0.0.1:{self.port}"
 
     @property
     def hosts(self) -> PushHosts:
-        """The list that has it alone."""
+        """The list of allowed services that contains only this one."""
         return PushHosts.from_text(f"127.0.0.1:{self.port}")
 
     def browser(self, name: str = "a") -> Browser:
@@ -99,11 +99,11 @@ class PushService:
 
     @property
     def messages(self) -> list[Delivery]:
-        """Each message once: a sender on a busy machine gives up too early and tries it again."""
+        """Each message once: a sender on a busy machine may give up too early and send it again."""
         return list({delivery.body: delivery for delivery in self.got}.values())
 
     async def until(self, count: int, path: str = "") -> list[Delivery]:
-        """Wait until so many messages came, to one browser or to all."""
+        """Wait until this many messages have arrived, for one browser or for all."""
         async with asyncio.timeout(90):
             while True:
                 got = [delivery for delivery in self.messages if path in ("", delivery.path)]
@@ -113,7 +113,7 @@ class PushService:
                 await self._news.wait()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take one request per connection; who hangs up before its end is forgotten."""
+        """Take one request per connection; clients that hang up early are forgotten."""
         with contextlib.closing(writer), contextlib.suppress(EOFError, OSError):
             await self._take(reader, writer)
 

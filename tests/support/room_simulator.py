@@ -1,7 +1,7 @@
-"""A simulated room, second by second, that makes the samples which an estimate is judged by.
+"""A simulated room, second by second, that produces the samples for judging an estimate.
 
-Much simpler than the engine: people in a list, a policy's limits, sessions of a given length, and
-people who give up. It knows when everybody is called, so what was told can be compared with it.
+It is much simpler than the engine: a list of people, a policy's limits, sessions of a given length,
+and people who give up. It knows when everybody is called, so each estimate can be checked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Line:
     people: int
     rng: random.Random = field(default_factory=lambda: random.Random(1))
     session: Session = lambda _: 300.0
-    give_up: float = 0.0  # chance per second of each who waits
+    give_up: float = 0.0  # chance per second, for each person who waits
     arrivals: float = 0.0  # people per second
     pace: float | None = None  # calls per second where the policy leaves it open (manual rooms)
     now_s: int = 0
@@ -61,11 +61,11 @@ class Line:
         return START_MS + 1000 * self.now_s
 
     def take_sample(self) -> None:
-        """Add a sample of this second."""
+        """Add the sample of this second."""
         self.samples.append(self.sample())
 
     def sample(self, **changes: int) -> Sample:
-        """Return the room of this second."""
+        """Return the room at this second."""
         values: dict[str, Any] = {
             "at_ms": self.now_ms,
             "waiting": len(self.waiting),
@@ -169,7 +169,7 @@ def judge(
     events: dict[int, Callable[[Line], None]] | None = None,
     least_s: int = 30,
 ) -> Verdict:
-    """Run a line, ask for people all over it every few seconds, and compare with what came."""
+    """Run a line, ask for people all over it every few seconds, and compare with what happened."""
     estimates: list[tuple[int, int, Any]] = []
     step = max(1, line.people // 40)
     for second in range(seconds):

@@ -1,6 +1,6 @@
 """Real servers for tests: single, replica, Cluster, Sentinel, and a proxy that loses replies.
 
-Everything listens on loopback at a port that the kernel chose, and ends with its `with` block; if
+Everything listens on loopback at a random free port, and ends with its `with` block. If
 pytest itself is killed, the guard of `waitroom.engine.connection.embedded` ends the servers.
 """
 
@@ -30,17 +30,17 @@ HOST = "127.0.0.1"
 
 
 def redis_server_or_skip() -> Path:
-    """Return the `redis-server` on PATH; without one the test is skipped, but fails in CI."""
+    """Return the `redis-server` on PATH; without one the test is skipped, in CI it fails."""
     return Path(needed("redis-server"))
 
 
 _FIRST_PORT, _PORTS = 11_000, 10_000
-"""Below those that the system gives to clients: one of thousands of them might take the port before
-the server does. A node of a Cluster needs the port 10,000 higher too, which is also below."""
+"""Below the range that the system gives to clients: one of thousands of them might take the port
+before the server does. A Cluster node also needs the port 10,000 higher, which is below it too."""
 
 
 def free_port() -> int:
-    """Return a port of loopback that nobody listens on."""
+    """Return a loopback port that nobody listens on."""
     while True:
         port = _FIRST_PORT + secrets.randbelow(_PORTS)
         with socket.socket() as probe, contextlib.suppress(OSError):
@@ -49,11 +49,11 @@ def free_port() -> int:
 
 
 LONGEST_S = 120.0
-"""When a test gives up waiting for what must come: far longer than a busy machine needs."""
+"""How long a test waits for something that must happen: far longer than a busy machine needs."""
 
 
 def wait_for(true: Callable[[], bool], what: str) -> None:
-    """Poll until `true()`; readiness of processes has no other sign."""
+    """Poll until `true()`; processes give no other sign that they are ready."""
     deadline = time.monotonic() + LONGEST_S
     while not true():
         if time.monotonic() > deadline:
@@ -91,7 +91,7 @@ class Server:
         return self._process.pid
 
     def start(self, ready: bool = True) -> Self:
-        """Start on a free port, at another one if that was taken meanwhile."""
+        """Start on a free port; try another one if it was taken in the meantime."""
         for _ in range(5):
             self.port = self.port or free_port()
             self._spawn()
@@ -108,12 +108,12 @@ class Server:
         self._reap()
 
     def restart(self, ready: bool = True) -> None:
-        """Start it again where it was, after `kill()` or instead of a stop."""
+        """Start it again at the same place, after `kill()` or instead of a stop."""
         self.stop()
         self.start(ready)
 
     def stop(self) -> None:
-        """End it in order; nothing happens if it is not running."""
+        """Stop it cleanly; does nothing if it is not running."""
         if self._process is None:
             return
         self._process.send_signal(signal.SIGTERM)
@@ -124,7 +124,7 @@ class Server:
         self._reap()
 
     def command(self, *words: Config, timeout_s: float = 5.0) -> bytes:
-        """Send one command on a fresh connection; return the raw reply, or b"" without one."""
+        """Send one command on a fresh connection; return the raw reply, b"" if there was none."""
         request = b"*%d\r\n" % len(words)
         for word in map(str, words):
             request += b"$%d\r\n%s\r\n" % (len(word.encode()), word.encode())
@@ -154,7 +154,7 @@ class Server:
         self._last_pid = self._process.pid
 
     def _wait_until(self, answer: bytes) -> None:
-        """Wait for an answer that starts with `answer` (any, if empty) from our own process."""
+        """Wait for our own process to answer with `answer` (anything, if empty)."""
         process = self._process
         assert process is not None
 
@@ -162,7 +162,7 @@ class Server:
             if process.poll() is not None:
                 raise RuntimeError("the port was taken, or the configuration is wrong")
             got = self.command("PING", timeout_s=0.5)
-            # A server with a password is up as well.
+            # A server with a password counts as up too.
             return bool(got) and got.startswith((answer, b"-NOAUTH"))
 
         wait_for(answers, f"{self.kind} on port {self.port}")
@@ -182,7 +182,7 @@ class Server:
 def start_server(
     kind: Kind, folder: Path, *, aof: bool = False, ready: bool = True, **config: Config
 ) -> Iterator[Server]:
-    """Run a server; `config` is its configuration with `_` for `-`. `ready=False`: may load."""
+    """Run a server; `config` is its configuration with `_` for `-`; not `ready`: may still load."""
     with _run(
         Server(kind, folder, {"appendonly": "yes" if aof else "no", **config}), ready
     ) as server:
@@ -201,7 +201,7 @@ def _run(server: Server, ready: bool = True) -> Iterator[Server]:
 
 @contextmanager
 def start_replica(primary: Server, folder: Path, **config: Config) -> Iterator[Server]:
-    """Run a replica of `primary`, and return once it is in step."""
+    """Run a replica of `primary`, and return once it is in sync."""
     with _run(Server(primary.kind, folder, {**config})) as replica:
         # By default a primary waits 5 s for more replicas to share the work.
         primary.command("CONFIG", "SET", "repl-diskless-sync-delay", 0)
@@ -235,13 +235,13 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """The URL with all nodes."""
+        """The URL that lists all nodes."""
         return "redis+cluster://" + ",".join(f"{HOST}:{node.port}" for node in self.nodes)
 
 
 @contextmanager
 def start_cluster(folder: Path, **config: Config) -> Iterator[Cluster]:
-    """Run a Cluster of three Valkey primaries; every node says `cluster_state:ok`."""
+    """Run a Cluster of three Valkey primaries; every node reports `cluster_state:ok`."""
     cluster = Cluster()
     with contextlib.ExitStack() as stack:
         for number in range(3):
@@ -260,7 +260,7 @@ def start_cluster(folder: Path, **config: Config) -> Iterator[Cluster]:
 def _join(nodes: list[Server]) -> None:
     first = nodes[0]
     for node, (low, high) in zip(nodes, ((0, 5460), (5461, 10922), (10923, 16383)), strict=True):
-        # Different epochs, or the nodes would first have to quarrel about who is newer.
+        # Different epochs, or the nodes would first have to settle which is newer.
         assert node.command("CLUSTER", "SET-CONFIG-EPOCH", nodes.index(node) + 1) == b"+OK\r\n"
         assert node.command("CLUSTER", "ADDSLOTSRANGE", low, high) == b"+OK\r\n"
         if node is not first:
@@ -278,10 +278,10 @@ def _whole(node: Server) -> bool:
 
 @dataclass(slots=True)
 class FaultProxy:
-    """A TCP proxy before a server, which loses replies on demand.
+    """A TCP proxy in front of a server, which loses replies on demand.
 
     `dropped` counts the replies it swallowed, `connections` those it accepted, and `requests`
-    how often the bytes of the last `drop_next_reply` were seen on the way to the server.
+    how often it saw the bytes of the last `drop_next_reply` on the way to the server.
     """
 
     server: Server
@@ -296,20 +296,20 @@ class FaultProxy:
 
     @property
     def url(self) -> str:
-        """The URL of the server by way of this proxy."""
+        """The URL of the server through this proxy."""
         return f"redis://{HOST}:{self.port}"
 
     def drop_next_reply(self, match: bytes) -> None:
-        """Let the next request with `match` through, wait for its reply, swallow it, cut."""
+        """Let the next request with `match` through, wait for its reply, swallow it, and cut."""
         self._match, self._armed, self.requests = match, True, 0
 
     def rewrite(self, old: bytes, new: bytes) -> None:
-        """Change bytes in replies from now on; the same number, for replies carry lengths."""
+        """Change bytes in replies from now on; the length must stay, as replies carry lengths."""
         assert len(old) == len(new), "a rewrite must keep the length"
         self._rewrites.append((old, new))
 
     def cut_all(self) -> None:
-        """Cut every connection at once, without a goodbye."""
+        """Cut every connection at once, without closing it properly."""
         for writer in self._writers:
             writer.transport.abort()
 
@@ -353,7 +353,7 @@ class FaultProxy:
                         self._armed = False
                         doomed.set()
                     seen = b""
-                # A match may be cut in two by the network.
+                # The network may split a match in two.
                 tail = seen[-len(self._match) + 1 :] if len(self._match) > 1 else b""
                 writer.write(data)
                 await writer.drain()
@@ -374,7 +374,7 @@ class FaultProxy:
 
 @asynccontextmanager
 async def fault_proxy(server: Server) -> AsyncIterator[FaultProxy]:
-    """Run a FaultProxy before `server`."""
+    """Run a FaultProxy in front of `server`."""
     proxy = FaultProxy(server)
     carrying: set[asyncio.Task[None]] = set()
 

@@ -12,26 +12,29 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from tests.support.servers import free_port
 
 ADMIN_KEY = "wr_" + "0123456789abcdef" * 2
 ADMIN = {"authorization": f"Bearer {ADMIN_KEY}"}
-"""The header that shows it."""
+"""The header that carries the admin key."""
 
 SECRET = "only-for-tests-" + "s" * 32
+PROGRAM = (sys.executable, "-m", "waitroom.cli")
+"""The Waitroom in this tree."""
+
 SOON_AWAY: dict[str, object] = {"answer_within_s": 2, "away_after_s": 0.5}
-"""For tests of what happens while the backend is away: they need not wait for long."""
+"""For tests of what happens while the backend is away, so that they need not wait long."""
 
 
 @dataclass(slots=True)
 class Serving:
-    """A running server: where it is, and what it said."""
+    """A running server: its address and its output."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -49,23 +52,23 @@ class Serving:
         return [pid for pid in children(self.process.pid) if "spawn_main" in command_of(pid)]
 
     def said(self) -> str:
-        """Everything it has logged so far."""
+        """Everything that it has logged so far."""
         return self.log.read_text("utf-8", errors="replace")
 
     def ready(self) -> bool:
-        """Tell whether it takes visitors."""
+        """Tell whether it accepts visitors."""
         try:
             with urllib.request.urlopen(f"{self.base}/readyz", timeout=2) as answer:  # noqa: S310
                 return bool(answer.status == 200)
         except (urllib.error.URLError, OSError):
             return False
 
-    def operator(self) -> httpx.Client:
-        """Return a client that shows the admin key; close it."""
-        return httpx.Client(base_url=self.base, headers=ADMIN, timeout=60)
+    def operator(self) -> httpx2.Client:
+        """Return a client that sends the admin key; the caller closes it."""
+        return httpx2.Client(base_url=self.base, headers=ADMIN, timeout=60)
 
     def new_room(self, name: str | None = None, **policy: object) -> str:
-        """Make a room, and return its name: one that no other test has, unless it is given."""
+        """Make a room and return its name; unless given, no other test has it."""
         name = name or f"t-{secrets.token_hex(6)}"
         with self.operator() as operator:
             body = {"name": name, "policy": policy}
@@ -74,7 +77,7 @@ class Serving:
 
     @contextlib.contextmanager
     def without_backend(self) -> Iterator[None]:
-        """Let its own backend hang while the block runs."""
+        """Make its own backend hang while the block runs."""
         backend_pid = json.loads((self.data_dir / "server.json").read_text())["server_pid"]
         os.kill(backend_pid, signal.SIGSTOP)
         try:
@@ -83,7 +86,7 @@ class Serving:
             os.kill(backend_pid, signal.SIGCONT)
 
     def stop(self, timeout_s: float = 30) -> int:
-        """End it as a supervisor would, and return its exit code."""
+        """Stop it as a supervisor would, and return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout_s)
 
@@ -117,18 +120,25 @@ def command_of(pid: int) -> str:
 
 
 def clean_env() -> dict[str, str]:
-    """Return the environment without the settings of whoever runs the tests."""
+    """Return the environment without the Waitroom settings of the person who runs the tests."""
     return {key: value for key, value in os.environ.items() if not key.startswith("WAITROOM_")}
 
 
 def launch(folder: Path, *flags: str, **settings: object) -> Serving:
-    """Start a server; settings become WAITROOM_ variables. It is ready later."""
+    """Start a server; settings become WAITROOM_ variables. It is not ready yet."""
+    return launch_program(PROGRAM, folder, *flags, **settings)
+
+
+def launch_program(
+    program: Sequence[str], folder: Path, *flags: str, **settings: object
+) -> Serving:
+    """Start a server of another Waitroom than this tree's: an installed or an older one."""
     port = int(str(settings.pop("port", free_port())))
     given: dict[str, object] = {
         "data_dir": folder / "data",
         "admin_key": ADMIN_KEY,
         "secret": SECRET,
-        # A busy machine may starve the backend for seconds, and that is not what is tested.
+        # A busy machine may starve the backend for seconds, which is not under test.
         "poll_within_s": 30,
         "answer_within_s": 30,
         "away_after_s": 30,
@@ -139,7 +149,7 @@ def launch(folder: Path, *flags: str, **settings: object) -> Serving:
     given |= settings
     env = clean_env() | {f"WAITROOM_{name.upper()}": str(value) for name, value in given.items()}
     log = folder / f"serve-{port}.log"
-    command = [sys.executable, "-m", "waitroom.cli", "serve", "--port", str(port), *flags]
+    command = [*program, "serve", "--port", str(port), *flags]
     with log.open("wb") as out:
         process = subprocess.Popen(command, env=env, stdout=out, stderr=out, cwd=folder)
     return Serving(process, port, Path(str(given["data_dir"])), log)
@@ -148,7 +158,13 @@ def launch(folder: Path, *flags: str, **settings: object) -> Serving:
 @contextlib.contextmanager
 def serving(folder: Path, *flags: str, **settings: object) -> Iterator[Serving]:
     """Run a server: `with serving(tmp_path, workers=2) as server`."""
-    served = launch(folder, *flags, **settings)
+    with ready(launch(folder, *flags, **settings)) as served:
+        yield served
+
+
+@contextlib.contextmanager
+def ready(served: Serving) -> Iterator[Serving]:
+    """Wait for a launched server, and end it after the block."""
     try:
         await_ready(served)
         yield served
@@ -157,7 +173,7 @@ def serving(folder: Path, *flags: str, **settings: object) -> Iterator[Serving]:
 
 
 def await_ready(served: Serving, timeout_s: float = 120) -> None:
-    """Wait until a server takes visitors."""
+    """Wait until a server accepts visitors."""
     deadline = time.monotonic() + timeout_s
     while not served.ready():
         if served.process.poll() is not None or time.monotonic() > deadline:
@@ -166,7 +182,7 @@ def await_ready(served: Serving, timeout_s: float = 120) -> None:
 
 
 def end(served: Serving) -> None:
-    """End a server, by force if it must be."""
+    """Stop a server, by force if necessary."""
     if served.process.poll() is None:
         try:
             served.stop(15)

@@ -1,4 +1,4 @@
-"""What goes to a database, noted statement by statement."""
+"""Records what is sent to a database, statement by statement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 @contextmanager
 def statements(engine: AsyncEngine) -> Iterator[list[str]]:
-    """Note every statement that goes to a database."""
+    """Record every statement that is sent to a database."""
     noted: list[str] = []
 
     def note(_: object, __: object, statement: str, *___: object) -> None:

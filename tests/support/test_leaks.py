@@ -1,4 +1,4 @@
-"""What a test leaves behind fails that test, and no other."""
+"""Whatever a test leaves behind fails that test, and no other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WHAT = {
 
 
 def test_a_leak_fails_the_test_that_made_it() -> None:
-    """Each leak is an error at the end of its own test; all tests themselves pass."""
+    """Each leak is an error at the end of its own test; the tests themselves all pass."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*command, "tests/support/leaky.py"], capture_output=True, text=True, timeout=120

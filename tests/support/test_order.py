@@ -1,4 +1,4 @@
-"""The order of a run: the longest files first, and each seed another order."""
+"""The order of a run: the longest files first, and a different order for each seed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_what_takes_long_exists() -> None:
-    """The table names files and folders that are there."""
+    """The table names only files and folders that exist."""
     assert [] == [name for name in order.LONGEST if not (ROOT / name).exists()]
 
 
 def test_shuffle(request: pytest.FixtureRequest) -> None:
-    """A seed gives the same order again, another one another; files stay whole."""
+    """The same seed gives the same order, another seed another one; files stay whole."""
     tests = request.session.items
     mixed = order.shuffled(tests, 1)
     assert mixed == order.shuffled(tests, 1)

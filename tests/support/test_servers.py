@@ -14,7 +14,7 @@ from tests.support.servers import Kind, fault_proxy, start_replica, start_server
 @pytest.mark.every_kind
 @pytest.mark.parametrize("kind", ["valkey", "redis"])
 def test_a_killed_server_restarts_with_its_data(kind: Kind, tmp_path: Path) -> None:
-    """With its append-only file on, a server has its data after `kill -9` and at the same port."""
+    """With its append-only file on, a server keeps its data and its port after `kill -9`."""
     with start_server(kind, tmp_path / "s", aof=True) as server:
         before = (server.pid, server.url)
         server.command("SET", "k", "v")
@@ -28,7 +28,7 @@ def test_a_killed_server_restarts_with_its_data(kind: Kind, tmp_path: Path) -> N
 
 
 def test_a_replica_follows(tmp_path: Path) -> None:
-    """What the primary writes arrives at the replica."""
+    """The replica receives what the primary writes."""
     with (
         start_server("valkey", tmp_path / "p") as primary,
         start_replica(primary, tmp_path / "r") as replica,
@@ -38,7 +38,7 @@ def test_a_replica_follows(tmp_path: Path) -> None:
 
 
 async def test_the_proxy_loses_one_reply(tmp_path: Path) -> None:
-    """The request reaches the server, its reply is swallowed once, and others pass."""
+    """The request reaches the server, its reply is swallowed once, and other replies pass."""
     with start_server("valkey", tmp_path / "s") as server:
         async with fault_proxy(server) as proxy:
             async with Redis(port=proxy.port, retry=None) as client:  # type: ignore[arg-type]

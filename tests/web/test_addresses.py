@@ -1,4 +1,4 @@
-"""Addresses behind proxies, one table for server and gates: who is believed about the visitor."""
+"""Addresses behind proxies, one table for server and gates: who is trusted about the visitor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ URL = "http://waitroom.test"
 
 
 class Seen(NamedTuple):
-    """What is taken for the visitor's address and scheme."""
+    """What counts as the visitor's address and scheme."""
 
     address: str
     scheme: str
@@ -65,12 +65,12 @@ OURS = "10.0.0.0/8"
 @pytest.mark.parametrize(
     ("proxies", "peer", "forwarded", "address"),
     [
-        # Nobody is believed by default, and nobody who is not listed.
+        # Nobody is trusted by default, and nobody who is not listed.
         ("", "192.0.2.9", ["203.0.113.1"], "192.0.2.9"),
         (OURS, "192.0.2.9", ["203.0.113.1"], "192.0.2.9"),
         (OURS, "unix:", ["203.0.113.1"], "unix:"),
         (OURS, "", ["203.0.113.1"], ""),
-        # The last address that no listed proxy vouches for counts; the left is anybody's word.
+        # The last address that is not a listed proxy's counts; anybody may have written the rest.
         (OURS, "10.0.0.1", ["203.0.113.1"], "203.0.113.1"),
         (OURS, "10.0.0.1", ["198.51.100.66, 203.0.113.1"], "203.0.113.1"),
         (OURS, "10.0.0.1", ["198.51.100.66", "203.0.113.1"], "203.0.113.1"),
@@ -83,7 +83,7 @@ OURS = "10.0.0.0/8"
         (OURS, "10.0.0.1", ["nonsense, 203.0.113.1"], "203.0.113.1"),
         (OURS, "10.0.0.1", ["\x00"], "10.0.0.1"),
         (OURS, "10.0.0.1", ["1" * 65_536], "10.0.0.1"),
-        # Some proxies write a port behind it.
+        # Some proxies append a port.
         (OURS, "10.0.0.1", ["203.0.113.1:5678"], "203.0.113.1"),
         (OURS, "10.0.0.1", ["203.0.113.1:5678, 10.0.0.7:80"], "203.0.113.1"),
         (OURS, "10.0.0.1", ["[2001:db8::1]:443"], "2001:db8::1"),
@@ -95,7 +95,7 @@ OURS = "10.0.0.0/8"
         (OURS, "10.0.0.1", ["[203.0.113.1]:80"], "10.0.0.1"),
         (OURS, "10.0.0.1", ["[2001:db8::1]443"], "10.0.0.1"),
         (OURS, "10.0.0.1", ["[[2001:db8::1]]"], "10.0.0.1"),
-        # IPv6, in its one written form; a zone can be made up.
+        # IPv6, in its canonical form; a zone can be made up.
         (OURS, "10.0.0.1", ["2001:db8::1%made-up"], "2001:db8::1"),
         (OURS, "fe80::1%eth0", [], "fe80::1"),
         (OURS, "10.0.0.1", ["2001:0db8:0:0::1"], "2001:db8::1"),
@@ -106,7 +106,7 @@ OURS = "10.0.0.0/8"
         (OURS, "10.0.0.1", ["::ffff:203.0.113.1"], "203.0.113.1"),
         (OURS, "::ffff:192.0.2.9", ["203.0.113.1"], "192.0.2.9"),
         ("", "::ffff:192.0.2.9", ["203.0.113.1"], "192.0.2.9"),
-        # A mapped network is one of IPv4, and other networks of IPv6 have no IPv4 in them.
+        # A mapped network is an IPv4 one, and other IPv6 networks contain no IPv4.
         ("::ffff:10.0.0.0/104", "::ffff:10.0.0.1", ["203.0.113.1"], "203.0.113.1"),
         ("::ffff:10.0.0.0/104", "10.0.0.1", ["203.0.113.1"], "203.0.113.1"),
         ("::/0", "::ffff:10.0.0.1", ["203.0.113.1"], "10.0.0.1"),
@@ -116,7 +116,7 @@ OURS = "10.0.0.0/8"
 def test_the_visitors_address(
     side: Side, proxies: str, peer: str, forwarded: list[str], address: str
 ) -> None:
-    """Server and gates take the same address for the visitor's."""
+    """Server and gates use the same address as the visitor's."""
     assert address == side(proxies, peer, {"x-forwarded-for": forwarded}).address
 
 
@@ -139,7 +139,7 @@ def test_what_limits_count_as_one(address: str, network: str, wider: str) -> Non
 
 
 def test_how_much_of_ipv6_is_one() -> None:
-    """The setting may make it a /56, as some providers give, or each address by itself."""
+    """The setting may make it a /56, as some providers assign, or each single address."""
     address = "2001:db8:1:2ff::9"
     assert "2001:db8:1:200::/56" == TrustedProxies(None, ipv6_prefix=56).network(address)
     assert "2001:db8:1:2ff::9/128" == TrustedProxies(None, ipv6_prefix=128).network(address)
@@ -162,12 +162,12 @@ def test_how_much_of_ipv6_is_one() -> None:
     ],
 )
 def test_the_visitors_scheme(side: Side, peer: str, forwarded: list[str], scheme: str) -> None:
-    """Only a listed proxy, and only with one clear word, says that the browser speaks https."""
+    """Only a listed proxy, with one clear value, can say that the browser uses https."""
     assert scheme == side(OURS, peer, {"x-forwarded-proto": forwarded}).scheme
 
 
 def test_what_the_server_knows_of_https_is_not_talked_away() -> None:
-    """Its own https, or a public address of https, outweighs a proxy that says `http`."""
+    """Its own https, or a public https address, outweighs a proxy that says `http`."""
     told = raw({"x-forwarded-proto": ["http"]})
     assert TrustedProxies(OURS).is_https("10.0.0.1", "https", told)
     assert TrustedProxies(OURS, "https://wait.test").is_https("10.0.0.1", "http", told)
@@ -177,13 +177,13 @@ def test_what_the_server_knows_of_https_is_not_talked_away() -> None:
 @pytest.mark.parametrize("text", ["10.0.0/8", "10.0.0.0/33", "nonsense"])
 @SIDES
 def test_a_wrong_list_is_refused(side: Side, text: str) -> None:
-    """A typo in the setting says which word is wrong."""
+    """For a typo in the setting, the error says which word is wrong."""
     with pytest.raises(InvalidInput, match=rf"proxies: '{text}' is not a network"):
         side(f"127.0.0.1, {text}", "10.0.0.1", {})
 
 
 def test_a_mapped_address_may_be_let_by() -> None:
-    """`bypass_addresses` of a gate read addresses in the same way."""
+    """`bypass_addresses` of a gate reads addresses in the same way."""
     options = Options(URL, RULES, bypass_addresses=["198.51.100.0/24", "2001:db8::/32"])
 
     def goes_by(peer: str) -> bool:

@@ -1,4 +1,4 @@
-"""Codes and browsers: a mark fits the one secret that it was made of."""
+"""Codes and browsers: a mark fits only the secret that it was made from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms of another site are refused: one table for visitors, and for operators and hosts."""
+"""Forms from other sites are refused: one table for visitors, and for operators and hosts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OURS, EVIL = "https://wait.example", "https://evil.example"
         ("same-origin", OURS, True, True),
         (None, OURS, True, True),
         (None, "http://10.0.0.7:8080", True, True),
-        # Sec-Fetch-Site comes first: what it refuses no Origin makes good.
+        # Sec-Fetch-Site comes first: what it refuses, no Origin can allow.
         ("cross-site", None, False, False),
         ("cross-site", OURS, False, False),
         ("same-site", None, False, False),
@@ -62,12 +62,12 @@ LINK = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
         ("POST", {}, True),  # a program
         ("POST", {"sec-fetch-site": "same-origin", "origin": EVIL}, True),  # Host was rewritten
         ("GET", {"sec-fetch-site": "none", **LINK}, True),
-        # Links and redirects from anywhere: they only look.
+        # Links and redirects from anywhere: they only read.
         ("GET", {"sec-fetch-site": "cross-site", **LINK}, True),
         ("HEAD", {"sec-fetch-site": "same-site", **LINK}, True),
         ("GET", {"sec-fetch-site": "cross-site", **LINK, "sec-fetch-dest": "iframe"}, False),
         ("GET", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}, False),
-        # Forms and scripts of others.
+        # Forms and scripts from other sites.
         ("POST", {"sec-fetch-site": "cross-site", "origin": EVIL, **LINK}, False),
         ("POST", {"sec-fetch-site": "same-site", "origin": EVIL, **LINK}, False),
         ("DELETE", {"sec-fetch-site": "cross-site", "origin": EVIL}, False),
@@ -89,7 +89,7 @@ LINK = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
     ],
 )
 def test_who_may_use_cookies(method: str, headers: dict[str, str], expected: bool) -> None:
-    """Our own pages and listed ones; links from anywhere; no form or script of anybody else."""
+    """Our own pages and listed ones; links from anywhere; no other site's form or script."""
     origins = Origins("https://wait.example/queue", [LISTED + "/"])
     given = [(name.encode(), value.encode()) for name, value in headers.items()]
     given.append((b"host", b"10.0.0.7:8080"))

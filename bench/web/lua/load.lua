@@ -1,4 +1,4 @@
--- The load of wrk: text, a line of a file chosen at random, text; or the same text each time.
+-- The load of wrk: text, a random line of a file, text; or the same text each time.
 -- Arguments after `--`: 1 text before the line  2 text after it  3 file of lines, or nothing
 -- Prints one line of JSON at the end.
 local before, after

@@ -1,4 +1,4 @@
-// Keeps the seat map and the clocks alive. Without it the pages work, and show the moment they were made.
+// Keeps the seat map and the clocks alive. Without it the pages still work, and show the moment they were rendered.
 
 const LOOK_MS = 2000;
 

@@ -13,7 +13,7 @@ def main() -> None:
     """Run the command line and exit with its code."""
     try:
         from waitroom.cli.app import app
-    except ModuleNotFoundError as error:  # the bare package is for gates, which need none of it
+    except ModuleNotFoundError as error:  # the bare package is for gates, which need none of this
         if error.name is None or error.name.startswith("waitroom"):
             raise
         sys.exit(f"Error: {error.name} is missing; run `pip install 'waitroom[embedded]'`")

@@ -1,4 +1,4 @@
-"""The root of the command line: global options, all commands, and how errors end."""
+"""The root of the command line: global options, all commands, and how errors are reported."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import typer
 
 from waitroom.cli import output
 from waitroom.cli.command import command, page, parameter, signature_with
-from waitroom.cli.commands import key, room, webhook
+from waitroom.cli.commands import code, key, room, webhook
 from waitroom.cli.commands.admit import admit
 from waitroom.cli.commands.apply import apply
 from waitroom.cli.commands.audit import audit
 from waitroom.cli.commands.call import call
+from waitroom.cli.commands.claim_key import claim_key
 from waitroom.cli.commands.demo import demo
 from waitroom.cli.commands.doctor import doctor
 from waitroom.cli.commands.find import find
@@ -41,13 +42,13 @@ from waitroom.version import __version__
 
 _ORDER = (
     *("serve", "demo", "rooms", "room", "apply", "list", "stats", "admit", "call", "kick"),
-    *("reinstate", "find"),
-    *("note", "audit", "key", "webhook", "desk", "plan", "rehearse", "report", "load", "doctor"),
+    *("reinstate", "find", "note", "audit", "code", "key", "claim-key", "webhook", "desk"),
+    *("plan", "rehearse", "report", "load", "doctor"),
 )
 
 
 class Root(Group):
-    """Ends every error in one sentence and a code, whoever calls: a shell, a test, a program."""
+    """Ends every error with one sentence and a code, for any caller: a shell, a test, a program."""
 
     def main(
         self,
@@ -85,7 +86,7 @@ _KINDS = {str: "TEXT", int: "NUMBER", float: "NUMBER", bool: "true|false", Path:
 
 
 def _options(serves: bool) -> list[inspect.Parameter]:
-    """Return an option per setting: those of every command, or those of `serve` alone."""
+    """Return one option per setting: those of every command, or those of `serve` alone."""
     return [
         parameter(
             setting.name,
@@ -100,7 +101,7 @@ def _options(serves: bool) -> list[inspect.Parameter]:
 
 
 def _default(setting: Setting) -> str:
-    """Return how the help shows a default; where there is none, `about` says what that means."""
+    """Return how the help shows a default; if there is none, `about` says what that means."""
     value = setting.default
     if value is None or setting.secret:
         return ""
@@ -143,6 +144,7 @@ app.command("serve", cls=Command, help=page(serve))(serve)
 app.command("demo", cls=Command, help=page(demo))(demo)
 command(app)(rooms)
 app.add_typer(room.app, name="room")
+app.add_typer(code.app, name="code")
 app.add_typer(key.app, name="key")
 app.add_typer(webhook.app, name="webhook")
 app.add_typer(group.app, name="desk")
@@ -153,6 +155,7 @@ command(app, dashes=True)(kick)
 command(app, dashes=True)(reinstate)
 command(app, dashes=True)(find)
 command(app)(note)
+command(app, "claim-key")(claim_key)
 command(app, "list")(list_)
 command(app)(stats)
 command(app)(audit)

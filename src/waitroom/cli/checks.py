@@ -1,4 +1,4 @@
-"""What `doctor` looks at: every check returns lines with a verdict and, if needed, the remedy."""
+"""What `doctor` checks: each check returns lines with a verdict and, if needed, the remedy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PINGS = 50
 SLOW_MS = 5.0
 SKEWED_S = 1.0
 FOREIGN_DAYS = 7
-"""For how long tickets of another deployment are spoken of."""
+"""How long tickets of another deployment are reported."""
 
 _NEARLY_FULL, _FULL = 0.8, 0.95
 
@@ -54,7 +54,7 @@ def role(node: Node) -> Check:
 
 
 def memory(node: Node, embedded: bool) -> list[Check]:
-    """What happens when the memory is full, and how far that is."""
+    """What happens when the memory is full, and how close that is."""
     name, policy = _named("memory policy", node), node.info.get("maxmemory_policy")
     limit, used = int(node.info.get("maxmemory", 0)), int(node.info.get("used_memory", 0))
     if policy is None:
@@ -104,7 +104,7 @@ _AOF = "run CONFIG SET appendonly yes, and set it in the configuration"
 
 
 async def coverage(node: Node) -> list[Check]:
-    """Whether the rooms of a Cluster's node outlive another node."""
+    """Whether the rooms of a Cluster's node survive the loss of another node."""
     if not node.name or not await node.needs_all_slots():
         return []
     name = _named("coverage", node)
@@ -164,10 +164,10 @@ async def rooms(engine: Engine) -> list[Check]:
 
 
 async def shared_secret(engine: Engine) -> Check:
-    """Whether tickets of another deployment with our secret were shown here of late.
+    """Whether tickets of another deployment with our secret were shown here lately.
 
-    Nothing else of that deployment can be seen from here. Its tickets are told by an epoch later
-    than any that the room has had.
+    Nothing else of that deployment is visible from here. Its tickets have an epoch later than any
+    that the room has had.
     """
     since_ms = (time.time() - FOREIGN_DAYS * 86_400) * 1000
     shown = await engine.foreign_tickets(await engine.rooms())

@@ -51,14 +51,14 @@ OpId = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a command works with: the settings, a way to the engine, and a way to the screen."""
+    """What a command works with: the settings, the engine, and the output."""
 
     settings: Settings
     out: Output
 
     @asynccontextmanager
     async def engine(self) -> AsyncIterator[Engine]:
-        """Connect; with no URL, attach to the data folder's server or run one meanwhile."""
+        """Connect; with no URL, use the data folder's server, or run one for the command."""
         settings = self.settings
         made = await Engine.connect(
             settings.redis_url, settings.data_dir, self._ring(), timeout_s=settings.timeout_s
@@ -71,33 +71,33 @@ class Session:
         return Trail(engine.audit, _actor())
 
     def late_trail(self) -> Trail:
-        """Return the same for what needs no Redis: it is asked only to write a line."""
+        """Return the same for commands without Redis: they connect only to write a line."""
         return Trail(_LateLog(self), _actor())
 
     def _ring(self) -> KeyRing:
-        # Operators sign and read no tickets, so one without the secret may still do their work.
+        # Operators sign and read no tickets, so a command without the secret still works.
         if self.settings.redis_url is not None and self.settings.secret is None:
             return KeyRing([secrets.token_bytes(SHORTEST_KEY)])
         return load_secret(self.settings)
 
     def confirm_name(self, room: str, warning: str, yes: bool) -> None:
-        """Go on only if the room's name is typed, for what cannot be undone."""
+        """Continue only if the room's name is typed, for what cannot be undone."""
         if yes:
             return
-        typed = self._ask(f"{warning}\nType the room's name to go on")
+        typed = self._ask(f"{warning}\nType the room's name to continue")
         if typed != room:
             raise InvalidInput("name", f"{typed!r:.40} is not {room!r}; nothing was changed")
 
     def confirm(self, question: str, yes: bool) -> None:
-        """Go on only after a yes."""
+        """Continue only after a yes."""
         if not yes and self._ask(f"{question} [y/N]").lower() not in ("y", "yes"):
             raise typer.Abort
 
     def _ask(self, question: str) -> str:
         if self.out.as_json:
             raise InvalidInput("yes", "--json cannot ask; give --yes if you are sure")
-        # asyncio takes the first Ctrl-C for itself, and a question would go on waiting. It is taken
-        # from it before anybody can read the question.
+        # asyncio handles the first Ctrl-C itself, and the question would keep waiting. So its
+        # handler is replaced before anybody can read the question.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             typer.echo(f"{question}: ", nl=False, err=True)
@@ -106,7 +106,7 @@ class Session:
             answer = ""
         finally:
             signal.signal(signal.SIGINT, before)
-        if not answer:  # the end of input, too
+        if not answer:  # also at the end of input
             raise typer.Abort
         return answer.strip()
 
@@ -121,9 +121,9 @@ class _LateLog:
 
 
 def _actor() -> Actor:
-    """Return who types: whoever has a shell here may do everything.
+    """Return the user of the shell: whoever has a shell here may do everything.
 
-    The system is asked, not the environment, in which anybody can write another's name.
+    The name comes from the system, not from the environment, where anybody can set another name.
     """
     try:
         user = pwd.getpwuid(os.getuid()).pw_name
@@ -135,7 +135,7 @@ def _actor() -> Actor:
 def parameter(
     name: str, kind: Any, flag: str, about: str, metavar: str | None, panel: str | None = None
 ) -> inspect.Parameter:
-    """Make an option that a table describes rather than a signature."""
+    """Make an option from a table instead of a signature."""
     text = about[:1].upper() + about[1:] + "."
     given = typer.Option(flag, help=text, metavar=metavar, rich_help_panel=panel)
     annotation = Annotated[kind | None, given]
@@ -146,7 +146,7 @@ def parameter(
 def signature_with(
     function: Callable[..., Any], options: Sequence[inspect.Parameter], skip: int = 0
 ) -> inspect.Signature:
-    """Return a function's signature without its first `skip`, and `options` for its `**`."""
+    """Return a function's signature without its first `skip`, with `options` for its `**`."""
     own = list(inspect.signature(function, eval_str=True).parameters.values())[skip:]
     kept = [
         parameter.replace(kind=parameter.KEYWORD_ONLY)
@@ -157,7 +157,7 @@ def signature_with(
 
 
 def page(function: Callable[..., Any]) -> str:
-    """Return a docstring as help: paragraphs in one line each, examples as typed."""
+    """Return a docstring as help: each paragraph in one line, examples as typed."""
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
     return "\n\n".join(
         re.sub(r"^ *", "$ ", text, flags=re.MULTILINE)
@@ -174,9 +174,9 @@ def command(
     *,
     dashes: bool = False,
 ) -> Callable[[Body], Body]:
-    """Make an async function a command of `app`, with `options` beside those it names.
+    """Make an async function a command of `app`, with `options` in addition to its own.
 
-    With `dashes`, arguments may begin with one, as one in 64 ids of tickets does.
+    With `dashes`, arguments may begin with a dash, as one in 64 ticket ids does.
     """
 
     def register(body: Body) -> Body:
@@ -200,7 +200,7 @@ def command(
 
 
 def group(app: typer.Typer) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """Make a function's docstring the help of a group, which is shown where no command follows."""
+    """Make a function's docstring the help of a group, which is shown if no command follows."""
 
     def register(about: Callable[[], None]) -> Callable[[], None]:
         def show_help(ctx: typer.Context) -> None:

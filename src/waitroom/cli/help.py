@@ -1,4 +1,4 @@
-"""How `--help` looks, where Typer's own way misleads."""
+"""How `--help` looks, where Typer's default misleads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typer.core import TyperCommand, TyperGroup
 
 
 def _plain_flags(parameters: list[Any]) -> list[Any]:
-    """Take the `<bool>` from flags: they take no value."""
+    """Remove `<bool>` from flags: they take no value."""
     for parameter in parameters:
         if getattr(parameter, "is_flag", False) and parameter.metavar is None:
             parameter.metavar = ""

@@ -1,6 +1,6 @@
-"""Whether another deployment signs with our keys: what `doctor --other` looks at.
+"""Whether another deployment signs with our keys: what `doctor --other` checks.
 
-The public keys of passes tell, because they are made from the secret unless others are given.
+The public keys of passes show it, because they are made from the secret unless others are given.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MADE_FROM_A_SECRET = ("ES256", "EdDSA")
 
 
 def other_deployment(settings: Settings, url: str) -> Check:
-    """Compare our keys with the public keys that a deployment tells at its address."""
+    """Compare our keys with the public keys that a deployment publishes at its address."""
     if not url.startswith(("http://", "https://")):
         raise InvalidInput("other", "must be the address of a Waitroom, like https://wait.example")
     name = f"keys of {url}"
@@ -39,7 +39,7 @@ def other_deployment(settings: Settings, url: str) -> Check:
         )
     if theirs & passes:
         return fail(name, "it has the same `pass_keys`", "give each deployment its own")
-    return ok(name, "none of them is made from this secret, and none is a key of ours")
+    return ok(name, "none of them is made from this secret, and none is used here")
 
 
 def _public_keys(url: str) -> set[str]:
@@ -50,7 +50,7 @@ def _public_keys(url: str) -> set[str]:
 
 
 def _our_keys(settings: Settings) -> tuple[set[str], set[str]]:
-    """Return the ids of all keys that may be made from our secret, and of those that we use."""
+    """Return the ids of all keys that may be made from our secret, and of those in use."""
     from waitroom.passes import PassKeys  # slow to import, and only this option needs it
 
     secret = secret_text(settings)

@@ -1,6 +1,6 @@
 """What commands print: one JSON document, or text for people. Errors go to stderr.
 
-Colour appears only on a terminal (Rich sees to it, and to NO_COLOR).
+Colour appears only on a terminal (Rich takes care of it, and of NO_COLOR).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PIPE_WIDTH = 200  # nothing should be cut or wrapped for `grep`
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Make a console for what stdout or stderr is at this moment."""
+    """Make a console for the current stdout or stderr."""
     stream = sys.stderr if stderr else sys.stdout
     free = not stream.isatty() and "COLUMNS" not in os.environ
     width = _PIPE_WIDTH if free else None
@@ -49,9 +49,9 @@ class Output:
         self.notes = console(stderr=True)
 
     def show(self, document: Any, *lines: RenderableType) -> None:
-        """Print the document as JSON if that was asked for, else the lines."""
+        """Print the document as JSON if that was requested, else the lines."""
         if self.as_json:
-            # Indented for eyes, in one line for pipes.
+            # Indented for people, in one line for pipes.
             indent = 2 if self.console.is_terminal else None
             typer.echo(json.dumps(document, default=_plain, ensure_ascii=False, indent=indent))
             return
@@ -59,14 +59,14 @@ class Output:
             if isinstance(line, Table) and line.row_count > _MANY_ROWS:
                 typer.echo(_quick(line))
                 continue
-            if isinstance(line, Table):  # rather let the terminal wrap lines than cut names
+            if isinstance(line, Table):  # let the terminal wrap lines rather than cut names
                 free = self.console.options.update(max_width=10 * _PIPE_WIDTH)
                 needed = Measurement.get(self.console, free, line).minimum
                 self.console.width = max(self.console.width, needed)
             self.console.print(line, markup=False, soft_wrap=isinstance(line, str | Text))
 
     def progress(self) -> Progress:
-        """Make a progress bar with the time that is left; only a terminal shows it."""
+        """Make a progress bar with the remaining time; only a terminal shows it."""
         return Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -82,7 +82,7 @@ class Output:
 def table(
     *columns: str, right: Sequence[str] = (), wrap: Sequence[str] = (), header: bool = True
 ) -> Table:
-    """Make a table without lines: numbers to the right; only `wrap` gives way where it is tight."""
+    """Make a table without lines: numbers to the right; only `wrap` columns may be narrowed."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=header)
     for name in columns:
         side: JustifyMethod = "right" if name in right else "left"
@@ -99,7 +99,7 @@ def table(
 
 
 def _quick(made: Table) -> str:
-    """Write a long table: Rich would take a second for every 500 rows."""
+    """Write a long table: Rich would take a second per 500 rows."""
     columns = []
     for column in made.columns:
         cells = [str(column.header), *map(str, column.cells)]
@@ -111,7 +111,7 @@ def _quick(made: Table) -> str:
 
 def report(error: Exception, as_json: bool) -> int:
     """Print an error in one sentence with its remedy; return the exit code."""
-    # Typer's own errors are usage errors; so is input that was refused before anything was done.
+    # Typer's own errors are usage errors; so is input that was refused before any action.
     ours = isinstance(error, WaitroomError)
     code = error.code if isinstance(error, WaitroomError) else "usage"
     message = str(error) if ours else _usage(error)

@@ -25,7 +25,7 @@ _METAVARS = {
     "text": "TEXT",
     "texts": "JSON",
 }
-_SHOWN = 60  # most characters of a text: a logo may have 65,536
+_SHOWN = 60  # most characters of a text that are shown: a logo may have 65,536
 
 
 def _flag(name: str) -> str:
@@ -33,7 +33,7 @@ def _flag(name: str) -> str:
 
 
 def _option(spec: dataclasses.Field[Any], shown: str = "") -> inspect.Parameter:
-    """Return the option of a field; `shown` is what its help says of the default."""
+    """Return the option of a field; `shown` is how its help shows the default."""
     unit, about = spec.metadata["unit"], spec.metadata["about"]
     if unit == "yes or no":
         flags = f"{_flag(spec.name)}/--no-{_flag(spec.name)[2:]}"
@@ -63,7 +63,7 @@ NEW_OPTIONS = [_option(spec, _default(name)) for name, spec in _FIELDS.items()]
 
 
 def changes(given: dict[str, Any]) -> dict[str, Any]:
-    """Return those options that were given, as values of the policy's fields."""
+    """Return the options that were given, as values of the policy's fields."""
     return {name: _read(name, value) for name, value in given.items() if value is not None}
 
 
@@ -100,7 +100,7 @@ def _json(name: str, text: str) -> Any:
 
 
 def _whole(text: str) -> float | None:
-    for kind in (int, float):  # a fraction is for the policy itself to refuse
+    for kind in (int, float):  # the policy itself refuses a fraction
         try:
             return kind(text)
         except ValueError:
@@ -109,7 +109,7 @@ def _whole(text: str) -> float | None:
 
 
 def shown(name: str, value: Any, zone: str | None = None) -> str:
-    """Return a field's value with its unit; moments in the room's zone, else in the local one."""
+    """Return a field's value with its unit; times in the room's zone, else in the local one."""
     unit = _FIELDS[name].metadata["unit"]
     if isinstance(value, bool):
         return "yes" if value else "no"

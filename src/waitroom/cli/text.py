@@ -14,7 +14,7 @@ NONE = "–"
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 _SPAN = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+", re.ASCII)
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
-_FIRST_MS = 100_000_000_000  # in 1973: what is smaller was meant as seconds
+_FIRST_MS = 100_000_000_000  # in 1973: a smaller number was meant as seconds
 _LONGEST_AGE_S = 366 * 86_400
 
 

@@ -23,14 +23,14 @@ Force = Annotated[
 
 
 def check_id(word: str) -> str:
-    """Return a ticket's id; what begins with a dash may also be a mistyped option."""
+    """Return a ticket's id; a word that begins with a dash may also be a mistyped option."""
     if word.startswith("-") and len(word) != ID_LENGTH:
         raise InvalidInput("id", f"{word!r:.40} is neither an option nor an id, see --help")
     return word
 
 
 def choose(state: str, older_than: str | None, newer_than: str | None) -> Selection:
-    """Read the options; only those waiting have an age."""
+    """Read the options; only waiting people have an age."""
     if state not in LISTED:
         raise InvalidInput("state", f"{state!r:.40} is not one of {', '.join(LISTED)}")
     older, newer = read_age("older-than", older_than), read_age("newer-than", newer_than)

@@ -1,4 +1,4 @@
-"""Secrets: the ticket secret, the keys of passes, and the keys that operators and hosts show.
+"""Secrets: the ticket secret, the keys of passes, and the keys of operators and hosts.
 
-They come from settings and files; others store them. This package must not talk to Redis or HTTP.
+They come from settings and files; other packages store them. This one must not use Redis or HTTP.
 """

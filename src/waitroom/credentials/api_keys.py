@@ -1,4 +1,4 @@
-"""API keys of operators: what one is, and the one that the settings give.
+"""API keys of operators: what a key is, and the key from the settings.
 
 The bootstrap key comes from the settings and is never stored: a lost Redis locks nobody out.
 """
@@ -14,7 +14,7 @@ from waitroom.errors import InvalidInput
 
 PREFIX = "wr_"
 BOOTSTRAP_ID = "settings"
-"""The id of the key that the settings give; none that is made can have it."""
+"""The id of the key from the settings; no created key can have it."""
 
 SHORTEST_BOOTSTRAP = 24
 _NAME = re.compile(r"[^\x00-\x1f\x7f\u2028\u2029]{1,80}")
@@ -28,7 +28,7 @@ class ApiKey(BearerKey):
 
 
 def bootstrap_key(text: str) -> Stored[ApiKey]:
-    """Return the key of the settings: an admin's."""
+    """Return the key from the settings: an admin key."""
     if not SHORTEST_BOOTSTRAP <= len(text) <= LONGEST:
         raise InvalidInput(
             "admin_key",
@@ -43,7 +43,7 @@ def bootstrap_key(text: str) -> Stored[ApiKey]:
 
 
 def check_key_name(name: str) -> str:
-    """Return a name that can stand in lists and logs."""
+    """Return a name that is safe in lists and logs."""
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name != name.strip():
         raise InvalidInput("name", "takes 1 to 80 printable characters, like 'box office'")
     return name

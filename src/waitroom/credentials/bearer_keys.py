@@ -1,8 +1,8 @@
-"""Keys that callers show as `Authorization: Bearer`: made, hashed, read and recognised.
+"""Keys that callers send as `Authorization: Bearer`: made, hashed, read and recognised.
 
 A key is `<prefix><id>_<secret>` and is shown once; only a hash is stored. Its secret has 256 random
-bits, so a plain hash of it cannot be turned around, and a slow one would only help those who send
-bad keys in bulk. Where keys are stored is for the subclasses to say.
+bits, so a plain hash cannot be reversed, and a slow hash would only help those who send bad keys in
+bulk. Subclasses decide where keys are stored.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 FRESH_S = 2.0
-"""A check costs no round trip for so long, and a revoked key may still work for so long."""
+"""For this long a check costs no round trip, and a revoked key may still work."""
 
 LONGEST = 256
 
 IN_TEXT = re.compile(r"\b(wrh?_|whs_|whsec_)[\w+/=-]{6,}")
-"""Keys of operators and hosts and secrets of webhooks, wherever they stand, for what masks them."""
+"""Finds keys of operators and hosts and secrets of webhooks in any text, in order to mask them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class BearerKey:
     name: str
     created_ms: int
     mark: str = field(default="", repr=False, compare=False)
-    """Changes with the secret, so that a session made with another one can be told."""
+    """Changes with the secret, so that a session made with another secret is recognised."""
 
 
 Key = TypeVar("Key", bound=BearerKey)
@@ -51,7 +51,7 @@ class Stored(Generic[Key]):
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A new key, before anybody has it: its id, its whole text, and what is stored of it."""
+    """A new key, before anybody has it: its id, its whole text, and the part that is stored."""
 
     id: str
     text: str = field(repr=False)
@@ -62,26 +62,26 @@ class Drawn:
 def draw(prefix: str) -> Drawn:
     """Make the text of a new key."""
     key_id, secret = secrets.token_hex(5), secrets.token_urlsafe(32)
-    # Of this machine's clock: it is shown to people and decides nothing.
+    # By this machine's clock: it is shown to people and decides nothing.
     created_ms = time.time_ns() // 1_000_000
     return Drawn(key_id, f"{prefix}{key_id}_{secret}", digest_of(secret), created_ms)
 
 
 def digest_of(text: str) -> bytes:
-    """Return what is stored of a secret."""
+    """Return the stored form of a secret."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
 
 
 def mark_of(digest: bytes) -> str:
-    """Return what tells a secret from another one, and may be in a cookie."""
+    """Return a text that distinguishes a secret from another one, and may be in a cookie."""
     return hashlib.blake2b(digest, digest_size=8).hexdigest()
 
 
 class BearerKeys(ABC, Generic[Key]):
-    """Keys of one kind, kept in this process for `FRESH_S`."""
+    """Keys of one kind, cached in this process for `FRESH_S`."""
 
     def __init__(self, prefix: str, fixed: Stored[Key] | None = None) -> None:
-        """Recognise keys of a prefix, and one that is never stored: `fixed` hashes its text."""
+        """Recognise keys of a prefix, and `fixed`, never stored, whose digest covers all of it."""
         self._pattern = re.compile(rf"{prefix}([0-9a-f]{{10}})_([A-Za-z0-9_-]{{43}})", re.ASCII)
         self._fixed = fixed
         self._nobody = secrets.token_bytes(32)  # the hash of no text at all
@@ -90,10 +90,10 @@ class BearerKeys(ABC, Generic[Key]):
         self._asking: asyncio.Future[dict[str, Stored[Key]]] | None = None
 
     async def find(self, text: str) -> Key | None:
-        """Return the key that a caller shows, if it is one of ours.
+        """Return the key that a caller sends, if it is one of ours.
 
-        Whatever is wrong with it, the same work is done: nothing of a key can be guessed from
-        how long the answer takes.
+        Whatever is wrong with it, the same work is done: the time that the answer takes reveals
+        nothing about a key.
         """
         text = text[:LONGEST]
         fixed = self._fixed
@@ -114,17 +114,17 @@ class BearerKeys(ABC, Generic[Key]):
         return known.key if known else None
 
     async def read(self, *, now: bool = False) -> dict[str, Stored[Key]]:
-        """Return all stored keys: one question in `FRESH_S`, however many callers and bad keys."""
+        """Return all stored keys: read once in `FRESH_S`, however many callers and bad keys."""
         if not now and time.monotonic() < self._fresh_until:
             return self._stored
-        # Callers who come meanwhile share the question, and also its failure: where the
-        # answer hangs they must not queue up behind each other.
+        # Callers who come meanwhile share the read, and also its failure: if the answer hangs they
+        # must not queue up behind each other.
         if now or self._asking is None:
             self._asking = asyncio.ensure_future(self._ask())
         return await asyncio.shield(self._asking)
 
     def changed(self, removed: str | None = None) -> None:
-        """Ask again at the next check; a removed key is refused here from now on."""
+        """Read again at the next check; a removed key is refused here from now on."""
         if removed is not None:
             self._stored.pop(removed, None)
         self._fresh_until = -1.0

@@ -1,7 +1,7 @@
 """People whom a proxy names in a header, after it has signed them in itself (oauth2-proxy etc.).
 
 The header counts only from a listed network, as the direct peer, and together with a secret that
-the proxy and this server share. Everything else about it is as if it were not there.
+the proxy and this server share. Otherwise it is ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NOBODY = "none"
 _LONGEST_GROUPS = 8_192
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 _SECRET = re.compile(r"[\x21-\x7e]{24,256}", re.ASCII)
-# No comma, blank or `*`: a proxy that joins two headers makes no name of them.
+# No comma, blank or `*`: a proxy that joins two headers does not make a name.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._%+@|#\\/:~=-]{0,199}", re.ASCII)
 _DOMAIN = re.compile(r"\*@([A-Za-z0-9.-]{1,190})", re.ASCII)
 _GROUP = "group:"
@@ -35,19 +35,19 @@ _OTHERS = ("user_groups_header", "user_sign_out_url")
 
 
 class NotBelieved(Exception):
-    """A header names somebody, but nobody whom we believe sent it; the text says why."""
+    """A header names somebody, but comes from a sender whom we do not trust; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody whom a proxy names; without a role they may do nothing."""
+    """Somebody named by a proxy; without a role they may do nothing."""
 
     name: str
     role: Role | None
 
     @property
     def id(self) -> str:
-        """Who they are in the audit log; no API key has such an id."""
+        """Their id in the audit log; no API key has such an id."""
         return f"user:{self.name}"
 
 
@@ -72,9 +72,9 @@ class UserRoles:
         return roles
 
     def role_of(self, name: str, groups: Iterable[str] = ()) -> Role | None:
-        """Return what somebody may do: a listed name decides alone, else the highest role counts.
+        """Return what somebody may do: a listed name decides alone; else the highest role counts.
 
-        Upper and lower case differ, for to some sign-in services they are two people.
+        Upper and lower case differ, because for some sign-in services they are two people.
         """
         if name in self.names:
             return self.names[name]
@@ -118,7 +118,7 @@ class NamedUsers:
 
     @classmethod
     def of_settings(cls, settings: Settings) -> NamedUsers | None:
-        """Return them; None if the settings have none, an error if they are not complete."""
+        """Return the proxies; None if the settings have none, an error if they are incomplete."""
         if not any(getattr(settings, name) for name in (*_FIELDS, *_OTHERS)):
             return None
         given = {name: getattr(settings, name) or "" for name in (*_FIELDS, *_OTHERS)}
@@ -147,9 +147,9 @@ class NamedUsers:
         )
 
     def read(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> User | None:
-        """Return whom a request's headers name, None if nobody; `peer` is who is connected.
+        """Return the person named in a request's headers, or None; `peer` is the connected address.
 
-        Whoever is named without being believed is an error: for the log, not for the caller.
+        A name from a sender whom we do not trust is an error: for the log, not for the caller.
         """
         wanted = (self.header, self.groups_header, SECRET_HEADER.encode())
         values: dict[bytes, list[bytes]] = {header: [] for header in wanted if header}

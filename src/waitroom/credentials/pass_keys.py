@@ -2,7 +2,7 @@
 
 In a folder (`pass_keys` names one, or `pass-keys` in the data folder) the newest key signs and all
 verify. A new key waits a few seconds before it signs, so that every server and gate knows it by
-then; an old one may go when the last pass that it signed is over.
+then; an old key may be removed when the last pass that it signed is over.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 FOLDER = "pass-keys"
 SIGNS_AFTER_S = 5.0
-"""How long a key is known before it signs; servers look for new ones far more often."""
+"""How long a key is known before it signs; servers look for new keys far more often."""
 
 Fingerprint = tuple[tuple[str, int, bool], ...]
 
 
 def folder_of(settings: Settings) -> Path | None:
-    """Return the folder of keys; None where keys are given as files or as text."""
+    """Return the folder of keys; None if keys are given as files or as text."""
     if settings.pass_keys is None:
         return settings.data_dir / FOLDER
     given = Path(settings.pass_keys)
@@ -40,7 +40,7 @@ def folder_of(settings: Settings) -> Path | None:
 
 def load_pass_keys(settings: Settings) -> PassKeys:
     """Return the keys of passes, the one that signs first."""
-    # Imported when needed: the command line works without the packages that passes take.
+    # Imported when needed: the command line works without the packages that passes need.
     from waitroom.passes import PassKeys
 
     folder = folder_of(settings)
@@ -50,12 +50,12 @@ def load_pass_keys(settings: Settings) -> PassKeys:
     if settings.pass_keys is not None:
         return PassKeys.from_pem(pems)
     derived = PassKeys.derive(secret_text(settings), settings.pass_algorithm)
-    # Passes that the secret's own key signed before the first rotation are still good.
+    # Passes that the secret's own key signed before the first rotation are still valid.
     return PassKeys.from_pem(pems).and_then(derived) if pems else derived
 
 
 def fingerprint(settings: Settings) -> Fingerprint:
-    """Return what changes whenever keys should be loaded again."""
+    """Return a value that changes whenever keys should be loaded again."""
     folder = folder_of(settings)
     if folder is None:
         return ()
@@ -87,7 +87,7 @@ def rotate(folder: Path, algorithm: str) -> Path:
         file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "wb") as stream:
             stream.write(pem)
-        # Whole or not at all: a server may read the folder at this moment.
+        # All or nothing: a server may read the folder at this moment.
         return draft.rename(folder / name)
     except OSError as error:
         raise InvalidInput(
@@ -98,13 +98,13 @@ def rotate(folder: Path, algorithm: str) -> Path:
 
 
 def prune(folder: Path, older_than_s: float) -> list[Path]:
-    """Remove keys that stopped signing so long ago; return their files."""
+    """Remove keys that stopped signing this long ago; return their files."""
     files = _files(folder)
     signs = in_order(files)[:1]
     now_s = time.time()
     gone = []
     for newer, path in pairwise(sorted(files, key=lambda path: path.name, reverse=True)):
-        # It signed until the next newer one took over.
+        # It signed until the next newer key took over.
         if path not in signs and now_s - newer.stat().st_mtime >= older_than_s + SIGNS_AFTER_S:
             gone.append(path)
     for path in gone:
@@ -120,9 +120,9 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _pems(text: str) -> list[bytes]:
-    """Return the PEM texts of a setting that holds them, or names files of them."""
+    """Return the PEM texts of a setting that contains them, or names their files."""
     if "-----BEGIN" in text:
-        # A variable of one line can only spell its line ends out.
+        # A one-line variable has to spell out its line ends.
         return [text.replace("\\n", "\n").encode(errors="surrogateescape")]
     paths = [Path(part.strip()) for part in text.split(",") if part.strip()]
     try:

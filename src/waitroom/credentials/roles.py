@@ -13,6 +13,6 @@ class Role(StrEnum):
     ADMIN = "admin"
 
     def allows(self, needed: Role) -> bool:
-        """Tell whether this role includes `needed`."""
+        """Return whether this role includes `needed`."""
         order = tuple(Role)
         return order.index(self) >= order.index(needed)

@@ -15,7 +15,7 @@ SECRET_FILE = "secret"  # noqa: S105 - the name of a file
 
 
 def load_secret(settings: Settings) -> KeyRing:
-    """Return the ring of keys; make and keep a secret where the server is our own."""
+    """Return the ring of keys; if the server is our own, make and store a secret."""
     return _ring(settings)[0]
 
 
@@ -57,7 +57,7 @@ def _read(path: Path) -> str:
 
 
 def _make(path: Path) -> str:
-    """Write a new secret, unless another process is faster, and return the one that stands."""
+    """Write a new secret, unless another process is faster, and return the stored one."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -66,7 +66,7 @@ def _make(path: Path) -> str:
             stream.write(secrets.token_urlsafe(32) + "\n")
             stream.flush()
             os.fsync(stream.fileno())
-        # A link appears whole or not at all and, unlike a rename, never replaces the winner's.
+        # A link appears whole or not at all and, unlike a rename, never replaces the winner's file.
         with contextlib.suppress(FileExistsError):
             os.link(draft, path)
     finally:

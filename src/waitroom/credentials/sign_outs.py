@@ -1,8 +1,8 @@
 """Sessions that were signed out before their time: their cookies are refused from then on.
 
-A session's cookie is signed and good until its end, so that nothing is stored of who is signed in.
-Only a sign-out is stored, and no longer than the cookie would have been good. Where, is for the
-subclasses to say.
+A session's cookie is signed and valid until its end, so nothing is stored about who is signed in.
+Only a sign-out is stored, and no longer than the cookie would have been valid. Subclasses decide
+where.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from abc import ABC, abstractmethod
 
 FRESH_S = 0.5
-"""How long a session that was not signed out is taken for that without asking again."""
+"""How long a session counts as not signed out without asking again."""
 
 _MOST_KEPT = 1_000
 
@@ -23,7 +23,7 @@ class SignOuts(ABC):
         self._good_until: dict[str, float] = {}
 
     async def add(self, session_id: str, ends_s: int) -> None:
-        """Refuse a session from now on; other processes do within `FRESH_S`."""
+        """Refuse a session from now on; other processes follow within `FRESH_S`."""
         lasts_s = ends_s - int(time.time()) + 1
         self._good_until.pop(session_id, None)
         if lasts_s > 0:
@@ -31,7 +31,7 @@ class SignOuts(ABC):
         self._good_until.pop(session_id, None)  # a check may have been under way
 
     async def has(self, session_id: str) -> bool:
-        """Tell whether a session was signed out."""
+        """Return whether a session was signed out."""
         asked = time.monotonic()
         if asked < self._good_until.get(session_id, 0.0):
             return False
@@ -48,4 +48,4 @@ class SignOuts(ABC):
 
     @abstractmethod
     async def read(self, session_id: str) -> bool:
-        """Tell whether a sign-out is stored."""
+        """Return whether a sign-out is stored."""

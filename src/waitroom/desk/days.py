@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from waitroom.desk.models import Store
 
 NIGHT_ENDS = time(6)
-"""A closing time before this belongs to the evening before, and so do the hours until then."""
+"""A closing time before this hour belongs to the previous evening; so do the hours until then."""
 
 
 def day_of(now_ms: int, time_zone: str) -> date:

@@ -1,7 +1,7 @@
 """The desk as servers and commands use it: every change goes to the record, then to the live line.
 
-A change is done once the record has it. If the live line cannot be reached then, no request fails:
-the line is repaired in the background, and until then it is a little behind.
+A change is done once it is in the record. If the live line cannot be reached then, the request
+still succeeds: the line is repaired in the background, and lags a little until then.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Desk:
         self._follow = Follower(record, self._lines, self.repairs)
         self._tokens = Tokens(ring)
         self._new_ticket = ring.new_id
-        # With the deployment's secret: the record must not tell where guests came from.
+        # Keyed with the deployment's secret: the record must not reveal where guests came from.
         self._sealed_address = partial(ring.visitor_id, "desk/address")
         self.on_site = OnSiteCodes(ring)
         self._spot = engine.spot
@@ -76,7 +76,7 @@ class Desk:
     ) -> tuple[Party, str]:
         """Register a party; return it with the token of its guests.
 
-        With an `address`, it counts against how many may join from there.
+        With an `address`, the join counts towards the limit of that address.
         """
         ticket = self._new_ticket()
         source = None if address is None else self._sealed_address(f"{store_id}:{address}")
@@ -95,10 +95,10 @@ class Desk:
         return self._tokens.read(store_id, token)
 
     async def place(self, store_id: str, token: str) -> Place:
-        """Tell a guest where they stand: without the database while they wait or are called."""
+        """Return where a guest stands, without the database while they wait or are called."""
         line_name, ticket = self._tokens.read(store_id, token)
         spot = await self._spot(room_of(store_id, line_name), ticket)
-        if spot.pace and spot.state is not None:
+        if spot.turnover and spot.state is not None:
             return self._live_place(store_id, line_name, spot)
         return await self._place_by_record(store_id, line_name, ticket, spot)
 
@@ -116,7 +116,7 @@ class Desk:
         places: int | None = None,
         op_id: str | None = None,
     ) -> Party:
-        """Do what a guest may do by themselves: go back some places, or cancel."""
+        """Do what guests may do by themselves: let others go first, or cancel."""
         if action not in _GUEST_ACTIONS:
             raise InvalidInput("action", f"guests may {' or '.join(_GUEST_ACTIONS)}, nothing else")
         party = await self.guest_party(store_id, token)
@@ -153,7 +153,7 @@ class Desk:
         op_id: str | None = None,
         revision: int | None = None,
     ) -> Party:
-        """Call, seat, undo and so on; the live line follows."""
+        """Apply an action, like a call, a seating or an undo; the live line follows."""
         party = await self.record.act(
             store_id, party_id, action, places=places, by=by, op_id=op_id, revision=revision
         )
@@ -171,7 +171,7 @@ class Desk:
     async def change_store(
         self, store_id: str, *, version: int | None = None, **changes: Any
     ) -> Store:
-        """Change a store, and tell all who watch its lines."""
+        """Change a store, and notify everybody who watches its lines."""
         store = await self.record.change_store(store_id, version=version, **changes)
         for line in store.types:
             await self._follow.touch(store_id, line.name)
@@ -185,16 +185,16 @@ class Desk:
         now_ms = self.record.now_ms()
         summaries = []
         for line, room, count in zip(store.types, rooms, counts, strict=True):
-            if not count.pace:
+            if not count.turnover:
                 count = await self._repaired_counts(store_id, line.name)
             observed = await self.observed.fresh(room, count.waiting + 1)
             summaries.append(summarize_line(store, line, count, observed, now_ms))
         return tuple(summaries)
 
     async def repair(self, store_id: str | None = None, *, forced: bool = False) -> Repaired:
-        """Compare live lines with the record, and settle what differs."""
+        """Compare live lines with the record, and settle the differences."""
         if store_id is not None:
-            await self.record.store(store_id)  # raises where there is none
+            await self.record.store(store_id)  # raises if there is no such store
         lines = await self.record.open_lines()
         wanted = [line for line in lines if store_id is None or line[0] == store_id]
         return await self.repairs.lines(wanted, forced=forced)
@@ -211,7 +211,7 @@ class Desk:
             status=Status.WAITING,
             position=position,
             waiting=spot.waiting,
-            wait_minutes=read_turnover(spot.pace).wait_minutes(position),
+            wait_minutes=read_turnover(spot.turnover).wait_minutes(position),
             observed=self.observed.range(room_of(store, line_name), position),
         )
 
@@ -219,16 +219,16 @@ class Desk:
         """Return the length of a line that was lost, or that nobody has used yet."""
         await self.repairs.line(store, line_name)
         (counts,) = await self._lines.engine.line_counts([room_of(store, line_name)])
-        return counts._replace(pace=turnover_text(await self.record.turnover(store, line_name)))
+        return counts._replace(turnover=turnover_text(await self.record.turnover(store, line_name)))
 
     async def _place_by_record(self, store: str, line_name: str, ticket: str, spot: Spot) -> Place:
-        """Say where a party is that the live line lacks; if it should be there, repair the line."""
+        """Return the place of a party missing from the live line, which is repaired if need be."""
         room = room_of(store, line_name)
-        if not spot.pace:  # the whole line is lost: one repair serves everybody
+        if not spot.turnover:  # the whole line is lost: one repair serves everybody
             await self.repairs.line(store, line_name)
             spot = await self._spot(room, ticket)
         for _ in range(_REPAIRS):
-            if spot.pace and spot.state is not None:
+            if spot.turnover and spot.state is not None:
                 return self._live_place(store, line_name, spot)
             party = await self.record.by_ticket(store, line_name, ticket)
             if not party.status.live:
@@ -246,7 +246,7 @@ class Desk:
 
 
 def _place(store: str, line_name: str, status: Status, spot: Spot) -> Place:
-    """Return the place of a party that does not wait."""
+    """Return the place of a party that is not waiting."""
     return Place(store=store, line_name=line_name, status=status, position=0, waiting=spot.waiting)
 
 
@@ -258,7 +258,7 @@ async def open_desk(settings: Settings, engine: Engine, ring: KeyRing) -> AsyncI
         desk = Desk(record, engine, ring)
         try:
             await desk.repair()
-        except Unavailable as error:  # the lines follow when the server is back
+        except Unavailable as error:  # the lines catch up when the server is back
             log.warning("the lines were not compared with the record yet: %s", error)
             for line in await record.open_lines():
                 desk.repairs.soon(*line)

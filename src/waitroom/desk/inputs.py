@@ -1,4 +1,4 @@
-"""What guests, hosts and admins give to the desk, checked before anything is written. Pure."""
+"""What guests, hosts and admins enter at the desk, checked before anything is written. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from waitroom.desk.models import OnSite, Source, Store, StoreMode, WaitingType
-from waitroom.desk.phones import read_phone
+from waitroom.desk.phones import is_country, read_phone
 from waitroom.errors import InvalidInput, UnknownType
 
 STORE_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,29}", re.ASCII)
@@ -45,7 +45,7 @@ class Wish:
 
 
 def checked_wish(store: Store, line_name: str, wish: Wish) -> Wish:
-    """Return a wish as it is kept: trimmed, its phone in one form."""
+    """Check a wish; return it as it is stored: trimmed, its phone in E.164 form."""
     line = store.waiting_type(line_name)
     if line is None:
         raise UnknownType(store.id, line_name)
@@ -54,14 +54,14 @@ def checked_wish(store: Store, line_name: str, wish: Wish) -> Wish:
     return Wish(
         size=wish.size,
         name=optional_text("name", wish.name, 40),
-        phone=read_phone(wish.phone) if wish.phone else None,
+        phone=read_phone(wish.phone, store.country) if wish.phone else None,
         note=optional_text("note", note, 200),
         source=_member("source", Source, wish.source),
     )
 
 
 def checked_store(store: Store) -> Store:
-    """Return a store as it is kept."""
+    """Check a store; return it as it is stored."""
     if not isinstance(store.id, str) or not STORE_ID.fullmatch(store.id):
         raise InvalidInput("id", "takes 1 to 30 small letters, digits and dashes, like 'han-river'")
     _check_zone(store.time_zone)
@@ -74,6 +74,7 @@ def checked_store(store: Store) -> Store:
     kept = replace(
         store,
         title=needed_text("title", store.title, 80),
+        country=_country(store.country),
         mode=_member("mode", StoreMode, store.mode),
         on_site=_member("on_site", OnSite, store.on_site),
         reason=optional_text("reason", store.reason, 200),
@@ -90,7 +91,7 @@ def checked_store(store: Store) -> Store:
 
 
 def checked_type(waiting_type: WaitingType) -> WaitingType:
-    """Return a line as it is kept."""
+    """Check a line; return it as it is stored."""
     if not isinstance(waiting_type.name, str) or not TYPE_NAME.fullmatch(waiting_type.name):
         raise InvalidInput("type", "takes 1 to 20 small letters, digits and dashes, like 'dine-in'")
     check_number("largest_party", waiting_type.largest_party, 1, LARGEST_PARTY)
@@ -100,7 +101,7 @@ def checked_type(waiting_type: WaitingType) -> WaitingType:
 
 
 def check_number(name: str, value: Any, least: int, most: int) -> None:
-    """Refuse what is not a whole number from `least` to `most`."""
+    """Refuse anything but a whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise InvalidInput(name, f"{value!r:.40} is not allowed; it takes {least} to {most}")
 
@@ -166,6 +167,13 @@ def _zones() -> frozenset[str]:
 def _check_zone(name: Any) -> None:
     if name not in _zones():
         raise InvalidInput("time_zone", f"{name!r:.60} is not known; take one like 'Asia/Seoul'")
+
+
+def _country(value: Any) -> str:
+    code = value.upper() if isinstance(value, str) else ""
+    if not is_country(code):
+        raise InvalidInput("country", f"{value!r:.40} is not known; take two letters like 'KR'")
+    return code
 
 
 def _check_closing(value: Any) -> None:

@@ -103,12 +103,15 @@ class Store:
     id: str
     title: str
     time_zone: str = "Asia/Seoul"
+    country: str = "KR"
+    """Of phone numbers without a country code: two letters of ISO 3166."""
+
     mode: StoreMode = StoreMode.OPEN
     reason: str | None = None
     """Why it is paused or closed, for guests."""
 
     closes_at: str | None = None
-    """Local time, "22:00": nobody joins whose wait passes it."""
+    """Local time, "22:00": a party whose wait would pass it cannot join."""
 
     max_defers: int = 2
     remote: bool = True
@@ -151,7 +154,7 @@ class Party:
     source: Source
     status: Status
     sort_key: int
-    """Decides the order: µs of the registration, or behind somebody else after a defer."""
+    """Decides the order: the registration in µs, or a key behind another party after a defer."""
 
     teams_ahead: int
     """How many waited before it when it registered."""
@@ -225,4 +228,4 @@ class Place:
     """Minutes per team × position."""
 
     observed: Range | None = None
-    """What the engine has seen of this line, beside it."""
+    """The range that the engine has observed for this line."""

@@ -1,8 +1,8 @@
-"""Codes that show that a guest is at the store: what the QR code at its door carries.
+"""On-site codes, which the QR code at a store carries: they show that a guest is there.
 
-A poster's code stays the same, so a photograph of it is as good. A code that rotates is shown by a
-screen at the store, and is good for as long as it takes to fill in a form. Both are sealed with the
-deployment's secret: nobody can make one, and one store's is of no use at another.
+A poster's code stays the same, so a photograph of it works too. A rotating code is shown by a
+screen at the store, and stays valid long enough to fill in a form. Both are sealed with the
+deployment's secret: nobody can forge one, and one store's code is useless at another store.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ ROTATE_S = 60
 """How long a screen shows one code."""
 
 GOOD_S = 600
-"""How long a code that rotates is good: guests scan it first, and then fill in a form."""
+"""How long a rotating code is valid: guests scan it first, and then fill in a form."""
 
 LONGEST_CODE = 64
 
 
 class OnSiteCodes:
-    """Makes the codes of stores, and tells good ones."""
+    """Makes the codes of stores, and checks them."""
 
     def __init__(self, ring: KeyRing, *, clock: Callable[[], float] = time.time) -> None:
         self._ring = ring
@@ -39,12 +39,12 @@ class OnSiteCodes:
         return None
 
     def ends_s(self, store: Store) -> int | None:
-        """Return when the current code ends, in Unix seconds; None if it does not."""
+        """Return when the current code expires, in Unix seconds; None if it does not."""
         rotates = store.on_site is OnSite.ROTATING
         return self._slot() * ROTATE_S + GOOD_S if rotates else None
 
     def is_good(self, store: Store, code: str | None) -> bool:
-        """Tell whether whoever shows this code is at the store."""
+        """Return whether whoever shows this code is at the store."""
         if not code or len(code) > LONGEST_CODE:
             return False
         if store.on_site is OnSite.POSTER:
@@ -63,7 +63,7 @@ class OnSiteCodes:
         return f"{slot}.{self._seal(store, f'slot {slot}')}"
 
     def _seal(self, store: Store, purpose: str) -> str:
-        # No room has an empty name. A store that is made again has other codes.
+        # No room has an empty name. A store that is created again has other codes.
         return self._ring.visitor_id("", f"desk-on-site:{store.id}:{store.created_ms}:{purpose}")
 
 

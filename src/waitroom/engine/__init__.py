@@ -1,12 +1,15 @@
 """The engine: everything that touches Redis or Valkey. It knows nothing of HTTP.
 
-What others may use is here, and in the few modules that `tests/test_layers.py` lists.
+Other packages may use what is exported here, and the few modules that `tests/test_layers.py` lists.
 """
 
+from waitroom.accounts import ClaimUse
 from waitroom.engine.batcher import Waiter
-from waitroom.engine.crowd import ENTERS_PER_SCRIPT, Join
+from waitroom.engine.crowd import ENTERS_PER_SCRIPT
 from waitroom.engine.engine import Engine
 from waitroom.engine.event_log import MOST_SAMPLES
+from waitroom.engine.joins import Join
+from waitroom.engine.limited import NarrowDoor
 from waitroom.engine.lines import LineContents, LineCounts, LineMark, Settled, Spot
 from waitroom.engine.pipeline import Pipeline
 from waitroom.engine.protocol.replies import COUNTERS, EnteredTicket, JoinedTicket, Polled
@@ -19,6 +22,7 @@ __all__ = [
     "ENTERS_PER_SCRIPT",
     "MOST_MATCHES",
     "MOST_SAMPLES",
+    "ClaimUse",
     "Engine",
     "EnteredTicket",
     "Join",
@@ -27,6 +31,7 @@ __all__ = [
     "LineCounts",
     "LineMark",
     "Matches",
+    "NarrowDoor",
     "Pipeline",
     "Polled",
     "PresentedTicket",

@@ -1,4 +1,4 @@
-"""API keys as Redis keeps them: a hash of id → name, role, age and the hash of the secret."""
+"""API keys as stored in Redis: a hash of id → name, role, age and the hash of the secret."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ApiKeys(BearerKeys[ApiKey]):
         return tuple(sorted((entry.key for entry in stored), key=lambda key: key.created_ms))
 
     async def revoke(self, key_id: str) -> ApiKey:
-        """Remove a key; other processes refuse it within `FRESH_S`."""
+        """Remove a key; other processes stop accepting it within `FRESH_S`."""
         known = (await self.read(now=True)).get(key_id)
         if known is None or not await self._runner.command("HDEL", keys.KEYS, key_id):
             raise UnknownKey(key_id)
@@ -70,6 +70,6 @@ def _read_all(raw: Mapping[bytes, bytes]) -> Iterator[Stored[ApiKey]]:
                 created_ms=int(fields["created_ms"]),
                 mark=mark_of(digest),
             )
-        except (ValueError, KeyError, TypeError):  # not ours, or of a newer Waitroom: ignore it
+        except (ValueError, KeyError, TypeError):  # not ours, or from a newer Waitroom: ignore it
             continue
         yield Stored(key, digest)

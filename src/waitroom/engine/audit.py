@@ -1,8 +1,8 @@
-"""The audit log: who changed what, when and from where. No secrets in it.
+"""The audit log: who changed what, when and from where. It contains no secrets.
 
 Entries are numbered by the server's clock. After a lost reply an entry may appear twice. An entry
-is kept for `audit_days`, unless more than `MOST` come after it; then only the process log has it.
-Sign-ins have a stream of their own, so that nobody can push actions out by signing in.
+is kept for `audit_days`, unless more than `MOST` newer ones follow; then only the process log has
+it. Sign-ins have a stream of their own, so that nobody can push actions out by signing in.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from waitroom.engine.runner import Runner
 from waitroom.errors import InvalidInput
 
 SIGN_IN = "sign_in"
-"""The action of whoever signs in to a page."""
+"""The action recorded when somebody signs in to a page."""
 
 LONGEST_ENTRY = 8_000
-"""Characters of an entry; details that are longer are shortened, and the process log has them."""
+"""Characters of an entry; longer details are shortened here and kept whole in the process log."""
 
 _PAGE = 500
 _PAGES = 20
-"""So many pages are read for one page of a room: a room without entries costs no more."""
+"""Most stream pages read for one page of a room: a room without entries costs no more."""
 
 _DAY_MS = 86_400_000
 _CURSOR = re.compile(r"\d{1,16}-\d{1,16}", re.ASCII)
@@ -44,19 +44,19 @@ class Log(StrEnum):
 
 _KEYS = {Log.ACTIONS: keys.AUDIT, Log.SIGN_INS: keys.SIGN_INS}
 MOST = {Log.ACTIONS: 200_000, Log.SIGN_INS: 50_000}
-"""Most entries of a stream: usual ones take 70 MB and 10 MB of the server's memory."""
+"""Most entries of a stream: entries of usual size take 70 MB and 10 MB of server memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One thing that somebody did; `id` and `at_ms` are given when it is written."""
+    """One action of somebody; `id` and `at_ms` are set when it is written."""
 
     key_id: str
     key_name: str
     role: str
     action: str
     way: str = ""
-    """How they reached us: api, page, cli or config; empty in entries of older versions."""
+    """Which way they used: api, page, cli or config; empty in entries of older versions."""
 
     room: str | None = None
     detail: dict[str, Any] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Entry:
 class AuditPage:
     """A page of the log, newest first; `before` is the cursor of the next one, None on the last.
 
-    A page of one room may be short, or empty, although another one follows.
+    A page of one room may be short, or empty, even if another page follows.
     """
 
     entries: tuple[Entry, ...]
@@ -77,7 +77,7 @@ class AuditPage:
 
 
 class Audit:
-    """The log of one server; with `days`, what is older goes when something is written."""
+    """The log of one server; with `days`, each write removes entries that are older."""
 
     def __init__(self, runner: Runner, days: int | None = None) -> None:
         self._runner = runner
@@ -111,7 +111,7 @@ class Audit:
         log: Log = Log.ACTIONS,
         since_ms: int = 0,
     ) -> AuditPage:
-        """Return entries older than `before` and not older than a moment, of all rooms or one."""
+        """Return entries older than `before` but not older than a moment, of all rooms or one."""
         check_count("limit", limit, _PAGE)
         if before is not None and not _CURSOR.fullmatch(before):
             raise InvalidInput("before", "must be the cursor of an earlier page")
@@ -143,7 +143,7 @@ class Audit:
 
 
 def _text(entry: Entry) -> str:
-    """Return an entry as JSON; one that is too long keeps all its fields, but shortened."""
+    """Return an entry as JSON; an entry that is too long keeps all its fields, shortened."""
     for detail in (entry.detail, _short(entry.detail) | {"shortened": True}):
         text = json.dumps(_document(entry, detail), ensure_ascii=False)
         if len(text) <= LONGEST_ENTRY:
@@ -173,7 +173,7 @@ def _document(entry: Entry, detail: dict[str, Any]) -> dict[str, Any]:
 
 
 def _entry(line: Any) -> Entry | None:
-    """Read one entry of the stream; skip what somebody else wrote there."""
+    """Read one entry of the stream; skip entries that somebody else wrote there."""
     name, fields = line[0].decode(), line[1]
     try:
         document = json.loads(fields[b"entry"])

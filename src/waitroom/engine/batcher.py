@@ -18,35 +18,35 @@ from waitroom.models import MEMBERS_PER_SCRIPT
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 Batch = list[tuple[Item, "Waiter", float]]
-"""Each item with who waits for its answer, and since when."""
+"""Each item with the waiter for its answer, and since when it waits."""
 
 IN_FLIGHT = 2
 MOST_PENDING = 20_000
-"""Most items that wait for a call: a server that is away must not fill our memory."""
+"""Most items that wait for a call: while the server is away, they must not fill our memory."""
 
 MOST_BATCHERS = 4_096
 
 
 class Waiter(Protocol):
-    """Gets the answer to an item. A future is one; where thousands wait, it costs too much."""
+    """Gets the answer to an item. A future can do this, but costs too much where thousands wait."""
 
     def done(self) -> bool:
-        """Tell whether it needs no answer any more."""
+        """Return whether it no longer needs an answer."""
 
     def set_result(self, result: Any, /) -> None:
-        """Take the answer. Must not raise, for others wait behind it."""
+        """Take the answer. Must not raise, because others wait behind it."""
 
     def set_exception(self, exception: Exception, /) -> None:
-        """Take the reason why there is none. Must not raise either."""
+        """Take the reason why there is no answer. Must not raise either."""
 
     def cancel(self) -> object:
-        """Give up, because the whole process does."""
+        """Give up, because the whole process is stopping."""
 
 
 class Batcher(Generic[Item, Answer]):
-    """Collects items for `send`, which answers a sequence of the same length.
+    """Collects items for `send`, which returns a sequence of answers of the same length.
 
-    An answer that is an exception is raised to its own waiter; if `send` raises, every waiter of
+    An answer that is an exception is raised to its own waiter. If `send` raises, every waiter of
     that call gets the error, and the next call is tried afresh.
     """
 
@@ -68,13 +68,13 @@ class Batcher(Generic[Item, Answer]):
         self._starting = False
 
     def submit(self, item: Item) -> asyncio.Future[Answer]:
-        """Queue an item and return the future of its answer; where too many wait, a failed one."""
+        """Queue an item and return the future of its answer; if too many wait, a failed future."""
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.add(item, future)
         return future
 
     def add(self, item: Item, waiter: Waiter) -> None:
-        """Queue an item, whose waiter gets the answer; where too many wait, it fails at once."""
+        """Queue an item, whose waiter gets the answer; if too many wait, it fails at once."""
         if len(self._pending) >= self._most_pending:
             waiter.set_exception(Busy())
             return
@@ -86,28 +86,28 @@ class Batcher(Generic[Item, Answer]):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is queued or under way, so that the batcher may be forgotten."""
+        """Whether nothing is queued or under way, so that the batcher can be discarded."""
         return not self._pending and not self._tasks
 
     def waiting(self, longer_than_s: float) -> Iterator[tuple[Item, Waiter]]:
-        """Yield the items that have waited for so long, queued or under way, with their waiters."""
+        """Yield the items that have waited this long, queued or under way, with their waiters."""
         if not self._tasks:
             return
         since = time.monotonic() - longer_than_s
         for batch in (*self._tasks.values(), self._pending):
             for item, waiter, began in batch:
                 if began > since:
-                    break  # those behind came later
+                    break  # the ones behind it came later
                 if not waiter.done():
                     yield item, waiter
 
     def fail(self, error: Exception, longer_than_s: float = 0.0) -> None:
-        """Give the error to all who have waited for so long. Calls under way go on, unobserved."""
+        """Give the error to all who have waited this long. Calls under way go on, unheard."""
         for _, waiter in self.waiting(longer_than_s):
             waiter.set_exception(error)
 
     async def drain(self) -> None:
-        """Wait until everything submitted so far is answered."""
+        """Wait until everything submitted so far has been answered."""
         while self._pending or self._tasks:
             self._start()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -139,13 +139,13 @@ class Batcher(Generic[Item, Answer]):
         finally:
             self._calls -= 1
         if self._in_flight == 1 and self._pending:
-            # The next goes out first, so that the server works while we answer. With more calls in
-            # flight it works anyway, and a call that is made later takes more items with it.
+            # Send the next call first, so that the server works while we answer. With more calls in
+            # flight it is busy anyway, and a call made later carries more items.
             self._start()
             await asyncio.sleep(0)
         for (_, waiter), answer in zip(live, answers, strict=True):
             if waiter.done():
-                continue  # gave up while the call was under way
+                continue  # its waiter gave up while the call was under way
             if isinstance(answer, Exception):
                 waiter.set_exception(answer)
             else:
@@ -169,7 +169,7 @@ class Batches(dict[str, Batcher[Item, Answer]]):
         self._in_flight = in_flight
 
     def __missing__(self, room: str) -> Batcher[Item, Answer]:
-        if len(self) >= MOST_BATCHERS:  # names that visitors make up must not fill the memory
+        if len(self) >= MOST_BATCHERS:  # room names that visitors invent must not fill the memory
             for name in [name for name, old in self.items() if old.idle]:
                 del self[name]
         batcher = Batcher[Item, Answer](

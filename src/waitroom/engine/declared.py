@@ -1,4 +1,4 @@
-"""What a file declared for a room when a server last started, kept to notice edits."""
+"""What a file declared for a room when a server last started, stored to notice edits."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from waitroom.models import Policy
 
 
 class Declared:
-    """The policies that a file declared last."""
+    """The policies that a file last declared."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
     async def keep(self, room: str, policy: Policy) -> None:
-        """Keep what the file says now."""
+        """Store what the file says now."""
         await self._runner.command("HSET", keys.DECLARED, room, json.dumps(policy.as_dict()))
 
     async def last(self, room: str) -> dict[str, Any] | None:

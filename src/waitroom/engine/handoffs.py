@@ -1,7 +1,7 @@
 """One-time codes that hand a session from the waiting page to a site on another host.
 
-A cookie is not sent there, and a pass in a URL would end up in logs and histories. So the URL
-carries a code that is worthless once used. Only its hash is stored.
+Browsers do not send a cookie there, and a pass in a URL would end up in logs and histories. So the
+URL carries a code that is worthless once used. Only its hash is stored.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Handoff:
     sid: int
     ends_at_ms: int | None
     browser: str | None = None
-    """The mark of the browser that it is for; none: a program's, which a gate does not take."""
+    """The mark of the browser it is for; empty: it is for a program, and a gate refuses it."""
 
 
 class Handoffs:
-    """Makes codes and redeems each once, on whichever server."""
+    """Makes codes and redeems each once, on any server."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -47,9 +47,9 @@ class Handoffs:
         return code
 
     async def redeem(self, code: str, secret: str | None = None) -> Handoff:
-        """Return what a code stands for; nobody gets it a second time, and no other browser."""
+        """Return what a code stands for: only once, and only for its browser."""
         known = 0 < len(code) <= _LONGEST and await self._runner.command("GET", _key(code))
-        # Somebody else's try does not use the code up.
+        # An attempt by somebody else does not use the code up.
         if not known or not fits(Handoff(**json.loads(known)).browser, secret):
             raise CodeUsed(_USED)
         # GETDEL is atomic. If its reply is lost, the code is gone, and the page makes a new one.

@@ -1,12 +1,12 @@
-"""A room's past: spans of a minute and of ten, in two streams beside its other keys.
+"""A room's past: spans of one minute and of ten minutes, in two streams beside its other keys.
 
-No script knows these keys: they outlive an idle room and a `clear`, and go with the room or when
-nothing is written for as long as they are kept. Spans are made of what is kept for a shorter time,
-minutes of samples and tens of minutes, so every process makes the same one; its id is its
-beginning, and the server refuses whoever comes second.
+No script knows these keys: they outlive an idle room and a `clear`. They are deleted with the room,
+or when nothing is written for as long as they are kept. Spans are made from data kept for a shorter
+time: minutes from samples, tens from minutes. So every process makes the same span. A span's id is
+its beginning, and the server refuses the second process that writes it.
 
-Ids can only grow. After a clock that was ahead, the first number of an id stays where it was, and
-the second is the beginning of the span; see `_at`. A span that exists is not written again.
+Ids can only grow. After a clock that was ahead, the first number of an id stays the same, and the
+second is the beginning of the span; see `_at`. A span that exists is not written again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any
 from redis.exceptions import ResponseError
 
 from waitroom.engine import keys
-from waitroom.engine.protocol import replies
+from waitroom.engine.protocol import streams
+from waitroom.engine.protocol.reply import WRONG_TYPE
 from waitroom.engine.runner import Runner
 from waitroom.errors import BrokenRoom
 from waitroom.history import COUNTERS, HistoryPoint, Step, filled, folded, point_of
@@ -45,19 +46,19 @@ class RoomHistory:
         self._runner = runner
 
     async def keep(self, room: str, now_ms: int) -> int | None:
-        """Write the spans that are over and not written yet; return when the next one is."""
+        """Write the spans that are over but not yet written; return when the next one is over."""
         next_ms = [await self._keep(room, step, now_ms) for step in Step]
         return min((at_ms for at_ms in next_ms if at_ms is not None), default=None)
 
     async def _keep(self, room: str, step: Step, now_ms: int) -> int | None:
-        """Write the spans of one step; return when one is over that has begun."""
+        """Write the spans of one step; return when the span that has begun is over."""
         key = keys.room_key(room, _KEYS[step])
         (newest,) = _good(await self._runner.reads([("XREVRANGE", key, "+", "-", "COUNT", "1")]))
         since_ms = now_ms - step.kept_ms
         if newest:
             last_ms = _at(newest[0])
             after_ms = last_ms + step.span_ms
-            is_ahead = last_ms > now_ms  # its clock was: only the span that is just over counts
+            is_ahead = last_ms > now_ms  # the clock was: only the span that is just over counts
             since_ms = max(since_ms, step.start(now_ms) - step.span_ms if is_ahead else after_ms)
         spans = await self._made(room, step, since_ms)
         over = [span for span in spans if span.at_ms + step.span_ms <= now_ms]
@@ -71,7 +72,7 @@ class RoomHistory:
         return next((end_ms for end_ms in begun if end_ms > now_ms), None)
 
     async def _made(self, room: str, step: Step, since_ms: int) -> list[HistoryPoint]:
-        """Make the spans from a moment on, the last of which may not be over."""
+        """Make the spans from a moment on; the last one may not be over yet."""
         source = "series" if step is Step.MINUTE else _KEYS[Step.MINUTE]
         points = _read(await self._entries(room, source, since_ms), step)
         return folded((point for point in points if point.at_ms >= since_ms), step)
@@ -84,7 +85,7 @@ class RoomHistory:
         return list(entries)
 
     async def _write(self, key: str, span: HistoryPoint, top_ms: int, most: int) -> None:
-        """Write a span after an entry whose id begins with `top_ms`, unless it is there."""
+        """Write a span after an entry whose id begins with `top_ms`, unless it exists."""
         entry_id = f"{span.at_ms}-0"
         if span.at_ms <= top_ms:
             if await self._runner.command("XRANGE", key, entry_id, entry_id):
@@ -93,7 +94,7 @@ class RoomHistory:
         try:
             await self._runner.command("XADD", key, "MAXLEN", most, entry_id, "v", packed(span))
         except ResponseError as error:
-            if "equal or smaller" not in str(error):  # else another process was quicker
+            if "equal or smaller" not in str(error):  # otherwise another process was quicker
                 raise
 
     async def _forget_if_dropped(self, room: str) -> None:
@@ -110,7 +111,7 @@ class RoomHistory:
     async def read(
         self, room: str, since_ms: int, until_ms: int, step: Step, now: Stats
     ) -> tuple[HistoryPoint, ...]:
-        """Return the spans that begin between two moments, quiet ones and the present included."""
+        """Return the spans that begin between two moments, including quiet ones and the present."""
         first_ms = step.start(max(since_ms, now.now_ms - step.kept_ms))
         last_ms = min(until_ms, now.now_ms)
         if last_ms < first_ms:
@@ -138,7 +139,7 @@ class RoomHistory:
 
 
 def _known(entries: Iterable[Any], step: Step, now_ms: int) -> dict[int, HistoryPoint]:
-    """Return spans by their beginning, without those of a clock that was ahead."""
+    """Return spans by their beginning, without those from a clock that was ahead."""
     points = (_unpacked(entry, step) for entry in entries)
     return {point.at_ms: point for point in points if point and point.at_ms <= now_ms}
 
@@ -146,16 +147,16 @@ def _known(entries: Iterable[Any], step: Step, now_ms: int) -> dict[int, History
 def _between(
     points: dict[int, HistoryPoint], now: Stats, first_ms: int, last_ms: int
 ) -> tuple[HistoryPoint, ...]:
-    """Return the spans that begin between two moments, with quiet ones put in."""
+    """Return the spans that begin between two moments, with quiet ones filled in."""
     ordered = (points[at_ms] for at_ms in sorted(points))
     return tuple(point for point in filled(ordered, now) if first_ms <= point.at_ms <= last_ms)
 
 
 def _good(answers: list[Any]) -> list[Any]:
-    """Return answers, unless a key holds another type than ours."""
+    """Return the answers, unless a key has a type that is not ours."""
     for answer in answers:
         if isinstance(answer, Exception):
-            raise BrokenRoom(replies.WRONG_TYPE.format("a key")) from answer
+            raise BrokenRoom(WRONG_TYPE.format("a key")) from answer
     return answers
 
 
@@ -172,7 +173,7 @@ def _read(entries: Iterable[Any], step: Step) -> Iterator[HistoryPoint]:
     """Read what the spans of a step are made of."""
     for entry in entries:
         if step is Step.MINUTE:
-            yield point_of(replies.sampled(_fields(entry[1])))
+            yield point_of(streams.sampled(_fields(entry[1])))
         elif (minute := _unpacked(entry, Step.MINUTE)) is not None:
             yield minute
 
@@ -183,9 +184,9 @@ def _fields(given: Any) -> dict[bytes, bytes]:
 
 
 def packed(point: HistoryPoint) -> bytes:
-    """Return a span as an entry of its stream: numbers of fixed length, as reading must be quick.
+    """Return a span as an entry of its stream: numbers of fixed length, so that reading is quick.
 
-    One that may be None is written one higher.
+    A number that may be None is written one higher.
     """
     limit = None if point.per_minute is None else round(point.per_minute * 1000)
     woke_s = None if point.woke_ms is None else point.woke_ms // 1000
@@ -200,7 +201,7 @@ def packed(point: HistoryPoint) -> bytes:
 
 
 def _unpacked(entry: Any, step: Step) -> HistoryPoint | None:
-    """Read an entry; None if another version wrote it otherwise."""
+    """Read an entry; None if another version wrote it in another format."""
     octets = _fields(entry[1]).get(b"v", b"")
     if len(octets) != _ENTRY.size or octets[0] != _FORMAT:
         return None

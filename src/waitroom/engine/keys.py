@@ -1,4 +1,4 @@
-"""The names of all keys, in one place. What each holds is written at the top of `_common.lua`."""
+"""The names of all keys, in one place. The top of `_common.lua` says what each holds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIGN_OUT = "wr:sign-out:"
 """STRING, by the id of an operator's session that was signed out; expires with the session."""
 
 USER_SESSION = "wr:user-session:"
-"""STRING, by the hash of a user whom a proxy names: their sign-in was noted; expires."""
+"""STRING, by the hash of a user named by a proxy: their sign-in was noted; expires."""
 
 DECLARED = "wr:declared"
 """HASH of room name → the policy that a file declared for it when a server last started."""
@@ -30,11 +30,11 @@ PUSH_ROOMS = "wr:push"
 """SET of the rooms in which somebody wants push messages: an index, not the truth.
 
 Such a room has three more keys, which no script knows and which expire: `push`, HASH of ticket id →
-subscription; `pushed`, HASH of what was told; `push_lap`, STRING, whose turn it is to look.
+subscription; `pushed`, HASH of messages already sent; `push_lap`, STRING, whose turn it is to look.
 """
 
 WEBHOOKS = "wr:webhooks"
-"""HASH of webhooks: id → JSON with address, secrets, rooms and types."""
+"""HASH of webhooks: id → JSON with address, secrets, rooms, types, and since when it is off."""
 
 ARCHIVED = "wr:archived"
 """STRING: some server keeps an archive, so events about people are wanted; expires."""
@@ -42,9 +42,10 @@ ARCHIVED = "wr:archived"
 RELAY_LAP = "wr:relay-lap"
 """STRING: whose turn it is to look at all rooms for events; expires.
 
-Events out have these keys per room, which no verb knows: `outbox`, STREAM of the last day; `relay`,
-HASH of how far the room's events were put there; `relay_turn`, STRING; `readers`, HASH of reader →
-how far it has read; `lease:<reader>`, STRING; `heard`, STRING: somebody follows its people.
+For outgoing events each room has these keys, which no verb knows: `outbox`, STREAM of the last day;
+`relay`, HASH of how far the room's events were copied there; `relay_turn`, STRING; `readers`, HASH
+of reader → how far it has read; `lease:<reader>`, STRING; `heard`, STRING: somebody follows its
+people.
 """
 
 ROOM_KEYS = (
@@ -66,6 +67,11 @@ ROOM_KEYS = (
     "swept_at",
     "sources",
     "kicked",
+    "codes",
+    "coded",
+    "batches",
+    "been",
+    "claims",
 )
 """In the order in which every script takes them."""
 
@@ -76,7 +82,7 @@ def room_key(room: str, name: str) -> str:
 
 
 def script_keys(room: str, op_id: str | None = None) -> list[str]:
-    """Return the KEYS of a script call; the last one only where a repeat must be known."""
+    """Return the KEYS of a script call; the last one only if a repeat must be recognised."""
     keys = [room_key(room, name) for name in ROOM_KEYS]
     if op_id is not None:
         keys.append(room_key(room, f"op:{op_id}"))

@@ -1,8 +1,8 @@
-"""Reads lines that an outside record decides: where a ticket stands, and whether anything changed.
+"""Reads lines whose order an outside record decides: where a ticket stands, and what changed.
 
 The desk's database says who waits and in which order; `Engine.settle` brings the line to that
-state. Here it is read with plain commands, those of all rooms and callers together in one pipeline,
-because guests look far more often than a line moves.
+state. This module reads the line with plain commands, for all rooms and callers together in one
+pipeline, because guests look far more often than a line moves.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from waitroom.engine import keys
 from waitroom.engine.batcher import Batcher
-from waitroom.engine.protocol.replies import WRONG_TYPE
+from waitroom.engine.protocol.reply import WRONG_TYPE
 from waitroom.engine.runner import Runner
 from waitroom.errors import BrokenRoom
 from waitroom.models import State, check_room_name
 
 FACTS_S = 1.0
-"""How long the known length and pace of a line are used before asking again."""
+"""How long the known length and turnover of a line are used before they are read again."""
 
 _MOST_FACTS = 20_000
 _ROOMS_PER_PIPELINE = 200
@@ -41,23 +41,23 @@ class Spot(NamedTuple):
     state: State | None
     position: int | None
     waiting: int
-    pace: str
+    turnover: str
 
 
 LineMark = tuple[int, int]
-"""The epoch and revision of a room: it grows with every change, and jumps after a loss."""
+"""The epoch and revision of a room: the revision grows with every change, and jumps on a loss."""
 
 
 class LineCounts(NamedTuple):
-    """How long a line is, without who stands in it; `pace` is "" if the line was lost."""
+    """The length of a line, without its people; `turnover` is "" if the line was lost."""
 
     waiting: int
     called: int
-    pace: str
+    turnover: str
 
 
 SPOILT = LineCounts(-1, -1, "")
-"""The counts of a line with a key of another type: equal to no line in the record."""
+"""The counts of a line with a key of another type: unlike any line in the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class LineContents:
 
     called: frozenset[str]
     revisions: Mapping[str, int]
-    pace: str
+    turnover: str
     mark: LineMark
 
     @property
@@ -82,7 +82,7 @@ class LineContents:
 class _Facts(NamedTuple):
     until: float
     waiting: int
-    pace: str
+    turnover: str
 
 
 _Ask = tuple[str, str]
@@ -103,26 +103,26 @@ class Lines:
         return await self._asked.submit((check_room_name(room), ticket_id))
 
     def forget(self, room: str) -> None:
-        """Forget the length and pace of a line, because this process has just changed them."""
+        """Forget the length and turnover of a line, because this process has just changed them."""
         self._facts.pop(room, None)
-        for changed in self._changed:  # a read under way may have the old ones
+        for changed in self._changed:  # a read under way may have the old values
             changed.add(room)
 
     async def revisions(self, rooms: Sequence[str]) -> list[int]:
-        """Return a number per room that differs after every change; 0 if the room is not there."""
+        """Return a number per room that differs after every change; 0 if there is no such room."""
         revisions = await self._runner.reads(
             [("HGET", keys.room_key(room, "meta"), "rev") for room in rooms]
         )
-        # A broken room has no revision, and must not keep the others from theirs.
+        # A broken room has no revision, and must not block those of the others.
         return [0 if isinstance(rev, Exception) else int(float(rev or 0)) for rev in revisions]
 
     async def contents(self, room: str) -> LineContents:
-        """Return all that a line holds; see `Engine.line`."""
+        """Return everything that a line holds; see `Engine.line`."""
         names = ("waiting", "called", "record", "meta")
         waiting, called, record, meta = (keys.room_key(room, name) for name in names)
         answers = await self._runner.reads(
             [
-                ("HMGET", meta, "epoch", "rev", "dropped", "pace"),
+                ("HMGET", meta, "epoch", "rev", "dropped", "turnover"),
                 ("HGETALL", record),
                 ("ZRANGE", waiting, "0", "-1", "WITHSCORES"),
                 ("ZRANGE", called, "0", "-1"),
@@ -130,31 +130,31 @@ class Lines:
         )
         if any(isinstance(answer, Exception) for answer in answers):
             raise BrokenRoom(WRONG_TYPE.format("a key"))
-        (epoch, rev, dropped, pace), revisions, places, turns = answers
+        (epoch, rev, dropped, turnover), revisions, places, turns = answers
         return LineContents(
             there=epoch is not None and dropped is None,
             waiting={_text(name): int(float(score)) for name, score in _pairs(places)},
             called=frozenset(map(_text, turns)),
-            # For those gone it also says since when.
+            # For those who are gone it also says since when.
             revisions={_text(name): int(_text(at).split(":")[0]) for name, at in _pairs(revisions)},
-            pace=_text(pace or b""),
+            turnover=_text(turnover or b""),
             mark=(int(float(epoch or 0)), int(float(rev or 0))),  # Lua may write 1e+15
         )
 
     async def counts(self, rooms: Sequence[str]) -> list[LineCounts]:
-        """Return how long lines are, by pipelines for many of them."""
+        """Return how long lines are, with one pipeline for many of them."""
         answers: list[Any] = []
         for start in range(0, len(rooms), _ROOMS_PER_PIPELINE):
             commands: list[tuple[str, ...]] = []
             for room in rooms[start : start + _ROOMS_PER_PIPELINE]:
                 commands.append(("ZCARD", keys.room_key(room, "waiting")))
                 commands.append(("ZCARD", keys.room_key(room, "called")))
-                commands.append(("HGET", keys.room_key(room, "meta"), "pace"))
+                commands.append(("HGET", keys.room_key(room, "meta"), "turnover"))
             answers += await self._runner.reads(commands)
         return [_counts(*three) for three in zip(*[iter(answers)] * 3, strict=True)]
 
     def mark(self, room: str) -> LineMark:
-        """Return the mark of a room that this process saw last."""
+        """Return the mark of a room that this process last saw."""
         memory = self._runner.memory(room)
         return memory.epoch, memory.rev
 
@@ -181,7 +181,7 @@ class Lines:
         ]
 
     async def _ranks(self, asked: list[_Ask], changed: set[str]) -> tuple[list[Any], _Known]:
-        """Return the rank of each, and the facts of their rooms: kept ones, or asked for too."""
+        """Return each ticket's rank, and the facts of their rooms: remembered ones, or read too."""
         now = time.monotonic()
         known: _Known = {}
         stale: list[str] = []
@@ -196,11 +196,11 @@ class Lines:
         ]
         for room in stale:
             commands.append(("ZCARD", keys.room_key(room, "waiting")))
-            commands.append(("HGET", keys.room_key(room, "meta"), "pace"))
+            commands.append(("HGET", keys.room_key(room, "meta"), "turnover"))
         answers = await self._runner.reads(commands)
         ranks, rest = answers[: len(asked)], answers[len(asked) :]
-        for room, waiting, pace in zip(stale, rest[::2], rest[1::2], strict=True):
-            known[room] = _read_facts(now + FACTS_S, waiting, pace)
+        for room, waiting, turnover in zip(stale, rest[::2], rest[1::2], strict=True):
+            known[room] = _read_facts(now + FACTS_S, waiting, turnover)
         self._keep({room: known[room] for room in stale if room not in changed}, now)
         return ranks, known
 
@@ -211,31 +211,31 @@ class Lines:
         self._facts |= {room: facts for room, facts in known.items() if isinstance(facts, _Facts)}
 
 
-def _read_facts(until: float, waiting: Any, pace: Any) -> _Facts | Exception:
-    for answer in (waiting, pace):
+def _read_facts(until: float, waiting: Any, turnover: Any) -> _Facts | Exception:
+    for answer in (waiting, turnover):
         if isinstance(answer, Exception):
             return answer
-    return _Facts(until, int(waiting), (pace or b"").decode())
+    return _Facts(until, int(waiting), (turnover or b"").decode())
 
 
 def _spot(facts: _Facts | Exception, rank: Any, turn: Any) -> Spot | Exception:
     if isinstance(facts, Exception) or isinstance(rank or turn, Exception):
         return BrokenRoom(WRONG_TYPE.format("a key"))
     if rank is not None:
-        # A new ticket stands behind all those that were counted a moment ago.
-        return Spot(State.WAITING, rank + 1, max(facts.waiting, rank + 1), facts.pace)
+        # A new ticket stands behind everybody who was counted a moment ago.
+        return Spot(State.WAITING, rank + 1, max(facts.waiting, rank + 1), facts.turnover)
     state = State.CALLED if turn is not None else None
-    return Spot(state, None, facts.waiting, facts.pace)
+    return Spot(state, None, facts.waiting, facts.turnover)
 
 
-def _counts(waiting: Any, called: Any, pace: Any) -> LineCounts:
-    if any(isinstance(answer, Exception) for answer in (waiting, called, pace)):
+def _counts(waiting: Any, called: Any, turnover: Any) -> LineCounts:
+    if any(isinstance(answer, Exception) for answer in (waiting, called, turnover)):
         return SPOILT
-    return LineCounts(int(waiting), int(called), _text(pace or b""))
+    return LineCounts(int(waiting), int(called), _text(turnover or b""))
 
 
 def _pairs(answer: Any) -> Iterable[tuple[bytes, Any]]:
-    """Return the pairs in a reply, in whichever form this protocol and client give them."""
+    """Return the pairs in a reply, in whatever form this protocol and client give them."""
     if isinstance(answer, Mapping):
         return answer.items()
     if answer and not isinstance(answer[0], (list, tuple)):

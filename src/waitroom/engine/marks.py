@@ -1,8 +1,8 @@
 """What happened to a room by itself, for its timeline: opened, ended, full, backend away and back.
 
-What operators did is in the audit log. Like history, it is a stream that no script knows: bounded,
-kept for thirty days after its last entry, and gone with the room. It is for eyes: who must miss
-nothing reads the outbox.
+The audit log has what operators did. Like history, this is a stream that no script knows: bounded,
+kept for thirty days after its last entry, and deleted with the room. It is for people to look at:
+programs that must miss nothing read the outbox.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Happening(Protocol):
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """More of it."""
+        """More details."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoomMark:
-    """One thing that happened, of a kind of `KINDS`."""
+    """One thing that happened; its kind is one of `KINDS`."""
 
     at_ms: int
     kind: str
@@ -55,7 +55,7 @@ class Marks:
         self._runner = runner
 
     async def note(self, room: str, happenings: Sequence[Happening]) -> None:
-        """Note what belongs on the timeline; a room that was dropped has none."""
+        """Note events that belong on the timeline; a room that was dropped has none."""
         if any(event.type == "room.dropped" for event in happenings):
             return
         key = keys.room_key(room, "marks")
@@ -69,7 +69,7 @@ class Marks:
     async def read(self, room: str, since_ms: int, until_ms: int) -> tuple[RoomMark, ...]:
         """Return what happened between two moments, oldest first."""
         key = keys.room_key(room, "marks")
-        # Not by the ids: something may be noted long after it happened.
+        # Not by id: something may be noted long after it happened.
         lines = await self._runner.command("XREVRANGE", key, "+", "-", "COUNT", MOST)
         marks = [RoomMark(*json.loads(fields[b"mark"])) for _, fields in lines]
         inside = [mark for mark in marks if since_ms <= mark.at_ms <= until_ms]
@@ -81,12 +81,12 @@ class Marks:
 
 
 def _mark(event: Happening) -> RoomMark | None:
-    """Return an event as a mark; an opening and an end are where they were set to be."""
+    """Return an event as a mark; an opening and an end stand at their scheduled times."""
     if event.type not in KINDS:
         return None
     if event.type not in _MOMENTS:
         return RoomMark(event.at_ms, event.type, dict(event.data))
     moment = event.data.get(_MOMENTS[event.type])
     if moment is None:
-        return None  # by an operator: the audit log has it
+        return None  # an operator did it: the audit log has it
     return RoomMark(moments.to_ms(datetime.fromisoformat(moment)), event.type, {})

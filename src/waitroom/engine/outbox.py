@@ -1,9 +1,9 @@
-"""The outbox of each room: what happened there within a day, for whoever listens.
+"""The outbox of each room: what happened there within a day, for all listeners.
 
 A relay (`waitroom.events`) reads the stream of the room's scripts and appends here. One small
-script writes the entries and how far the relay has come: both, or none, so a process that dies
-loses and doubles nothing. An id is `<ms>-<number>`: numbers follow each other, so a reader sees at
-once that entries were dropped before it came.
+script writes the entries and how far the relay has come: both or neither, so a process that dies
+loses nothing and repeats nothing. An id is `<ms>-<number>`. The numbers are consecutive, so a
+reader sees at once that entries were dropped before it came.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from waitroom.engine.runner import Runner
 
 KEPT_MS = 86_400_000
 MOST_ENTRIES = 50_000
-"""In a day: about 10 to 50 MB in a room where every one of 100,000 people comes and goes."""
+"""In a day: about 10 to 50 MB in a room where 100,000 people come and go."""
 
 PAGE = 500
 START = "0-0"
 _META = ("dropped", "rev", "event_no", "offset")
+_LIMITS = ("queue_limit", "capacity", "max_entries")
 _PER_PIPELINE = 200
 
 
@@ -47,12 +48,12 @@ class OutboxEvent(Draft):
 
     @property
     def number(self) -> int:
-        """Which entry of the room it is."""
+        """The number of the entry in its room."""
         return number_of(self.id)
 
 
 def number_of(event_id: str) -> int:
-    """Return the number in an id; 0 for a position that is no entry's."""
+    """Return the number in an id; 0 for a position that is not an entry."""
     return int(event_id.partition("-")[2] or 0)
 
 
@@ -67,7 +68,7 @@ class Source:
     ids: tuple[str, ...]
     places: tuple[int, ...]
     written: Mapping[str, str]
-    """All that it says, as text."""
+    """All its words, as text."""
 
     @property
     def changed(self) -> dict[str, dict[str, Any]]:
@@ -85,11 +86,11 @@ class Look:
     rev: int
     event_no: int
     dropped: str
-    """When the room was dropped, as it is stored; '' while it is there."""
+    """When the room was dropped, as stored; '' while it exists."""
 
     sources: tuple[Source, ...]
     cursor: str
-    """Up to here the stream of events was read."""
+    """The stream of events was read up to here."""
 
     full: bool
     """There may be more events than these."""
@@ -103,12 +104,12 @@ class Look:
 
     @property
     def known(self) -> int:
-        """The number of the last event that was relayed."""
+        """The number of the last relayed event."""
         return int(self.relay.get("n", 0))
 
     @property
     def lost(self) -> bool:
-        """Whether the server has lost some of its state since."""
+        """Whether the server has lost some of its state since then."""
         jumped = self.rev - _whole(self.relay.get("rev", "")) >= REV_JUMP
         return jumped or self.event_no < self.known
 
@@ -122,7 +123,7 @@ class Outbox:
     # What a relay needs ------------------------------------------------------------------------
 
     async def behind(self, rooms: Sequence[str]) -> list[str]:
-        """Return the rooms in which something has happened since their relay looked."""
+        """Return the rooms in which something has happened since their relay last looked."""
         late: list[str] = []
         for some in _parts(rooms):
             commands: list[tuple[str, ...]] = []
@@ -137,16 +138,16 @@ class Outbox:
         return late
 
     async def take_turn(self, room: str, life_ms: int) -> bool:
-        """Tell whether this process shall relay a room now: no other did for `life_ms`."""
+        """Return whether this process should relay a room now: no other did for `life_ms`."""
         key = keys.room_key(room, "relay_turn")
         return bool(await self._runner.command("SET", key, "1", "NX", "PX", life_ms))
 
     async def take_lap(self, life_ms: int) -> bool:
-        """Tell whether this process shall look at all rooms now."""
+        """Return whether this process should look at all rooms now."""
         return bool(await self._runner.command("SET", keys.RELAY_LAP, "1", "NX", "PX", life_ms))
 
     async def look(self, room: str) -> Look:
-        """Return what is new in a room since its relay looked."""
+        """Return what is new in a room since its relay last looked."""
         name = partial(keys.room_key, room)
         (raw,) = await self._runner.reads([("HGETALL", name("relay"))])
         relay = {field.decode(): value.decode() for field, value in raw.items()}
@@ -158,18 +159,18 @@ class Outbox:
                 ("ZCARD", name("waiting")),
                 ("ZCARD", name("called")),
                 ("ZCARD", name("inside")),
-                ("HMGET", name("config"), "queue_limit", "capacity"),
+                ("HMGET", name("config"), *_LIMITS),
                 ("EXISTS", name("heard")),
             ]
         )
         dropped, rev, event_no, offset = (value.decode() if value else "" for value in meta)
         known, last = int(relay.get("n", 0)), _whole(event_no)
         if last < known:
-            known = 0  # numbers began anew: the room was lost, and made again from memory
+            known = 0  # the numbers started again: the room was lost, and restored from memory
         offset_ms = _whole(offset) // 1000
         sources = _sources(page, known, offset_ms)
         if not sources and last > known:
-            # The stream began anew, perhaps by a clock that had gone back.
+            # The stream started again, perhaps with a clock that had gone back.
             first = ("XRANGE", name("events"), "-", "+", "COUNT", str(PAGE))
             (page,) = await self._runner.reads([first])
             sources = _sources(page, known, offset_ms)
@@ -186,7 +187,7 @@ class Outbox:
             admitted=int(called) + int(inside),
             limits={
                 field: int(value) if value else None
-                for field, value in zip(("queue_limit", "capacity"), limits, strict=True)
+                for field, value in zip(_LIMITS, limits, strict=True)
             },
             heard=bool(heard),
         )
@@ -194,7 +195,7 @@ class Outbox:
     async def append(
         self, room: str, relay: Mapping[str, str], drafts: Sequence[Draft], **fields: Any
     ) -> str:
-        """Append entries, and note how far the relay has come; '' if another was quicker."""
+        """Append entries, and note how far the relay has come; '' if another relay was quicker."""
         flat = [str(part) for field in fields.items() for part in field]
         entries: list[Any] = []
         for draft in drafts:
@@ -206,7 +207,7 @@ class Outbox:
         return newest.decode()
 
     async def forget(self, room: str) -> None:
-        """Let what is kept of a dropped room expire, once it was read."""
+        """Let the data of a dropped room expire, once it was read."""
         for name in ("relay", "readers"):
             await self._runner.command("EXPIRE", keys.room_key(room, name), KEPT_MS // 1000 + 3600)
 
@@ -216,15 +217,15 @@ class Outbox:
         return {field.decode(): value.decode() for field, value in raw.items()}
 
     async def hear(self, room: str) -> None:
-        """Let what people of a room do be relayed for a day, because somebody follows them."""
+        """Have events about people of a room relayed for a day, because somebody follows them."""
         await self._runner.command("SET", keys.room_key(room, "heard"), "1", "PX", KEPT_MS)
 
     async def note_archive(self, error: str | None) -> None:
-        """Let what people do be relayed in every room for a day, because there is an archive."""
+        """Have events about people of all rooms relayed for a day, because there is an archive."""
         await self._runner.command("SET", keys.ARCHIVED, error or "", "PX", KEPT_MS)
 
     async def archive_error(self) -> str | None:
-        """Return why the archive cannot be written, '' if it can; None if there is none."""
+        """Return why the archive cannot be written, '' if it can; None if there is no archive."""
         text = await self._runner.command("GET", keys.ARCHIVED)
         return None if text is None else text.decode()
 
@@ -247,23 +248,23 @@ class Outbox:
         return newest
 
     async def readers(self, room: str) -> dict[str, dict[str, Any]]:
-        """Return by reader how far it has come, and what else it noted."""
+        """Return, for each reader, how far it has come and what else it noted."""
         (raw,) = await self._runner.reads([("HGETALL", keys.room_key(room, "readers"))])
         return {reader.decode(): json.loads(state) for reader, state in raw.items()}
 
     async def lease(self, room: str, reader: str, life_ms: int) -> str | None:
-        """Return a token for reading as `reader` alone; None while another process does."""
+        """Return a token that lets only this process read as `reader`; None while another does."""
         token = secrets.token_hex(8)
         key = keys.room_key(room, f"lease:{reader}")
         if await self._runner.command("SET", key, token, "NX", "PX", life_ms):
             return token
-        # It may be ours: a reply that was lost makes the command run again.
+        # It may be ours: after a lost reply the command runs again.
         return token if await self._runner.command("GET", key) == token.encode() else None
 
     async def commit(
         self, room: str, reader: str, token: str, state: Mapping[str, Any], life_ms: int = 0
     ) -> bool:
-        """Note how far a reader has come; False if its lease is another's. 0 ends the lease."""
+        """Note how far a reader has come; False if another has its lease. 0 ends the lease."""
         names = [keys.room_key(room, f"lease:{reader}"), keys.room_key(room, "readers")]
         args = [token, reader, json.dumps(state), life_ms]
         return bool(await self._runner.outbox("commit", names, args))
@@ -277,7 +278,7 @@ class Outbox:
         return lengths
 
     async def forget_reader(self, rooms: Sequence[str], reader: str) -> None:
-        """Forget how far a reader came that is no more."""
+        """Forget how far a deleted reader came."""
         for room in rooms:
             await self._runner.command("HDEL", keys.room_key(room, "readers"), reader)
 
@@ -292,7 +293,7 @@ def _parts(rooms: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _sources(page: Sequence[Any], known: int, offset_ms: int) -> tuple[Source, ...]:
-    """Read events that were not relayed yet; those without a number are of an earlier version."""
+    """Read events that were not relayed yet; events without a number are of an earlier version."""
     read = (_source(entry_id, entry, offset_ms) for entry_id, entry in page)
     return tuple(source for source in read if source.n > known)
 

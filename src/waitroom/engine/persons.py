@@ -1,4 +1,4 @@
-"""One person as the keys of a room tell: where they are, or what is noted of who was there."""
+"""One person according to a room's keys: where they are, or what is noted about their past."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from waitroom.engine import keys
 from waitroom.engine.endings import FOREVER
-from waitroom.engine.protocol.replies import WRONG_TYPE
+from waitroom.engine.protocol.reply import WRONG_TYPE
 from waitroom.engine.runner import Runner
 from waitroom.errors import BrokenRoom
 from waitroom.models import Person, Reason, State
@@ -17,7 +17,7 @@ _READS = len(_SCORES) + 4
 
 
 async def look(runner: Runner, room: str, ids: Sequence[str], *, hidden: bool) -> list[Person]:
-    """Return what the room knows of each ticket; no place and no order where that is hidden."""
+    """Return what the room knows of each ticket; no place and no order if those are hidden."""
     commands: list[tuple[str, ...]] = [
         ("HMGET", keys.room_key(room, "meta"), "offset", "restoring_until", "alive_at")
     ]

@@ -1,9 +1,9 @@
-"""One connection on which calls are answered in the order they were sent, for a rehearsal.
+"""One connection that answers calls in the order they were sent, for a rehearsal.
 
-A rehearsal of a million people makes millions of calls in strict order, or the same seed would not
-give the same result. So the next calls are packed and sent while the server still works on the
-last. There are no repeats and no recovery: the server is private, and a rehearsal whose connection
-breaks has failed.
+A rehearsal of a million people makes millions of calls in strict order; otherwise the same seed
+would not give the same result. So the next calls are packed and sent while the server still works
+on the last. There are no repeats and no recovery: the server is private, and a rehearsal whose
+connection breaks has failed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from waitroom.engine.memory import RoomMemory
 from waitroom.engine.protocol import calls, replies
 from waitroom.engine.protocol.calls import ScriptCall
 from waitroom.engine.protocol.replies import EnteredTicket, JoinedTicket, Polled
+from waitroom.engine.protocol.reply import Reply, parse, word_of
 from waitroom.engine.runner import Runner
 from waitroom.engine.scripts import Verb, script
 from waitroom.errors import BackendUnavailable
@@ -35,10 +36,10 @@ _OnReplies = Callable[[list[Any]], None]
 
 
 class Pipeline:
-    """Sends verbs of visitors of one room: `async with engine.pipeline(room, socket) as pipeline`.
+    """Sends visitors' verbs for one room: `async with engine.pipeline(room, socket) as pipeline`.
 
-    A ticket is its id and its place, 0 for none. Replies go to the callback of their call, in order
-    and in groups; `settle` waits for the last. An exception in a callback ends the rehearsal.
+    A ticket is its id and its place, 0 for none. Each reply goes to the callback of its call, in
+    order and in groups; `settle` waits for the last. An exception in a callback ends the rehearsal.
     """
 
     def __init__(self, runner: Runner, ring: KeyRing, room: str, socket: Path) -> None:
@@ -58,7 +59,7 @@ class Pipeline:
 
     async def __aexit__(self, *exc: object) -> None:
         self._out.close()
-        with contextlib.suppress(OSError):  # the server has ended; the reader has reported that
+        with contextlib.suppress(OSError):  # the server has ended; the reader has reported it
             await self._out.wait_closed()
 
     async def join(
@@ -70,7 +71,7 @@ class Pipeline:
     ) -> None:
         """Join tickets in one call, or put them back into their places."""
         draw = self._memory.draw(self._ring, self._room)
-        rows = [(ticket_id, self._claim(place), False, "") for ticket_id, place in tickets]
+        rows = [(ticket_id, self._claim(place), False, "", "", "") for ticket_id, place in tickets]
         call = calls.join(rows, draw, restore=restore)
         await self._send([call], lambda raw: on_reply(replies.joined(_parsed(raw)).tickets))
 
@@ -94,11 +95,11 @@ class Pipeline:
         await self._send([call], lambda raw: on_reply(replies.entered(_parsed(raw))))
 
     async def finish(self, ids: Sequence[str], on_words: Callable[[list[str]], None]) -> None:
-        """End sessions, each by a call of its own."""
+        """End sessions, one call for each."""
         await self._send([calls.finish(ticket_id, None) for ticket_id in ids], _words(on_words))
 
     async def leave(self, tickets: Sequence[tuple[str, int]]) -> None:
-        """Give up places, each by a call of its own; nobody waits for an answer."""
+        """Give up places, one call for each; nobody waits for an answer."""
         leaves = [calls.leave(ticket_id, self._claim(place)) for ticket_id, place in tickets]
         await self._send(leaves, lambda _: None)
 
@@ -107,7 +108,7 @@ class Pipeline:
         sessions: Sequence[tuple[str, int, int | None, int | None]],
         on_words: Callable[[list[str]], None],
     ) -> None:
-        """Renew sessions as a gate does: each has a ticket, a sid and its former end."""
+        """Renew sessions as a gate does: each has a ticket, a sid and its previous end."""
         renewals = [
             calls.renew(ticket_id, self._claim(place), sid, until_ms)
             for ticket_id, place, sid, until_ms in sessions
@@ -159,17 +160,17 @@ class Pipeline:
             if isinstance(answer, Exception):
                 raise BackendUnavailable(f"the private server answered: {answer}")
             answers.append(answer)
-        head = replies.head(replies.parse(answers[-1]))
+        head = parse(answers[-1]).head
         if head is not None:
             self._memory.saw(head)
         on_replies(answers)
 
 
-def _parsed(raw: list[Any]) -> replies.Reply:
+def _parsed(raw: list[Any]) -> Reply:
     (answer,) = raw
-    return replies.parse(answer)
+    return parse(answer)
 
 
 def _words(on_words: Callable[[list[str]], None]) -> _OnReplies:
     """Read only the word of each reply: there is one reply per person."""
-    return lambda raw: on_words([replies.word_of(answer) for answer in raw])
+    return lambda raw: on_words([word_of(answer) for answer in raw])

@@ -1,4 +1,4 @@
-"""How a policy is stored: one hash field per field, as text; '' stands for no limit, no text.
+"""How a policy is stored: one hash field per field, as text; '' means no limit or no text.
 
 A moment is stored as Unix time, with its unit in the name of the hash field.
 """
@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from waitroom.errors import BrokenRoom, InvalidPolicy
-from waitroom.models import MOMENTS, POLICY_FIELDS, Policy
+from waitroom.models import CHOICES, MOMENTS, POLICY_FIELDS, Policy
 from waitroom.moments import from_ms, to_ms, written
 
-_WORDS = {"mode", "before_open", "eta", "when_away"}
+_YES_OR_NO = {spec.name for spec in fields(Policy) if spec.metadata["unit"] == "yes or no"}
 _WHOLE = {"capacity", "batch", "max_entries", "queue_limit", "max_defers"}
 STORED = {name: f"{name}_ms" if name in MOMENTS else name for name in POLICY_FIELDS}
 """The hash field of each field of a policy."""
@@ -43,7 +43,7 @@ def _text(value: Any) -> str:
 
 
 def read(raw: Mapping[bytes, bytes]) -> tuple[Policy, int]:
-    """Return policy and version of a `config` hash; fields of a newer Waitroom are passed over."""
+    """Return policy and version of a `config` hash; ignore fields of a newer Waitroom."""
     try:
         texts = {name.decode(): value.decode() for name, value in raw.items()}
         values = {
@@ -58,7 +58,7 @@ def read(raw: Mapping[bytes, bytes]) -> tuple[Policy, int]:
 
 
 def changes(flat: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return by field what a change made of it, from name, old, new, ... as they are stored."""
+    """Return what a change did to each field, from name, old, new, ... as they are stored."""
     names = {stored: name for name, stored in STORED.items()}
     return {
         names[flat[i]]: {"old": _plain(names[flat[i]], old), "new": _plain(names[flat[i]], new)}
@@ -74,15 +74,15 @@ def _plain(name: str, text: str) -> Any:
 
 
 def message_at_ms(raw: Mapping[bytes, bytes]) -> int | None:
-    """Return when the message of a `config` hash was set; None if nobody knows."""
+    """Return when the message of a `config` hash was set; None if that is not known."""
     text = raw.get(b"message_at", b"")
     return int(text) if text.isdigit() else None
 
 
 def _value(name: str, text: str) -> Any:
-    if name in _WORDS:
+    if name in CHOICES:
         return text
-    if name == "renewable":
+    if name in _YES_OR_NO:
         return text == "1"
     if text == "":
         return None

@@ -1,8 +1,8 @@
-"""Who wants a push message: a subscription per ticket, and what each ticket was told already.
+"""Who wants push messages: a subscription per ticket, and which messages each ticket got.
 
-Plain commands only, in bounded steps; no script knows of it. The keys expire a day after they were
-last looked at, and go with the room. They may be lost with everything else: a page that is open
-sends its subscription again.
+It uses plain commands only, in bounded steps; no script knows of it. The keys expire a day after
+they were last read, and are deleted with the room. They may be lost with everything else: an open
+page sends its subscription again.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from waitroom.engine.runner import Runner
 from waitroom.models import State, check_room_name
 
 MOST_PER_ROOM = 100_000
-"""About 50 MB: a crowd larger than that is told by its open pages alone."""
+"""About 50 MB: in a larger crowd, the others get their news only from their open page."""
 
 LIFE_S = 86_400
 NEAR, CALLED = "near", "called"
-"""What a ticket may be told, each once."""
+"""The messages that a ticket may get, each once."""
 
 _KINDS = (NEAR, CALLED)
 _STEP = 200
@@ -33,7 +33,7 @@ class Subscriber:
     """A subscribed ticket: where it stands, and which messages it got.
 
     `away` is a ticket that was dropped for silence and may come back: `position` is then where it
-    would stand. `state` is None if the ticket has no place any more.
+    would stand. `state` is None if the ticket no longer has a place.
     """
 
     id: str
@@ -51,9 +51,9 @@ class PushSubscriptions:
         self._runner = runner
 
     async def put(self, room: str, ticket_id: str, subscription: str) -> bool:
-        """Keep the subscription of a ticket in place of an earlier one; False if there is no room.
+        """Store the subscription of a ticket, replacing an earlier one; False if there is no room.
 
-        Several callers at once may go a little above the bound.
+        Several callers at once may exceed the bound a little.
         """
         key = keys.room_key(check_room_name(room), "push")
         count, known = await self._runner.reads([("HLEN", key), ("HEXISTS", key, ticket_id)])
@@ -82,19 +82,19 @@ class PushSubscriptions:
         return sorted(name.decode() for name in names)
 
     async def take_turn(self, room: str, life_ms: int) -> bool:
-        """Tell whether this process shall look at a room now: no other did for `life_ms`."""
+        """Return whether this process should look at a room now: no other did for `life_ms`."""
         key = keys.room_key(room, "push_lap")
         return bool(await self._runner.command("SET", key, "1", "NX", "PX", life_ms))
 
     async def claim(self, room: str, ticket_id: str, kind: str) -> bool:
-        """Tell whether this process shall send a message: it is sent by one, and once."""
+        """Return whether this process should send a message: only one process sends it, once."""
         key, field, mark = (
             keys.room_key(room, "pushed"),
             f"{ticket_id}:{kind}",
             secrets.token_hex(8),
         )
         if not await self._runner.command("HSETNX", key, field, mark):
-            # The claim may be ours: a reply that was lost makes the command run again.
+            # The claim may be ours: after a lost reply the command runs again.
             return bool(await self._runner.command("HGET", key, field) == mark.encode())
         await self._runner.command("EXPIRE", key, LIFE_S)
         return True
@@ -119,7 +119,7 @@ class PushSubscriptions:
             await self.forget(room)
 
     async def _placed(self, room: str, subscriptions: dict[bytes, bytes]) -> list[Subscriber]:
-        """Read where tickets stand, in one pipeline, and a second one for those who are away."""
+        """Read where tickets stand, in one pipeline, and in a second one for those who are away."""
         ids = [ticket_id.decode() for ticket_id in subscriptions]
         waiting, called, inside, swept, pushed = (
             keys.room_key(room, name) for name in ("waiting", "called", "inside", "swept", "pushed")

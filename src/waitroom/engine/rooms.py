@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from waitroom.engine import inputs, keys, policies
 from waitroom.engine.endings import MOST_KEPT, kick, reinstatements
 from waitroom.engine.memory import MEMORY_FIELDS, REV_JUMP, RoomMemory
-from waitroom.engine.protocol import calls, replies
+from waitroom.engine.protocol import calls
+from waitroom.engine.protocol.reply import Reply
 from waitroom.engine.runner import Runner
 from waitroom.errors import (
     BackendUnavailable,
@@ -28,7 +29,7 @@ _LEFTOVERS = ("gone", "moved", "entries", "events", "series", "done", "record", 
 
 
 class ForeignTickets(NamedTuple):
-    """How often tickets of another deployment with our secret were shown in a room, when last."""
+    """How often a room was shown tickets of another deployment with our secret, and when last."""
 
     room: str
     shown: int
@@ -64,17 +65,17 @@ class Rooms:
             if reply.word == "lost":
                 raise UnknownRoom(room)
             if version is not None:
-                raise VersionConflict(room, version, replies.version(reply))
+                raise VersionConflict(room, version, reply.version)
 
     async def _configure(
         self, room: str, action: str, version: int | str, policy: Policy, op_id: str | None
-    ) -> replies.Reply:
+    ) -> Reply:
         call = calls.configure(action, version, policy)
         reply = await self._runner.run(room, call, op_id=inputs.op_id_of(op_id))
         if reply.word == "ok":
             memory = self._runner.memory(room)
-            memory.policy, memory.version = policy, replies.version(reply)
-            memory.message_at_ms = replies.message_at_ms(reply)
+            memory.policy, memory.version = policy, reply.version
+            memory.message_at_ms = reply.message_at_ms
         return reply
 
     async def get(self, room: str) -> Room:
@@ -83,11 +84,11 @@ class Rooms:
         memory = self._runner.memory(room)
         if memory.policy is None:
             raise UnknownRoom(room)
-        epoch = replies.epoch(reply)
+        epoch = reply.epoch
         return Room(room, memory.policy, memory.version, epoch, memory.message_at_ms)
 
     async def _read(self, room: str) -> Room:
-        """Return a room as the server has it: a failover may have left another of that version."""
+        """Return a room as stored: a failover may have left another policy with that version."""
         known = await self.get(room)
         memory = self._runner.memory(room)
         await self._runner.load_policy(room, memory)
@@ -97,7 +98,7 @@ class Rooms:
         )
 
     async def drop(self, room: str, op_id: str | None) -> bool:
-        """Remove a room with all that it holds; return whether it was there."""
+        """Remove a room with everything in it; return whether it existed."""
         op_id = inputs.op_id_of(op_id)
         try:
             await self._runner.run(check_room_name(room), calls.DROP, op_id=op_id)
@@ -109,7 +110,7 @@ class Rooms:
         return was_there
 
     async def names(self) -> tuple[str, ...]:
-        """Return the names of all rooms; while a Cluster's index is away, those known here."""
+        """Return the names of all rooms; while a Cluster's index is away, only those known here."""
         try:
             names = await self._runner.command("SMEMBERS", keys.ROOMS)
         except BackendUnavailable:
@@ -119,7 +120,7 @@ class Rooms:
         return tuple(sorted(name.decode() for name in names))
 
     async def occupied(self, rooms: Sequence[str]) -> list[str]:
-        """Return those rooms that hold anybody."""
+        """Return the rooms that have anybody in them."""
         occupied: list[str] = []
         for some in self._by_node(rooms):
             with self._alone():
@@ -128,7 +129,7 @@ class Rooms:
         return occupied
 
     async def foreign_tickets(self, rooms: Sequence[str]) -> list[ForeignTickets]:
-        """Return the rooms in which tickets of another deployment were shown."""
+        """Return the rooms that were shown tickets of another deployment."""
         shown: list[ForeignTickets] = []
         for some in self._by_node(rooms):
             with self._alone():
@@ -138,8 +139,16 @@ class Rooms:
                         shown.append(ForeignTickets(room, *map(int, meta)))
         return shown
 
+    async def salt(self, room: str) -> str:
+        """Return which salt the room's accounts have; see `Engine.salt`."""
+        name = await self._runner.command("HGET", keys.room_key(room, "meta"), "salt")
+        return name.decode() if name else ""
+
     async def note_kicks(self, rooms: Sequence[str]) -> None:
-        """Learn whom anybody has kicked, banned or reinstated; the newest. See `Endings`."""
+        """Learn whom anybody has kicked, banned or reinstated, and the batches of codes.
+
+        The newest people only. See `Endings`.
+        """
         known = [room for room in rooms if self._runner.knows(room)]
         for some in self._by_node(known):
             with self._alone():
@@ -153,30 +162,41 @@ class Rooms:
             commands.append(("ZRANGE", kicked, "0", str(MOST_KEPT - 1), "REV"))
             meta_key = keys.room_key(room, "meta")
             commands.append(("HMGET", meta_key, "rev", "offset", "reinstatements"))
+            commands.append(("HGETALL", keys.room_key(room, "batches")))
         answers = iter(await self._runner.reads(commands))
-        for room, rev, ids, meta in zip(rooms, revs, answers, answers, strict=True):
-            broken = isinstance(ids, Exception) or isinstance(meta, Exception)
-            # A room that was lost since has forgotten kicks, which we shall tell it.
+        rows = zip(rooms, revs, answers, answers, answers, strict=True)
+        for room, rev, ids, meta, batches in rows:
+            broken = any(isinstance(answer, Exception) for answer in (ids, meta, batches))
+            # A room that was lost since then has forgotten kicks, which we will send it.
             if not broken and meta[0] is not None and int(float(meta[0])) - rev < REV_JUMP:
                 offset_ms = int(float(meta[1] or 0)) // 1000
                 kicks = await self._kicks(room, ids, offset_ms)
                 reinstated = reinstatements((meta[2] or b"").decode())
                 self._runner.memory(room).note_kicks(kicks, reinstated)
+                self._runner.memory(room).batches |= batches
 
     async def _kicks(self, room: str, ids: Sequence[Any], offset_ms: int) -> list[str]:
         """Return the kicks of tickets, as endings."""
         if not ids:
             return []
-        scores = [("ZMSCORE", keys.room_key(room, name), *ids) for name in ("kicked", "gone")]
-        moments, places = await self._runner.reads(scores)
+        commands = [("ZMSCORE", keys.room_key(room, name), *ids) for name in ("kicked", "gone")]
+        about = (ticket_id + b";" for ticket_id in ids)
+        commands.append(("HMGET", keys.room_key(room, "moved"), *about))
+        rows = zip(ids, *await self._runner.reads(commands), strict=True)
         return [
-            kick(ticket_id.decode(), int(float(moment)), int(float(place or 0)), offset_ms)
-            for ticket_id, moment, place in zip(ids, moments, places, strict=True)
-            if moment is not None  # else they have joined again
+            kick(
+                ticket_id.decode(),
+                int(float(moment)),
+                int(float(place or 0)),
+                offset_ms,
+                (note or b"").decode(),
+            )
+            for ticket_id, moment, place, note in rows
+            if moment is not None  # otherwise they have joined again
         ]
 
     async def meet(self, rooms: Sequence[str]) -> list[str]:
-        """Learn what the server has of rooms; return those with something to tidy up."""
+        """Learn what the server knows of rooms; return the rooms that need cleanup."""
         untidy: list[str] = []
         for some in self._by_node(rooms):
             with self._alone():
@@ -208,7 +228,7 @@ class Rooms:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Let a node of a Cluster that is away concern its own rooms alone."""
+        """Make sure that a Cluster node that is away affects only its own rooms."""
         try:
             yield
         except BackendUnavailable:
@@ -216,7 +236,7 @@ class Rooms:
                 raise
 
     def _learn(self, room: str, config: Any, meta: Any) -> None:
-        # A room that somebody else has broken must not keep the others from being met.
+        # A room that somebody else has broken must not stop the others from being learned.
         with contextlib.suppress(BrokenRoom, TypeError, ValueError):
             if isinstance(config, dict) and config and not self._runner.knows(room):
                 policy, version = policies.read(config)

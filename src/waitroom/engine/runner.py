@@ -1,7 +1,7 @@
 """Runs scripts: sends what this process remembers, retries lost replies, and restores lost rooms.
 
-Repeating is safe for every verb: the caller names the tickets, and calls that count carry an
-`op_id`. The client library's own retries are off, because it cannot know that.
+Every verb is safe to repeat: the caller names the tickets, and calls that count carry an `op_id`.
+The client library's own retries are off, because it cannot know that.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from waitroom.engine import keys, policies
 from waitroom.engine.connection.clients import Clients
 from waitroom.engine.connection.faults import FAULTS, backend_error
 from waitroom.engine.memory import RoomMemory
-from waitroom.engine.protocol import calls, replies
+from waitroom.engine.protocol import calls
 from waitroom.engine.protocol.calls import ScriptCall
-from waitroom.engine.protocol.replies import Head, Reply
+from waitroom.engine.protocol.reply import WRONG_TYPE, Head, Reply, parse
 from waitroom.engine.scripts import OF_VISITORS, READS, Verb, outbox_script, run, script
 from waitroom.errors import BackendUnavailable, BrokenRoom, UnknownRoom
 from waitroom.models import Policy
@@ -33,15 +33,15 @@ OnScript = Callable[[Verb, float, int], None]
 """Gets every script call: its verb, its seconds, and its number of items."""
 
 RETRY_AFTER_S = (0.01, 0.05, 0.2)
-"""Pauses before a call is tried again; with `patience_s` the last is repeated until it is over."""
+"""Pauses before a call is tried again; with `patience_s` the last one repeats until it is over."""
 
 CLAIM_AFTER_S = 15.0
-"""How long processes that remember a lost room have to bring it back, before a process that does
-not takes the highest epoch on a ticket for it: longer than a lap of the ticker."""
+"""How long processes that remember a lost room have to bring it back. Then a process that does not
+remember it uses the highest epoch on a ticket. Longer than a lap of the ticker."""
 
 _LOSSES_PER_CALL = 3
 _QUIET = READS | {Verb.POLL, Verb.ADVANCE, Verb.SAMPLE}
-"""Verbs after which the ticker need not look at the room."""
+"""Verbs after which the ticker does not need to look at the room."""
 
 
 class Runner:
@@ -68,6 +68,14 @@ class Runner:
         self.on_change: list[OnChange] = []
         self.on_script: list[OnScript] = []
 
+    def now_s(self) -> float:
+        """Return the wall-clock time, by which tickets age."""
+        return self.clock() / 1e6 if self.clock else time.time()
+
+    def timer_s(self) -> float:
+        """Return a monotonic time: setting the clock does not move it."""
+        return self.clock() / 1e6 if self.clock else time.monotonic()
+
     def memory(self, room: str) -> RoomMemory:
         """Return the memory of a room."""
         memory = self.memories.get(room)
@@ -84,10 +92,10 @@ class Runner:
                 self.memories.pop(room, None)
                 raise UnknownRoom(room)
             if reply.word != "lost":
-                head = replies.head(reply)
+                head = reply.head
                 if head is not None:
                     memory.saw(head)
-                    memory.note(replies.endings(reply))
+                    memory.note(reply.endings)
                     if verb is not Verb.DROP:
                         await self._follow_policy(room, memory, head)
                 if verb not in _QUIET:
@@ -102,7 +110,7 @@ class Runner:
         )
 
     def knows(self, room: str) -> bool:
-        """Tell whether the policy of a room is known here."""
+        """Return whether the policy of a room is known here."""
         memory = self.memories.get(room)
         return memory is not None and memory.policy is not None
 
@@ -121,7 +129,7 @@ class Runner:
         return await self.repeat(lambda: self.client.execute_command(*args), key)
 
     async def streams(self, room: str, *reads: tuple[str, bool, str, int]) -> list[Any]:
-        """Read streams of a room: (key, newest first, from which id on, how many) each."""
+        """Read streams of a room, each given as (key, newest first, from which id on, how many)."""
 
         async def ask() -> list[Any]:
             pipe = self.client.pipeline(transaction=False)
@@ -151,7 +159,7 @@ class Runner:
             memory.message_at_ms = policies.message_at_ms(raw)
 
     async def _send(self, room: str, call: ScriptCall, op_id: str | None) -> Reply:
-        # By verb: one id for an `admit` and a `kick` means two operations, not a repeat.
+        # By verb: the same id for an `admit` and a `kick` means two operations, not a repeat.
         names = keys.script_keys(room, op_id and f"{call.verb}.{op_id}")
         source = script(call.verb, self.flags)
         args = [*self.memory(room).args(self.clock() if self.clock else None), *call.args]
@@ -159,13 +167,13 @@ class Runner:
         began = time.perf_counter()
         try:
             raw = await self.repeat(lambda: run(client, source, names, args), names[0])
-            return replies.parse(raw)
+            return parse(raw)
         finally:
             for tell in self.on_script:
                 tell(call.verb, time.perf_counter() - began, call.items)
 
     async def outbox(self, name: str, names: list[str], args: list[Any]) -> Any:
-        """Run a script of the outbox; each of them knows a repeat by itself."""
+        """Run a script of the outbox; each of them recognises a repeat by itself."""
         source = outbox_script(name, self.flags)
         return await self.repeat(lambda: run(self.client, source, names, args), names[0])
 
@@ -187,7 +195,7 @@ class Runner:
         return list(await self.repeat(ask, commands[0][1]))
 
     async def repeat(self, call: Callable[[], Any], key: str) -> Any:
-        """Make a call about a key that may be repeated; raise our own errors if it fails."""
+        """Make a repeatable call about a key; raise our own errors if it fails."""
         give_up = float("inf")
         pauses: Iterator[float] = iter(RETRY_AFTER_S)
         if self.patience_s is not None:
@@ -199,7 +207,7 @@ class Runner:
             except FAULTS as error:
                 known = backend_error(error)
                 if known is None and "WRONGTYPE" in str(error):
-                    raise BrokenRoom(replies.WRONG_TYPE.format("a key")) from error
+                    raise BrokenRoom(WRONG_TYPE.format("a key")) from error
                 if known is None:
                     raise
                 pause_s = next(pauses, float("inf"))
@@ -218,7 +226,10 @@ class Runner:
             await self._restore(room, memory)
 
     async def _restore(self, room: str, memory: RoomMemory) -> None:
-        """Write policy, epoch, watermark and endings again. A second process adds its endings."""
+        """Write policy, epoch, watermark, endings and batches of codes again.
+
+        A second process adds its endings.
+        """
         if memory.policy is None:
             self.memories.pop(room, None)
             raise UnknownRoom(room)
@@ -234,18 +245,21 @@ class Runner:
             if reply.word == "unknown_room":
                 self.memories.pop(room, None)
                 raise UnknownRoom(room)
-            head = replies.head(reply)
+            head = reply.head
             if head is not None:
                 memory.saw(head)
+        if memory.batches:
+            fields = [part for field in memory.batches.items() for part in field]
+            await self.command("HSET", keys.room_key(room, "batches"), *fields)
         memory.forgot = False
 
     def _claim(self, room: str, memory: RoomMemory, policy: Policy) -> int:
-        """Return the highest epoch on a ticket for a room that nobody remembers; 0 = a new one.
+        """Return the highest epoch on a ticket for a room that nobody remembers; 0 = a new epoch.
 
-        Those who remember come first. Where no ticket was shown either, everybody who may still
-        poll has the time for it.
+        Processes that remember come first. If no ticket was shown either, everybody who may still
+        poll gets the time to do so.
         """
-        now_s = self.clock() / 1e6 if self.clock else time.monotonic()
+        now_s = self.timer_s()
         if memory.lost_since_s is None:
             memory.lost_since_s = now_s
         patience_s = CLAIM_AFTER_S + (0 if memory.claim else policy.recover_s)

@@ -1,13 +1,14 @@
-"""The Lua scripts: found, put together, and sent by their hash.
+"""The Lua scripts: found, assembled, and sent by their hash.
 
-A script is a line of flags, `_common.lua`, `_moves.lua` where people move, for a join
-`_sources.lua`, and `<verb>.lua`.
-`write_out` writes them whole, which is what the linter reads.
+A script is a line of flags, `_common.lua`, the files of `parts` that its verb needs, and
+`<verb>.lua`. A file says in its header what it needs. `write_out` writes whole scripts, which the
+linter reads.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -23,6 +24,7 @@ class Verb(StrEnum):
 
     CONFIGURE = "configure"
     JOIN = "join"
+    ADOPT = "adopt"
     POLL = "poll"
     ADVANCE = "advance"
     ENTER = "enter"
@@ -39,30 +41,30 @@ class Verb(StrEnum):
     SAMPLE = "sample"
     CHECK = "check"
     SETTLE = "settle"
+    ISSUE = "issue"
+    REVOKE = "revoke"
     CLEAR = "clear"
     DROP = "drop"
 
 
-SHARED = ("_common", "_moves", "_sources")
-STANDS_STILL = frozenset({Verb.POLL, Verb.LIST, Verb.CHECK})
-"""Verbs that move nobody: they leave out `_moves.lua`, which would slow down polls and checks."""
-
+COMMON = "_common"
 READS = frozenset({Verb.LIST, Verb.STATS, Verb.CHECK})
 OF_VISITORS = frozenset(
     {
-        *(Verb.JOIN, Verb.POLL, Verb.ENTER, Verb.CHECK),
+        *(Verb.JOIN, Verb.ADOPT, Verb.POLL, Verb.ENTER, Verb.CHECK),
         *(Verb.RENEW, Verb.FINISH, Verb.LEAVE, Verb.DEFER),
     }
 )
-"""Verbs that take the connections of visitors, which cannot use up those of the ticker."""
+"""Verbs that use the connections of visitors, and so cannot use up those of the ticker."""
 
-WANTS_MEMORY = frozenset({Verb.CONFIGURE, Verb.JOIN})
-"""Verbs that a full server refuses. The others free memory or need almost none, and go on."""
+WANTS_MEMORY = frozenset({Verb.CONFIGURE, Verb.JOIN, Verb.ISSUE})
+"""Verbs that a full server refuses. The others free memory or need almost none, and still run."""
 
-# Servers without flags do not stop a script for lack of memory once it has written, so a write that
+_NEEDS = re.compile(r"^-- Needs: ([^.]+)\.$", re.MULTILINE)
+# Servers without flags do not stop a script for lack of memory once it has written. So a write that
 # changes nothing has the same effect as `allow-oom`.
 _GO_ON_WHEN_FULL = "redis.pcall('HDEL', KEYS[2], '')\n"
-# A script that must not go on has to check before it writes; this check writes nothing either.
+# A script that must not run on a full server checks before it writes; this check writes nothing.
 _STOP_WHEN_FULL = """local full = redis.pcall('SETRANGE', KEYS[2], 0, '')
 if type(full) == 'table' and string.find(full.err or '', 'OOM', 1, true) then return full end
 """
@@ -77,13 +79,13 @@ class Script:
 
 
 class Client(Protocol):
-    """The two calls of redis-py that scripts need; Redis and RedisCluster both have them."""
+    """The two redis-py calls that scripts need; Redis and RedisCluster both have them."""
 
     async def evalsha(self, sha: str, numkeys: int, *args: Any) -> Any:
         """Run a script that the server knows."""
 
     async def eval(self, script: str, numkeys: int, *args: Any) -> Any:
-        """Run a script, and let the server know it."""
+        """Run a script, and let the server store it."""
 
 
 def lua(name: str) -> str:
@@ -91,11 +93,30 @@ def lua(name: str) -> str:
     return (resources.files(__package__) / "lua" / f"{name}.lua").read_text("utf-8")
 
 
+def needs(name: str) -> list[str]:
+    """Return the parts that a Lua file names in its header, as files."""
+    match = _NEEDS.search(lua(name))
+    words = re.findall(r"\w+", match[1]) if match else []
+    return [f"parts/{word}" for word in words if word != "nothing"]
+
+
+@cache
+def parts_of(name: str) -> tuple[str, ...]:
+    """Return all the parts that a file needs, each after those that it needs itself.
+
+    An unused part would slow a script down: the server creates its functions at every call.
+    """
+    parts: dict[str, None] = {}
+    for part in needs(name):
+        parts |= dict.fromkeys([*parts_of(part), part])
+    return tuple(parts)
+
+
 @cache
 def script(verb: Verb, flags: bool) -> Script:
-    """Put a verb's script together, for a server that takes `#!lua` flags or for an older one."""
-    parts = 1 if verb in STANDS_STILL else 3 if verb is Verb.JOIN else 2
-    return whole(verb, "\n".join(lua(name) for name in SHARED[:parts]), lua(verb), flags)
+    """Assemble a verb's script, for a server that takes `#!lua` flags or for an older one."""
+    shared = "\n".join(lua(name) for name in (COMMON, *parts_of(verb)))
+    return whole(verb, shared, lua(verb), flags)
 
 
 def whole(verb: Verb, shared: str, own: str, flags: bool) -> Script:
@@ -111,7 +132,7 @@ def whole(verb: Verb, shared: str, own: str, flags: bool) -> Script:
 
 
 async def run(client: Client, script: Script, keys: list[str], args: list[Any]) -> Any:
-    """Run a script by its hash; where the server has forgotten it, by its text."""
+    """Run a script by its hash; if the server has forgotten it, by its text."""
     try:
         return await client.evalsha(script.sha, len(keys), *keys, *args)
     except NoScriptError:  # it did not run, so this is not a repeat
@@ -126,7 +147,7 @@ def outbox_script(name: str, flags: bool) -> Script:
 
 
 def write_out(folder: Path) -> None:
-    """Write every script whole, as a server without flags gets it."""
+    """Write every whole script, as a server without flags gets it."""
     folder.mkdir(parents=True, exist_ok=True)
     for verb in Verb:
         (folder / f"{verb}.lua").write_text(script(verb, flags=False).source, "utf-8")

@@ -1,4 +1,4 @@
-"""Sign-outs from the operator page as Redis keeps them: a key per session, until its end."""
+"""Sign-outs from the operator page as stored in Redis: a key per session, until its end."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class OperatorSignOuts(SignOuts):
         await self._runner.command("SET", keys.SIGN_OUT + session_id, "1", "EX", lasts_s)
 
     async def read(self, session_id: str) -> bool:
-        """Tell whether a sign-out is stored."""
+        """Return whether a sign-out is stored."""
         return await self._runner.command("GET", keys.SIGN_OUT + session_id) is not None

@@ -1,10 +1,10 @@
-"""What the events of a room tell of one ticket, for operators and for `reinstate`."""
+"""What a room's events say about one ticket, for operators and for `reinstate`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from waitroom.engine.protocol import replies
+from waitroom.engine.protocol import streams
 from waitroom.engine.runner import Runner
 from waitroom.models import Event, Reason
 
@@ -18,14 +18,19 @@ class Steps:
 
     events: tuple[Event, ...]
     since_us: int | None
-    """When the oldest event that was read happened; None: the room has none."""
+    """When the oldest event that was read happened; None if the room has no events."""
 
     complete: bool
     """Whether no event of this room has been forgotten."""
 
     @property
+    def known_since_ms(self) -> int | None:
+        """From when on nothing is missing; None if nothing is missing at all."""
+        return None if self.complete or self.since_us is None else self.since_us // 1000
+
+    @property
     def evidence(self) -> str:
-        """What they prove, in the words of the script: `turn`, `there` or `nothing`."""
+        """What the events prove, in the words of the script: `turn`, `there` or `nothing`."""
         kinds, reasons = ({getattr(e, name) for e in self.events} for name in ("kind", "reason"))
         if kinds & {"called", "entered"} or reasons & _TURN:
             return "turn"
@@ -43,9 +48,9 @@ async def steps_of(runner: Runner, room: str, ticket_id: str) -> Steps:
             if first_us is None:  # events are numbered from 1
                 first_us, complete = int(fields[b"at"]), fields.get(b"n") == b"1"
             if fields[b"kind"] == b"cleared":
-                named.clear()  # those were of tickets that count no more
+                named.clear()  # those named tickets that no longer count
             elif ticket_id.encode() in fields[b"ids"]:
-                event = replies.event(fields)
+                event = streams.event(fields)
                 if ticket_id in event.ids:
                     named.append(event)
         if len(entries) < _PER_READ:

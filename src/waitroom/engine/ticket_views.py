@@ -1,7 +1,8 @@
-"""Tickets as their holders see them: from a script's word and numbers to a `TicketView`."""
+"""Tickets as their holders see them: turns a script's word and numbers into a `TicketView`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from waitroom.engine.protocol import calls
@@ -10,6 +11,9 @@ from waitroom.engine.protocol.replies import Deferred, EnteredTicket, Joined, Jo
 from waitroom.errors import EnterLater, TooMany, WaitroomError
 from waitroom.models import State, TicketView
 from waitroom.tickets import KeyRing, Ticket
+
+Answers = list[TicketView | WaitroomError]
+"""One result per ticket, in the order asked: its view, or its own error."""
 
 
 class PresentedTicket(NamedTuple):
@@ -42,7 +46,7 @@ def view(
 
 
 def restoring(waits: TicketView) -> TicketView:
-    """Return a view that says why a position is missing: the line is not complete after a loss."""
+    """Return a view that says why a position is missing: the line is incomplete after a loss."""
     return waits._replace(restoring=True) if waits.state is State.WAITING else waits
 
 
@@ -70,7 +74,7 @@ def inside(presented: PresentedTicket, answer: EnteredTicket) -> TicketView:
 def joined(
     ring: KeyRing, presented: PresentedTicket, answer: JoinedTicket, reply: Joined, now_s: int
 ) -> TicketView | WaitroomError:
-    """Return the view of a ticket after a `join`, signed anew if its place is new."""
+    """Return the view of a ticket after a `join`, with a new string if its place is new."""
     (ticket, text), word, epoch = presented, answer.word, reply.epoch
     if word == "limited":
         return TooMany.joins(answer.number / 1000)
@@ -79,7 +83,7 @@ def joined(
     place = answer.place or ticket.place
     if word not in GONE and (place != ticket.place or epoch != ticket.epoch):
         issued_s = now_s if answer.new else ticket.issued_s
-        ticket = Ticket(ticket.room, ticket.id, place, epoch, issued_s, lane=ticket.lane)
+        ticket = ticket._replace(place=place, epoch=epoch, issued_s=issued_s, generation=0)
         text = ""
     text = text or ring.sign(ticket)
     seen = view(
@@ -89,13 +93,19 @@ def joined(
 
 
 def refused_for_s(answer: JoinedTicket) -> float:
-    """Return for how long the source of a join gets no new place for sure; 0 if it may get one."""
+    """Return for how long the source of a join surely gets no new place; 0 if it may get one."""
     return answer.number / 1000 if answer.word == "limited" and answer.sid == 1 else 0.0
 
 
 def deferred(ring: KeyRing, presented: PresentedTicket, answer: Deferred) -> TicketView:
-    """Return the view of a ticket that let others go first, signed anew."""
+    """Return the view of a ticket that let others go first, with a new string."""
     moved = presented.ticket._replace(
         place=answer.place, epoch=answer.epoch, generation=answer.generation
     )
     return TicketView(moved.room, moved.id, State.WAITING, ring.sign(moved), answer.position)
+
+
+def merged(tickets: Iterable[PresentedTicket | WaitroomError], answers: Answers) -> Answers:
+    """Return the answers of the tickets that were sent, merged with the errors of the others."""
+    rest = iter(answers)
+    return [next(rest) if isinstance(each, PresentedTicket) else each for each in tickets]

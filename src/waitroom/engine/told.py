@@ -1,8 +1,9 @@
-"""The positions that this process has told people who wait, so that it can vouch for them.
+"""The positions that this process has told waiting people, so that it can repeat them.
 
-While the server does not answer, somebody who polls may be told the same again. One number per
-ticket would fill the memory of a process that a million people poll, so this is a table of fixed
-size: 16 bytes per slot, and a ticket whose slot another has taken is simply not vouched for.
+While the server does not answer, somebody who polls may get the same answer again. One number per
+ticket would fill the memory of a process that a million people poll. So this is a table of fixed
+size: 16 bytes per slot. If another ticket has taken a slot, the first one is simply not vouched
+for.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import time
 from typing import NamedTuple
 
 _SLOTS = (1, 251, 4_093, 32_749, 262_139, 2_097_143)
-"""Sizes of the table: nothing for a room where nobody waits, at most 32 MB. Primes, so that places
-that follow each other do not meet in a slot."""
+"""Sizes of the table: nothing for a room where nobody waits, at most 32 MB. Primes, so that
+consecutive places do not share a slot."""
 
 _AT_BITS = 32
 _AT = (1 << _AT_BITS) - 1
@@ -38,13 +39,13 @@ class Told:
         self.forget_all()
 
     def forget_all(self) -> None:
-        """Vouch for nobody any more, because the room was cleared or is another one."""
+        """Stop vouching for anybody, because the room was cleared or is another one."""
         self._resize(_SLOTS[0])
 
     def expect(self, waiting: int, *, restoring: bool = False) -> None:
-        """Note how many wait, and make room for them. A larger table begins empty.
+        """Note how many wait, and make room for them. A larger table starts empty.
 
-        `restoring` tells why positions are hidden: the line is not complete after a loss.
+        `restoring` says why positions are hidden: the line is incomplete after a loss.
         """
         self.waiting, self.restoring = waiting, restoring
         if 2 * waiting > self._slots < _SLOTS[-1]:
@@ -52,7 +53,7 @@ class Told:
 
     @staticmethod
     def now() -> int:
-        """Return the time as `waits` takes it: the same for all who are told together."""
+        """Return the time as `waits` takes it: the same for all who are answered together."""
         return int(time.monotonic() * 10)
 
     def waits(self, place: int, position: int, now: int) -> None:
@@ -62,13 +63,13 @@ class Told:
         rows[row + 1] = position << _AT_BITS | now
 
     def forget(self, place: int) -> None:
-        """Forget a place whose holder waits no longer."""
+        """Forget a place whose holder is no longer waiting."""
         row = place % self._slots * 2
         if self._rows[row] == place:
             self._rows[row] = 0
 
     def position(self, place: int) -> Position | None:
-        """Return what the holder of a place was told last, if that is known."""
+        """Return what the holder of a place was last told, if that is known."""
         row = place % self._slots * 2
         if not place or self._rows[row] != place:
             return None
@@ -77,8 +78,9 @@ class Told:
 
     def _resize(self, slots: int) -> None:
         self._slots = slots
-        # Rows of two numbers: the place, and what it was told with the time. A large table is
-        # mapped: a page is made when it is first written, and nobody waits for 32 MB of zeros.
+        # Rows of two numbers: the place, and what its holder was told with the time. A large table
+        # is mapped: a page is created when it is first written, and nobody waits for 32 MB of
+        # zeros.
         size = 16 * slots
         memory = bytearray(size) if size < mmap.PAGESIZE else mmap.mmap(-1, size)
         self._rows = memoryview(memory).cast("Q")

@@ -1,4 +1,4 @@
-"""Which named users are at the operator page, as Redis keeps it: so that each is noted once."""
+"""Which named users are at the operator page, as stored in Redis: so that each is noted once."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from waitroom.engine import keys
 from waitroom.engine.runner import Runner
 
 _KNOWN_S = 60.0
-"""So long no process asks again about somebody whom it knows."""
+"""For this long, a process does not ask again about somebody whom it knows."""
 
 _MOST_KNOWN = 1_000
 
 
 class UserSessions:
-    """Sessions of people whom a proxy names; they hold nothing, and open nothing."""
+    """Sessions of people named by a proxy; they hold no data and grant no access."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._known_until: dict[str, float] = {}
 
     async def begin(self, name: str, lasts_s: int) -> bool:
-        """Begin a session; False if there is one already, on whichever server."""
+        """Begin a session; False if there already is one, on any server."""
         now = time.monotonic()
         if now < self._known_until.get(name, 0.0):
             return False

@@ -1,4 +1,4 @@
-"""Webhooks as Redis keeps them: where events go, signed with which secret, and which are wanted."""
+"""Webhooks as stored in Redis: where events go, which secret signs them, which are wanted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_WEBHOOKS = 50
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A receiver of events. Empty `rooms` or `types` mean all; the secrets are in no log."""
+    """A receiver of events. Empty `rooms` or `types` mean all; no log contains the secrets."""
 
     id: str
     url: str
@@ -25,8 +25,11 @@ class Webhook:
     rooms: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     enabled: bool = True
+    switched_ms: int = 0
+    """When it was last switched off or on; what happened before it was on again is not sent."""
+
     old_secret: str = ""
-    """The secret before the last rotation, which signs too until `old_until_ms`."""
+    """The secret before the last rotation, which also signs until `old_until_ms`."""
 
     old_until_ms: int = 0
 
@@ -34,21 +37,27 @@ class Webhook:
         return f"Webhook({self.id})"
 
     def hears(self, room: str) -> bool:
-        """Tell whether it wants anything of a room."""
-        return self.enabled and (not self.rooms or room in self.rooms)
+        """Return whether it wants any events of a room."""
+        return self.enabled and self._is_for(room)
 
     def wants(self, kind: str) -> bool:
-        """Tell whether it wants events of a type; that some are missing is always told."""
+        """Return whether it wants events of a type; it is always told that some are missing."""
         return not self.types or kind in self.types or kind == "gap"
 
     def wants_people(self, room: str) -> bool:
-        """Tell whether it wants to know what people of a room do."""
-        return self.hears(room) and (
+        """Return whether it wants events about people of a room.
+
+        Also while it is off: the events that it misses are counted.
+        """
+        return self._is_for(room) and (
             not self.types or any(kind.startswith("people.") for kind in self.types)
         )
 
+    def _is_for(self, room: str) -> bool:
+        return not self.rooms or room in self.rooms
+
     def secrets(self, now_ms: int) -> tuple[str, ...]:
-        """Return the secrets that sign at this time, the newest first."""
+        """Return the secrets that sign at this time, newest first."""
         old = (self.old_secret,) if self.old_secret and now_ms < self.old_until_ms else ()
         return (self.secret, *old)
 
@@ -75,7 +84,7 @@ class Webhooks:
         return webhook
 
     async def put(self, webhook: Webhook) -> None:
-        """Store a webhook in place of what it was."""
+        """Store a webhook, replacing its earlier version."""
         count = await self._runner.command("HLEN", keys.WEBHOOKS)
         known = await self._runner.command("HEXISTS", keys.WEBHOOKS, webhook.id)
         if count >= MOST_WEBHOOKS and not known:
@@ -99,8 +108,9 @@ def _read(webhook_id: str, text: bytes) -> Webhook | None:
             rooms=tuple(fields.get("rooms", ())),
             types=tuple(fields.get("types", ())),
             enabled=bool(fields.get("enabled", True)),
+            switched_ms=int(fields.get("switched_ms", 0)),
             old_secret=str(fields.get("old_secret", "")),
             old_until_ms=int(fields.get("old_until_ms", 0)),
         )
-    except (ValueError, KeyError, TypeError):  # not ours, or of a newer Waitroom
+    except (ValueError, KeyError, TypeError):  # not ours, or from a newer Waitroom
         return None

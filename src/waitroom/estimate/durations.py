@@ -1,26 +1,26 @@
-"""How long people stay inside, fitted to counts alone: when people went in, and when they came out.
+"""How long people stay inside, told from counts alone: when people went in, and when they came out.
 
-Single sessions are not known here. Durations are assumed to be lognormal, with a few given scatters
-(sigma). For each scatter the search finds the median that best explains how many of those inside
-came out when; how well it does so is the weight of that scatter. So a session that still runs
-counts as longer than its age, and a room that filled at once is expected to empty at once. Pure,
-stdlib only.
+Single sessions are not known here, and no shape is assumed (see `cohorts`). The people who were
+counted are weighed against a few that are made up beforehand, so that a room in which nobody has
+left yet has an answer too, and a doubtful one. Pure, stdlib only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import erfc, exp, inf, log, sqrt
-from operator import mul
+from itertools import pairwise
+from math import erf, exp, inf, log, sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
+from waitroom.estimate import cohorts
 from waitroom.estimate.tuning import TUNING
 
 _ROOT = sqrt(2.0)
 
 
 class Counts(NamedTuple):
-    """Entries and exits per bin of `width_s`, the oldest first; `before`: already inside then."""
+    """Entries and exits per bin of `width_s`, oldest first; `before`: already inside then."""
 
     width_s: float
     began: Sequence[float]
@@ -28,159 +28,138 @@ class Counts(NamedTuple):
     before: float
 
 
-class Component(NamedTuple):
-    """Sessions of one scatter `sigma`: their weight, and the logarithm of their median."""
-
-    weight: float
-    log_median: float
-    sigma: float
-
-
-class Fit(NamedTuple):
-    """The best median for one scatter, how well it explains the counts, and its error."""
-
-    score: float
-    log_median: float
-    error: float
-
-
 class Sessions(NamedTuple):
-    """How long sessions last; none lasts longer than `most_s`."""
+    """How long sessions last: a share `lasts[i]` ends i bins or more after the bin it began in."""
 
-    components: tuple[Component, ...]
-    most_s: float
+    width_s: float
+    lasts: list[float]
     mean_s: float
-    doubt: float  # standard error of the mean, as a part of it
+    doubt: float  # standard error of the mean, as a share of it
 
     def lasting(self, age_s: float) -> float:
         """Return the share of sessions that last longer than `age_s`."""
         if age_s <= 0:
             return 1.0
-        if age_s >= self.most_s:
+        # Sessions begin anywhere in their bin, so i bins later they are half a bin younger.
+        at, part = divmod(age_s / self.width_s + 0.5, 1.0)
+        bin_ = int(at)
+        if bin_ >= len(self.lasts) - 1:
             return 0.0
-        at = log(age_s)
-        return sum([part * _above(at, median, sigma) for part, median, sigma in self.components])
+        return self.lasts[bin_] + part * (self.lasts[bin_ + 1] - self.lasts[bin_])
 
 
-def fitted(counts: Counts, *, rough_s: float, usual_s: float | None, most_s: float) -> Sessions:
-    """Return the sessions that explain the counts; the search begins at `rough_s`.
+def sessions_of(counts: Counts, *, usual_s: float, most_s: float) -> Sessions:
+    """Return the sessions that explain the counts; `usual_s` is assumed while they say little.
 
-    `usual_s` is assumed as long as the counts say little; None if nothing is known.
+    Nobody has seen lengths beyond the age of the room, and chance decides where only a few were
+    seen. So once some sessions have ended, a few made-up ones scatter around what they say.
     """
-    search = _Search(counts, usual_s, most_s)
-    fits: list[Fit] = []
-    start = log(rough_s)
-    for sigma, _ in TUNING.scatters:
-        fits.append(search.best(sigma, start))
-        start = fits[-1].log_median
-    components = _weighed(fits)
-    means = [_mean_s(median, sigma, most_s) for _, median, sigma in components]
-    mean_s = sum(part.weight * mean for part, mean in zip(components, means, strict=True))
-    doubt = sum(
-        part.weight * (fit.error * fit.error + log(mean / mean_s) ** 2)
-        for part, mean, fit in zip(components, means, fits, strict=True)
-    )
-    used = tuple(part for part in components if part.weight)
-    return Sessions(used, most_s, mean_s, TUNING.error_scale * sqrt(doubt))
+    width_s, began, ended, _ = counts
+    used_up = TUNING.used_up_share if most_s < inf else 0.0
+    usual = _hump(width_s, usual_s, TUNING.usual_spread, most_s, used_up)
+    made_up = _made_up((TUNING.usual_people, usual))
+    lasts = _improved(counts, made_up, TUNING.first_rounds)
+    left = sum(ended)
+    if left >= TUNING.few_releases:
+        rough = _hump(width_s, *_shape(lasts, width_s, len(began)), most_s, 0.0)
+        people = TUNING.rough_people * left / (left + TUNING.rough_people)
+        made_up = _made_up((TUNING.usual_people, usual), (people, rough))
+        lasts = _improved(counts, made_up, TUNING.session_rounds)
+    mean_s = max(0.001, width_s * (sum(lasts) - 1.0))
+    return Sessions(width_s, lasts, mean_s, _doubt(lasts, len(began), left))
 
 
-def _weighed(fits: Sequence[Fit]) -> list[Component]:
-    """Give each scatter its weight, from its prior and its score."""
-    scatters, top = TUNING.scatters, max(fit.score for fit in fits)
-    weights = [usual * exp(fit.score - top) for fit, (_, usual) in zip(fits, scatters, strict=True)]
-    least = TUNING.least_weight * sum(weights)
-    weights = [max(0.0, weight - least) for weight in weights]  # so that none drops out with a jump
-    total = sum(weights)
-    return [
-        Component(weight / total, fit.log_median, sigma)
-        for weight, fit, (sigma, _) in zip(weights, fits, scatters, strict=True)
-    ]
+def _improved(counts: Counts, made_up: list[tuple[float, float]], rounds: int) -> list[float]:
+    """Return the share that reaches each age, going by the counts and some made-up people."""
+    _, began, ended, before = counts
+    odds = [gone / stood if stood else 1.0 for gone, stood in made_up]
+    lasts = cohorts.lasting(odds)
+    for _ in range(rounds):
+        # Nothing is known of those from before: they have the ages of people in a full room.
+        older = lasts[1:-1] if before else []
+        scale = before / (sum(older) or 1.0)
+        known = cohorts.Counts(began, [ended], [scale * share for share in reversed(older)])
+        reach = len(began) + len(older)
+        seen = cohorts.divided(known, [[*odds, *[1.0] * max(0, reach - len(odds))]])
+        odds = [
+            (gone + went) / (extra + stood) if extra + stood else 1.0
+            for (gone, extra), went, stood in zip(
+                made_up, _long(seen.went[0], len(odds)), _long(seen.stood, len(odds)), strict=True
+            )
+        ]
+        odds[-1] = 1.0
+        lasts = cohorts.lasting(odds)
+    return lasts
 
 
-class _Search:
-    """The search for the median of one scatter after the other, in the same counts."""
+def _shape(lasts: Sequence[float], width_s: float, number: int) -> tuple[float, float]:
+    """Return the median length and the scatter around it, from the ages that were seen.
 
-    def __init__(self, counts: Counts, usual_s: float | None, most_s: float) -> None:
-        self._width_s, self._began, self._ended, self._before = counts
-        self._usual = None if usual_s is None else log(usual_s)
-        self._most_s = most_s
-        number = len(self._began)
-        ages = [(i + 0.5) * self._width_s for i in range(number)]
-        self._logs = [log(age) for age in reversed(ages) if age < most_s]
-        self._over = [0.0] * (number - len(self._logs))
-        inside, self._at_risk = self._before, []
-        for began, ended in zip(self._began, self._ended, strict=True):
-            self._at_risk.append(inside + began)
-            inside += began - ended
-
-    def best(self, sigma: float, start: float) -> Fit:
-        """Climb from `start` to the best median, then once more in finer steps."""
-        step = TUNING.median_step
-        at = step * round(start / step)
-        down, best, up = (self._score(at + step * i, sigma) for i in (-1, 0, 1))
-        for _ in range(TUNING.most_median_steps):
-            if up > best and up >= down:
-                at, down, best, up = at + step, best, up, self._score(at + 2 * step, sigma)
-            elif down > best:
-                at, down, best, up = at - step, self._score(at - 2 * step, sigma), down, best
-            else:
-                break
-        peak, error = _peak(down, best, up, step)
-        if error == TUNING.unknown_error:
-            return Fit(best, at + peak, error)
-        at, near = at + peak, min(step / 2, max(step / 20, error))
-        down, best, up = (self._score(at + near * i, sigma) for i in (-1, 0, 1))
-        peak, error = _peak(down, best, up, near)
-        return Fit(best, at + peak, error)
-
-    def _score(self, log_median: float, sigma: float) -> float:
-        """Return the logarithm of how likely the counts are.
-
-        In each bin the model says how old those inside are, and the counts say how many they are.
-        So an excess of one bin does not count again in the next. People from before the first bin
-        have the ages that people inside have in a room that has been full for long.
-        """
-        before, at_risk, ended = self._before, self._at_risk, self._ended
-        began, scale, least = self._began, 1 / (sigma * _ROOT), TUNING.unexpected
-        # The youngest last, as in `began`; each bin needs that many of them, from the end.
-        lasting = [*self._over, *[0.5 * erfc((at - log_median) * scale) for at in self._logs]]
-        per_bin = before and before * self._width_s / _mean_s(log_median, sigma, self._most_s)
-        at, last, rest, likelihood = len(began), before, before, 0.0
-        for new, risk, out in zip(began, at_risk, ended, strict=True):
-            at -= 1
-            left = sum(map(mul, began, lasting[at:]))
-            if rest > 0:
-                rest -= per_bin * lasting[at]
-                left += rest if rest > 0 else 0.0
-            there = last + new
-            if there > least:
-                due = (1 - left / there) * risk + least if left < there else least
-                likelihood += out * log(due) - due if out else -due
-            last = left
-        off = 0.0
-        if self._usual is not None:
-            off = (log_median - self._usual) / TUNING.usual_spread
-        return TUNING.count_trust * likelihood - off * off / 2
+    Told from two ages: that at which a tenth had ended, and the median or the oldest that was seen.
+    """
+    late = min(0.5, 1.0 - lasts[min(number, len(lasts) - 1)])
+    late = max(0.02, late)
+    early = min(0.1, late / 2)
+    at_late, at_early = (_age_at(lasts, share) * width_s for share in (late, early))
+    z_late, z_early = (NormalDist().inv_cdf(share) for share in (late, early))
+    least, most = TUNING.rough_spreads
+    spread = max(least, min(most, log(at_late / at_early) / (z_late - z_early)))
+    return at_late * exp(-spread * z_late), spread
 
 
-def _above(at: float, log_median: float, sigma: float) -> float:
-    return 0.5 * erfc((at - log_median) / (sigma * _ROOT))
+def _age_at(lasts: Sequence[float], ended: float) -> float:
+    """Return the age in bins at which a share had ended."""
+    for age, (before, after) in enumerate(pairwise(lasts)):
+        if 1.0 - after >= ended:
+            part = (1.0 - ended - after) / (before - after) if before > after else 0.0
+            return max(0.25, age + 0.5 - part)
+    return float(len(lasts))
 
 
-def _mean_s(log_median: float, sigma: float, most_s: float) -> float:
-    """Return the mean of lognormal durations that are cut off at `most_s`."""
-    whole = exp(log_median + sigma * sigma / 2)
-    if most_s == inf:
-        return whole
-    at = log(most_s)
-    under = 1 - _above(at - sigma * sigma, log_median, sigma)
-    return max(0.001, whole * under + most_s * _above(at, log_median, sigma))
+def _long(values: list[float], number: int) -> list[float]:
+    return values[:number] + [0.0] * (number - len(values))
 
 
-def _peak(down: float, best: float, up: float, step: float) -> tuple[float, float]:
-    """Return where a parabola through three points is highest, from the middle, and its width."""
-    curve = down - 2 * best + up
-    if curve > -1e-9:
-        return 0.0, TUNING.unknown_error
-    move = max(-1.0, min(1.0, (down - up) / (2 * curve)))
-    return move * step, min(TUNING.unknown_error, step / sqrt(-curve))
+def _made_up(*groups: tuple[float, list[float]]) -> list[tuple[float, float]]:
+    """Return how many made-up people end at each age, of how many; a group has people and odds."""
+    number = max(len(odds) for _, odds in groups)
+    sums = [(0.0, 0.0)] * number
+    for people, odds in groups:
+        alive = [people * share for share in cohorts.lasting(odds)]
+        for age, (share, there) in enumerate(zip(odds, alive, strict=False)):
+            gone, stood = sums[age]
+            sums[age] = (gone + share * there, stood + there)
+    return sums
+
+
+def _hump(
+    width_s: float, usual_s: float, spread: float, most_s: float, used_up: float
+) -> list[float]:
+    """Return the odds of a hump of lengths, with a share of people who use all of their time."""
+    longest_s = min(most_s, usual_s * TUNING.longest_session)
+    bins = max(1, min(TUNING.most_lengths, round(longest_s / width_s)))
+    odds: list[float] = []
+    left = lasts = 1.0
+    # Beyond the usual length people leave at least as fast as with no memory of how long they are
+    # there: the tail of a hump would keep a few for ever.
+    least = exp(-width_s / usual_s)
+    for i in range(bins):
+        # Half a bin: sessions of a bin were begun anywhere in the bin that they are counted from.
+        at_s = (i + 0.5) * width_s
+        humped = 0.5 - 0.5 * erf(log(at_s / usual_s) / (spread * _ROOT))
+        lasts = min(humped, lasts * least) if at_s > usual_s else humped
+        after = used_up + (1.0 - used_up) * lasts
+        odds.append(1.0 - after / left if left > 0 else 1.0)
+        left = after
+    return [*odds, 1.0]
+
+
+def _doubt(lasts: Sequence[float], number: int, ended: float) -> float:
+    """Return the error of the mean: from chance, and from lengths that nobody could see yet."""
+    mean = sum(lasts) - 1.0 or 0.5
+    square = 2 * sum(k * share for k, share in enumerate(lasts)) - mean - mean * mean
+    people = ended + TUNING.usual_people
+    chance = (max(0.0, square) / (mean * mean) + TUNING.least_scatter) / people
+    unseen = sum(lasts[number + 1 :]) / mean
+    guessed = TUNING.usual_people / people * TUNING.usual_spread
+    return min(1.0, sqrt(chance + unseen * unseen + guessed * guessed))

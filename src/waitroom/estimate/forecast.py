@@ -1,23 +1,22 @@
 """When places will be given back, and who gets them: a room with a capacity, played forward.
 
 A place here is one of the `capacity`; where somebody stands in line is a position. The room is
-played in steps, with fractional counts: of those who hold a place now, by how long they have held
-it, and of those who will be called into the places that they leave. So a room that filled at once
-stands still, then moves at once. Pure, stdlib only.
+played in steps, with fractional counts: of people who hold a place now, by how long they have held
+it, and of people who will be called into the places that become free. So a room that filled all at
+once stands still, then moves all at once. Who is called then is told by `turns`. Pure, stdlib only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from math import exp, inf
+from math import inf
 from operator import mul
 from typing import NamedTuple
 
 from waitroom.estimate.durations import Sessions
 from waitroom.estimate.tuning import TUNING
-
-_MOST_EXPONENT = 500.0  # e to the power of more is too large for a float
+from waitroom.estimate.turns import Calls
 
 
 class Holding(NamedTuple):
@@ -26,7 +25,7 @@ class Holding(NamedTuple):
     sessions: Sessions
     absent: float
     enter_within_s: float
-    enter_s: float  # how long those who come take
+    enter_s: float  # how long people who come take
 
     @property
     def mean_s(self) -> float:
@@ -41,7 +40,7 @@ class Holding(NamedTuple):
 
 
 class Occupants(NamedTuple):
-    """Who holds a place: calls per bin of `width_s`, the oldest first, and those from before."""
+    """Who holds a place: calls per bin of `width_s`, oldest first, and those from before."""
 
     width_s: float
     calls: Sequence[float]
@@ -50,35 +49,29 @@ class Occupants(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """Who is called by when: `positions` grow with `times`, and by `rate` after the last one."""
+    """The calls to come, and at each of their times the doubt that sessions bring into it."""
 
-    times: list[float]
-    positions: list[float]  # in line now, called by that time; includes people who give up
-    doubts: list[float]  # variance of the time ÷ its square
-    rate: float
+    calls: Calls
+    doubts: list[float]  # standard error of the time, as a share of it
 
 
-def forecast(
-    holding: Holding, occupants: Occupants, capacity: int, limit: float, hazard: float
-) -> Forecast:
-    """Play a room forward; at most `limit` are called per second, a share `hazard` gives up."""
+def forecast(holding: Holding, occupants: Occupants, capacity: int, limit: float) -> Forecast:
+    """Play a room forward, as long as people wait; at most `limit` are called per second."""
     free, width_s = max(0.0, float(capacity - occupants.occupied)), occupants.width_s
     at_once = free if limit == inf else 0.0
-    times, positions, doubts = [0.0], [0.0], [0.0]
-    if at_once:
-        times, positions, doubts = [0.0, 0.0], [0.0, at_once], [0.0, 0.0]
-    position = called = at_once
-    at_s = waited = 0.0
-    for calls, short, _ in played(holding, occupants, free, at_once, limit * width_s):
-        at_s += width_s
-        called += calls
-        waited += calls if short else 0.0
-        position += calls * exp(min(_MOST_EXPONENT, hazard * (at_s - width_s / 2)))
-        times.append(at_s)
-        positions.append(position)
-        blur = (TUNING.step_blur * width_s / at_s) ** 2
-        doubts.append(_doubt(holding.sessions.doubt, called, waited) + blur)
-    return Forecast(times, positions, doubts, min(limit, capacity / holding.mean_s))
+    times, calls, doubts = [0.0], [at_once], [0.0]
+    called, waited = at_once, 0.0
+    for step, (more, short, _) in enumerate(
+        played(holding, occupants, free, at_once, limit * width_s), 1
+    ):
+        called += more
+        waited += more if short else 0.0
+        times.append(step * width_s)
+        calls.append(called)
+        # Before anybody is called, all of the time that passes hangs on how long sessions last.
+        part = waited / called if called else 1.0
+        doubts.append(holding.sessions.doubt * part)
+    return Forecast(Calls(times, calls, min(limit, capacity / holding.mean_s), at_once), doubts)
 
 
 def played(
@@ -86,7 +79,7 @@ def played(
 ) -> Iterator[tuple[float, bool, float]]:
     """Yield how many are called in each step, whether places limit them, and those still free.
 
-    `free` is below zero where more places are taken than there are.
+    `free` is below zero if more places are taken than there are.
     """
     number, steps, width_s = len(occupants.calls), TUNING.forecast_steps, occupants.width_s
     lasting = [holding.lasting((i + 0.5) * width_s) for i in range(number + steps + 1)]
@@ -107,7 +100,7 @@ def played(
 def _now(
     holding: Holding, occupants: Occupants, lasting: Sequence[float]
 ) -> tuple[list[float], float]:
-    """Return how many of each bin's calls still hold a place, and of those from before, per bin.
+    """Return how many of each bin's calls, and of those from before, still hold a place, per bin.
 
     They are scaled so that their sum is the number of places held now. Nothing is known about those
     from before, so they get the ages of people in a room that has been full for long.
@@ -120,11 +113,3 @@ def _now(
         return [0.0] * number, occupants.occupied * part / (lasting[number] or 1.0)
     scale = occupants.occupied / (since + before)
     return [calls * scale for calls in occupants.calls], occupants.before * part * scale
-
-
-def _doubt(doubt: float, called: float, waited: float) -> float:
-    """Return how far off a time may be: from the sessions' mean, and from chance in each end."""
-    if not called:
-        return 1.0
-    base = TUNING.model_doubt
-    return base * base + (doubt * waited / called) ** 2 + min(1.0, waited / (called * called))

@@ -1,21 +1,19 @@
 """What happened in a room between two samples.
 
-Samples are made every few seconds by any process, so they may have gaps, repeat, step back in time
-or begin again from zero; impossible differences are left out. Pure, stdlib only.
+Any process makes samples every few seconds, so they may have gaps, repeat, step back in time or
+start again from zero; impossible differences are left out. Pure, stdlib only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import MISSING, fields
 from itertools import pairwise
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from waitroom.estimate.tuning import TUNING
+from waitroom.history import sample_of
 from waitroom.models import Policy, Sample, Stats
-
-_FIELDS = tuple(spec.name for spec in fields(Sample) if spec.default is MISSING)
 
 
 class Span(NamedTuple):
@@ -26,6 +24,7 @@ class Span(NamedTuple):
     calls: int
     released: int  # places given back
     gone: int  # left the line without being called
+    dropped: int  # of these, for silence
     entered: int
     no_shows: int
     waiting: float
@@ -33,10 +32,11 @@ class Span(NamedTuple):
     occupied: float
     busy: bool  # people waited at both ends
     free: bool  # and there was room for them
+    same: bool  # the pace was allowed to be what it is now
 
 
 class Past(NamedTuple):
-    """The usable past: its spans, the newest first."""
+    """The usable past: its spans, newest first."""
 
     spans: list[Span]
     whole: int  # how many of the newest follow each other without a gap
@@ -44,15 +44,16 @@ class Past(NamedTuple):
 
 
 def past_of(policy: Policy, stats: Stats, samples: Sequence[Sample]) -> Past:
-    """Return what happened between neighbours, up to now."""
+    """Return what happened between neighbouring samples, up to now."""
     capacity = inf if policy.capacity is None else policy.capacity
+    per_minute = policy.per_minute
     points = _points(stats, samples)
     spans: list[Span] = []
     whole, first = 0, points[0]
     for a, b in pairwise(points):
         seconds = (b.at_ms - a.at_ms) / 1000
         if 0 < seconds <= TUNING.longest_gap_s and _grew(a, b):
-            spans.append(_span(a, b, seconds, capacity))
+            spans.append(_span(a, b, seconds, capacity, per_minute))
             whole += 1
         else:
             whole, first = 0, b
@@ -61,10 +62,8 @@ def past_of(policy: Policy, stats: Stats, samples: Sequence[Sample]) -> Past:
 
 
 def _points(stats: Stats, samples: Sequence[Sample]) -> list[Sample]:
-    """Return the samples up to now, and the room as it is now as the last of them."""
-    live: dict[str, Any] = {"at_ms": stats.now_ms, "waiting": stats.waiting}
-    live |= {"called": stats.called, "inside": stats.inside}
-    now = Sample(**{name: live.get(name, stats.counters.get(name, 0)) for name in _FIELDS})
+    """Return the samples up to now, with the room's current state as the last."""
+    now = sample_of(stats)
     oldest, fine = stats.now_ms - TUNING.history_s * 1000, stats.now_ms - TUNING.fine_s * 1000
     coarse_ms = TUNING.coarse_ms
     points: list[Sample] = []
@@ -84,7 +83,7 @@ def _points(stats: Stats, samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _grew(a: Sample, b: Sample) -> bool:
-    """Tell whether the counters run on; after a loss they begin again."""
+    """Return whether the counters continue; after a loss they start again."""
     return (
         a.called_total <= b.called_total
         and a.entered <= b.entered
@@ -97,12 +96,12 @@ def _grew(a: Sample, b: Sample) -> bool:
     )
 
 
-def _span(a: Sample, b: Sample, seconds: float, capacity: float) -> Span:
+def _span(a: Sample, b: Sample, seconds: float, capacity: float, per_minute: float | None) -> Span:
     occupied_a, occupied_b = a.called + a.inside, b.called + b.inside
     calls, no_shows = b.called_total - a.called_total, b.no_show - a.no_show
     released = max(0, calls - (occupied_b - occupied_a))
     walked = b.left - a.left + b.kicked - a.kicked
-    # `left` and `kicked` count people of every state; those that gave a place back did not wait.
+    # `left` and `kicked` count people in every state; those who gave a place back were not waiting.
     ended = b.finished - a.finished + b.expired - a.expired + no_shows
     gone = b.abandoned - a.abandoned + walked - min(walked, max(0, released - ended))
     return Span(
@@ -111,6 +110,7 @@ def _span(a: Sample, b: Sample, seconds: float, capacity: float) -> Span:
         calls,
         released,
         gone,
+        min(gone, b.abandoned - a.abandoned),
         b.entered - a.entered,
         no_shows,
         (a.waiting + b.waiting) / 2,
@@ -118,4 +118,5 @@ def _span(a: Sample, b: Sample, seconds: float, capacity: float) -> Span:
         (occupied_a + occupied_b) / 2,
         a.waiting > 0 and b.waiting > 0,
         occupied_a < capacity and occupied_b < capacity,
+        all(each.mode is None or each.per_minute == per_minute for each in (a, b)),
     )

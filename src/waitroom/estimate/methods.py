@@ -3,9 +3,8 @@
     batch     ceil(position / batch) × every_s
     rate      position / (max_entries / per_s), at least 3 s
     service   position × mean time of a slot / capacity; at a desk, mean time between two calls
-    observed  ln(1 + h × position / c) / h, with c calls per second and h the share of those waiting
-              who give up per second: the line is served at its head and thins out by itself;
-              where places are what people wait for, the room is played forward instead
+    observed  when as many were called as are in front and do not give up: the line is served at its
+              head and thins out by itself (see `turns`)
 
 Everything that needs history (see `flow`) is computed once, in `estimator`, because
 `Estimator.wait` runs for every poll. A wait is three whole numbers of seconds, low ≤ likely ≤ high;
@@ -17,16 +16,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp, inf, log1p, sqrt
+from math import sqrt
 from typing import NamedTuple
 
-from waitroom.estimate.flow import Flow, History
-from waitroom.estimate.forecast import Forecast
+from waitroom.estimate.flow import History
+from waitroom.estimate.ranges import Table, table_of
 from waitroom.estimate.tuning import TUNING
+from waitroom.estimate.turns import LONGEST_S
 from waitroom.models import BeforeOpen, Eta, Mode, Policy, Sample, Stats
 
 _Z = TUNING.range_errors
-_LONGEST_S = 366 * 86_400.0
 _UP = 0.999999  # added before `int()`, so that a number is rounded up
 _new = tuple.__new__  # twice as fast as `Wait(…)`, and this runs for every poll
 
@@ -50,16 +49,27 @@ class Estimator:
     wait: Answer
 
 
-def estimator(policy: Policy, stats: Stats, samples: Sequence[Sample]) -> Estimator:
-    """Return the estimate of a room as it is now; `samples` are its series, the oldest first."""
+def observed_in(history: History) -> Table | None:
+    """Return when each position is called, as far as a room's past tells; None if it does not."""
+    flow = history.flow()
+    return None if flow is None else table_of(flow, history.leaving())
+
+
+def estimator(
+    policy: Policy,
+    stats: Stats,
+    samples: Sequence[Sample],
+    observe: Callable[[History], Table | None] = observed_in,
+) -> Estimator:
+    """Return the estimate of a room as it is now; `samples` are its series, oldest first."""
     if policy.mode_at(stats.now_ms) in (Mode.PAUSED, Mode.CLOSED, Mode.ENDED):
         return Estimator(policy.eta, _unknown)
     delay_s = delay_of(policy, stats)
     if policy.mode is Mode.BYPASS or delay_s < 0:
         return Estimator(policy.eta, _at_once)
     history = History(policy, stats, samples)
-    flow = history.flow()
-    observed = _unknown if flow is None else _observed(flow, delay_s)
+    table = observe(history)
+    observed = _unknown if table is None else _answer(table, delay_s)
     answer = _FORMULAS[policy.eta](policy, history, observed, delay_s)
     if answer is None:
         return Estimator(Eta.OBSERVED, observed)
@@ -75,7 +85,7 @@ def _at_once(_position: int) -> Wait | None:
 
 
 def delay_of(policy: Policy, stats: Stats) -> float:
-    """Return how long nobody is called; negative before an opening that everybody may pass."""
+    """Return for how long nobody is called; negative before an opening that everybody may pass."""
     opens_in = ((policy.opens_at_ms or 0) - stats.now_ms) / 1000
     if opens_in > 0 and policy.before_open is BeforeOpen.PASS:
         return -1.0
@@ -83,83 +93,28 @@ def delay_of(policy: Policy, stats: Stats) -> float:
     return max(0.0, opens_in, hold_s)
 
 
-def _observed(flow: Flow, delay_s: float) -> Answer:
-    forecast = flow.forecast
-    return _steady(flow, delay_s) if forecast is None else _played(flow, forecast, delay_s)
-
-
-def _steady(flow: Flow, delay_s: float) -> Answer:
-    """Free places go first and fast; then the line moves by `flow.rate` and thins out."""
-    free, fast, rate, hazard = flow.free, flow.fast, flow.rate, flow.hazard
-    proven, there = flow.proven, 1.0 - flow.ghosts
-    # `fast` may be infinite: nothing but the places limits them.
-    head_s = log1p(hazard * free / fast) / hazard if hazard else free / fast
-    left = exp(-hazard * head_s)  # of those behind, when the free places are gone
-    thinning, thin_fast = left * hazard / rate, hazard / fast
-    fixed = _Z * _Z * (flow.doubt * flow.doubt)
-    noise = _Z * _Z * flow.dispersion / rate if rate < inf else 0.0
-    leaving = (_Z * TUNING.hazard_drift * hazard) ** 2
-    widest = 1.0 + TUNING.widest_range  # a range that is wider than its estimate says nothing
-    before = delay_s - flow.grain_s  # where a range begins: rooms that call in steps are coarser
-    after = delay_s + flow.grain_s + _UP
-    middle = delay_s + 0.5
-
-    def wait(position: int) -> Wait | None:
-        ahead = proven + (position - proven) * there if position > proven else position
-        if ahead <= free:
-            span = log1p(thin_fast * ahead) / hazard if thin_fast else ahead / fast
-        elif hazard:
-            span = head_s + log1p(thinning * (ahead - free)) / hazard
-        else:
-            span = head_s + (ahead - free) / rate
-        if span > _LONGEST_S:
-            span = _LONGEST_S
-        # Everything grows with `span`, so nobody further back ever gets an earlier time.
-        spread = 1.0 + (sqrt(fixed + noise / span + leaving * span * span) if span else 0.0)
-        if spread > widest:
-            spread = widest
-        low, high = int(before + span / spread), int(after + span * spread)
-        return _new(Wait, (low if low > 0 else 0, int(middle + span), high))
-
-    return wait
-
-
-def _played(flow: Flow, forecast: Forecast, delay_s: float) -> Answer:
-    """Look up when it is a position's turn in the room as it was played forward."""
-    rate, hazard, proven, there = flow.rate, flow.hazard, flow.proven, 1.0 - flow.ghosts
-    times, positions = forecast.times, forecast.positions
-    lows, highs, spread = _ranges(forecast, flow)
+def _answer(table: Table, delay_s: float) -> Answer:
+    """Look up when it is a position's turn."""
+    positions, times, lows, highs, each_s, spread = table
     end_s, last = times[-1], positions[-1]
-    thinning = hazard / (rate * exp(min(500.0, hazard * end_s)))
+    low_s, high_s = lows[-1], highs[-1]
     middle, after = delay_s + 0.5, delay_s + _UP
 
     def wait(position: int) -> Wait | None:
-        ahead = proven + (position - proven) * there if position > proven else position
-        if ahead < last:
-            at = bisect_right(positions, ahead)
-            part = (ahead - positions[at - 1]) / (positions[at] - positions[at - 1])
+        if position < last:
+            at = bisect_right(positions, position)
+            part = (position - positions[at - 1]) / (positions[at] - positions[at - 1])
             span = times[at - 1] + part * (times[at] - times[at - 1])
             low = lows[at - 1] + part * (lows[at] - lows[at - 1])
             high = highs[at - 1] + part * (highs[at] - highs[at - 1])
         else:
-            more = log1p(thinning * (ahead - last)) / hazard if hazard else (ahead - last) / rate
-            span = end_s + more if end_s + more < _LONGEST_S else _LONGEST_S
-            low, high = lows[-1] + (span - end_s) / spread, highs[-1] + (span - end_s) * spread
+            more = (position - last) * each_s
+            if end_s + more > LONGEST_S:
+                more = LONGEST_S - end_s
+            span, low, high = end_s + more, low_s + more / spread, high_s + more * spread
         return _new(Wait, (int(low + delay_s), int(middle + span), int(after + high)))
 
     return wait
-
-
-def _ranges(forecast: Forecast, flow: Flow) -> tuple[list[float], list[float], float]:
-    """Return where ranges begin and end at each time, and how much wider they get behind."""
-    lows, highs, spread = [0.0], [0.0], 1.0
-    leaving = (TUNING.hazard_drift * flow.hazard) ** 2
-    for span, doubt in zip(forecast.times[1:], forecast.doubts[1:], strict=True):
-        spread = 1.0 + min(TUNING.widest_range, _Z * sqrt(doubt + leaving * span * span))
-        # Nobody further back ever gets an earlier time, nor a range of zero width.
-        lows.append(max(lows[-1], min(span / spread, span - flow.grain_s)))
-        highs.append(max(highs[-1], span * spread, span + flow.grain_s))
-    return lows, highs, spread
 
 
 def _batch(policy: Policy, _: History, observed: Answer, delay_s: float) -> Answer | None:
@@ -170,7 +125,7 @@ def _batch(policy: Policy, _: History, observed: Answer, delay_s: float) -> Answ
 
     def wait(position: int) -> Wait | None:
         span = -(-position // batch) * every_s if position > 1 else every_s
-        # The slot that runs now may end at any moment, so one of them is in doubt.
+        # The slot that runs now may end at any moment, so one slot is in doubt.
         low, high = int(span - every_s + delay_s), int(span + after)
         other = observed(position)
         if other is not None:

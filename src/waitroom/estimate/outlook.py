@@ -3,7 +3,7 @@ the number of people called and inside levels off.
 
 The estimates that people see follow what was observed, which a change has not had time to alter.
 Here the limits of a policy are played forward instead, with the sessions that were seen, so that
-two policies can be compared. More of a limit never gives a longer wait. Pure, stdlib only.
+two policies can be compared. Raising a limit never gives a longer wait. Pure, stdlib only.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import expm1, inf
+from math import inf
 from typing import NamedTuple
 
 from waitroom.estimate.flow import History
 from waitroom.estimate.forecast import Holding, Occupants, played
 from waitroom.estimate.methods import delay_of
 from waitroom.estimate.tuning import TUNING
+from waitroom.estimate.turns import Calls, turns_of
 from waitroom.models import Mode, Policy, Sample, Stats
 
-_LONGEST_S = 366 * 86_400.0
 _NO_CAPACITY = 1_000_000_000
 
 
@@ -35,19 +35,18 @@ class Bound(StrEnum):
 
 
 class Course(NamedTuple):
-    """A room played forward: calls so far and places taken at each time; then calls by `rate`."""
+    """A room played forward: the calls to come, and places taken at each of their times."""
 
-    times: Sequence[float]
-    calls: Sequence[float]
+    calls: Calls
     taken: Sequence[float]
-    rate: float
 
     def taken_at(self, seconds: float) -> float:
         """Return how many places are taken at a time, or at the end of what was played."""
-        at = bisect_left(self.times, seconds)
-        if at == 0 or at >= len(self.times):
-            return self.taken[min(at, len(self.times) - 1)]
-        start, end = self.times[at - 1], self.times[at]
+        times = self.calls.times
+        at = bisect_left(times, seconds)
+        if at == 0 or at >= len(times):
+            return self.taken[min(at, len(times) - 1)]
+        start, end = times[at - 1], times[at]
         part = (seconds - start) / (end - start) if end > start else 1.0
         return self.taken[at - 1] + part * (self.taken[at] - self.taken[at - 1])
 
@@ -57,22 +56,22 @@ class Outlook:
     """A room under one policy, from now on."""
 
     at_once: int
-    """How many may be called the moment that it holds."""
+    """How many people may be called as soon as it applies."""
 
     rate: float | None
-    """Calls per second once it has levelled off; None if nobody is called by itself."""
+    """Calls per second once it has levelled off; None if nobody is called automatically."""
 
     level: int | None
-    """Places taken by then, as long as people wait; None if nobody knows."""
+    """Places taken by then, as long as people wait; None if unknown."""
 
     last_s: float | None
-    """How long the last in line waits, or a newcomer where nobody waits."""
+    """How long the last in line waits, or a newcomer if nobody waits."""
 
     bound: Bound
 
 
 class Prospects:
-    """The room of now, measured once, to be played forward under any policy."""
+    """The room as it is now, measured once, to be played forward under any policy."""
 
     def __init__(self, policy: Policy, stats: Stats, samples: Sequence[Sample]) -> None:
         self._stats, self._samples = stats, samples
@@ -87,7 +86,7 @@ class Prospects:
 
     @property
     def session_s(self) -> float | None:
-        """How long a place is held, from the call on; None if nobody knows."""
+        """How long a place is held, from the call on; None if unknown."""
         return None if self._held is None else self._held[0].mean_s
 
     def under(self, policy: Policy, *, admitted: int = 0) -> Outlook:
@@ -106,65 +105,31 @@ class Prospects:
         bound = self._bound(policy)
         if course is None:
             return Outlook(at_once, None, None, None, bound)
-        last_s = 0.0 if admitted >= position else self._wait_s(course, position)
+        turns = turns_of(course.calls, self._leaving)
+        last_s = 0.0 if admitted >= position else turns.time_of(position)
         level = self._level(course, last_s) if self._held else None
-        return Outlook(at_once, course.rate, level, last_s + delay_s, bound)
+        return Outlook(at_once, course.calls.rate, level, last_s + delay_s, bound)
 
     def still_waiting(self, policy: Policy, seconds: float) -> int | None:
-        """Return how many of those in line now still wait after some time."""
+        """Return how many people in line now still wait after some time."""
         course = self._course(policy, 0)
         if course is None or delay_of(policy, self._stats) < 0:
             return None
         left = max(0.0, seconds - delay_of(policy, self._stats))
-        low, high = 0, self._stats.waiting
-        while low < high:  # nobody further back is called earlier
-            middle = (low + high + 1) // 2
-            if self._wait_s(course, middle) <= left:
-                low = middle
-            else:
-                high = middle - 1
-        return self._stats.waiting - low
+        called = turns_of(course.calls, self._leaving).position_at(left)
+        return max(0, self._stats.waiting - int(called))
 
     def _course(self, policy: Policy, admitted: int) -> Course | None:
         limit = History(policy, self._stats, self._samples).limit
-        if self._held is None:  # nobody knows when a place is given back
+        if self._held is None:  # it is unknown when a place is given back
             if policy.capacity is not None:
                 return None
-            return Course([0.0], [float(admitted)], [0.0], limit)
+            return Course(Calls([0.0], [float(admitted)], limit), [0.0])
         return _course(*self._held, policy.capacity, limit, admitted)
-
-    def _wait_s(self, course: Course, position: int) -> float:
-        """Return when it is a position's turn, while people in front give up.
-
-        With calls at a rate c and a share h who give up per second, ln(1 + h × position / c) / h.
-        For any course of calls: calls so far = position × x / (e^x - 1), with x = h × t.
-        """
-        proven, hazard = self._leaving.proven, self._leaving.hazard
-        ahead = float(position)
-        if position > proven:
-            ahead = proven + (position - proven) * (1.0 - self._leaving.ghosts)
-        before_s, short = 0.0, ahead
-        for at_s, calls in zip(course.times, course.calls, strict=True):
-            missing = ahead * _remaining(hazard * at_s) - calls
-            if missing <= 0:
-                part = short / (short - missing) if short > missing else 1.0
-                return before_s + part * (at_s - before_s)
-            before_s, short = at_s, missing
-        if course.rate == inf:
-            return before_s
-        low, high = before_s, min(_LONGEST_S, before_s + ahead / course.rate)
-        for _ in range(60):
-            middle = (low + high) / 2
-            calls = course.calls[-1] + course.rate * (middle - before_s)
-            if calls < ahead * _remaining(hazard * middle):
-                low = middle
-            else:
-                high = middle
-        return high
 
     def _level(self, course: Course, last_s: float) -> int:
         """Return how many places are taken when the last one is called, or later if more come."""
-        if self._stats.waiting and self.arrivals < course.rate:
+        if self._stats.waiting and self.arrivals < course.calls.rate:
             return round(course.taken_at(last_s))
         return round(course.taken[-1])
 
@@ -181,7 +146,7 @@ class Prospects:
 
 
 def calls_at_once(policy: Policy, stats: Stats) -> int:
-    """Return how many may be called this moment, if nothing of a pace's step is used yet."""
+    """Return how many may be called this moment, if nothing of the pace's slot is used yet."""
     mode = policy.mode_at(stats.now_ms)
     delay_s = delay_of(policy, stats)
     if mode is Mode.BYPASS or (delay_s < 0 and mode in (Mode.OPEN, Mode.MANUAL)):
@@ -193,7 +158,7 @@ def calls_at_once(policy: Policy, stats: Stats) -> int:
 
 
 def room_left(policy: Policy, stats: Stats) -> int:
-    """Return for how many there is room: these limits hold for calls by hand too."""
+    """Return for how many people there is room: these limits apply to calls by hand too."""
     left = _NO_CAPACITY
     if policy.capacity is not None:
         left = min(left, policy.capacity - stats.called - stats.inside)
@@ -208,7 +173,7 @@ def _course(
     places = _NO_CAPACITY if capacity is None else capacity
     free = float(places - occupants.occupied - admitted)
     if capacity is None and limit == inf:
-        return Course([0.0], [inf], [float(occupants.occupied)], inf)
+        return Course(Calls([0.0], [inf], inf), [float(occupants.occupied)])
     at_once = admitted + (max(0.0, free) if limit == inf else 0.0)
     called = at_once
     times, calls, taken = [0.0], [called], [occupants.occupied + at_once]
@@ -220,11 +185,4 @@ def _course(
         times.append(step * occupants.width_s)
         calls.append(called)
         taken.append(places - left)
-    return Course(times, calls, taken, min(limit, places / holding.mean_s))
-
-
-def _remaining(x: float) -> float:
-    """Return the part of a line that has to be called, if the rest gives up meanwhile."""
-    if x < 1e-9:
-        return 1.0
-    return x / expm1(x) if x < 500.0 else 0.0
+    return Course(Calls(times, calls, min(limit, places / holding.mean_s), at_once), taken)

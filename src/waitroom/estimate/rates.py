@@ -1,7 +1,7 @@
 """Counts of people over windows of time, and the rate that follows from them. Pure.
 
-The rate is that of a minute, smoothed with longer windows as far as these agree with it, as in
-Belomestny and Spokoiny's stagewise aggregation. It needs no model of how a rate changes.
+The rate is that of a minute, smoothed with longer windows if they agree with it, as in Belomestny
+and Spokoiny's stagewise aggregation. It needs no model of how a rate changes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Track:
         self.seconds, self.people = self._seconds[-1], self._people[-1]
 
     def within(self, seconds: float) -> float:
-        """Return how many people the last `seconds` saw."""
+        """Return how many people there were in the last `seconds`."""
         at = bisect_left(self._seconds, seconds)
         if at >= len(self._seconds):
             return self.people
@@ -48,12 +48,12 @@ class Track:
         return self._people[at - 1] + part * (self._people[at] - self._people[at - 1])
 
     def time_of(self, people: float) -> float:
-        """Return the seconds within which the last `people` were seen."""
+        """Return the seconds that the last `people` took."""
         at = bisect_left(self._people, people)
         return self.seconds if at >= len(self._people) else self._seconds[at]
 
     def bins(self, width_s: float, number: int) -> list[float]:
-        """Return the people per bin of time, the oldest first; the last bin ends now."""
+        """Return the people per bin of time, oldest first; the last bin ends now."""
         edges = [self.within(width_s * i) for i in range(number, -1, -1)]
         return [a - b for a, b in pairwise(edges)]
 
@@ -75,8 +75,8 @@ class Track:
     def rate(self, shortest_s: float, block_s: float) -> Rate:
         """Return the rate of the last minute, smoothed with every longer window that agrees.
 
-        A steady room is judged by an hour, a changed one by the time since the change. The weight
-        of a longer window falls smoothly with its difference, or estimates would jump.
+        A steady room is judged by an hour, a changed room by the time since the change. The weight
+        of a longer window falls smoothly with its difference; otherwise estimates would jump.
         """
         spread = max(
             self.dispersion(block_s), self.dispersion(4 * block_s), TUNING.least_dispersion

@@ -1,7 +1,7 @@
-"""Every number that the estimates were tuned with, in one place, with what it does and its source.
+"""Every number that the estimates were tuned with, in one place, with its effect and its source.
 
 None was measured alone: they act together, and `make bench-eta` judges them together. To try
-another one, change it here and compare the tables of docs/estimates.md. Pure, stdlib only.
+another value, change it here and compare the tables of docs/estimates.md. Pure, stdlib only.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ T = TypeVar("T")
 
 
 class Source(StrEnum):
-    """What a number comes from."""
+    """Where a number comes from."""
 
-    REQUIREMENT = "a seed document asks for it"
-    RECORDINGS = "tuned on recorded rehearsals of rooms with places, named in docs/estimates.md"
-    BACK_TEST = "changed while the scenarios of `make bench-eta` were watched"
+    REQUIREMENT = "a recipe asks for it (docs/from-the-seeds.md), or a promise of ours"
+    RECORDINGS = "tuned on recorded rehearsals of rooms with places, with an earlier estimator"
+    BACK_TEST = "changed while rooms of `make bench-eta` were watched: see docs/estimates.md"
     CHOSEN = "chosen, not measured"
 
 
@@ -36,18 +36,18 @@ class Tuning:
     desk_turn_s: float = _tuned(
         900.0, "time per team at a desk, until `desk_turns` were called", Source.REQUIREMENT
     )
-    desk_turns: int = _tuned(10, "calls after which a desk's own pace counts", Source.REQUIREMENT)
+    desk_turns: int = _tuned(
+        10, "calls after which a desk's own turnover counts", Source.REQUIREMENT
+    )
     desk_calls: float = _tuned(
-        150.0, "calls, the newest, whose mean is a desk's pace", Source.REQUIREMENT
+        150.0, "calls, the newest, whose mean is a desk's turnover", Source.REQUIREMENT
     )
     range_errors: float = _tuned(
         1.64,
         "standard errors on each side of a range: nine of ten of a normal distribution",
         Source.CHOSEN,
     )
-    widest_range: float = _tuned(
-        0.6, "most that a range's upper end exceeds the estimate, as a part of it", Source.BACK_TEST
-    )
+    widest_range: float = _tuned(0.9, "widest range on each side, in logarithms", Source.BACK_TEST)
     service_doubt: float = _tuned(
         0.35, "standard error of the time between two calls at a desk, as a part", Source.CHOSEN
     )
@@ -137,62 +137,102 @@ class Tuning:
         300.0, "how far back newcomers are counted, for where a changed room goes", Source.CHOSEN
     )
 
-    # flow: how a line thins out
-    ghost_step_s: int = _tuned(
-        30, "moments at which those gone are compared with those who came", Source.BACK_TEST
-    )
-    hasty_hazard: float = _tuned(
-        0.002, "share giving up per second that is as unlikely as ghosts", Source.BACK_TEST
-    )
-    fit_sharpness: int = _tuned(
-        20, "how clearly one explanation wins; a choice of one would jump", Source.BACK_TEST
-    )
-    few_ghosts: float = _tuned(0.01, "a share below it is not worth the work", Source.CHOSEN)
+    # leaving: how a line thins out
     most_absent: float = _tuned(0.98, "share of absent people at most", Source.CHOSEN)
-    hazard_memory_s: float = _tuned(
-        500.0, "how fast what people did long ago loses weight", Source.BACK_TEST
+    usual_presence_s: float = _tuned(
+        150.0,
+        "silence after which a room without `presence_s` is taken to drop people",
+        Source.CHOSEN,
     )
-    hazard_reach_s: float = _tuned(1800.0, "and from when on it does not count", Source.CHOSEN)
+    leaving_ages: tuple[float, ...] = _tuned(
+        (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0),
+        "ages at which the likelihood of giving up may change, in units of `presence_s`",
+        Source.CHOSEN,
+    )
+    cohorts: int = _tuned(60, "groups of people who came together, at most", Source.CHOSEN)
+    cohort_s: float = _tuned(15.0, "time within which they came, at least", Source.CHOSEN)
+    leaving_rounds: int = _tuned(5, "rounds in which those who gave up are divided", Source.CHOSEN)
+    hazard_fading: float = _tuned(
+        0.7, "part of it that is left at an age that nobody has reached yet", Source.CHOSEN
+    )
+    unseen_hazard: float = _tuned(
+        0.0004, "standard error of it at an age that nobody has reached yet", Source.CHOSEN
+    )
     hazard_prior_s: float = _tuned(
-        30.0, "seconds without anybody giving up that are assumed beforehand", Source.CHOSEN
+        2000.0, "seconds of one person standing that the assumption counts for", Source.CHOSEN
     )
+
+    # observer: one room over time
+    renew_s: float = _tuned(
+        10.0,
+        "an estimate is used for this long; `estimator_ms` says what that costs",
+        Source.CHOSEN,
+    )
+    replay_every_s: float = _tuned(
+        60.0, "moments of old samples that are replayed after a restart", Source.CHOSEN
+    )
+    peers: int = _tuned(50, "rooms of a process whose people are assumed elsewhere", Source.CHOSEN)
+    peers_stood_s: float = _tuned(
+        6000.0, "seconds of standing in line that they count for at most, by age", Source.CHOSEN
+    )
+
+    # ranges
+    wide_s: float = _tuned(
+        600.0, "after this time no range is wider than its estimate", Source.REQUIREMENT
+    )
+
+    # turns: whose turn it is when
+    turn_step: float = _tuned(
+        0.1, "a line is walked in steps of this part of the way behind", Source.CHOSEN
+    )
+
+    # calibration: what was told against what came true
+    kept_every_s: float = _tuned(15.0, "how often a table is kept and compared", Source.CHOSEN)
+    tables_kept: int = _tuned(240, "tables that are kept: an hour", Source.CHOSEN)
+    horizons_s: tuple[float, ...] = _tuned(
+        (60.0, 120.0, 240.0, 480.0, 960.0, 1920.0), "spans that are told apart", Source.CHOSEN
+    )
+    comparisons_kept: int = _tuned(
+        120, "comparisons that are kept of each: half an hour", Source.CHOSEN
+    )
+    first_width: float = _tuned(
+        2.1, "errors on each side of a range, before anything came true", Source.BACK_TEST
+    )
+    first_weight: float = _tuned(
+        1.5, "independent comparisons that this counts for", Source.BACK_TEST
+    )
+    least_doubt: float = _tuned(0.03, "no table is taken to be surer", Source.CHOSEN)
 
     # durations: how long sessions last
     usual_share: float = _tuned(
         0.3, "part of `session_s` that sessions last, before any has ended", Source.RECORDINGS
     )
-    usual_spread: float = _tuned(0.6, "standard error of that, in logarithms", Source.RECORDINGS)
-    scatters: tuple[tuple[float, float], ...] = _tuned(
-        ((0.2, 0.15), (0.35, 0.25), (0.5, 0.25), (0.7, 0.25), (0.95, 0.1)),
-        "scatters of lognormal lengths that are tried, each with its weight beforehand",
-        Source.RECORDINGS,
+    usual_spread: float = _tuned(0.8, "standard error of that, in logarithms", Source.BACK_TEST)
+    rough_spreads: tuple[float, float] = _tuned(
+        (0.25, 0.8), "least and most scatter around the length that was seen", Source.CHOSEN
     )
-    count_trust: float = _tuned(
-        0.2, "weight of a bin's counts: people come and go together", Source.RECORDINGS
+    rough_people: float = _tuned(
+        8.0, "people at most that are made up with such a length", Source.BACK_TEST
     )
-    error_scale: float = _tuned(
-        0.75, "errors came true smaller than the fit says, by this factor", Source.RECORDINGS
+    used_up_share: float = _tuned(
+        0.15, "share that uses up `session_s`, before anything was seen", Source.CHOSEN
     )
-    least_weight: float = _tuned(0.02, "scatters that weigh less are left out", Source.RECORDINGS)
-    median_step: float = _tuned(
-        0.3, "between two medians that are tried, in logarithms", Source.RECORDINGS
+    longest_session: float = _tuned(
+        12.0, "times the usual length, where the policy sets no end", Source.CHOSEN
     )
-    most_median_steps: int = _tuned(10, "steps of the search at most", Source.RECORDINGS)
-    unknown_error: float = _tuned(
-        0.5, "error of a median of which the counts say nothing, in logarithms", Source.RECORDINGS
+    most_lengths: int = _tuned(120, "bins of lengths at most", Source.CHOSEN)
+    usual_people: float = _tuned(1.5, "people that the assumption counts for", Source.BACK_TEST)
+    first_rounds: int = _tuned(2, "rounds until the middle is looked for", Source.CHOSEN)
+    session_rounds: int = _tuned(
+        8, "rounds in which ends are divided among cohorts", Source.BACK_TEST
     )
-    unexpected: float = _tuned(
-        1e-3, "people who are always expected, for the unlikely happens too", Source.RECORDINGS
-    )
+    least_scatter: float = _tuned(0.3, "least square of the scatter of sessions", Source.CHOSEN)
 
     # forecast: a room played forward
     forecast_steps: int = _tuned(40, "steps that are played", Source.RECORDINGS)
     model_doubt: float = _tuned(0.08, "of the wait: what no model knows", Source.RECORDINGS)
-    step_blur: float = _tuned(
-        0.4, "of a step: when people within it were called", Source.RECORDINGS
-    )
 
-    # occupancy: who holds a place since when
+    # occupancy: who has held a place since when
     kept_full: float = _tuned(
         0.85, "part of the capacity that a host keeps in use who goes by it", Source.RECORDINGS
     )
@@ -206,7 +246,43 @@ class Tuning:
     fewest_bins: int = _tuned(10, "bins at least", Source.RECORDINGS)
     most_bins: int = _tuned(30, "bins at most", Source.RECORDINGS)
     few_calls: int = _tuned(20, "calls before it is told how people answer them", Source.RECORDINGS)
-    most_calls: int = _tuned(100, "calls, the newest, that tell it", Source.RECORDINGS)
+    answers_s: float = _tuned(600.0, "how far back answers to calls are looked at", Source.CHOSEN)
+
+    # reasons: why an estimate moved
+    reason_move: float = _tuned(
+        0.25, "part of what was told that counts as a move", Source.REQUIREMENT
+    )
+    reason_back: float = _tuned(
+        0.12, "less than this, and the estimate is back: half of a move", Source.CHOSEN
+    )
+    reason_step_s: float = _tuned(30.0, "between two moments that are compared with", Source.CHOSEN)
+    reason_pasts: int = _tuned(
+        8,
+        "such moments that are kept: in four minutes a slow change adds up",
+        Source.CHOSEN,
+    )
+    reason_stays_s: float = _tuned(
+        90.0, "how long a reason outlives its evidence: three polls of the slowest", Source.CHOSEN
+    )
+    reason_parts: tuple[int, ...] = _tuned(
+        (1, 4, 16), "parts of the line at whose ends people are followed", Source.CHOSEN
+    )
+    reason_least_s: float = _tuned(
+        60.0, "shorter waits are not followed: they move by chance", Source.CHOSEN
+    )
+    reason_share: float = _tuned(
+        0.5, "part of a move that a pause, a hold or people who left must explain", Source.CHOSEN
+    )
+    reason_many: float = _tuned(
+        0.1, "part of a line that must have gone at least, to be many", Source.CHOSEN
+    )
+    reason_before_s: float = _tuned(
+        300.0, "how far back calls are counted, to compare later ones with", Source.CHOSEN
+    )
+    reason_errors: float = _tuned(
+        2.0, "standard errors by which calls must differ from those before", Source.CHOSEN
+    )
+    reason_pace: float = _tuned(0.15, "and by this part of them at least", Source.CHOSEN)
 
 
 TUNING = Tuning()

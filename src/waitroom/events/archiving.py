@@ -1,6 +1,6 @@
 """Writes the archive from the outboxes: one process per room at a time, from where its file ends.
 
-A full disk stops nothing else: the lines wait in the outbox for a day, and it is said loudly.
+A full disk stops nothing else: the lines wait in the outbox for a day, and the error is logged.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from waitroom import archive
-from waitroom.archive import ArchivedEvent
+from waitroom.archive import files as archive
+from waitroom.archive.files import ArchivedEvent
 from waitroom.engine import Engine
 from waitroom.engine.outbox import START, OutboxEvent, number_of
 from waitroom.errors import WaitroomError
@@ -80,10 +80,10 @@ class Archiving(Follower):
         return done
 
     async def _opened(self, room: str) -> dict[str, Any]:
-        """Return how the room stands, for the first line of a new file."""
+        """Return the state of the room, for the first line of a new file."""
         try:
             stats = await self._engine.stats(room)
-        except WaitroomError:  # dropped meanwhile: its last events are written all the same
+        except WaitroomError:  # dropped meanwhile: its last events are still written
             return {}
         policy = self._engine.policy_of(room)
         return {

@@ -1,8 +1,9 @@
-"""Delivers the outbox to webhooks: per webhook and room in order, one message under way.
+"""Delivers the outbox to webhooks: in order per webhook and room, one message under way.
 
-How far each has come is kept beside the outbox, and a lease keeps two processes from delivering the
-same at once. A receiver that fails is tried again with longer and longer pauses; one that hangs
-delays only its own messages. What is older than a day is dropped, counted, and told as a gap.
+How far each webhook has come is stored beside the outbox, and a lease keeps two processes from
+delivering the same message at once. A receiver that fails is tried again with longer and longer
+pauses; one that hangs delays only its own messages. Events older than a day are dropped, counted,
+and reported as a gap; so are events from while a webhook was switched off.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from waitroom.engine import Engine
@@ -30,19 +32,19 @@ PER_WEBHOOK = 8
 """Rooms whose messages go to one receiver at the same time."""
 
 IN_A_ROW = 50
-"""Messages of a room before another room has its turn."""
+"""Messages of a room before it is another room's turn."""
 
 _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 1_000, 900_000
 _NUMBERS = (
-    *("failures", "next_ms", "missed", "missed_ms", "dropped", "delivered"),
+    *("failures", "next_ms", "missed", "missed_ms", "dropped", "skipped", "delivered"),
     *("ok_ms", "error_ms", "oldest_ms"),
 )
 State = dict[str, Any]
-"""How far a webhook has come in a room, and how it goes."""
+"""How far a webhook has come in a room, and whether it works."""
 
 
 class Delivery(Follower):
-    """Delivers what all webhooks want; `count` is told `delivered`, `failed` or `dropped`."""
+    """Delivers what all webhooks want; `count` gets `delivered`, `failed` or `dropped`."""
 
     def __init__(
         self,
@@ -68,20 +70,20 @@ class Delivery(Follower):
         await super().step(lap)
 
     async def follow(self, room: str, newest: str) -> bool:
-        """Start what is due in a room; tell whether every webhook has all of it."""
+        """Start what is due in a room; return whether every webhook has all of it."""
         webhooks = [webhook for webhook in self._webhooks if webhook.hears(room)]
         if not webhooks:
             return True
         states, finished = await self.outbox.readers(room), True
         busy = Counter(webhook_id for webhook_id, _ in self._under_way)
         for webhook in webhooks:
-            state = states.get(webhook.id) or fresh(webhook)
+            state = fresh(webhook) | states.get(webhook.id, {})
             if state["position"] == newest:
                 continue
             finished = False
             key = (webhook.id, room)
-            due = state["next_ms"] <= self._clock() and key not in self._under_way
-            if due and busy[webhook.id] < PER_WEBHOOK:
+            paused = state["next_ms"] > self._clock() and not _is_of_before(webhook, state)
+            if not paused and key not in self._under_way and busy[webhook.id] < PER_WEBHOOK:
                 busy[webhook.id] += 1
                 task = asyncio.create_task(guarded(self._deliver, webhook, room))
                 self._under_way[key] = task
@@ -97,7 +99,7 @@ class Delivery(Follower):
             await asyncio.wait([*self._under_way.values()])
 
     async def stop(self) -> None:
-        """Give up what is under way; it is sent again by whoever comes next."""
+        """Give up what is under way; the next process sends it again."""
         tasks = [*self._under_way.values()]
         for task in tasks:
             task.cancel()
@@ -108,15 +110,34 @@ class Delivery(Follower):
         token = await self.outbox.lease(room, webhook.id, LEASE_MS)
         if token is None:
             return
-        state = (await self.outbox.readers(room)).get(webhook.id) or fresh(webhook)
+        state = fresh(webhook) | (await self.outbox.readers(room)).get(webhook.id, {})
+        if _is_of_before(webhook, state):
+            state["failures"] = 0
         try:
-            for event in await self.outbox.read(room, state["position"], IN_A_ROW):
+            for event in await self._next(webhook, room, state):
                 went_well = await self._one(webhook, state, event)
                 noted = await self.outbox.commit(room, webhook.id, token, state, LEASE_MS)
-                if not noted or not went_well:  # not ours any more, or to be tried again later
+                # No longer ours, to be tried again later, or not wanted now.
+                if not noted or not went_well or not self._is_on(webhook):
                     break
         finally:
             await self.outbox.commit(room, webhook.id, token, state)
+
+    def _is_on(self, webhook: Webhook) -> bool:
+        """Return whether a webhook is unchanged: not switched off, changed or removed meanwhile."""
+        return webhook in self._listeners.webhooks
+
+    async def _next(self, webhook: Webhook, room: str, state: State) -> Sequence[OutboxEvent]:
+        """Return the next event; skip what happened before a webhook was switched on."""
+        while True:
+            events = await self.outbox.read(room, state["position"], IN_A_ROW)
+            early = [*takewhile(lambda event: event.at_ms < webhook.switched_ms, events)]
+            for event in early:
+                if missed := _skipped(state["position"], event) + webhook.wants(event.type):
+                    _miss(state, "skipped", missed)
+                state["position"] = event.id
+            if not early or len(early) < len(events):
+                return events[len(early) :]
 
     async def _one(self, webhook: Webhook, state: State, event: OutboxEvent) -> bool:
         """Deliver one event, and note in `state` how it went; False if it must be tried again."""
@@ -125,7 +146,7 @@ class Delivery(Follower):
         expired = wanted and now_ms - noted_ms > KEPT_MS
         if missed := _skipped(state["position"], event) + expired:
             self._dropped(webhook, state, missed)
-            # Counted once, also if the receiver is still down.
+            # Counted once, even if the receiver is still down.
             state["position"] = f"{noted_ms}-{event.number - 1}"
         if wanted and not expired:
             try:
@@ -144,9 +165,7 @@ class Delivery(Follower):
     def _dropped(self, webhook: Webhook, state: State, count: int) -> None:
         log.error("webhook %s: %d events were dropped after a day", webhook.id, count)
         self._count("dropped", count)
-        state["missed_ms"] = state["missed_ms"] or _ms(state["position"])
-        state["missed"] += count
-        state["dropped"] += count
+        _miss(state, "dropped", count)
 
     def _delivered(self, webhook: Webhook, state: State, event: OutboxEvent) -> None:
         self._count("delivered", 1)
@@ -187,9 +206,21 @@ async def post(
 
 
 def fresh(webhook: Webhook) -> State:
-    """Return the state of a webhook in a room of which it has read nothing: since it was made."""
+    """Return the first state of a webhook in a room: it reads from when it was made."""
     position = f"{webhook.created_ms}-0"
     return {"position": position, "error": "", **dict.fromkeys(_NUMBERS, 0)}
+
+
+def _miss(state: State, why: str, count: int) -> None:
+    """Note that some events will not be sent: the next message tells the receiver."""
+    state["missed_ms"] = state["missed_ms"] or _ms(state["position"])
+    state["missed"] += count
+    state[why] += count
+
+
+def _is_of_before(webhook: Webhook, state: State) -> bool:
+    """Return whether it last failed before it was switched: that no longer counts."""
+    return bool(state["error_ms"] < webhook.switched_ms)
 
 
 def pause_ms(failures: int) -> int:

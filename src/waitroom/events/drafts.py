@@ -23,17 +23,17 @@ ROOM_TYPES = (
     "backend.away",
     "backend.back",
 )
-PEOPLE_TYPES = ("people.called", "people.entered", "people.ended")
+PEOPLE_TYPES = ("people.called", "people.adopted", "people.entered", "people.ended")
 TYPES = (*ROOM_TYPES, *PEOPLE_TYPES, "gap")
 MOST_PEOPLE = 500
 FREE_AGAIN = 0.9
-"""A limit that was told is told again only after the room was this much below it."""
+"""A reported limit is reported again only after the room was this much below it."""
 
 _PEOPLE = {"called", "entered", "ended"}
 
 
 def drafts(look: Look, now_ms: int, *, people: bool) -> list[Draft]:
-    """Return what a look tells, in order; without `people`, only what concerns the room."""
+    """Return what a look shows, in order; without `people`, only what concerns the room."""
     entries = list(_gap(look, now_ms))
     groups = _Groups(entries)
     for source in look.sources:
@@ -42,7 +42,7 @@ def drafts(look: Look, now_ms: int, *, people: bool) -> list[Draft]:
                 groups.add(source)
             continue
         groups.close()
-        entries += _of_room(source)
+        entries += _adopted(source) if people and source.kind == "adopted" else _of_room(source)
     groups.close()
     if look.dropped and not look.relay.get("dropped"):
         entries.append(Draft("room.dropped", int(float(look.dropped)), {}))
@@ -61,6 +61,12 @@ def _gap(look: Look, now_ms: int) -> Iterator[Draft]:
     yield Draft("gap", until, data)
 
 
+def _adopted(source: Source) -> Iterator[Draft]:
+    """Say whose place is an account's now: the ticket's that signed in."""
+    person = {"id": source.ids[0], "at_ms": source.at_ms, "from": source.written["from"]}
+    yield Draft("people.adopted", source.at_ms, {"people": [person]})
+
+
 def _of_room(source: Source) -> Iterator[Draft]:
     at = source.at_ms
     if source.kind == "room.changed":
@@ -76,7 +82,7 @@ def _of_room(source: Source) -> Iterator[Draft]:
 
 
 def _of_change(at: int, changed: dict[str, dict[str, Any]]) -> Iterator[Draft]:
-    """Say by its name what operators did, beside the change itself."""
+    """Say by name what operators did, in addition to the change itself."""
     old, new = (changed.get("mode", {}).get(side) for side in ("old", "new"))
     if new == Mode.PAUSED:
         yield Draft("room.paused", at, {})
@@ -88,13 +94,18 @@ def _of_change(at: int, changed: dict[str, dict[str, Any]]) -> Iterator[Draft]:
         yield Draft("room.message", at, {"message": changed["message"]["new"]})
 
 
-def limits(look: Look, now_ms: int) -> tuple[list[Draft], str]:
-    """Return what to say of limits that were reached just now, and the names of all that are."""
+def limits(look: Look, now_ms: int, entries: int | None) -> tuple[list[Draft], str]:
+    """Return what to say about limits that were just reached, and the names of all reached.
+
+    `entries` is how many of the rolling limit are taken; None if that is not known.
+    """
     active = set(look.relay.get("limits", "").split())
     reached: list[Draft] = []
-    counts = {"queue_limit": look.waiting, "capacity": look.admitted}
+    counts = {"queue_limit": look.waiting, "capacity": look.admitted, "max_entries": entries}
     for name, count in counts.items():
         limit = look.limits.get(name)
+        if count is None:
+            continue
         if limit is None or count < limit * FREE_AGAIN:
             active.discard(name)
         elif count >= limit and name not in active and look.waiting > 0:
@@ -114,7 +125,7 @@ class _Group:
 
 
 class _Groups:
-    """Gathers people to whom the same happened, without changing the order of anybody's steps."""
+    """Groups people to whom the same happened, without changing the order of anybody's steps."""
 
     def __init__(self, entries: list[Draft]) -> None:
         self._entries = entries
@@ -137,13 +148,13 @@ class _Groups:
                 if len(group.people) + len(source.ids) <= MOST_PEOPLE:
                     return group
                 break
-            if not group.ids.isdisjoint(source.ids):  # they must read of that first
+            if not group.ids.isdisjoint(source.ids):  # readers must read that first
                 break
         self._open.append(_Group(source.kind, reason))
         return self._open[-1]
 
     def close(self) -> None:
-        """Tell all groups, in the order in which they began."""
+        """Return all groups, in the order in which they began."""
         for group in self._open:
             data: dict[str, Any] = {"people": group.people}
             if group.reason is not None:

@@ -1,4 +1,4 @@
-"""What every reader of the outbox shares: which rooms have something for it, and when to look."""
+"""What all readers of the outbox share: which rooms have something for them, and when to look."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from waitroom.engine import Engine
 from waitroom.events.relay import LAP_S, STEP_S, guarded
 
 LEASE_MS = 40_000
-"""Longer than the longest POST: a process that has a lease is not overtaken while it waits."""
+"""Longer than the longest POST: a process with a lease is not overtaken while it waits."""
 
 
 class Follower(ABC):
@@ -29,11 +29,11 @@ class Follower(ABC):
         self._pending.add(room)
 
     def look_again(self) -> None:
-        """Take no room for read."""
+        """Treat no room as read."""
         self._read.clear()
 
     async def run(self) -> None:
-        """Go on until it is cancelled."""
+        """Run until cancelled."""
         lap_at = 0.0
         while True:
             await asyncio.sleep(STEP_S * random.uniform(0.8, 1.2))  # noqa: S311
@@ -61,4 +61,4 @@ class Follower(ABC):
 
     @abstractmethod
     async def follow(self, room: str, newest: str) -> bool:
-        """Go on in a room, at least with a start; tell whether it is read up to `newest`."""
+        """Continue in a room, or at least start; return whether it is read up to `newest`."""

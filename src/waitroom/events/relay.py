@@ -1,8 +1,8 @@
-"""The relay: brings what scripts noted in each room into its outbox.
+"""The relay: copies what scripts noted in each room into its outbox.
 
 It runs in every process. A room is looked at a second after this process changed it; a lap over all
-rooms, by one process at a time, finds the others. Two processes that relay one room at once are no
-harm: the outbox takes the entries of one of them.
+rooms, by one process at a time, finds the others. Two processes may relay one room at once: the
+outbox takes the entries of only one of them.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ log = logging.getLogger("waitroom.events")
 
 STEP_S = 1.0
 LAP_S = 10.0
-"""How long an event of a room that no process here has changed may go unnoticed."""
+"""How long an event may go unnoticed in a room that no process here has changed."""
 
-_MOST_PAGES = 20  # at a time, 10,000 events: then other rooms have their turn
+_MOST_PAGES = 20  # at a time, 10,000 events: then it is other rooms' turn
 
 Clock = Callable[[], int]
 """Returns the time in ms."""
 
 
 def wall_ms() -> int:
-    """Return the time by the clock of this machine."""
+    """Return the time by this machine's clock."""
     return int(time.time() * 1000)
 
 
 class Listeners:
-    """Who wants to know what people do; asked again every second."""
+    """Who wants events about people; asked again every second."""
 
     def __init__(self, engine: Engine, archives: bool = False) -> None:
         self._engine = engine
@@ -49,11 +49,12 @@ class Listeners:
     async def refresh(self) -> None:
         """Ask again."""
         self.webhooks = await self._engine.webhooks.list()
-        # Who archives knows it from the first event on, others once that process has noted it.
+        # The archiving process knows it from the first event on, others once that process has noted
+        # it.
         self.archived = self._archives or await self._engine.outbox.archive_error() is not None
 
     def want_people(self, room: str) -> bool:
-        """Tell whether a webhook or an archive wants what people of a room do."""
+        """Return whether a webhook or an archive wants events about people of a room."""
         return self.archived or any(webhook.wants_people(room) for webhook in self.webhooks)
 
 
@@ -85,7 +86,7 @@ class Relay:
         self._outages.append((node, since_ms, until_ms))
 
     async def run(self) -> None:
-        """Go on until it is cancelled."""
+        """Run until cancelled."""
         unsubscribe = self._engine.on_change(self.touch)
         lap_at = 0.0
         try:
@@ -102,7 +103,7 @@ class Relay:
         await self._listeners.refresh()
         if lap and await self._outbox.take_lap(int(LAP_S * 900)):
             rooms = set(await self._engine.rooms())
-            self._touched |= rooms | (self._known - rooms)  # those have been dropped
+            self._touched |= rooms | (self._known - rooms)  # these were dropped
             self._known = rooms
         while self._outages:
             await self._tell_outage(*self._outages[0])
@@ -119,7 +120,7 @@ class Relay:
                 await guarded(self.relay, room)
 
     async def relay(self, room: str) -> None:
-        """Bring all that is new in a room into its outbox."""
+        """Copy everything new in a room into its outbox."""
         for _ in range(_MOST_PAGES):
             look = await self._outbox.look(room)
             if not await self._pass_on(look) or not look.full:
@@ -128,7 +129,7 @@ class Relay:
     async def _pass_on(self, look: Look) -> bool:
         people = look.heard or self._listeners.want_people(look.room)
         entries = drafts.drafts(look, self._clock(), people=people)
-        reached, limits = drafts.limits(look, self._clock())
+        reached, limits = drafts.limits(look, self._clock(), await self._entries(look))
         last = look.sources[-1] if look.sources else None
         fields: dict[str, object] = {
             "rev": look.rev or "",
@@ -144,6 +145,16 @@ class Relay:
         if look.dropped:
             await self._outbox.forget(look.room)
         return True
+
+    async def _entries(self, look: Look) -> int | None:
+        """Return how much of the rolling limit is taken; whoever is called holds an entry too."""
+        if look.dropped or look.limits["max_entries"] is None:
+            return 0  # most rooms: they need no more than the look
+        try:
+            stats = await self._engine.stats(look.room)
+        except WaitroomError:  # everything else that happened there is passed on all the same
+            return None
+        return stats.entries_in_window + stats.called
 
     async def _append(
         self, room: str, relay: Mapping[str, str], entries: Sequence[Draft], **fields: object
@@ -169,7 +180,7 @@ class Relay:
 
 
 async def guarded(call: Callable[..., Awaitable[object]], *args: object) -> bool:
-    """Make a call whose failure must not end a loop; tell whether it went well."""
+    """Make a call whose failure must not end a loop; return whether it succeeded."""
     try:
         await call(*args)
     except WaitroomError as error:  # away: noticed elsewhere

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, NamedTuple
 
 RETRY_AFTER_S = 5
@@ -18,6 +20,22 @@ _PAGE = """<!doctype html>
 <body style="font:1.1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem">
 <h1>One moment, please</h1>
 <p>%s This page tries again by itself.</p>
+"""
+
+
+_HAND_OVER = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex">
+<title>One moment, please</title>
+<body style="font:1.1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem">
+<h1>One moment, please</h1>
+<form method="post" action="{action}">
+<input type="hidden" name="claim" value="{claim}">
+<button>Go to the waiting room</button>
+</form>
+<script nonce="{nonce}">document.forms[0].submit()</script>
 """
 
 
@@ -57,6 +75,27 @@ class Answer:
 def redirect(url: str, *cookies: Cookie) -> Answer:
     """Send a browser elsewhere, where it asks with GET."""
     return Answer(303, (("location", url),), cookies=cookies)
+
+
+def hand_over(action: str, claim: str, *cookies: Cookie) -> Answer:
+    """Send a browser to the waiting page with a claim: in the body of a form, never in a URL.
+
+    The referrer policy lets the waiting page know our origin, and nothing more.
+    """
+    nonce = secrets.token_urlsafe(16)
+    origin = "/".join(action.split("/")[:3])
+    policy = (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; "
+        f"form-action {origin}; base-uri 'none'; frame-ancestors 'none'"
+    )
+    lines = (
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-security-policy", policy),
+        ("referrer-policy", "strict-origin"),
+        ("x-content-type-options", "nosniff"),
+    )
+    body = _HAND_OVER.format(action=escape(action), claim=escape(claim), nonce=nonce)
+    return Answer(200, lines, body.encode(), cookies)
 
 
 def problem(

@@ -10,6 +10,7 @@ from typing import Any
 
 from waitroom.gates.answers import Answer
 from waitroom.gates.gate import Gate, Visit
+from waitroom.gates.identities import identify_async
 from waitroom.gates.judging import settled_async
 from waitroom.gates.options import Options
 from waitroom.gates.recall import Recall
@@ -29,20 +30,24 @@ class WaitroomGate:
         self.app = app
         self.gate = Gate(options or Options(**fields))
         self._recall = Recall(self.gate)
+        # What it recalls depends on the cookies alone, and who has signed in may not.
+        self._recalls = self.gate.options.identity is None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it."""
-        if scope["type"] == "http" and (good_pass := self._recall.get(scope)):
+        recall = self._recall if scope["type"] == "http" and self._recalls else None
+        if recall and (good_pass := recall.get(scope)):
             visit = Visit(self.gate, good_pass)
         elif scope["type"] in ("http", "websocket"):
             facts = facts_of(scope)
+            await identify_async(self.gate, facts, scope)
             judged = self.gate.quick(facts) or await settled_async(self.gate, facts)
             if isinstance(judged, Answer):
                 await _answer(judged, scope, send)
                 return
             visit = judged
-            if visit.good_pass is not None and scope["type"] == "http":
-                self._recall.put(scope, visit.good_pass)
+            if visit.good_pass is not None and recall:
+                recall.put(scope, visit.good_pass)
         else:  # the lifespan of the app
             await self.app(scope, receive, send)
             self.gate.close()

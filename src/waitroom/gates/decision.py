@@ -57,10 +57,11 @@ class PassOn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Send a browser to the waiting page."""
+    """Send a browser to the waiting page; with an account, hand it over with a claim."""
 
     room: str
     url: str
+    account: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Join:
     url: str
     ticket: str | None
     key: str | None
+    account: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ def decide(options: Options, facts: Facts, passes: Reader, now_s: float) -> Deci
     if place is None and not ends:
         return _FREE
     for room in options.rooms if place is None else (place.room or "",):
-        good_pass = _shown_pass(facts, room, passes, now_s)
+        good_pass = _shown_pass(options, facts, room, passes, now_s)
         if good_pass is not None:
             late = now_s >= good_pass.half_s and options.renew and good_pass.sid != 0 and not ends
             return PassOn(good_pass, late, ends)
@@ -129,14 +131,20 @@ def _outside(options: Options, facts: Facts, place: Place) -> Decision:
     url = returns.waiting_page(
         options.page, room, returns.return_to(options.returns_to, host, scheme, *back)
     )
+    account = account_of(options, facts, room)
     if not is_api(facts):
-        return Wait(room, url)
+        return Wait(room, url, account)
     tickets = [*facts.cookies(*cookie_names(TICKET_COOKIE + room)), facts.header(TICKET_HEADER)]
     ticket = next((text for text in tickets if text and _is_token(text)), None)
     key = facts.header(KEY_HEADER)
-    return Join(
-        room, url, ticket, key if key and _is_token(key) and len(key) >= _SHORTEST_SECRET else None
-    )
+    usable = key is not None and _is_token(key) and len(key) >= _SHORTEST_SECRET
+    return Join(room, url, ticket, key if usable else None, account)
+
+
+def account_of(options: Options, facts: Facts, room: str) -> str | None:
+    """Return the account in a room of who has signed in; None for who has not."""
+    key = options.claim_keys.get(room)
+    return None if key is None or facts.user is None else key.account(room, facts.user)
 
 
 def is_api(facts: Facts) -> bool:
@@ -161,13 +169,21 @@ def address_of(options: Options, facts: Facts) -> str:
     return options.believed.visitor(facts.address, facts.header(FORWARDED_FOR))
 
 
-def _shown_pass(facts: Facts, room: str, passes: Reader, now_s: float) -> GoodPass | None:
-    """Return the good pass of a request: from a cookie, or from a program's header."""
-    for text in facts.cookies(*cookie_names(PASS_COOKIE + room))[:_MOST_TRIED]:
-        if (good_pass := passes(room, text, now_s)) is not None:
-            return good_pass
-    for other in (facts.header(PASS_HEADER), facts.bearer()):
-        if other and (good_pass := passes(room, other, now_s)) is not None:
+def _shown_pass(
+    options: Options, facts: Facts, room: str, passes: Reader, now_s: float
+) -> GoodPass | None:
+    """Return the good pass of a request: from a cookie, or from a program's header.
+
+    Of somebody who has signed in only their own account's counts, or one without a session, which
+    anybody may have been given while the backend was away.
+    """
+    account = account_of(options, facts, room)
+    texts = facts.cookies(*cookie_names(PASS_COOKIE + room))[:_MOST_TRIED]
+    for text in (*texts, facts.header(PASS_HEADER), facts.bearer()):
+        good_pass = passes(room, text, now_s) if text else None
+        if good_pass is None:
+            continue
+        if account is None or good_pass.ticket_id == account or good_pass.sid == 0:
             return good_pass
     return None
 

@@ -1,7 +1,9 @@
-"""The gate for Django, sync and async; put it first. `finish` is for views.
+"""The gate for Django, sync and async; put it first, or after the middleware that knows the user.
 
 MIDDLEWARE = ["waitroom.gates.django.WaitroomGate", ...]
 WAITROOM = {"url": "http://waitroom:8080", "rules": {"/concert": "concert"}}
+
+`finish` is for views.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from django.http import HttpResponse  # type: ignore[import-untyped]
 from waitroom.gates.answers import Answer, Cookie
 from waitroom.gates.facts import Facts
 from waitroom.gates.gate import Gate
+from waitroom.gates.identities import identify, identify_async
 from waitroom.gates.judging import settled, settled_async
 from waitroom.gates.options import Options
 
@@ -38,6 +41,7 @@ class WaitroomGate:
         if self._is_async:
             return self._async(request)
         facts = facts_of(request)
+        identify(self.gate, facts, request)
         outcome = request.waitroom = self.gate.quick(facts) or settled(self.gate, facts)
         if isinstance(outcome, Answer):
             return _response(outcome)
@@ -46,6 +50,7 @@ class WaitroomGate:
 
     async def _async(self, request: Any) -> Any:
         facts = facts_of(request)
+        await identify_async(self.gate, facts, request)
         outcome = self.gate.quick(facts) or await settled_async(self.gate, facts)
         if isinstance(outcome, Answer):
             return _response(outcome)

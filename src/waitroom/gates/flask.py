@@ -8,6 +8,8 @@ the visitor's session from within a view.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from flask import Flask, has_request_context
@@ -31,7 +33,10 @@ class WaitroomGate:
     def init_app(self, app: Flask) -> None:
         """Stand in front of an app."""
         fields = self._fields or app.config.get("WAITROOM") or {}
-        middle = wsgi.WaitroomGate(app.wsgi_app, self._options or Options(**fields))
+        options = self._options or Options(**fields)
+        if options.identity is not None:
+            options = replace(options, identity=_in_context(app, options.identity))
+        middle = wsgi.WaitroomGate(app.wsgi_app, options)
         app.wsgi_app = middle  # type: ignore[method-assign]
         app.extensions["waitroom"] = middle.gate
 
@@ -39,6 +44,16 @@ class WaitroomGate:
     def finish(request: Any = None) -> None:
         """End the session of the visitor who sent a request, by default the current one."""
         finish(request)
+
+
+def _in_context(app: Flask, identity: Callable[[Any], Any]) -> Callable[[wsgi.Environ], Any]:
+    """Let `identity` use Flask's request and session, though the gate stands before the app."""
+
+    def of(environ: wsgi.Environ) -> Any:
+        with app.request_context(environ) as context:
+            return identity(context.request)
+
+    return of
 
 
 def finish(request: Any = None) -> None:

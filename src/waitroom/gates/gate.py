@@ -15,8 +15,7 @@ from collections.abc import Callable, Generator
 from enum import Enum
 from typing import Any, TypeAlias
 
-from waitroom.errors import RoomEnded
-from waitroom.gates import answers
+from waitroom.gates import answers, methods, refusals
 from waitroom.gates.answers import Answer, Cookie
 from waitroom.gates.decision import (
     GoodPass,
@@ -35,7 +34,7 @@ from waitroom.gates.health import State
 from waitroom.gates.keys import Verifier
 from waitroom.gates.options import Options
 from waitroom.gates.remote import Remote
-from waitroom.gates.returns import needs_code, with_mark
+from waitroom.gates.returns import claims_at, needs_code, with_mark
 from waitroom.gates.sessions import Sessions, bearer
 from waitroom.gates.transport import NoAnswer, Outcome, Reply
 from waitroom.gates.workers import Call
@@ -59,11 +58,6 @@ _MOST_WISHES, _WISHES_PER_S = 10.0, 2.0
 _NEVER = -math.inf
 _BROWSER_S = 7 * 86_400
 """How long a browser keeps the secret by which codes are its own; a new one costs a redirect."""
-
-_NOT_YET = ("busy", "slow")
-"""Codes of a Waitroom that is there and has no answer yet."""
-
-_OVER = RoomEnded.code
 
 
 class Carries(Enum):
@@ -265,13 +259,29 @@ class Gate:
         """Send a browser to the waiting page; on another host with its mark, for a code later."""
         host, scheme = seen_as(self.options, facts)
         if not needs_code(self.options.page, host.strip().lower(), scheme):
-            return answers.redirect(wish.url)
+            return self._sent(wish, wish.url)
         secret = self._secret_of(facts)
         if secret is not None:
-            return answers.redirect(with_mark(wish.url, mark_of(secret)))
+            return self._sent(wish, with_mark(wish.url, mark_of(secret)))
         secret = new_secret()
         kept = self.cookie(facts, BROWSER_COOKIE, secret, _BROWSER_S)
-        return answers.redirect(with_mark(wish.url, mark_of(secret)), kept)
+        return self._sent(wish, with_mark(wish.url, mark_of(secret)), kept)
+
+    def _sent(self, wish: Wait, url: str, *cookies: Cookie) -> Answer:
+        """Send a browser to the waiting page: with a claim, if somebody has signed in."""
+        if wish.account is None:
+            return answers.redirect(url, *cookies)
+        return answers.hand_over(claims_at(url), self._claim(wish.room, wish.account), *cookies)
+
+    def _claim(self, room: str, account: str) -> str:
+        return self.options.claim_keys[room].claim(room, account, time.time())
+
+    def guards(self, facts: Facts) -> bool:
+        """Tell whether it matters who has signed in: the path is protected, or ends a session."""
+        ends = self.options.ends
+        if methods.match(self.options.table, facts).place is not None:
+            return True
+        return ends is not None and methods.may_match(ends, facts)
 
     def _away(self, facts: Facts, refused: bool) -> Visit | Answer:
         """Do what `when_away` says; who was refused stays out all the same."""
@@ -285,7 +295,9 @@ class Gate:
         if secret is None:  # a code that this browser never asked for
             return answers.redirect(wish.clean_url)
         body = {"code": wish.code, "browser": secret}
-        reply = yield self.remote.ask("POST", "/v1/redeem", body=body, once=True, newcomer=True)
+        reply = yield self.remote.ask(
+            "POST", "/v1/redeem", headers=facts.trace(), body=body, once=True, newcomer=True
+        )
         if reply is NoAnswer.SHED:  # the code is still good
             return answers.busy(api=is_api(facts))
         good_pass = None
@@ -298,22 +310,23 @@ class Gate:
 
     def _join(self, facts: Facts, wish: Join, refused: bool) -> Steps:
         """Take a place for a program, and let it in when it is its turn."""
-        headers = {"x-forwarded-for": address_of(self.options, facts)}
+        headers = {"x-forwarded-for": address_of(self.options, facts), **facts.trace()}
         if wish.ticket is not None:
             headers["cookie"] = f"{TICKET_COOKIE}{wish.room}={wish.ticket}"
         elif wish.key is not None:
             headers["idempotency-key"] = wish.key
         path = f"/v1/rooms/{wish.room}/tickets"
-        reply = yield self.remote.ask(
-            "POST", path, headers=headers, body={"enter": True}, newcomer=True
-        )
+        body: dict[str, Any] = {"enter": True}
+        if wish.account is not None:
+            body["claim"] = self._claim(wish.room, wish.account)
+        reply = yield self.remote.ask("POST", path, headers=headers, body=body, newcomer=True)
         if not isinstance(reply, Reply):
             return self._without_answer(reply, facts, wish, refused)
         view = reply.json()
         if view.get("state") == "called":
             ticket = bearer(str(view.get("ticket")))
             entered = yield self.remote.ask(
-                "POST", f"{path}/me/enter", headers=ticket, newcomer=True
+                "POST", f"{path}/me/enter", headers=ticket | facts.trace(), newcomer=True
             )
             if isinstance(entered, Reply) and entered.status == 200:
                 view = entered.json()
@@ -346,14 +359,12 @@ class Gate:
     def _told(self, facts: Facts, wish: Join, reply: Reply, view: dict[str, Any]) -> Answer:
         """Tell a program how long to wait."""
         if reply.status >= 300:
-            after_s = int(reply.headers.get("retry-after") or answers.RETRY_AFTER_S)
-            detail = str(view.get("detail") or "the waiting room refuses; try again")
-            code = str(view.get("code") or "refused")
             extra = {"room": wish.room, "url": wish.url}
-            if code == _OVER:  # it is of no use to come again
-                return answers.problem(403, code, detail, extra)
-            status = 429 if reply.status == 429 or code in _NOT_YET else 503
-            return answers.problem(status, code, detail, extra, retry_after_s=after_s)
+            if refusals.asks_for_more(view):
+                extra["join"] = f"{self.options.page}/v1/rooms/{wish.room}/tickets"
+                if wish.account is not None:  # for the body of the join
+                    extra["claim"] = self._claim(wish.room, wish.account)
+            return refusals.refused(reply.status, view, extra, reply.headers.get("retry-after"))
         ticket = str(view.pop("ticket", ""))
         after_s = max(1, math.ceil(int(view.get("poll_after_ms") or 3_000) / 1000))
         if view.get("pass"):  # inside, but the key of its pass could not be fetched in time

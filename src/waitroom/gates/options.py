@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from waitroom.accounts import ClaimKey
 from waitroom.errors import InvalidInput
 from waitroom.gates import returns
 from waitroom.gates.paths import Place, Table
@@ -28,7 +29,8 @@ class Options:
     """How a site is protected: the same for every framework.
 
     `rules` may be a mapping of paths to rooms; a path of `bypass_paths` and `finish` may begin with
-    a method: `"POST /pay"`.
+    a method: `"POST /pay"`. `identity` returns the user's id for a request of the framework, or
+    None; it needs `claim_key`, one for the only room or a mapping of rooms to theirs.
     """
 
     url: str
@@ -46,6 +48,8 @@ class Options:
     keys: str | bytes | None = None
     issuer: str | None = None
     cookie_secure: bool | None = None
+    identity: Callable[[Any], Any] | None = None
+    claim_key: str | Mapping[str, str] | None = field(default=None, repr=False)
     deadline_s: float = 0.2
     away_after_s: float = 3.0
     base: str = field(init=False, repr=False)
@@ -56,6 +60,7 @@ class Options:
     returns_to: dict[str, str | None] = field(init=False, repr=False)
     believed: Proxies = field(init=False, repr=False, compare=False)
     let_by: Networks = field(init=False, repr=False, compare=False)
+    claim_keys: dict[str, ClaimKey] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         given = self.rules
@@ -75,7 +80,8 @@ class Options:
         made: dict[str, Any] = {
             "base": returns.origin(self.url, "url"),
             "page": page,
-            "rooms": tuple(dict.fromkeys(rule.room for rule in rules)),
+            "rooms": (rooms := tuple(dict.fromkeys(rule.room for rule in rules))),
+            "claim_keys": self._claim_keys(rooms),
             "table": Table([*places, *free]),
             "ends": Table(ends) if ends else None,
             # If site and waiting page share a host, returning to it is always safe.
@@ -88,6 +94,20 @@ class Options:
         }
         for name, value in made.items():
             object.__setattr__(self, name, value)
+
+    def _claim_keys(self, rooms: Sequence[str]) -> dict[str, ClaimKey]:
+        given = self.claim_key
+        if (given is None) != (self.identity is None):
+            raise InvalidInput("claim_key", "and `identity` belong together; give both or neither")
+        if given is None:
+            return {}
+        if isinstance(given, str):
+            given = dict.fromkeys(rooms, given) if len(rooms) == 1 else {}
+        if set(given) != set(rooms):
+            raise InvalidInput(
+                "claim_key", f"give the key of each room, {{'{rooms[0]}': 'wrc_…'}}, and no other"
+            )
+        return {room: ClaimKey.parse(text) for room, text in given.items()}
 
     def _check(self) -> None:
         if self.when_away not in tuple(WhenAway):

@@ -67,6 +67,12 @@ def with_mark(page: str, mark: str) -> str:
     return f"{page}{'&' if '?' in page else '?'}{BROWSER}={mark}"
 
 
+def claims_at(page: str) -> str:
+    """Return the URL that takes a claim, of the URL of a waiting page."""
+    path, mark, query = page.partition("?")
+    return f"{path}/claim{mark}{query}"
+
+
 def needs_code(page: str, host: str, scheme: str) -> bool:
     """Tell whether a session comes from the waiting page by a code: its cookie does not reach."""
     parts = urlsplit(page)

@@ -14,6 +14,7 @@ from typing import Any
 from waitroom.gates.answers import Answer
 from waitroom.gates.facts import Facts
 from waitroom.gates.gate import Gate
+from waitroom.gates.identities import identify
 from waitroom.gates.judging import settled
 from waitroom.gates.options import Options
 
@@ -33,6 +34,7 @@ class WaitroomGate:
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pass a request on, or answer it."""
         facts = facts_of(environ)
+        identify(self.gate, facts, environ)
         outcome = self.gate.quick(facts) or settled(self.gate, facts)
         if isinstance(outcome, Answer):
             phrase = f"{outcome.status} {HTTPStatus(outcome.status).phrase}"

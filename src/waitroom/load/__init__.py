@@ -3,7 +3,7 @@
 It must judge by what visitors see, never by what the server says about itself.
 
 target   where the server is, and whether we may load it
-http     HTTP/1.1 on one connection         room        what is asked beside the crowd
+http     HTTP/1.1 on one connection         room        requests beside the crowd
 plan     the size and behaviour of the crowd
 person   one visitor                        crowd       the visitors of one process
 worker   that process                       visits      what the visitors saw

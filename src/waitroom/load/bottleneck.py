@@ -1,4 +1,4 @@
-"""Who was at their limit: the server, its backend, the machine, or the load test itself.
+"""What was at its limit: the server, its backend, the machine, or the load test itself.
 
 The server reports on itself at /metrics. For processes on this machine we read Linux's /proc; for
 a backend elsewhere the processor time is not known.
@@ -26,7 +26,7 @@ _LISTEN, _ESTABLISHED = "0A", "01"
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Peak use in cores (of the machine: the share of all cores); None means not known."""
+    """Peak use in cores (for the machine: the share of all cores); None means not known."""
 
     server: float | None = None
     workers: int | None = None
@@ -39,7 +39,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """Who was at their limit, in a word and a sentence."""
+    """What was at its limit, in a word and a sentence."""
 
     who: str
     why: str
@@ -87,7 +87,7 @@ def metric(text: str, name: str) -> float | None:
 
 @dataclass(slots=True)
 class Watch:
-    """Samples everybody's processor time every few seconds of a test, and keeps the peaks."""
+    """Samples all processor times every few seconds of a test, and keeps the peaks."""
 
     port: int
     local: bool
@@ -104,15 +104,15 @@ class Watch:
             self.backends = backend_pids(self.port)
 
     def look(self, scrape: str, own: Sequence[float] = (), now: float | None = None) -> None:
-        """Take in what /metrics says, the processor time of our processes, and what /proc says.
+        """Add the data of /metrics, the processor time of our processes, and the data of /proc.
 
-        A sample too soon after the last is ignored: over a very short time everybody looks busy.
+        A sample too soon after the last is ignored: over a very short time everything looks busy.
         """
         now = time.monotonic() if now is None else now
         if self._last and now - self._looked < _SHORTEST_S:
             return
         self._looked = now
-        self._used("server", now, metric(scrape, "waitroom_cpu_seconds_total"))
+        self._used("server", now, metric(scrape, "process_cpu_seconds_total"))
         self._used("backend", now, cpu_s(self.backends))
         for index, spent_s in enumerate(own):
             self._used(f"own {index}", now, spent_s)
@@ -150,7 +150,7 @@ class Watch:
 
 
 def cpu_s(pids: list[int]) -> float | None:
-    """Return the processor time of some processes; None if there is none."""
+    """Return the processor time of some processes; None if there are none."""
     times = [spent_s for pid in pids if (spent_s := _cpu_s(pid)) is not None]
     return sum(times) if times else None
 
@@ -170,7 +170,7 @@ def _stat(pid: int) -> list[str] | None:
 
 
 def machine_ticks() -> tuple[float, float] | None:
-    """Return the busy and the whole time of all cores, in ticks."""
+    """Return the busy time and the total time of all cores, in ticks."""
     with contextlib.suppress(OSError, ValueError):
         ticks = [int(tick) for tick in (_PROC / "stat").read_text().split("\n", 1)[0].split()[1:9]]
         return float(sum(ticks) - ticks[3] - ticks[4]), float(sum(ticks))

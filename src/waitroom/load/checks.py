@@ -1,9 +1,9 @@
 """Checks on what the visitors themselves saw, whatever the server says about itself. Pure.
 
 The server handles a request at some moment between sending and reply. The checks give it the
-benefit of the doubt: a place counts as held only while it surely was, an entry only for the window
-that it surely lies in, and two people are compared only if one was in line before the other asked.
-So a failed check always means a fault; an ok means only that none was seen.
+benefit of the doubt: a place counts as held only while it certainly was, an entry counts only for a
+window that it certainly lies in, and two people are compared only if one was in line before the
+other asked. So a failed check always means a fault; an ok only means that none was seen.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def order(visits: Iterable[Visit], limits: Limits) -> Check:
         (visit for visit in visits if not isnan(visit.called)), key=lambda visit: visit.join_sent
     )
     compared = overtakes = index = 0
-    still_waiting = float("-inf")  # the latest moment at which an earlier person surely waited
+    still_waiting = float("-inf")  # the latest moment at which an earlier person certainly waited
     for visit in later:
         while index < len(earlier) and earlier[index].joined < visit.join_sent:
             still_waiting = max(still_waiting, earlier[index].last_waiting)
@@ -151,7 +151,7 @@ def nobody_lost(visits: Iterable[Visit]) -> Check:
 
 
 def _no_limit(limits: Limits, value: float | None, option: str) -> str | None:
-    """Return why a limit cannot be checked, if it cannot."""
+    """Return the reason if a limit cannot be checked."""
     if limits.free:
         return "the room lets everybody in"
     if value is not None:

@@ -1,7 +1,7 @@
 """The people of one process: they join, poll when they are told to, enter, stay and finish.
 
-People are not tasks. Those who have nothing to do are entries in a heap, and at most one request
-per connection is under way, so memory and sockets are bounded.
+People are not tasks. People with nothing to do are entries in a heap, and at most one request per
+connection is under way, so memory and sockets are bounded.
 """
 
 from __future__ import annotations
@@ -9,13 +9,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import heapq
+import json
 import random
 import time
 from collections import Counter
 from math import isnan
 from typing import Any
 
-from waitroom.errors import RoomClosed, RoomEnded, RoomFull, RoomNotOpen
+from waitroom import work
+from waitroom.errors import (
+    ChallengeRequired,
+    InvalidInput,
+    RoomClosed,
+    RoomEnded,
+    RoomFull,
+    RoomNotOpen,
+)
 from waitroom.load.http import Failed, Reply, Wire
 from waitroom.load.latency import Latency
 from waitroom.load.person import Person, Stage, Step, moment
@@ -23,6 +32,7 @@ from waitroom.load.plan import Plan
 from waitroom.load.visits import NEVER, End, History
 
 _REFUSED = {RoomFull.code, RoomClosed.code, RoomEnded.code, RoomNotOpen.code}
+_CHALLENGED = f'"{ChallengeRequired.code}"'.encode()
 _PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
 _CLOSING_S = 5.0
 _STATES = {"waiting": Stage.WAITING, "called": Stage.CALLED, "inside": Stage.INSIDE}
@@ -30,7 +40,7 @@ Due = tuple[float, int, Person]
 
 
 class Crowd:
-    """A crowd, and all that it noted."""
+    """A crowd, and everything that it noted."""
 
     def __init__(self, plan: Plan, offset_s: float = 0.0) -> None:
         self.plan = plan
@@ -114,7 +124,10 @@ class Crowd:
             self._again(person, 0.0)
         else:
             self.latency[person.step].add(reply.came - reply.sent)
-            self._heard(person, reply)
+            if person.step is Step.JOIN and _CHALLENGED in reply.body:
+                await self._solve(person, reply)
+            else:
+                self._heard(person, reply)
         finally:
             self._free.append(wire)
 
@@ -122,13 +135,24 @@ class Crowd:
         if isnan(person.first_sent):
             person.first_sent = time.monotonic()
         if person.step is Step.JOIN:
-            return await wire.ask("POST", self._tickets, {"idempotency-key": person.key}, b"{}")
+            body = json.dumps({"solution": person.solution} if person.solution else {}).encode()
+            return await wire.ask("POST", self._tickets, {"idempotency-key": person.key}, body)
         headers = {"authorization": f"Bearer {person.ticket}"}
         if person.step is Step.POLL:
             return await wire.ask("GET", f"{self._tickets}/me", headers)
         if person.step is Step.LEAVE:
             return await wire.ask("DELETE", f"{self._tickets}/me", headers)
         return await wire.ask("POST", f"{self._tickets}/me/{person.step}", headers)
+
+    async def _solve(self, person: Person, reply: Reply) -> None:
+        """Solve the proof of work that the room asks for, as a browser would, and join again."""
+        try:
+            person.solution = await asyncio.to_thread(work.solve, reply.json()["challenge"])
+        except (KeyError, TypeError, InvalidInput):  # a widget, which no program solves
+            self._heard(person, reply)
+        else:
+            person.first_sent = NEVER
+            self._later(person, time.monotonic())
 
     def _heard(self, person: Person, reply: Reply) -> None:
         if reply.status < 300:
@@ -168,7 +192,7 @@ class Crowd:
             self._saw(person, first, reply)
 
     def _saw(self, person: Person, first: float, reply: Reply) -> None:
-        """Take in a view of the ticket."""
+        """Process a view of the ticket."""
         view = reply.json()
         stage = _STATES.get(str(view.get("state")))
         if stage is None or not isinstance(view.get("ticket"), str):
@@ -269,7 +293,7 @@ class Crowd:
         self.history.add(person.visit(end, time.monotonic()))
 
     async def _close(self) -> None:
-        """Stop: note where everybody is, and let those who have a place give it up."""
+        """Stop: note where everybody is, and let people who have a place give it up."""
         left = [person for _, _, person in self._due]
         under_way = dict(self._busy)
         if under_way:
@@ -291,7 +315,7 @@ class Crowd:
         await asyncio.gather(*(wire.aclose() for wire in self._free))
 
     async def _see_off(self, tickets: list[str]) -> None:
-        """Leave, so that the room is as before; tickets not reached in time run out."""
+        """Leave, so that the room is as before; tickets not reached in time will expire."""
 
         async def leave(wire: Wire) -> None:
             while tickets:

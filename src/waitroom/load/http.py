@@ -1,7 +1,7 @@
 """HTTP/1.1 on one persistent connection, with nothing hidden: each reply and failure is seen once.
 
-`waitroom.client` retries by itself, which would hide what a load test has to count, and a general
-HTTP library costs several times the processor time that the server needs for its reply.
+`waitroom.client` retries by itself, which would hide what a load test has to count. A general HTTP
+library costs several times the processor time that the server needs for its reply.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Wire:
             self._streams = None
 
     async def aclose(self) -> None:
-        """Close the connection, and wait until it is."""
+        """Close the connection, and wait until it is closed."""
         if self._streams is not None:
             writer = self._streams[1]
             self.close()
@@ -97,7 +97,7 @@ class Wire:
         try:
             return await self._read(sent, data)
         except (ConnectionError, asyncio.IncompleteReadError) as error:
-            # A server may close an idle connection just while we write: that is not a failure.
+            # A server may close an idle connection just as we write: that is not a failure.
             partial = isinstance(error, asyncio.IncompleteReadError) and error.partial
             if not kept or partial:
                 raise

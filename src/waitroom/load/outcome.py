@@ -69,7 +69,7 @@ class Outcome:
 
     @property
     def ended(self) -> dict[End, int]:
-        """How many people ended how."""
+        """How many people ended in which way."""
         counts = Counter(End(visit.end) for visit in self.noted.history)
         return {end: counts[end] for end in End if counts[end]}
 

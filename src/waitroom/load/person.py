@@ -14,7 +14,7 @@ from waitroom.load.visits import NEVER, End, Visit
 
 
 class Step(StrEnum):
-    """What somebody asks the server for."""
+    """A request that a person makes to the server."""
 
     JOIN = "join"
     POLL = "poll"
@@ -59,9 +59,12 @@ class Person:
     step: Step = Step.JOIN
     stage: Stage = Stage.COMING
     ticket: str = ""
+    solution: str = ""
+    """Of the challenge that the room asked them, if it did."""
+
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
     first_sent: float = NEVER
-    """When the step that still has no reply was first sent."""
+    """When the step that has no reply yet was first sent."""
 
     failing_since: float = NEVER
     pause_s: float = 0.0
@@ -72,7 +75,7 @@ class Person:
     position: int | None = None
     held_until: float = inf
     deadline: float = inf
-    """When the turn or the session ends, if nothing is done."""
+    """When the turn or the session ends, if they do nothing."""
 
     join_sent: float = NEVER
     joined: float = NEVER
@@ -115,14 +118,14 @@ class Person:
         return Visit(end, held_until=until, **{name: getattr(self, name) for name in _SEEN})
 
     def still(self, now: float) -> End:
-        """Return their end if the test is stopped now."""
+        """Return how their visit ends if the test stops now."""
         if self.stage is Stage.COMING and now - self.failing_since > _FAILING_S:
             return End.UNREACHED
         return _STILL[self.stage]
 
 
 _CLOCKS_S = 0.25
-"""How far the clocks of the server and its backend may be apart."""
+"""How much the clocks of the server and its backend may differ."""
 
 
 def moment(text: object, offset_s: float) -> float:

@@ -18,17 +18,17 @@ _LONGEST_S = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a room promises; None means unknown, or no limit where `known`."""
+    """What a room promises; None means unknown, or no limit if `known`."""
 
     capacity: int | None = None
     max_entries: int | None = None
     per_s: float | None = None
     known: bool = False
     in_order: bool = True
-    """Whether the first to come is called first: not so with a draw, or when called by hand."""
+    """Whether whoever comes first is called first: not so with a draw, or when called by hand."""
 
     free: bool = False
-    """Whether the room lets everybody in (mode `bypass`), so that no limit is kept."""
+    """Whether the room lets everybody in (mode `bypass`), so that no limit applies."""
 
     def __post_init__(self) -> None:
         if (self.max_entries is None) != (self.per_s is None):
@@ -41,7 +41,7 @@ class Limits:
 
     @classmethod
     def of(cls, policy: Mapping[str, Any]) -> Self:
-        """Take them from a policy as the operator API shows it."""
+        """Take the limits from a policy as the operator API shows it."""
         return cls(
             capacity=policy.get("capacity"),
             max_entries=policy.get("max_entries"),
@@ -54,7 +54,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A crowd: how many come within how long, and how they behave."""
+    """A crowd: how many come within what time, and how they behave."""
 
     target: Target
     room: str
@@ -62,10 +62,10 @@ class Plan:
     arrive_s: float = 60.0
     stay_s: float = 5.0
     leave: float = 0.05
-    """Share of those who give up after a long wait."""
+    """Share of people who give up after a long wait."""
 
     no_show: float = 0.02
-    """Share of those who never come when they are called."""
+    """Share of people who never come when they are called."""
 
     longest_s: float = 600.0
     """When to stop, even if people still wait."""
@@ -73,7 +73,7 @@ class Plan:
     connections: int = 100
     processes: int = 1
     patience_s: float = 60.0
-    """How long somebody who gets only errors goes on."""
+    """How long somebody who gets only errors continues."""
 
     seed: int = 1
     starts: float = 0.0
@@ -93,7 +93,7 @@ class Plan:
             raise InvalidInput("processes", "there are fewer people or connections than that")
 
     def share(self, index: int) -> dict[str, Any]:
-        """Return the part of one process, as JSON."""
+        """Return the part of the plan for one process, as JSON."""
         mine = {
             name: (total := getattr(self, name)) * (index + 1) // self.processes
             - total * index // self.processes

@@ -1,4 +1,4 @@
-"""What a load test asks beside its crowd: is the room there, what are its limits, who is busy?"""
+"""What a load test asks beside its crowd: does the room exist, what are its limits, who is busy?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WHY = {
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The limits of a room, and the version of the policy that has them."""
+    """The limits of a room, and the version of its policy that has them."""
 
     limits: Limits
     version: int | None = None
@@ -51,9 +51,9 @@ class Front:
         _good(reply)
 
     async def clock(self, room: str) -> float:
-        """Return by how much the server's clock is ahead of our monotonic one, at the most.
+        """Return by how much the server's clock is ahead of our monotonic one, at most.
 
-        Raises where there is no server, or no such room.
+        Raises if there is no server, or no such room.
         """
         reply = await self._ask("GET", f"/v1/rooms/{room}")
         document = reply.json()
@@ -65,7 +65,7 @@ class Front:
         raise BackendUnavailable(f"{self._target.url} does not answer as Waitroom does")
 
     async def rules(self, room: str) -> Rules:
-        """Return the limits of a room; that needs a key."""
+        """Return the limits of a room; this needs a key."""
         if not self._headers:
             return Rules(Limits())
         reply = await self._ask("GET", f"/v1/admin/rooms/{room}")

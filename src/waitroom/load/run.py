@@ -93,7 +93,7 @@ def _chosen(given: Limits | None, own: Limits) -> Limits:
 
 
 async def _changed(front: Front, room: str, before: Rules) -> bool:
-    """Tell whether somebody changed the policy meanwhile."""
+    """Return whether somebody changed the policy meanwhile."""
     if before.version is None:
         return False
     try:

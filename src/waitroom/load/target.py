@@ -1,4 +1,4 @@
-"""The server to be loaded. By default only one on this machine: a load test can do harm."""
+"""The server to load. By default only one on this machine: a load test can do harm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A server: its name goes in headers, but connections go to the checked address."""
+    """A server: headers use its name, but connections use the checked address."""
 
     url: str
     host: str
@@ -78,7 +78,7 @@ def _is_loopback(text: str) -> bool:
 
 
 def _listens(address: str, port: int) -> bool:
-    """Tell whether a server listens there: `localhost` is two addresses, often only one is used."""
+    """Return whether a server listens there: `localhost` is two addresses, often one is used."""
     try:
         socket.create_connection((address, port), timeout=2).close()
     except OSError:

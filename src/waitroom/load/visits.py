@@ -1,4 +1,4 @@
-"""What each person saw, as columns of numbers: a hundred bytes a person, for a million of them.
+"""What each person saw, as columns of numbers: a hundred bytes a person, for a million people.
 
 All times are by the monotonic clock of this machine, which its processes share; NaN means never.
 The server acts at some moment between request and reply, so both times are kept wherever a check
@@ -51,7 +51,7 @@ class Visit(NamedTuple):
     enter_sent: float = NEVER
     entered: float = NEVER
     held_until: float = NEVER
-    """Until when the person surely had a place, called or inside; infinite if to the end."""
+    """Until when the person certainly had a place, called or inside; infinite if to the end."""
 
     positions: int = 0
     rises: int = 0
@@ -85,7 +85,7 @@ class History:
             counts.append(getattr(visit, name))
 
     def blocks(self) -> Iterator[dict[str, str]]:
-        """Yield all as JSON, some thousand people at a time."""
+        """Yield all visits as JSON, some thousand people at a time."""
         columns = self._columns()
         for start in range(0, len(self), _BLOCK):
             yield {
@@ -97,6 +97,6 @@ class History:
         return {"end": self._end, **self._moments, **self._counts}
 
     def take(self, block: Mapping[str, str]) -> None:
-        """Add a block of another process."""
+        """Add a block from another process."""
         for name, column in self._columns().items():
             column.frombytes(base64.b64decode(block[name]))

@@ -1,4 +1,4 @@
-"""One process of the crowd. It gets its plan on stdin, and ends when that is closed.
+"""One process of the crowd. It gets its plan on stdin, and ends when stdin is closed.
 
 It writes one JSON document per line to stdout: first its progress, then its results.
 """

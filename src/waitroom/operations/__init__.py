@@ -1,4 +1,4 @@
 """What operators do, without HTTP and without a terminal; the server and the command line call it.
 
-Every change leaves one line in the audit log, whoever makes it. Nothing here asks who may do what.
+Every change leaves one line in the audit log, whoever makes it. Nothing here checks permissions.
 """

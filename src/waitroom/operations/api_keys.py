@@ -12,7 +12,7 @@ _NEWEST = 500
 
 
 async def create(keys: ApiKeys, trail: Trail, name: str, role: Role) -> tuple[str, ApiKey]:
-    """Make an API key; return its text, which nobody can show again, and its record."""
+    """Make an API key; return its text, which cannot be shown again, and its record."""
     text, key = await keys.create(name, role)
     await trail.record("key.create", id=key.id, name=key.name, role=key.role)
     return text, key
@@ -26,7 +26,7 @@ async def revoke(keys: ApiKeys, trail: Trail, key_id: str) -> ApiKey:
 
 
 async def last_seen(log: Audit) -> dict[str, int]:
-    """Return by key when it last signed in or did something, as far as the newest entries tell.
+    """Return when each key last signed in or did something, as far as the newest entries show.
 
     Requests that only read leave no entry.
     """

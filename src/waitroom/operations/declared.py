@@ -1,7 +1,7 @@
-"""Rooms that a file declares, made so when a server starts.
+"""Rooms that a file declares, created or changed when a server starts.
 
-What an operator changed by hand survives a restart: as with `kubectl apply`, only what the file
-says differently than last time is changed. The first time, the file wins.
+What an operator changed by hand survives a restart: as with `kubectl apply`, only fields that
+differ from the last version of the file are changed. The first time, the file wins.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from waitroom.operations.trail import Trail
 async def apply_declared(
     engine: Engine, trail: Trail, declared: Mapping[str, Policy]
 ) -> dict[str, dict[str, Any]]:
-    """Create and change rooms; return what was changed, by room (all fields of a new one)."""
+    """Create and change rooms; return what changed in each room (all fields of a new one)."""
     applied: dict[str, dict[str, Any]] = {}
     for name, policy in declared.items():
         changes = await _apply(engine, trail, name, policy, await engine.declared.last(name))
@@ -49,7 +49,7 @@ async def _apply(
         return {}
     try:
         await rooms.change(engine, trail, name, edited)
-    except InvalidPolicy:  # it does not go with what was changed by hand: the file wins as a whole
+    except InvalidPolicy:  # does not fit the changes made by hand: the whole file wins
         await rooms.change(engine, trail, name, differs)
         return differs
     return edited

@@ -1,4 +1,4 @@
-"""One person among all: by ticket, ticket id, short code or account, in every room and state."""
+"""Find one person: by ticket, ticket id, short code or account, in every room and state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Sighting:
 
     @property
     def reason(self) -> Reason | None:
-        """Why they are gone, as far as keys or events tell."""
+        """Why they are gone, as far as keys or events show."""
         if self.person.state is not State.GONE:
             return None
         if self.person.reason is Reason.KICKED or self.event is None:
@@ -35,7 +35,7 @@ class Sighting:
 
     @property
     def since_ms(self) -> int | None:
-        """Since when they are where they are, as far as that is known."""
+        """When their present state began, as far as that is known."""
         person, event = self.person, self.event
         if person.state is State.WAITING:
             return None if person.place is None else person.place // 1000
@@ -47,14 +47,14 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All who were found; `full`: there may be more, and the words must say more."""
+    """All people who were found; `full`: there may be more, and the search must be narrower."""
 
     sightings: tuple[Sighting, ...]
     full: bool = False
 
 
 async def find(engine: Engine, words: str, rooms: Sequence[str] | None = None) -> Findings:
-    """Return everybody whom `words` may mean, in these rooms or in all."""
+    """Return everybody whom `words` may mean, in these rooms or in all of them."""
     words = words.strip()
     if not 0 < len(words) <= LONGEST_WORDS:
         raise InvalidInput("q", "give a ticket, its id, a short code or an account")
@@ -70,14 +70,15 @@ async def find(engine: Engine, words: str, rooms: Sequence[str] | None = None) -
 
 
 def _ids(engine: Engine, words: str, rooms: Sequence[str]) -> dict[str, list[str]]:
-    """Return by room the ids that the words may be: a ticket's, an id itself, an account's."""
+    """Return, by room, the ids that the words may mean: a ticket's, an id itself, an account's."""
     text = words if 40 < len(words) <= LONGEST_TICKET else None
     ids: dict[str, list[str]] = {}
     for room in rooms:
         if text is not None:
             with contextlib.suppress(InvalidTicket):
                 return {room: [engine.ring.read(room, text).id]}
-        ids[room] = [engine.ring.visitor_id(room, words)]
+        account = engine.ring.claim_key(room).account(room, words)
+        ids[room] = [engine.ring.visitor_id(room, words), account]
         if _ID.fullmatch(words):
             ids[room].append(words)
     return ids
@@ -94,13 +95,13 @@ async def _sightings(engine: Engine, matches: Matches) -> list[Sighting]:
 
 
 async def ticket_id(engine: Engine, room: str, word: str) -> str:
-    """Return the id of the only ticket that `word` means in a room, here or gone."""
+    """Return the id of the only ticket that `word` means in a room, present or gone."""
     if _ID.fullmatch(word):
         return word
     findings = await find(engine, word, [room])
     ids = [sighting.person.id for sighting in findings.sightings]
     if not ids:
-        await engine.stats(room)  # is there such a room?
+        await engine.stats(room)  # raises if there is no such room
         raise InvalidInput("ticket", "nobody is known in this room by that ticket, code or account")
     if len(ids) > 1:
         raise InvalidInput("ticket", f"several are known by that, give an id: {', '.join(ids)}")

@@ -1,4 +1,4 @@
-"""Tickets by what people can read out: the short code, wherever an operator may give an id."""
+"""Find tickets by short code, which people can read out, wherever an operator may give an id."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from waitroom.errors import InvalidInput
 from waitroom.short_codes import prefix_of
 
 MOST_CODES = 10
-"""Each is looked for among everybody in the room, so a request has few of them."""
+"""Each code is searched among everybody in the room, so a request may have only a few."""
 
 
 async def ticket_ids(engine: Engine, room: str, words: Sequence[str]) -> list[str]:
@@ -20,7 +20,7 @@ async def ticket_ids(engine: Engine, room: str, words: Sequence[str]) -> list[st
 
 
 async def ticket_id(engine: Engine, room: str, word: str) -> str:
-    """Return the id that `word` means: itself, or that of the only ticket with this short code."""
+    """Return the id that `word` means: itself, or the only ticket with this short code."""
     if prefix_of(word) is None:
         return word
     ids = sorted({ticket.id for ticket in (await engine.find(room, word)).tickets})

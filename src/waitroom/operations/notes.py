@@ -11,7 +11,7 @@ from waitroom.operations.trail import Trail
 
 LONGEST_NOTE = 500
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Control characters, also those that turn the direction of a line, and surrogates."""
+"""Control characters, including those that change the direction of text, and surrogates."""
 
 
 async def add(engine: Engine, trail: Trail, room: str, text: str) -> str:
@@ -19,7 +19,7 @@ async def add(engine: Engine, trail: Trail, room: str, text: str) -> str:
     text = checked_note(text)
     await engine.room(check_room_name(room))  # an unknown room is an error, not a note
     entry_id = await trail.record("note", room, text=text)
-    if not entry_id:  # of other actions the log is a record; a note is nothing but that
+    if not entry_id:  # other actions exist without their entry, a note does not
         raise BackendUnavailable("the note could not be written; try again")
     return entry_id
 

@@ -15,14 +15,14 @@ Glance = tuple[Room, Stats] | WaitroomError
 
 
 async def glance_at(engine: Engine, names: Sequence[str]) -> dict[str, Glance]:
-    """Return each room; one that is broken spoils no other."""
+    """Return each room; a broken one does not affect the others."""
     turns = asyncio.Semaphore(_AT_ONCE)
 
     async def glance(name: str) -> Glance:
         async with turns:
             try:
                 stats = await engine.stats(name)
-                policy = engine.policy_of(name)  # the one of that very reply
+                policy = engine.policy_of(name)  # from that same reply
                 if policy is None:
                     raise UnknownRoom(name)
                 return Room(name, policy, stats.version, stats.epoch), stats

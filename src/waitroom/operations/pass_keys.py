@@ -1,4 +1,4 @@
-"""Keys of passes, in their folder: add one, and remove those that no pass needs any more."""
+"""Keys of passes, in their folder: add one, and remove those that no pass uses any more."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ async def rotate(trail: Trail, folder: Path, algorithm: str) -> Path:
 
 
 async def prune(trail: Trail, folder: Path, older_than_s: float) -> list[Path]:
-    """Remove keys that stopped signing so long ago; return their files."""
+    """Remove keys that stopped signing at least this long ago; return their files."""
     removed = pass_keys.prune(folder, older_than_s)
     await trail.record("key.prune", names=[path.name for path in removed])
     return removed

@@ -20,7 +20,7 @@ _IDS_LENGTH = LONGEST_ENTRY * 3 // 4  # the rest is for who did it, where and wh
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """How many were called, or which one and until when it may enter; and its line in the log."""
+    """How many were called, or which one and until when it may enter; and the entry in the log."""
 
     count: int
     until_ms: int | None = None
@@ -30,7 +30,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Kicked:
-    """How many were meant, how many of them were in the room, and whether there are more."""
+    """How many were selected, how many of them were in the room, and whether there are more."""
 
     asked: int
     kicked: int
@@ -47,7 +47,7 @@ async def admit(
     force: bool = False,
     op_id: str | None = None,
 ) -> Called:
-    """Call the first `count` people, as far as there is room for them."""
+    """Call the first `count` people, as far as the limits allow."""
     doing = engine.admit(room, count, force=force, op_id=trail.op_id("admit", op_id))
     called = await trail.attempt("admit", room, doing, count=count, force=force)
     entry_id = await trail.record("admit", room, count=count, called=called, force=force)
@@ -80,9 +80,9 @@ async def kick(
     ban: bool = False,
     op_id: str | None = None,
 ) -> Kicked:
-    """Remove named tickets, here or not; with `ban` they cannot join again.
+    """Remove named tickets, present or not; with `ban` they cannot join again.
 
-    A short code can stand for an id as long as its ticket is here.
+    A short code can replace an id as long as its ticket is in the room.
     """
     ticket_ids = await lookup.ticket_ids(engine, room, ticket_ids)
     op_id = trail.op_id("kick", op_id)
@@ -100,11 +100,11 @@ async def kick_selected(
     most: int,
     on_page: Callable[[int], object] = lambda _: None,
 ) -> Kicked:
-    """Remove up to `most` people of a state, those waiting also by age, page after page.
+    """Remove up to `most` people in a state, waiting ones also by age, page after page.
 
-    Those waiting are read just before each page goes: whoever waited when an operator was asked
-    may be inside by now. Places of called or inside people are given away as soon as they are
-    free, so these are read first, and the newcomers are spared.
+    Waiting people are read just before each page is removed: somebody who waited when the operator
+    was asked may be inside by now. Places of called or inside people are given away as soon as they
+    are free, so these people are read first, and newcomers are not removed.
     """
     ages = {"older_than_s": selection.older_ms, "newer_than_s": selection.newer_ms}
     detail: dict[str, Any] = {"state": selection.state}
@@ -134,7 +134,7 @@ async def _kick(
     detail: dict[str, Any],
     op_id: str | None = None,
 ) -> tuple[int, str]:
-    """Remove tickets and record each of them; return how many went, and the last entry's id."""
+    """Remove tickets and record each of them; return how many, and the id of the last entry."""
     kicked: int | None = None
     try:
         ban = bool(detail.get("ban"))
@@ -152,8 +152,8 @@ async def _record_kick(
     kicked: int | None,
     detail: dict[str, Any],
 ) -> str:
-    """Record all ids, in several entries where they do not fit into one; None is not known."""
-    # Who is absent is kicked too, so all are recorded but what can be nobody's id.
+    """Record all ids, in several entries if they do not fit into one; `kicked` None is unknown."""
+    # Absent people are kicked too, so every valid id is recorded.
     parts = list(_parts([ticket_id for ticket_id in ticket_ids if _ID.fullmatch(ticket_id)]))
     entry_id = ""
     for number, part in enumerate(parts, 1):
@@ -173,7 +173,7 @@ async def _record_kick(
 
 
 def _parts(ticket_ids: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the ids in lists that fit into an entry each; one empty list for nobody."""
+    """Yield the ids in lists that each fit into one entry; one empty list if there are none."""
     part: list[str] = []
     space = _IDS_LENGTH
     for ticket_id in ticket_ids:

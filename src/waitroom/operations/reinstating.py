@@ -1,4 +1,4 @@
-"""Giving a place back to somebody who was in a room."""
+"""Give a place back to somebody who was in a room."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGER_THAN_CODES = 40
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """Who has a place again, where, and its line in the log."""
+    """Who has a place again, where, and the entry in the log."""
 
     ticket_id: str
     reinstated: Reinstated
@@ -34,7 +34,7 @@ async def reinstate(
 ) -> Returned:
     """Give a place back; `ticket` is an id, a short code, an account or a whole ticket string."""
     given = ticket
-    if _LONGER_THAN_CODES < len(ticket) <= LONGEST_TICKET:  # it proves the place by itself
+    if _LONGER_THAN_CODES < len(ticket) <= LONGEST_TICKET:  # a whole ticket proves its own place
         ticket_id = (await engine.read_ticket(room, ticket)).ticket.id
     else:
         given = ticket_id = await finding.ticket_id(engine, room, ticket)

@@ -1,4 +1,4 @@
-"""What a report of a sale takes from Redis: history, counters and the audit log of a room."""
+"""What the report of a sale reads from Redis: history, counters and the audit log of a room."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_ACTIONS = 20_000
 
 
 async def records_of(engine: Engine, room: str, since_ms: int, until_ms: int) -> Records:
-    """Read what is known of a room; both moments are moved to the beginning of a span."""
+    """Read what is known of a room; both times are moved to the beginning of a span."""
     now = await engine.stats(room)
     policy = engine.policy_of(room)
     if policy is None:
@@ -45,7 +45,7 @@ async def records_of(engine: Engine, room: str, since_ms: int, until_ms: int) ->
         since_ms=since_ms,
         until_ms=until_ms,
         policy=policy,
-        points=await _fine(engine, room, since_ms, now) or within,
+        points=await _fine(engine, room, since_ms, until_ms, now) or within,
         actions=actions,
         before=before,
         after=after,
@@ -66,7 +66,7 @@ def _check(since_ms: int, until_ms: int, now_ms: int) -> None:
 def _end(
     until_ms: int, now: Stats, within: Sequence[HistoryPoint], later: Sequence[HistoryPoint]
 ) -> tuple[Mapping[str, int] | None, bool]:
-    """Return the counters at the end, and whether they are of that very moment."""
+    """Return the counters at the end, and whether they are exactly of that moment."""
     if until_ms >= now.now_ms:
         return {name: now.counters.get(name, 0) for name in COUNTERS}, True
     if not within:
@@ -75,7 +75,7 @@ def _end(
 
 
 def _is_quiet(point: HistoryPoint, following: HistoryPoint) -> bool:
-    """Tell whether nothing happened around the border of two spans, which samples may miss."""
+    """Return whether nothing happened around the border of two spans, which samples may miss."""
     return point.counters == following.counters
 
 
@@ -83,10 +83,12 @@ def _counters(point: HistoryPoint) -> dict[str, int]:
     return {name: getattr(point, name) for name in COUNTERS}
 
 
-async def _fine(engine: Engine, room: str, since_ms: int, now: Stats) -> tuple[HistoryPoint, ...]:
-    """Return samples of five seconds, where the time in question is as short and as new as these.
+async def _fine(
+    engine: Engine, room: str, since_ms: int, until_ms: int, now: Stats
+) -> tuple[HistoryPoint, ...]:
+    """Return samples of five seconds, if they reach back far enough.
 
-    A sample is the room at the end of its span.
+    A sample shows the room at the end of its span.
     """
     if now.now_ms - since_ms > _SAMPLES * _SAMPLE_MS:
         return ()
@@ -94,6 +96,7 @@ async def _fine(engine: Engine, room: str, since_ms: int, now: Stats) -> tuple[H
     return tuple(
         dataclasses.replace(point_of(sample, _SAMPLE_MS), at_ms=sample.at_ms - _SAMPLE_MS)
         for sample in samples
+        if sample.at_ms <= until_ms
     )
 
 

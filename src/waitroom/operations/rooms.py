@@ -12,7 +12,7 @@ from waitroom.models import Policy, PolicyChange, Room
 from waitroom.operations.trail import Trail
 
 FOR_ADMINS = frozenset({"go_to", "help_link", "ended_link"})
-"""Fields that say where people are sent: whoever sets one can lead everybody to another site."""
+"""Fields that say where people are sent: who sets one can send everybody to another site."""
 
 _LONGEST_TEXT = 2_000  # whole messages and texts, so that they can be undone; a logo may have 64 kB
 
@@ -38,10 +38,10 @@ async def change(
     op_id: str | None = None,
     undoes: str | None = None,
 ) -> tuple[PolicyChange, str]:
-    """Change fields of a policy; with `version`, only if nobody else did since.
+    """Change fields of a policy; with `version`, only if nobody else changed it since.
 
     Return what changed, and the id of its line in the log: empty if nothing did. `undoes` is the
-    line of the change that this one takes back.
+    line of the change that this one undoes.
     """
     if not changes:
         raise InvalidInput("policy", "give at least one field to change")
@@ -50,7 +50,7 @@ async def change(
     doing = engine.configure(room, version=version, op_id=op_id, **changes)
     new = {name: _cut(value) for name, value in changes.items()}
     changed = await trail.attempt("room.change", room, doing, new=new)
-    if not changed.fields:  # set to what it was, or a repeated call: nothing changed
+    if not changed.fields:  # set to the same values, or a repeated call: nothing changed
         return changed, ""
     fields = {
         name: {"old": _cut(old), "new": _cut(new)} for name, (old, new) in changed.fields.items()
@@ -80,7 +80,7 @@ async def drop(engine: Engine, trail: Trail, room: str) -> bool:
     else:
         people = {"waiting": stats.waiting, "called": stats.called, "inside": stats.inside}
     dropped = await trail.attempt("room.drop", room, engine.drop(room), people=people)
-    if people and not dropped:  # somebody else was faster
+    if people and not dropped:  # somebody else dropped it first
         raise UnknownRoom(room)
     await trail.record("room.drop", room, people=people)
     return dropped

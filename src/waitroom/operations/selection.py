@@ -1,4 +1,4 @@
-"""Choosing tickets by state and age, page by page: for lists, and for those who are removed."""
+"""Choose tickets by state and age, page by page: to list them, and to remove them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from waitroom.models import MEMBERS_PER_SCRIPT, Page, State
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Who is meant: a state and, for those waiting, between which ages."""
+    """Which tickets are meant: a state and, for waiting ones, a range of ages."""
 
     state: State
     older_ms: int | None = None
@@ -23,7 +23,7 @@ class Selection:
         return self.older_ms is not None or self.newer_ms is not None
 
     def arrived(self, now_ms: int) -> tuple[int | None, int | None]:
-        """Return from when to when they arrived: unlike their age, it stays the same."""
+        """Return the range of arrival times: unlike an age, it stays the same."""
         since = None if self.newer_ms is None else now_ms - self.newer_ms
         until = None if self.older_ms is None else now_ms - self.older_ms
         return since, until

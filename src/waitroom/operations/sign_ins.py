@@ -1,4 +1,4 @@
-"""Sign-ins to pages: no change, so they are kept apart from what operators and hosts do."""
+"""Sign-ins to pages: they change nothing, so they are kept apart from what people do."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _SECRET = {"webhook_url", "webhook_secret"}  # an address may hold a key too
 
 
 async def create(record: Record, trail: Trail, store: Store) -> Store:
-    """Make a store; its lines come to life with their first party."""
+    """Make a store; its lines go live with their first party."""
     created = await record.add_store(store)
     await trail.record("store.create", store=created.id, title=created.title)
     return created
@@ -23,7 +23,7 @@ async def create(record: Record, trail: Trail, store: Store) -> Store:
 async def change(
     desk: Desk, trail: Trail, old: Store, changes: dict[str, Any], version: int | None = None
 ) -> Store:
-    """Change a store; with `version`, only if nobody else did since."""
+    """Change a store; with `version`, only if nobody else changed it since."""
     new = await desk.change_store(old.id, version=version, **changes)
     changed = {
         name: "…" if name in _SECRET else {"old": _plain(old, name), "new": _plain(new, name)}

@@ -1,4 +1,4 @@
-"""The audit trail: who acts, by which way, and each action in both logs. No secrets."""
+"""The audit trail: who acts, in which way, and each action in both logs. No secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from waitroom.engine.audit import Entry
 from waitroom.errors import BackendUnavailable, WaitroomError
 
 UNCERTAIN = (BackendUnavailable, asyncio.CancelledError)
-"""After these an action may have been done or not: its reply was lost, or nobody waited for it."""
+"""After these errors an action may be done or not: its reply was lost, or nobody waited for it."""
 
 _LOG = logging.getLogger("waitroom.audit")
 _Outcome = TypeVar("_Outcome")
@@ -30,7 +30,7 @@ class Way(StrEnum):
 
 
 class Key(Protocol):
-    """What an actor takes from an API key."""
+    """What an actor needs of an API key."""
 
     @property
     def id(self) -> str:
@@ -47,7 +47,7 @@ class Key(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts, from where and by which way."""
+    """Who acts, from where and in which way."""
 
     id: str
     name: str
@@ -57,7 +57,7 @@ class Actor:
 
     @classmethod
     def of_key(cls, key: Key, way: Way, address: str) -> Actor:
-        """Return whoever showed an API key."""
+        """Return the actor who showed an API key."""
         return cls(key.id, key.name, key.role, way, address)
 
 
@@ -80,9 +80,9 @@ class Trail:
     actor: Actor
 
     def op_id(self, action: str, given: str | None) -> str | None:
-        """Return the id of an operation that only this actor can repeat, for this action alone.
+        """Return the id of an operation that only this actor can repeat, and only for this action.
 
-        Otherwise whoever guesses another's id would get their answer, or do nothing in their place.
+        Otherwise, guessing another's id would give their answer, or do nothing in their place.
         """
         if given is None:
             return None
@@ -93,7 +93,7 @@ class Trail:
     async def attempt(
         self, action: str, room: str, doing: Awaitable[_Outcome], **detail: Any
     ) -> _Outcome:
-        """Await an action, for the caller to record; record it here if nobody knows its outcome."""
+        """Await an action that the caller records; record it here if its outcome is unknown."""
         try:
             return await doing
         except UNCERTAIN:
@@ -103,7 +103,7 @@ class Trail:
     async def record(self, action: str, room: str | None = None, **detail: Any) -> str:
         """Write what was done to the audit log and to the process log; return the entry's id.
 
-        A log that cannot be written at that moment is not an error: what was done stays done.
+        A log that cannot be written at that moment is not an error: the action stays done.
         """
         actor = self.actor
         facts = {"by": actor.id, "way": actor.way, "action": action, "room": room}

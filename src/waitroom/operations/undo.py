@@ -1,7 +1,7 @@
-"""Take back the last change of a room, by whichever way it was made and from wherever one looks.
+"""Undo the last change of a room, however it was made and wherever the operator sees it.
 
 A change can be undone as long as nobody has changed the room since. An undo is a change too: it
-can be undone again. What people went through (a call, a removal) cannot.
+can be undone again. What happened to people (a call, a removal) cannot.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REMEDIES = {
     "room.create": "remove the room, if nobody needs it",
     "room.drop": "make the room again; its people have to join again",
 }
-"""What to do about an action that cannot be undone."""
+"""What to do instead about an action that cannot be undone."""
 
 _ENTRIES = 50  # of the room: calls and removals may have come after its last change
 _NEVER_CUT = 1_000  # characters; older versions kept no more than these
@@ -41,10 +41,10 @@ async def undo(
     entry_id: str | None = None,
     version: int | None = None,
 ) -> tuple[PolicyChange, str, Entry]:
-    """Put back what the last change of a room changed.
+    """Restore what the last change of a room changed.
 
-    The caller may name it, by its line in the log or by the version that it made. Return the
-    change back, its own line, and the line that was undone.
+    The caller may name the change, by its line in the log or by the version that it made. Return
+    the reverse change, its own line, and the line that was undone.
     """
     now = (await engine.room(room)).version
     if version is not None and version != now:
@@ -82,7 +82,7 @@ def check(entry: Entry, version: int) -> None:
 
 
 def can_undo(entry: Entry, version: int) -> bool:
-    """Tell whether a line of the log can be undone while the room has this version."""
+    """Return whether a line of the log can be undone while the room has this version."""
     try:
         check(entry, version)
     except (CannotUndo, VersionConflict):
@@ -120,7 +120,7 @@ def _made(entry: Entry, version: int) -> bool:
 
 
 def _is_whole(entry: Entry, old: Any) -> bool:
-    """Tell whether the log has all of a value: what it cut ends with an ellipsis."""
+    """Return whether the log has all of a value: a value that was cut ends with an ellipsis."""
     if not isinstance(old, str) or not old.endswith("…"):
         return True
     return len(old) <= _NEVER_CUT and not entry.detail.get("shortened")

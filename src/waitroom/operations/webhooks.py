@@ -1,6 +1,7 @@
-"""Webhooks: make, rotate, test and remove them, and see how each goes. Their secrets are in no log.
+"""Webhooks: make, switch, rotate, test and remove them, and see how their deliveries go.
 
-The packages that sign and send are loaded late: a command line without them still lists webhooks.
+Their secrets are in no log. The packages that sign and send are loaded late: a command line
+without them can still list webhooks.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from waitroom.events.drafts import TYPES
 from waitroom.models import check_room_name
 from waitroom.operations.trail import Trail
 
-NEEDS = ("httpx", "standardwebhooks")
+NEEDS = ("httpx2", "standardwebhooks")
 OVERLAP_MS = 86_400_000
-"""How long the old secret signs too after a rotation."""
+"""How long the old secret still signs after a rotation."""
 
 _LONGEST_URL = 1_000
 
@@ -35,13 +36,16 @@ class Standing:
 
     webhook: Webhook
     late: int = 0
-    """Entries that wait at most, while something fails."""
+    """At most how many entries wait, while deliveries fail."""
 
     oldest_ms: int = 0
-    """The age of the oldest that waits."""
+    """The age of the oldest entry that waits."""
 
     delivered: int = 0
     dropped: int = 0
+    skipped: int = 0
+    """Not sent, because it was switched off."""
+
     error: str = ""
     error_ms: int = 0
     ok_ms: int = 0
@@ -50,7 +54,7 @@ class Standing:
 async def create(
     engine: Engine, trail: Trail, url: str, rooms: Sequence[str] = (), types: Sequence[str] = ()
 ) -> Webhook:
-    """Make a webhook; its secret is shown to nobody again."""
+    """Make a webhook; its secret cannot be shown again."""
     check_packages()
     from waitroom.events.signing import new_secret
 
@@ -68,7 +72,7 @@ async def create(
 
 
 async def rotate(engine: Engine, trail: Trail, webhook_id: str) -> Webhook:
-    """Give a webhook a new secret; the old one signs too for a day."""
+    """Give a webhook a new secret; the old one still signs for a day."""
     check_packages()
     from waitroom.events.signing import new_secret
 
@@ -80,8 +84,19 @@ async def rotate(engine: Engine, trail: Trail, webhook_id: str) -> Webhook:
     return new
 
 
+async def switch(engine: Engine, trail: Trail, webhook_id: str, *, enabled: bool) -> Webhook:
+    """Switch a webhook off or on; what happens while it is off is reported only as a gap."""
+    old = await engine.webhooks.get(webhook_id)
+    if old.enabled == enabled:
+        return old
+    new = replace(old, enabled=enabled, switched_ms=_now_ms())
+    await engine.webhooks.put(new)
+    await trail.record("webhook.on" if enabled else "webhook.off", **_facts(new))
+    return new
+
+
 async def remove(engine: Engine, trail: Trail, webhook_id: str) -> Webhook:
-    """Remove a webhook with what waits for it."""
+    """Remove a webhook and the entries that wait for it."""
     webhook = await engine.webhooks.get(webhook_id)
     await engine.webhooks.remove(webhook_id)
     await engine.outbox.forget_reader(await engine.rooms(), webhook_id)
@@ -107,7 +122,7 @@ async def send_test(engine: Engine, webhook_id: str) -> str:
 
 
 async def standings(engine: Engine) -> list[Standing]:
-    """Return all webhooks, and how each goes."""
+    """Return all webhooks, and how the deliveries of each go."""
     webhooks = await engine.webhooks.list()
     if not webhooks:
         return []
@@ -124,7 +139,11 @@ def _standing(
         for room, readers in rooms.items()
         if webhook.id in readers
     ]
-    failing = [(last, state) for last, state in states if state["failures"]]
+    failing = [
+        (last, state)
+        for last, state in states
+        if webhook.enabled and state["failures"] and state["error_ms"] >= webhook.switched_ms
+    ]
     worst = max((state for _, state in states), key=lambda state: state["error_ms"], default={})
     oldest = min((state["oldest_ms"] for _, state in failing), default=0)
     return Standing(
@@ -133,6 +152,7 @@ def _standing(
         oldest_ms=max(0, _now_ms() - oldest) if oldest else 0,
         delivered=sum(state["delivered"] for _, state in states),
         dropped=sum(state["dropped"] for _, state in states),
+        skipped=sum(state.get("skipped", 0) for _, state in states),
         error=worst.get("error", ""),
         error_ms=worst.get("error_ms", 0),
         ok_ms=max((state["ok_ms"] for _, state in states), default=0),
@@ -162,7 +182,7 @@ def _checked(url: str) -> str:
 def _checked_room(name: str) -> str:
     try:
         return check_room_name(name)
-    except InvalidInput:  # as a room that is not found it would be another answer
+    except InvalidInput:  # otherwise the answer would be that of an unknown room
         raise InvalidInput("rooms", f"{name!r:.40} is not the name of a room") from None
 
 
@@ -173,7 +193,7 @@ def _checked_type(kind: str) -> str:
 
 
 def _facts(webhook: Webhook) -> dict[str, Any]:
-    """Return what the audit log says: an address may hold a key, so only its host."""
+    """Return what the audit log says: only the host of the address, which may hold a key."""
     host = urlsplit(webhook.url).hostname
     return {"id": webhook.id, "host": host, "rooms": webhook.rooms, "types": webhook.types}
 

@@ -1,8 +1,9 @@
 """The planner: settings of a room from the figures of the site behind it. It must do no I/O.
 
-It computes what seed 000 computes on paper, and then what that left out: how many people a pace
-puts inside at once. The document's pace does not depend on its target (the target cancels out of
-its formulas), so it always fills the origin.
+It computes what a document about a concert's queue computes on paper (recipe 000 of
+docs/from-the-seeds.md), and then what the document left out: how many people a pace puts inside at
+once. The document's pace does not depend on its target (the target cancels out of its formulas), so
+it always fills the origin.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ class Plan:
 def plan(given: Inputs, room: str = "concert") -> Plan:
     """Return the plan; figures that contradict each other raise InvalidInput with the remedy.
 
-    The judged pace is `given.batch`, or else that of the document's formulas; for its own example
-    that is the 1,400 which it chose.
+    The judged pace is `given.batch`, or otherwise that of the document's formulas; for its own
+    example that is the 1,400 which it chose.
     """
     check_room_name(room)
     verdict.check_capacity(given)

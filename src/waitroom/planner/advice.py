@@ -15,10 +15,10 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 
 
 def changes(given: Inputs, best: Outcome, capacity: int) -> dict[str, Any]:
-    """Return what to set beside the preset.
+    """Return what to set in addition to the preset.
 
-    The pace keeps the target. `capacity` is the ceiling above it, not the target itself, because
-    it also counts those called, who may take `enter_within_s` to come.
+    The pace keeps the target. `capacity` is the ceiling above it, not the target itself, because it
+    also counts called people, who may take `enter_within_s` to come.
     """
     changes: dict[str, Any] = {
         "batch": best.batch,
@@ -33,14 +33,14 @@ def changes(given: Inputs, best: Outcome, capacity: int) -> dict[str, Any]:
 
 
 def as_toml(room: str, changed: dict[str, Any]) -> str:
-    """Return a block for the file of settings."""
+    """Return a block for the settings file."""
     name = room if _BARE.fullmatch(room) else f'"{room}"'
     lines = [f"[rooms.{name}]", f'preset = "{PRESET}"']
     return "\n".join([*lines, *(f"{key} = {_plain(value)}" for key, value in changed.items())])
 
 
 def as_command(room: str, changed: dict[str, Any]) -> str:
-    """Return the command that makes the room."""
+    """Return the command that creates the room."""
     flags = [f"--{key.replace('_', '-')} {_plain(value)}" for key, value in changed.items()]
     return " ".join([f"waitroom room create {room} --preset {PRESET}", *flags])
 

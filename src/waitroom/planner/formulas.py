@@ -1,6 +1,6 @@
-"""The formulas of seed 000 and the chain of its worked example, exact and as it rounded them.
+"""The document's formulas and the chain of its worked example, exact and as it rounded them.
 
-Fractions keep every step exact; only what is shown becomes a float or a whole number.
+Fractions keep every step exact; only displayed values become a float or a whole number.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def tokens_per_period(given: Inputs, period_s: Fraction) -> Fraction:
 
 
 def wait_of(position: int, batch: int, every_s: float) -> float:
-    """Return the document's wait of a place in the line, in seconds: ceil(position / M) × N."""
+    """Return the document's wait for a place in the line, in seconds: ceil(position / M) × N."""
     return float(math.ceil(Fraction(position, batch)) * exact(every_s))
 
 
 def nearest(value: Fraction) -> int:
-    """Return the nearest whole number, a half upwards (`round` would take the even one)."""
+    """Return the nearest whole number; a half goes up (`round` would take the even one)."""
     return math.floor(value + Fraction(1, 2))
 
 
@@ -53,7 +53,7 @@ class Chain:
 
 
 def exact_chain(given: Inputs) -> Chain:
-    """Return the chain as the formulas have it, with no headroom and nothing rounded."""
+    """Return the chain by the formulas, with no headroom and nothing rounded."""
     concurrent = concurrent_users(given)
     target = concurrent * exact(given.target)
     period = activation_period_s(exact(given.session_s), target, concurrent)
@@ -64,7 +64,7 @@ def exact_chain(given: Inputs) -> Chain:
 
 
 def rounded_chain(given: Inputs) -> Chain:
-    """Return the chain with the document's roundings, all of whole numbers.
+    """Return the chain with the document's roundings, in whole numbers only.
 
     Capacity and people per period lose the headroom (43,478 → 40,000 and 54,348 → 50,000 are 8 %),
     the period goes down to whole minutes (375 s → 6 min), people per minute and slot go up.

@@ -1,6 +1,6 @@
-"""What a plan starts from, checked: the figures of seed 000 by default.
+"""What a plan starts from, checked: by default the figures of the document's example.
 
-An impossible figure is refused, with its name and what is allowed, before anything is computed.
+An impossible figure is refused, with its name and what is allowed, before any computation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from waitroom.errors import InvalidInput
 
 MOST_PEOPLE = 1_000_000_000
 MOST_SECONDS = 366 * 86_400
-"""The same as the highest values of a policy, because the plan becomes one."""
+"""The same as the highest values of a policy, because the plan becomes a policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class _Range:
     hint: str = ""
 
     def holds(self, value: float) -> bool:
-        """Tell whether a number is in the range."""
+        """Return whether a number is in the range."""
         high_enough = value > self.low if self.above else value >= self.low
         return high_enough and (value < self.high if self.below else value <= self.high)
 
@@ -60,7 +60,7 @@ _RANGES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The figures of a plan. The document names no crowd; that default is ours."""
+    """The figures of a plan. The document gives no crowd; that default is ours."""
 
     tps: float = 1_000
     session_s: float = 300
@@ -81,11 +81,11 @@ class Inputs:
 
     @property
     def calls_per_visit(self) -> Fraction:
-        """Return the calls of a visit with those repeated after a failure."""
+        """Return the calls of a visit, including those repeated after a failure."""
         return exact(self.calls) * (1 + exact(self.failure_rate))
 
     def is_the_example(self) -> bool:
-        """Tell whether the formulas get the document's own figures."""
+        """Return whether the formulas get the document's own figures."""
         mine = dataclasses.replace(self, crowd=1, arrive_s=0, batch=None)
         return mine == Inputs(crowd=1, arrive_s=0)
 
@@ -99,7 +99,7 @@ def _checked(name: str, value: Any) -> float:
     allowed = _RANGES[name]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(name, f"{value!r:.40} is not a number; {allowed}")
-    # Comparisons come first: `isfinite` of a whole number of hundreds of digits would overflow.
+    # Comparisons come first: `isfinite` of a whole number with hundreds of digits would overflow.
     fits = allowed.holds(value) and math.isfinite(value)
     if not fits or (allowed.whole and value != int(value)):
         raise InvalidInput(name, f"{value!r:.40} is not allowed; {allowed}")

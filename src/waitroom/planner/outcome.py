@@ -9,12 +9,12 @@ from fractions import Fraction
 from waitroom.planner.formulas import wait_of
 from waitroom.planner.inputs import Inputs, exact
 
-BYTES_PER_WAITER = 145
+BYTES_PER_WAITER = 138
 """Memory of a waiting person in the backend, measured by `make bench-engine FULL=1`."""
 POLL_S = 30.0
 """Assumed: somebody far back in the line asks for their place this often."""
 POLL_IN_FRONT_S = 3.0
-"""Assumed: those of the next batch ask this often, to enter soon after they are called."""
+"""Assumed: people of the next batch ask this often, to enter soon after they are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Outcome:
     inside: int
     """Most people inside at once."""
     inside_average: float
-    """Little's law: rate × session. It is below `inside` where slots do not divide the session."""
+    """Little's law: rate × session. Below `inside` if slots do not divide the session."""
     load_tps: float
     """Calls per second on the origin while that many are inside, spread evenly over a visit."""
     most_waiting: int
@@ -36,7 +36,7 @@ class Outcome:
     polls_per_s: float
 
     def wait_of(self, position: int) -> float:
-        """Return the wait of a place in the line at this pace, in seconds."""
+        """Return the wait for a place in the line at this pace, in seconds."""
         return wait_of(position, self.batch, self.every_s)
 
 
@@ -65,7 +65,7 @@ def outcome(given: Inputs, batch: int) -> Outcome:
 
 
 def _line(given: Inputs, batch: int) -> tuple[int, float, float]:
-    """Return the most people waiting, the wait of the last one, and how long the line lives.
+    """Return the most people waiting, the wait of the last one, and how long the line lasts.
 
     People come evenly over `arrive_s`, and slots end at N, 2 N, …. It is a bound, because the first
     slot of an open room begins with the first person.

@@ -12,7 +12,7 @@ from waitroom.planner.inputs import MOST_PEOPLE, MOST_SECONDS, Inputs, exact
 from waitroom.planner.outcome import Outcome, slots_inside
 
 TOLERANCE = Fraction(1, 1_000)
-"""The recommended batch is rounded to the nearest if that leads at most this far above target."""
+"""The recommended batch is rounded to the nearest if that is at most this far above target."""
 
 
 class Word(StrEnum):
@@ -42,7 +42,7 @@ def check_capacity(given: Inputs) -> None:
 
 
 def check_batch(given: Inputs) -> None:
-    """Refuse a batch to judge that alone is more than the origin can serve at once."""
+    """Refuse to judge a batch that alone is more than the origin can serve at once."""
     most = math.floor(concurrent_users(given))
     if given.batch is not None and given.batch > most:
         raise InvalidInput(
@@ -53,10 +53,10 @@ def check_batch(given: Inputs) -> None:
 
 
 def recommended_batch(given: Inputs, capacity: int, target: int) -> int:
-    """Return the batch with which as many people are inside at once as the target says.
+    """Return the batch that puts as many people inside at once as the target says.
 
-    It is rounded to the nearest (1,066.67 is 1,067: 32,010 inside for 32,000), but down where
-    that would be more than 0.1 % above the target, or above the capacity.
+    It is rounded to the nearest (1,066.67 is 1,067: 32,010 inside for 32,000), but down if that
+    would be more than 0.1 % above the target, or above the capacity.
     """
     slots = slots_inside(given)
     if target < slots:
@@ -74,7 +74,7 @@ def recommended_batch(given: Inputs, capacity: int, target: int) -> int:
 
 
 def check_line(given: Inputs, best: Outcome) -> None:
-    """Refuse a crowd that the recommended pace does not get through in a year."""
+    """Refuse a crowd that the recommended pace cannot serve within a year."""
     if best.queue_lives_s > MOST_SECONDS:
         raise InvalidInput(
             "crowd",
@@ -106,7 +106,7 @@ def sentence(word: Word, judged: Outcome, best: Outcome, capacity: int, target: 
 
 
 def notes(given: Inputs, word: Word, best: Outcome, target: int) -> list[str]:
-    """Return what the reader should know beside the verdict."""
+    """Return what the reader should know in addition to the verdict."""
     notes = []
     if given.batch is None and word is not Word.HOLDS:
         notes.append("The target cancels out of the formulas: their pace is the same for any.")

@@ -1,4 +1,4 @@
-"""One message to one browser: encrypted, signed, tried a few times, and told what came of it."""
+"""Sends one message to one browser: encrypted, signed, tried a few times; returns the result."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ log = logging.getLogger("waitroom.push")
 
 PATIENCE_S = 5.0
 PAUSES_S = (1.0, 4.0)
-"""Between the tries of a message that a push service is too busy to take."""
+"""Pauses between the tries of a message that a push service is too busy to accept."""
 
 _LONGEST_PAUSE_S = 15.0
 _GONE = {404, 410}
 
 
 class Outcome(StrEnum):
-    """What came of a message."""
+    """The result of sending a message."""
 
     SENT = "sent"
     GONE = "gone"
-    """The browser has ended the subscription, or its push service is not listed any more."""
+    """The browser has ended the subscription, or its push service is no longer listed."""
 
     FAILED = "failed"
 
@@ -50,14 +50,14 @@ class Sender:
         self._poster = Poster(PATIENCE_S)
 
     async def aclose(self) -> None:
-        """Close what is open."""
+        """Close all connections."""
         await self._poster.aclose()
 
     async def send(
         self, subscription: Subscription, message: bytes, *, ttl_s: int, subject: str
     ) -> Outcome:
-        """Send a message; an undelivered one about the same `subject` is replaced by it."""
-        try:  # again: the list may be shorter than it was when the browser subscribed
+        """Send a message; it replaces an undelivered one about the same `subject`."""
+        try:  # again: the list may be shorter than when the browser subscribed
             self._hosts.check(subscription.endpoint)
         except InvalidInput:
             return Outcome.GONE
@@ -80,7 +80,7 @@ class Sender:
     async def _try(
         self, subscription: Subscription, headers: dict[str, str], body: bytes
     ) -> tuple[Outcome | None, float]:
-        """Return what came of one try; None if another may go well, and after how many seconds."""
+        """Return the result of one try; None if another may succeed, and after how many seconds."""
         try:
             status, answer = await self._poster.send(subscription.endpoint, headers, body)
         except Undelivered as error:

@@ -1,7 +1,7 @@
-"""A browser's subscription: where its push service takes messages, and the keys to encrypt them.
+"""A browser's subscription: where its push service accepts messages, and the encryption keys.
 
-All of it comes from visitors. Endpoints are https, at a listed push service, and bounded; whatever
-else they are, nothing is ever asked of them but to take an encrypted message.
+All of it comes from visitors. Endpoints are https, at a listed push service, and bounded; we never
+ask anything of them except to take an encrypted message.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ class Subscription:
         return cls(*json.loads(text))
 
     def to_text(self) -> str:
-        """Return the subscription as text to keep."""
+        """Return the subscription as text to store."""
         return json.dumps([self.endpoint, self.p256dh, self.auth, self.lang])
 
     @property
     def origin(self) -> str:
-        """The push service, as the audience of our signature names it."""
+        """The push service, as named in the audience of our signature."""
         url = urlsplit(self.endpoint)
         return f"{url.scheme}://{url.netloc}"
 
 
 class PushHosts:
-    """The push services that may be asked: `fcm.googleapis.com`, `*.push.apple.com`, `host:1`."""
+    """The push services that may be used: `fcm.googleapis.com`, `*.push.apple.com`, `host:1`."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(name.strip().lower() for name in names if name.strip())
@@ -76,7 +76,7 @@ class PushHosts:
         return cls(text.split(","))
 
     def check(self, endpoint: str) -> None:
-        """Refuse an address that is not https, or not of a listed push service."""
+        """Refuse an address that is not https, or not at a listed push service."""
         if len(endpoint) > LONGEST_ENDPOINT or not _PLAIN.fullmatch(endpoint):
             raise InvalidInput("endpoint", f"is no URL of at most {LONGEST_ENDPOINT} characters")
         try:
@@ -103,7 +103,7 @@ def to_base64url(raw: bytes) -> str:
 
 
 def from_base64url(text: str) -> bytes:
-    """Read base64url with or without padding; ValueError if it is none."""
+    """Read base64url with or without padding; ValueError if it is not base64url."""
     if len(text) > _LONGEST_KEY:
         raise ValueError("longer than any key")
     plain = text.rstrip("=")

@@ -1,8 +1,8 @@
 """The key by which push services know us (VAPID, RFC 8292): one for all rooms, for years.
 
 Browsers bind a subscription to it, so unlike the keys of passes it is never rotated: a new key ends
-every subscription. It is given as PEM, or made from the oldest secret of tickets, which stays when
-a newer one is put in front.
+every subscription. It is given as PEM, or made from the oldest ticket secret, which stays when a
+newer one is put in front.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from waitroom.errors import InvalidInput
 from waitroom.push.subscription import to_base64url
 
 LIFE_S = 12 * 3600
-"""How long a signature holds; push services take at most a day."""
+"""How long a signature is valid; push services accept at most a day."""
 
 _ORDER_P256 = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 _MOST_SIGNED = 64
 
 
 class VapidKey:
-    """Signs for us, for each push service anew but not for each message."""
+    """Signs for us: once for each push service, not for each message."""
 
     def __init__(self, private: ec.EllipticCurvePrivateKey, contact: str) -> None:
         if not re.fullmatch(r"(mailto:[^\s@]+@[^\s@]+|https://\S+)", contact):
@@ -39,11 +39,11 @@ class VapidKey:
             serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint
         )
         self.public = to_base64url(point)
-        """What a browser subscribes with."""
+        """The key with which a browser subscribes."""
 
     @classmethod
     def derived(cls, secrets: str, contact: str) -> Self:
-        """Make the key from the oldest of the secrets of tickets."""
+        """Make the key from the oldest ticket secret."""
         oldest = [part for part in re.split(r"[,\s]+", secrets) if part][-1]
         seed = HKDF(hashes.SHA256(), 48, salt=b"waitroom", info=b"waitroom-push 1").derive(
             oldest.encode(errors="surrogateescape")
@@ -54,7 +54,7 @@ class VapidKey:
 
     @classmethod
     def from_pem(cls, given: str, contact: str) -> Self:
-        """Read a private key of P-256: PEM, or a file of it."""
+        """Read a private P-256 key: PEM, or the path of a PEM file."""
         try:
             pem = given.encode() if "-----BEGIN" in given else Path(given).read_bytes()
             private = serialization.load_pem_private_key(pem, None)
@@ -67,7 +67,7 @@ class VapidKey:
         return cls(private, contact)
 
     def authorization(self, origin: str, now_s: int) -> str:
-        """Return the header Authorization for a push service."""
+        """Return the Authorization header for a push service."""
         until, token = self._signed.get(origin, (0, ""))
         if until - now_s < LIFE_S // 2:
             until = now_s + LIFE_S

@@ -1,4 +1,4 @@
-"""Rehearsals: a scenario played with the real scripts, and held to what Waitroom promises.
+"""Rehearsals: a scenario played with the real scripts, and checked against Waitroom's promises.
 
 Time is virtual and the server private: it must not wait, and must not touch a server in use.
 

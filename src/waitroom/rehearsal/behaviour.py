@@ -20,7 +20,7 @@ LONGEST_POLL_S = 60.0
 NOTICE_S = 3.0
 """People in front poll this often, so a call may go unnoticed for this long."""
 
-_EVENTS_PER_CALL = 2  # of an enter, a finish or a leave; a join has one per ticket at most
+_EVENTS_PER_CALL = 2  # of an enter, a finish or a leave; a join has at most one per ticket
 _MANY_EVENTS = 3_000  # the room keeps ten thousand
 _CALLS = 1_000
 
@@ -89,7 +89,7 @@ class Acts:
         await self._pipeline.settle()
 
     def react(self, people: Sequence[int]) -> None:
-        """Let those who were called go in after a while, if they see it and want to."""
+        """Let called people go in after a while, if they see the call and want to."""
         habits, add = self._crowd.habits, self.agenda.add
         for person in people:
             if not habits[person] & (SILENT | AWAY | NO_SHOW):
@@ -162,7 +162,7 @@ class Acts:
         return positions
 
     async def _poll(self, people: list[int], on_reply: Callable[[Polled], None]) -> None:
-        # Millions of polls go through here, so it does without `id_of`.
+        # Millions of polls go through here, so it does not use `id_of`.
         ids, place = [f"{person:016d}" for person in people], self._crowd.place
         await self._pipeline.poll(ids, [place[person] for person in people], on_reply)
         await self._sent(0)
@@ -257,7 +257,7 @@ class Acts:
                 self.suspects.append((person, ticket.word))
 
     def _stay(self, person: int) -> None:
-        """Plan the end of a visit; the room ends one that lasts too long or is not finished."""
+        """Plan the end of a visit; the room ends a visit that lasts too long or is not finished."""
         stays_s = self._session() * self._stretch()
         length_s = self.policy.session_s
         if length_s is not None:
@@ -267,7 +267,7 @@ class Acts:
         self.agenda.add(Act.FINISH, self.step_in(stays_s), person)
 
     def _stretch(self) -> float:
-        """How much longer a visit takes because the site behind has too many."""
+        """How much longer a visit takes because the site behind has too many people."""
         return max(1.0, len(self._promises.inside) / self.takes) if self.takes else 1.0
 
     async def _finish(self, people: list[int]) -> None:

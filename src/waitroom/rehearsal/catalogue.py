@@ -1,4 +1,4 @@
-"""The scenarios that come with Waitroom, and how a name or a path becomes one."""
+"""The scenarios that come with Waitroom, and how a name or a path becomes a scenario."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = (
 
 
 def find(name: str) -> Scenario:
-    """Return a ready scenario by its name, or that of a TOML file."""
+    """Return a ready scenario by its name, or the one in a TOML file."""
     if name in NAMES:
         text = (resources.files(__package__) / "scenarios" / f"{name}.toml").read_text("utf-8")
         return read_text(text, name, Path(), f"the scenario {name}")

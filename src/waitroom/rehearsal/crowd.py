@@ -88,7 +88,7 @@ class Agenda:
 
 
 class Crowd:
-    """All people, by number in the order in which they come."""
+    """All people, numbered in the order in which they come."""
 
     def __init__(self, arrives_s: array[float], behaviour: Behaviour, rng: random.Random) -> None:
         number = len(arrives_s)
@@ -122,11 +122,11 @@ class Crowd:
         return sum(self.counts[where] for where in OVER)
 
     def id_of(self, person: int) -> str:
-        """Return the ticket id of a person: 16 characters, as all are."""
+        """Return the ticket id of a person: 16 characters, like all ids."""
         return f"{person:016d}"
 
     def waits(self, person: int) -> bool:
-        """Tell whether somebody waits with their page open."""
+        """Return whether somebody waits with their page open."""
         return self.where[person] == Where.WAITING and not self.habits[person] & (SILENT | AWAY)
 
     def those_who_wait(self, people: Sequence[int]) -> list[int]:

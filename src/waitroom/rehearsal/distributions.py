@@ -14,7 +14,7 @@ Draw = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A distribution of seconds; `values` are those of a CSV."""
+    """A distribution of seconds; `values` come from a CSV."""
 
     kind: Kind
     median_s: float = 0.0

@@ -1,4 +1,4 @@
-"""The result of a rehearsal: numbers that the same seed gives again, and the time it took."""
+"""The result of a rehearsal: numbers that the same seed reproduces, and the time it took."""
 
 from __future__ import annotations
 

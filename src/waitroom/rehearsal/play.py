@@ -1,4 +1,4 @@
-"""A private server, an engine on a clock of ours, and one rehearsal on it."""
+"""A private server, an engine on our own clock, and one rehearsal on it."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ async def rehearse(
     people: int | None = None,
     etas: Sequence[Eta] = (),
     progress: Progress | None = None,
+    watching: Callable[[int, Sequence[Eta]], Watch] = Watch,
 ) -> Outcome:
-    """Play a scenario on a temporary server of its own.
+    """Play a scenario on its own temporary server.
 
     `people` sets their number, and scales the limits in proportion; `etas` are formulas whose
-    estimates are compared, instead of the one that the room shows.
+    estimates are compared, instead of the one that the room shows. `watching` asks for them.
     """
     began = time.perf_counter()
     if people is not None:
@@ -47,7 +48,9 @@ async def rehearse(
     seed = scenario.seed if seed is None else seed
     with tempfile.TemporaryDirectory(prefix="waitroom-rehearsal-") as folder:
         async with EmbeddedServer(Path(folder), durable=False) as server:
-            stage = await _played(scenario, seed, server, etas, progress)
+            stage = await _played(
+                scenario, seed, server, progress, lambda there: watching(there, etas)
+            )
     return dataclasses.replace(_outcome(stage, seed), took_s=time.perf_counter() - began)
 
 
@@ -55,8 +58,8 @@ async def _played(
     scenario: Scenario,
     seed: int,
     server: EmbeddedServer,
-    etas: Sequence[Eta],
     progress: Progress | None,
+    watching: Callable[[int], Watch],
 ) -> Stage:
     rng, clock = random.Random(seed), Clock()  # noqa: S311 - the same seed must give the same
     clock.now_ms = scenario.starts_ms
@@ -67,7 +70,7 @@ async def _played(
     )
     async with engine, engine.pipeline(ROOM, server.socket) as pipeline:
         there = 1 - scenario.people.ghosts  # ghosts never poll
-        watch = Watch(round(len(crowd) * there), etas)
+        watch = watching(round(len(crowd) * there))
         stage = Stage(scenario, engine, pipeline, clock, crowd, watch, rng)
         await stage.play(lambda done: progress(done, len(crowd)) if progress else None)
     return stage

@@ -28,7 +28,7 @@ def render(outcome: Outcome) -> str:
 
 
 def _pairs(answers: list[Told], outcome: Outcome) -> list[tuple[float, float]]:
-    """Return the wait that came true and the estimate, of those who were called after it."""
+    """Return the real wait and the estimate, for people who were called after the estimate."""
     called_ms = outcome.called_ms
     return [
         ((called_ms[answer.person] - answer.at_ms) / 1000, float(answer.likely))

@@ -23,7 +23,7 @@ _SESSION = fixed(300.0)
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """One stream of people: a spike, a Poisson stream, waves, or moments out of a CSV."""
+    """One stream of people: a spike, a Poisson stream, waves, or moments from a CSV."""
 
     kind: Literal["spike", "poisson", "waves", "csv"]
     at_s: float = 0.0
@@ -52,7 +52,7 @@ class Arrivals:
         )
 
     def times(self, rng: random.Random) -> Iterator[float]:
-        """Yield the second at which each of them comes, in no order."""
+        """Yield the second at which each person comes, in no order."""
         if self.kind == "poisson":
             at_s = self.at_s + rng.expovariate(self.per_s)
             while at_s < self.at_s + self.for_s:
@@ -87,7 +87,7 @@ class Behaviour:
     """How people behave; shares are 0 to 1, and no patience means that nobody gives up."""
 
     patience: Spread | None = None
-    leaves: float = 0.5  # share of those who give up that tell the room
+    leaves: float = 0.5  # share of people giving up who tell the room
     ghosts: float = 0.0  # join and are never seen again
     closes_tab: float = 0.0
     closes_after: Spread = _CLOSES_AFTER
@@ -143,7 +143,7 @@ class Scenario:
     faults: tuple[Fault, ...] = ()
     origin: tuple[Origin, ...] = ()
     host_every_s: float | None = None
-    scale: float = 1.0  # of the scenario as it was written
+    scale: float = 1.0  # relative to the scenario as it was written
 
     @property
     def expected(self) -> float:

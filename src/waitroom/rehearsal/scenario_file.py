@@ -62,7 +62,7 @@ def read(file: Path) -> Scenario:
 
 
 def read_text(text: str, name: str, folder: Path, where: str) -> Scenario:
-    """Read a scenario; files that it names are looked for in `folder`."""
+    """Read a scenario; files that it names are looked up in `folder`."""
     try:
         content = tomllib.loads(text)
     except ValueError as error:  # ends with "(at line 3, column 5)"
@@ -76,7 +76,7 @@ def read_text(text: str, name: str, folder: Path, where: str) -> Scenario:
 
 
 def line_of(text: str, path: Path_) -> int:
-    """Return the line of a field, of the table it should be in, or the first one."""
+    """Return the line of a field, of the table it should be in, or the first line."""
     names = [part for part in path if isinstance(part, str)]
     number = next((part for part in path if isinstance(part, int)), 0)
     top, best, seen, inside = names[0], 1, -1, len(names) == 1
@@ -156,7 +156,7 @@ class _Reader:
             raise _Wrong(("room", error.field), _why(error)) from None
 
     def _values(self, path: Path_, fields: dict[str, Any]) -> dict[str, Any]:
-        """Return fields of a policy: "none" takes one away, moments are on the rehearsal's day."""
+        """Return fields of a policy: "none" removes one, moments are on the rehearsal's day."""
         values = {key: None if value == "none" else value for key, value in fields.items()}
         for name in MOMENTS:
             if values.get(name) is not None:
@@ -287,7 +287,7 @@ class _Reader:
         if isinstance(value, str) and len(value) > len("2030-03-18"):
             with contextlib.suppress(ValueError):
                 value = dt.datetime.fromisoformat(value)
-        if isinstance(value, dt.datetime):  # a rehearsal has a day of its own
+        if isinstance(value, dt.datetime):  # a rehearsal has its own day
             value = value.time()
         if isinstance(value, dt.time):
             return dt.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second)

@@ -23,6 +23,7 @@ from waitroom.report.promises import Called, Promises, calls_now
 
 SAMPLE_S = 5.0
 KEPT_SAMPLES = 720
+LONG_LINE = 50_000
 _MOST_EVENTS = 10_000
 _RETRY_S = {Act.POLL: 10.0, Act.ENTER: 5.0}
 _WHERE_ENDED = {
@@ -103,12 +104,19 @@ class Stage:
         await self._look()
 
     async def _advance(self) -> None:
+        """Do what a ticker does until the next step."""
+        clock, ends_ms = self._clock, self._acts.now_ms + round(1000 * self.scenario.step_s)
         while True:
             done = await self._engine.advance(ROOM)
             self._waiting = done.waiting
             self._acts.unread += 4
             if not done.more:
-                return
+                # In a long line those who fell silent are looked for several times a step; with
+                # one look they would stay until they are in front.
+                due_ms = done.due_ms or ends_ms
+                if due_ms >= ends_ms or done.waiting < LONG_LINE:
+                    return
+                clock.now_ms = max(clock.now_ms + 1, due_ms)
             if self._acts.unread > _MOST_EVENTS // 4:
                 await self._read_events()
 
@@ -120,7 +128,7 @@ class Stage:
         return self._acts.came == len(self.crowd) and not self._anybody()
 
     def _anybody(self) -> bool:
-        """Tell whether somebody is here or will join again; once it is over, waiting is in vain."""
+        """Return whether anybody is here or will join again; after the end, waiting is in vain."""
         counts = self.crowd.counts
         coming = len(self.crowd) - self._acts.came
         ended = self.policy.mode_at(self._acts.now_ms) is Mode.ENDED and not self._todo

@@ -1,6 +1,6 @@
-"""The wait that newcomers were told, against the wait that came true. Pure.
+"""The wait that newcomers were told, compared with the real wait. Pure.
 
-An estimate counts for those who then waited more than two minutes, as in rehearsals.
+An estimate counts for people who then waited more than two minutes, as in rehearsals.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ _NEAR = 0.25
 _MOST_PAIRS = 20_000
 
 Pair = tuple[float, float]
-"""A wait that came true, and what was told at its beginning, in seconds."""
+"""A real wait, and the wait told at its beginning, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """How good they were, as shares 0 to 1; None where nothing could be compared."""
+    """How good the estimates were, as shares 0 to 1; None if nothing could be compared."""
 
     answers: int = 0
     error: float | None = None
     near: float | None = None
-    """Waits that differ from what was told by no more than a quarter."""
+    """Waits that differ from the told wait by no more than a quarter."""
 
 
 def of_archive(
     points: Sequence[HistoryPoint], joined_ms: array[int], called_ms: array[int]
 ) -> list[Pair]:
-    """Return what those who were called were told when they came: all, or every n-th of many."""
+    """Return what called people were told when they came: all of them, or every n-th of many."""
     estimate_at = _Told(points)
     pairs = []
     every = max(1, len(joined_ms) // _MOST_PAIRS)
@@ -46,7 +46,7 @@ def of_archive(
 
 
 def of_history(points: Sequence[HistoryPoint]) -> list[Pair]:
-    """Return what those were told when they came who were the last called in a span."""
+    """Return what the people who were called last in a span were told when they came."""
     estimate_at = _Told(points)
     pairs = []
     for point in points:
@@ -58,7 +58,7 @@ def of_history(points: Sequence[HistoryPoint]) -> list[Pair]:
 
 
 def judge(pairs: Iterable[Pair]) -> Estimates:
-    """Compare what was told with what came true."""
+    """Compare the told waits with the real ones."""
     errors = [abs(estimate - wait) / wait for wait, estimate in pairs if wait > LEAST_S]
     if not errors:
         return Estimates()
@@ -67,7 +67,7 @@ def judge(pairs: Iterable[Pair]) -> Estimates:
 
 
 class _Told:
-    """What a newcomer was told at a moment, by the span in which it lies."""
+    """What a newcomer was told at a moment, by the span that contains the moment."""
 
     def __init__(self, points: Sequence[HistoryPoint]) -> None:
         self._points = points

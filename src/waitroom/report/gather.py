@@ -1,4 +1,4 @@
-"""Makes a `Sale` of what others have written down: history, audit log and archive."""
+"""Makes a `Sale` from what others have written down: history, audit log and archive."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from waitroom.archive.reading import Limits, Progress, Reading
 from waitroom.history import COUNTERS, HistoryPoint
 from waitroom.models import Policy
 from waitroom.moments import from_ms
 from waitroom.report import estimates
 from waitroom.report.hands import Action, Hands
 from waitroom.report.plan import Plan
-from waitroom.report.reading import Limits, Progress, Reading
 from waitroom.report.sale import Sale
 from waitroom.report.witness import Witness
 
 _DAY_MS = 86_400_000
 _WRITTEN_WITHIN_MS = 60_000
-"""So much later than its first event an archive may begin, because that is relayed first."""
+"""An archive may begin this much later than its first event, because that is relayed first."""
 
 TURN_ON = "set `archive` to a folder (docs/after-the-sale.md) before the next sale"
 
@@ -34,19 +34,19 @@ class Records:
     points: Sequence[HistoryPoint]
     actions: Sequence[Action]
     before: Mapping[str, int] | None
-    """The counters when the time began; None if nobody knows."""
+    """The counters at the start of the period; None if unknown."""
 
     after: Mapping[str, int] | None
-    """The counters when it was over."""
+    """The counters at its end."""
 
     exact: bool = True
-    """Whether both are of that very moment; else something happened around it."""
+    """Whether both are from exactly that moment; otherwise something happened around it."""
 
     ongoing: bool = False
-    """Whether it is not over yet, or only just."""
+    """Whether the period is not over yet, or only just."""
 
     def counts(self) -> dict[str, int] | None:
-        """Return what was counted meanwhile; None if nobody knows."""
+        """Return what was counted in the period; None if unknown."""
         if self.before is None or self.after is None:
             return None
         return {name: max(0, self.after[name] - self.before[name]) for name in COUNTERS}
@@ -104,7 +104,7 @@ def _read(
     limits: Limits | None,
     progress: Progress,
 ) -> list[str]:
-    """Let the witness hear the archive; return what it could not hear."""
+    """Let the witness read the archive; return what could not be read."""
     lead_ms = _lead_ms(records.policy)
     reading = Reading(
         archive, records.room, records.since_ms - lead_ms, records.until_ms, limits, progress
@@ -128,7 +128,7 @@ def _read(
 
 
 def _late(records: Records, witness: Witness) -> list[str]:
-    """Tell whether the archive began after people had been called."""
+    """Return whether the archive began after people had been called."""
     if witness.opened_ms is None:
         return ["the archive does not say how the room was set when it began"]
     earlier = [
@@ -146,7 +146,7 @@ def _late(records: Records, witness: Witness) -> list[str]:
 
 
 def _whole_life(records: Records, witness: Witness) -> dict[str, int] | None:
-    """Return all that the room ever counted, if the archive has all of it."""
+    """Return everything that the room ever counted, if the archive has all of it."""
     after = records.after or {}
     if not after or any(witness.counts[name] != after[name] for name in COUNTERS[1:]):
         return None
@@ -154,7 +154,7 @@ def _whole_life(records: Records, witness: Witness) -> dict[str, int] | None:
 
 
 def _known(records: Records, witness: Witness) -> dict[str, int]:
-    """Return what was counted as far as anybody knows: by the archive, or between two samples."""
+    """Return what was counted as far as known: by the archive, or between two samples."""
     if witness.events or not records.points:
         return {name: witness.counts[name] for name in COUNTERS}
     first, last = records.points[0], records.points[-1]
@@ -162,11 +162,11 @@ def _known(records: Records, witness: Witness) -> dict[str, int]:
 
 
 def _differences(counts: Mapping[str, int], witness: Witness, ongoing: bool) -> list[str]:
-    """Compare what the room counted with what the archive has: nobody may be lost on the way."""
+    """Compare the room's counts with the archive's: nobody may be lost on the way."""
     different = [
         f"{witness.counts[name]:,} of {count:,} ({name})"
         for name, count in counts.items()
-        if name != COUNTERS[0] and witness.counts[name] != count  # nobody writes who joins
+        if name != COUNTERS[0] and witness.counts[name] != count  # joins are not written down
     ]
     if not different:
         return []
@@ -175,7 +175,7 @@ def _differences(counts: Mapping[str, int], witness: Witness, ongoing: bool) -> 
 
 
 def _lead_ms(policy: Policy) -> int:
-    """Return how long before the beginning somebody may have been called who is still inside."""
+    """Return how long before the start somebody may have been called who is still inside."""
     stay_s, within_s = policy.longest_stay_s, policy.enter_within_s
     if stay_s is None or within_s is None:
         return _DAY_MS

@@ -1,4 +1,4 @@
-"""What operators did by hand, as the audit log tells: it is allowed what the room itself is not."""
+"""What operators did by hand, according to the audit log: they may do what the room may not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 _LATE_MS = 15_000
-"""So much later than what it tells a line of the audit log may be written."""
+"""A line of the audit log may be written this much later than the action."""
 
 _CALLS = ("admit", "call")
 _OUT_OF_TURN = ("call", "reinstate")
@@ -53,7 +53,7 @@ class Hands:
 def _count(action: Action) -> int:
     if action.action == "call":
         return 1
-    # Of one whose reply was lost nobody knows how many it called: perhaps all.
+    # If a reply was lost, it is unknown how many people were called: perhaps all.
     count = action.detail.get("called", action.detail.get("count", 0))
     return count if isinstance(count, int) else 0
 

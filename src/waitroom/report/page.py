@@ -42,7 +42,7 @@ def _source(path: str) -> str:
 
 
 def policy_rows(policy: Policy) -> Mapping[str, str]:
-    """Return the fields that are set, as a TOML file has them."""
+    """Return the fields that are set, as in a TOML file."""
     fields = policy.as_dict().items()
     return {name: field_text(name, value) for name, value in fields if value is not None}
 

@@ -1,4 +1,4 @@
-"""What was planned for a sale, to stand beside what happened. Pure."""
+"""What was planned for a sale, to compare with what happened. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from waitroom.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Figures of a rehearsal or of `waitroom plan`; None where it has none."""
+    """Figures of a rehearsal or of `waitroom plan`; None for missing ones."""
 
     name: str
     people: int | None = None
@@ -39,7 +39,7 @@ def read(document: Any) -> Plan:
 
 
 def of_rehearsal(figures: Mapping[str, Any]) -> Plan:
-    """Return the plan of a rehearsal's figures."""
+    """Return the plan from a rehearsal's figures."""
     waits = figures["wait_s"]
     return Plan(
         name=f"rehearsal {figures['scenario']}",

@@ -17,7 +17,7 @@ from waitroom.charts import Pixel, Scale, path, round_marks
 from waitroom.report.waits import part
 
 WIDTH, HEIGHT = 720, 330
-LEFT, RIGHT, TOP, BOTTOM = 76, 44, 38, 44  # room for labels at the size that phones need, too
+LEFT, RIGHT, TOP, BOTTOM = 76, 44, 38, 44  # room for labels, also at the size that phones need
 MOST_POINTS = 360
 _GROUPS = 60
 _DAY_MIN = 1_440
@@ -42,7 +42,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """From `low` to `high`, with `marks` that are written beside it."""
+    """From `low` to `high`, with `marks` written beside it."""
 
     low: float
     high: float
@@ -67,7 +67,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot with its legend; `name` is what the ids of its title and description begin with."""
+    """A plot with its legend; the ids of its title and description begin with `name`."""
 
     name: str
     title: str
@@ -79,7 +79,7 @@ class Plot:
 
     @property
     def svg(self) -> str:
-        """The plot as SVG, with a title and a description for those who cannot see it."""
+        """The plot as SVG, with a title and a description for people who cannot see it."""
         right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
         across, down = self.x.scale(LEFT, right), self.y.scale(bottom, TOP)
 
@@ -125,7 +125,7 @@ def counts(timeline: Sequence[Moment], starts_ms: int) -> Plot | None:
 
 
 def served(timeline: Sequence[Moment], starts_ms: int) -> Plot | None:
-    """Draw called and inside alone: next to a long line they would look flat."""
+    """Draw only called and inside: next to a long line they would look flat."""
     moments = _thinned(timeline)
     both = [(moment.at_ms, moment.called + moment.inside) for moment in moments]
     inside = [(moment.at_ms, moment.inside) for moment in moments]
@@ -183,7 +183,7 @@ def estimates(pairs_s: Sequence[tuple[float, float]], eta: str = "") -> Plot | N
 
 
 def _limits(moments: Sequence[Moment]) -> list[Mark]:
-    """Return the limits, where there are any."""
+    """Return the limits, if there are any."""
     limits = [
         Mark(
             "limit", name, label, [(m.at_ms, getattr(m, name)) for m in moments if getattr(m, name)]
@@ -196,7 +196,7 @@ def _limits(moments: Sequence[Moment]) -> list[Mark]:
 def over_time(
     name: str, title: str, about: str, unit: str, marks: Sequence[Mark], starts_ms: int
 ) -> Plot | None:
-    """Draw marks over the time of day; None where there is are fewer than two moments."""
+    """Draw marks over the time of day; None if there are fewer than two moments."""
     moments = [x for mark in marks for x, _ in mark.points]
     values = [y for mark in marks for _, y in (*mark.points, *mark.other)]
     if not moments or max(moments) <= min(moments):
@@ -224,7 +224,7 @@ def _axis(high: float) -> Axis:
 
 
 def _clock(low: float, high: float) -> Axis:
-    """Return an axis of times of day, or of days where it is long."""
+    """Return an axis of times of day, or of days if it is long."""
     minutes = (high - low) / 60_000
     step = next((step for step in _STEPS_MIN if minutes / step <= 8), _STEPS_MIN[-1])
     step_ms = step * 60_000
@@ -234,7 +234,7 @@ def _clock(low: float, high: float) -> Axis:
 
 
 def _thinned(timeline: Sequence[Moment]) -> list[Moment]:
-    """Return few enough moments for a picture, always with the last, and with every peak."""
+    """Return few enough moments for a picture, always with the last one and every peak."""
     every = ceil(len(timeline) / MOST_POINTS) or 1
     groups = [timeline[start : start + every] for start in range(0, len(timeline), every)]
     return [max(group, key=lambda moment: moment.called + moment.inside) for group in groups]

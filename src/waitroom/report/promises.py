@@ -146,15 +146,15 @@ class Promises(Generic[Person]):
     # How it is judged -----------------------------------------------------------------------
 
     def _stay_ms(self) -> int:
-        """How long somebody stays inside at most; 0 if nobody knows."""
+        """How long somebody stays inside at most; 0 if unknown."""
         return to_ms(self.policy.session_s)
 
     def _is_early(self, until_ms: int, at_ms: int) -> bool:
-        """Tell whether somebody's time was not over yet."""
+        """Return whether somebody's time was not over yet."""
         return until_ms > at_ms
 
     def _by_hand(self, since_ms: int, until_ms: int) -> int:  # noqa: ARG002 - for those who know
-        """How many were called by hand meanwhile, beside the pace."""
+        """How many were called by hand meanwhile, in addition to the pace."""
         return 0
 
     def _forced(self, at_ms: int) -> int:  # noqa: ARG002 - for those who know
@@ -245,7 +245,7 @@ class Promises(Generic[Person]):
 
 
 def calls_now(policy: Policy, now_ms: int, hold_until_ms: int | None) -> bool:
-    """Tell whether a room calls people by itself at a moment."""
+    """Return whether a room calls people by itself at a moment."""
     if policy.mode_at(now_ms) is not Mode.OPEN or (hold_until_ms or 0) > now_ms:
         return False
     before = policy.opens_at_ms is not None and now_ms < policy.opens_at_ms

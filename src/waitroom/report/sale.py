@@ -36,7 +36,7 @@ _GROUPS = 60
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """Those who came in a span and were called, and how long they waited."""
+    """People who came in a span and were called, and how long they waited."""
 
     at_ms: int
     span_ms: int
@@ -57,7 +57,7 @@ class Sale:
     counts: Mapping[str, int]
     points: Sequence[HistoryPoint]
     missing: tuple[str, ...]
-    """Why the report is not complete; empty if it is."""
+    """Why the report is incomplete; empty if it is complete."""
 
     promises: tuple[Promise, ...]
     actions: tuple[Action, ...]
@@ -74,12 +74,12 @@ class Sale:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that the report says could be known."""
+        """Whether everything in the report could be known."""
         return not self.missing
 
     @property
     def passed(self) -> bool:
-        """Whether no promise was broken, as far as anybody knows."""
+        """Whether no promise was broken, as far as known."""
         return not any(promise.broken for promise in self.promises)
 
     @property
@@ -100,7 +100,7 @@ class Sale:
 
     @property
     def waits(self) -> Waits:
-        """How long those waited who were called, as the archive tells."""
+        """How long called people waited, according to the archive."""
         return waits_of(self.joined_ms, self.called_ms)
 
     @property

@@ -46,7 +46,7 @@ def _plots(sale: Sale) -> Iterator[Plot | None]:
 
 
 def _calls(sale: Sale, starts_ms: int) -> Plot | None:
-    """Draw the calls per minute against the pace: by the archive, or else by the history."""
+    """Draw the calls per minute against the pace: from the archive, or otherwise the history."""
     calls = [(flow.at_ms, 60_000 * flow.calls / flow.span_ms) for flow in sale.flow]
     limits = [(flow.at_ms, flow.batch_per_minute) for flow in sale.flow]
     if not calls:

@@ -1,8 +1,8 @@
 """The promises of a real sale, checked from its archive. Pure.
 
-A rehearsal knows everything; an archive may begin late or have gaps, an operator may call people by
-hand, and a visitor may be active longer than a session. Where the archive cannot tell, a promise is
-not called broken.
+A rehearsal knows everything. But an archive may begin late or have gaps, an operator may call
+people by hand, and a visitor may be active longer than a session. If the archive cannot tell, a
+promise does not count as broken.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from waitroom.report.hands import Hands
 from waitroom.report.promises import FOREVER, Called, Promise, Promises, to_ms
 
 _SWEPT_WITHIN_MS = 10_000
-"""Whose session is over is ended by the next sweep, which may come so much later."""
+"""A session that is over is ended by the next sweep, which may come this much later."""
 
 _MOST_RETURNING = 100_000
-"""Of so many who were dropped it is known that they may come back to their old place."""
+"""For this many dropped people it is known that they may come back to their old place."""
 
 
 class SalePromises(Promises[str]):
-    """All promises of a sale, fed with what its archive has."""
+    """All promises of a sale, fed with the data of its archive."""
 
     def __init__(self, policy: Policy, hands: Hands) -> None:
         super().__init__(policy)
@@ -43,17 +43,17 @@ class SalePromises(Promises[str]):
         )  # fmt: skip
 
     def has(self, person: str) -> bool:
-        """Tell whether somebody is called or inside."""
+        """Return whether somebody is called or inside."""
         return person in self.called or person in self.inside
 
     def begin(self) -> None:
-        """Count from here on; what went before only tells who is where."""
+        """Count from here on; earlier events only show who is where."""
         for promise in self.all():
             promise.checked = promise.broken = 0
         self.most_held = len(self.called) + len(self.inside)
 
     def forget(self, at_ms: int) -> None:
-        """Nobody knows what happened up to now: a gap, or the beginning of the archive."""
+        """What happened up to now is unknown: a gap, or the beginning of the archive."""
         self.called.clear()
         self.inside.clear()
         self._entries.clear()
@@ -63,11 +63,11 @@ class SalePromises(Promises[str]):
         self._seen_since_ms = at_ms
 
     def empty(self, at_ms: int) -> None:
-        """The room was cleared: nobody is in it, but limits still count who went in before."""
+        """The room was cleared: nobody is in it, but limits still count earlier entries."""
         self.called.clear()
         self.inside.clear()
         self._suspects.clear()
-        self._seen_since_ms = at_ms  # who came since then may be forgotten here too
+        self._seen_since_ms = at_ms  # people who came since then may be forgotten here too
 
     def lose_order(self) -> None:
         """People may come back to places before those that were called, as after an outage."""
@@ -95,6 +95,13 @@ class SalePromises(Promises[str]):
             self.called[person] = FOREVER  # called before the archive knew anybody
         super().on_entered(person, at_ms)
 
+    def on_adopted(self, account: str, ticket: str) -> None:
+        """A turn or a session is an account's now, whose own turn goes."""
+        for places in (self.called, self.inside):
+            if ticket in places:
+                self.called.pop(account, None)
+                places[account] = places.pop(ticket)
+
     def on_ended(self, people: Sequence[str], at_ms: int, reason: str) -> None:
         """People left the room, from whatever state."""
         if reason == Reason.EXPIRED and self._suspects:
@@ -113,7 +120,7 @@ class SalePromises(Promises[str]):
     # How it is judged -----------------------------------------------------------------------
 
     def _is_unknown(self, person: str, at_ms: int) -> bool:
-        """Tell whether somebody may have been called before the archive knew of anybody."""
+        """Return whether somebody may have been called before the archive knew of anybody."""
         if self.has(person):
             return False
         within = to_ms(self.policy.enter_within_s)
@@ -125,7 +132,7 @@ class SalePromises(Promises[str]):
         return to_ms(self.policy.longest_stay_s)
 
     def _is_early(self, until_ms: int, at_ms: int) -> bool:
-        return at_ms < until_ms < FOREVER  # of a session that activity extends nobody knows the end
+        return at_ms < until_ms < FOREVER  # if activity extends a session, its end is unknown
 
     def _by_hand(self, since_ms: int, until_ms: int) -> int:
         return self._hands.called(since_ms, until_ms)
@@ -134,7 +141,7 @@ class SalePromises(Promises[str]):
         return self._hands.forced_until(at_ms)
 
     def _check_capacity(self, at_ms: int) -> None:
-        """Where activity extends sessions, only the event tells that one is over: wait for it."""
+        """If activity extends sessions, only the event shows that one is over: wait for it."""
         if not self.policy.renewable:
             super()._check_capacity(at_ms)
             return
@@ -164,16 +171,16 @@ class SalePromises(Promises[str]):
         super()._check_pace(event)
 
     def _may_begin(self, at_ms: int, every_ms: int) -> bool:
-        """Tell whether a slot may begin here: an archive does not say when its first one did.
+        """Return whether a slot may begin here: an archive does not say when its first one did.
 
-        After the first guess only a little earlier than thought, because a ticker is late by a
+        After the first guess only a little earlier than expected, because a ticker is late by a
         different time in each slot.
         """
         first, self._slot_known = not self._slot_known, True
         return first or at_ms >= self._slot_ms + every_ms - every_ms // 10
 
     def _check_order(self, event: Called[str], places: Sequence[int]) -> None:
-        """Leave out who was called by hand, or came back to an old place."""
+        """Leave out people who were called by hand, or came back to an old place."""
         dropped, hands = self._dropped, self._hands.out_of_turn
         turns = [
             (person, place)

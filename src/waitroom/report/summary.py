@@ -1,4 +1,4 @@
-"""A sale in plain words, and beside its plan. Pure."""
+"""A sale in plain words, and compared with its plan. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sentences(sale: Sale) -> Iterator[str]:
 
 
 class Beside(NamedTuple):
-    """A figure, as planned and as it came."""
+    """A figure, as planned and as it turned out."""
 
     name: str
     planned: str
@@ -72,7 +72,7 @@ def beside_plan(sale: Sale) -> list[Beside]:
 
 
 def action_text(action: Action) -> str:
-    """Return what somebody did in a line: a note as it is, a change with old and new."""
+    """Return what somebody did, in one line: a note as it is, a change with old and new."""
     detail = action.detail
     changed = detail.get("changed")
     if action.action == "note":

@@ -1,4 +1,4 @@
-"""A sale as tables for spreadsheets: CSV whose cells no spreadsheet takes for a formula. Pure."""
+"""A sale as tables for spreadsheets: CSV in which no cell can be taken for a formula. Pure."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Row = Sequence[object]
 
 
 def cell(value: object) -> object:
-    """Return a cell that stays text: a quote stands before what a spreadsheet would compute."""
+    """Return a cell that stays text: a quote precedes what a spreadsheet would compute."""
     if value is None:
         return ""
     if not isinstance(value, str):
         return value
-    # Spaces in front are passed over by some spreadsheets.
+    # Some spreadsheets ignore spaces in front.
     return f"'{value}" if value.lstrip(" ").startswith(_FORMULA) or value[:1] in _FORMULA else value
 
 
@@ -105,4 +105,4 @@ TABLES: Mapping[str, tuple[Row, Callable[[Sale], Iterable[Row]]]] = {
     "promises": (("promise", "verdict", "tested", "broken", "first_at", "first"), _promises),
     "actions": (("at", "who", "way", "action", "detail"), _actions),
 }  # fmt: skip
-"""What there is: the head of each table, and its rows."""
+"""The available tables: the head of each, and its rows."""

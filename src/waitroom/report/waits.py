@@ -23,7 +23,7 @@ def part(values: Sequence[float], share: float) -> float:
 
 
 def waits_of(joined_ms: array[int], called_ms: array[int]) -> Waits:
-    """Return how long those who were called had waited; 0 is who was not."""
+    """Return how long called people had waited; 0 stands for somebody who was not called."""
     waits_ms = sorted(
         called - joined for joined, called in zip(joined_ms, called_ms, strict=True) if called
     )

@@ -1,4 +1,4 @@
-"""Goes through the archive of a sale once, event by event, and keeps what a report needs of it.
+"""Goes through the archive of a sale once, event by event, and keeps what a report needs.
 
 Memory: 16 bytes for each person called, and who is called or inside at a moment. Pure.
 """
@@ -15,7 +15,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from waitroom import moments
-from waitroom.archive import ArchivedEvent
+from waitroom.archive.files import ArchivedEvent
 from waitroom.errors import WaitroomError
 from waitroom.models import POLICY_FIELDS, BeforeOpen, Policy
 from waitroom.report.hands import Hands
@@ -42,14 +42,14 @@ class Flow(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A time of which the archive knows nothing."""
+    """A time about which the archive knows nothing."""
 
     since_ms: int
     until_ms: int
 
 
 class _Step(NamedTuple):
-    """What one person did, or was done to them."""
+    """What one person did, or what was done to them."""
 
     at_ms: int
     kind: str
@@ -68,7 +68,7 @@ class _Span:
 
 
 class Witness:
-    """What the archive of one room tells about the time from `since_ms` to `until_ms`."""
+    """What the archive of one room says about the time from `since_ms` to `until_ms`."""
 
     def __init__(self, policy: Policy, hands: Hands, since_ms: int, until_ms: int) -> None:
         self.promises = SalePromises(policy, hands)
@@ -92,9 +92,10 @@ class Witness:
         return self.promises.policy
 
     def hear(self, event: ArchivedEvent) -> None:
-        """Take the next event; of those before the time in question only who is where counts."""
+        """Take the next event; events before the period only show who is where."""
         if event.type in _KINDS:
-            # What was written together is of about a second, people of the same step together.
+            # What was written together happened within about a second, people of the same step
+            # together.
             if event.position[0] != self._written_ms:
                 self._replay()
             self._written_ms = event.position[0]
@@ -118,6 +119,9 @@ class Witness:
                 self._change(event)
             case "room.cleared":
                 self.promises.empty(event.at_ms)
+            case "people.adopted":
+                for person in event.data.get("people", ()):
+                    self.promises.on_adopted(person["id"], person["from"])
             case "gap":
                 self._miss(event)
             case "backend.back":
@@ -132,7 +136,7 @@ class Witness:
         self.events += self._counts_now
 
     def _replay(self) -> None:
-        """Let happen, in the order of time, what people did who are written down together."""
+        """Replay, in order of time, what people did who are written down together."""
         steps, self._steps = sorted(self._steps, key=lambda step: step.at_ms), []
         for at_ms, together in groupby(steps, key=lambda step: step.at_ms):
             if at_ms <= self.until_ms:
@@ -140,7 +144,7 @@ class Witness:
                 self._let_happen(at_ms, list(together))
 
     def _let_happen(self, at_ms: int, steps: list[_Step]) -> None:
-        """Of one moment nobody knows the order: who was here before goes first, and makes room."""
+        """Within one moment the order is unknown: people already here go first, to make room."""
         calls = sorted((step for step in steps if step.kind == "called"), key=lambda s: s.place_us)
         fresh = {step.person for step in calls if not self.promises.has(step.person)}
         others = [step for step in steps if step.kind != "called"]
@@ -174,7 +178,7 @@ class Witness:
     # What is heard --------------------------------------------------------------------------
 
     def _open(self, event: ArchivedEvent) -> None:
-        """Take the policy of a file's first line; the first file of all also says how it began."""
+        """Take the policy from a file's first line; the very first file also says how it began."""
         if not self._knows_policy:
             self.promises.policy = _policy(self.policy, event.data.get("policy"))
             self._knows_policy = True
@@ -224,7 +228,7 @@ class Witness:
             self.counts[reason] += len(people) if self._counts_now else 0
 
     def _arrival(self, place_us: int, called_ms: int) -> int:
-        """Return when somebody came. A drawn place is no time: then it counts from the opening."""
+        """Return when somebody came. A drawn place is not a time: it counts from the opening."""
         at_ms, opens_ms = place_us // 1000, self.policy.opens_at_ms
         if opens_ms is not None and self.policy.before_open is BeforeOpen.DRAW:
             at_ms = max(at_ms, opens_ms)
@@ -240,7 +244,7 @@ class Witness:
 
 
 def _steps(event: ArchivedEvent) -> Iterator[_Step]:
-    """Yield what each person of an event did; what is no person is left out."""
+    """Yield what each person of an event did; skip what is not a person."""
     kind, reason = _KINDS[event.type], str(event.data.get("reason"))
     people = event.data.get("people")
     for person in people if isinstance(people, list) else ():
@@ -251,7 +255,7 @@ def _steps(event: ArchivedEvent) -> Iterator[_Step]:
 
 
 def _policy(policy: Policy, fields: object) -> Policy:
-    """Return the policy of the archive; where it has what nobody knows, the one before stays."""
+    """Return the policy of the archive; if it has anything unknown, the one before stays."""
     if not isinstance(fields, Mapping):
         return policy
     try:
@@ -261,7 +265,7 @@ def _policy(policy: Policy, fields: object) -> Policy:
 
 
 def _moment(event: ArchivedEvent, name: str) -> int:
-    """Return a moment of an event, or that of the event itself where it says none."""
+    """Return a moment of an event, or the event's own time if it gives none."""
     try:
         return moments.to_ms(datetime.fromisoformat(str(event.data.get(name))))
     except (ValueError, TypeError):

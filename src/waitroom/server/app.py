@@ -1,4 +1,4 @@
-"""The ASGI app: FastAPI with all routes, the lane beside it, and what is opened around them."""
+"""The ASGI app: FastAPI with all routes, the lane beside it, and the resources that they need."""
 
 from __future__ import annotations
 
@@ -12,30 +12,16 @@ from waitroom.server.apidocs import routes as apidocs
 from waitroom.server.context import Server
 from waitroom.server.http import problems
 from waitroom.server.http.bodies import Receive, Send, bounded
-from waitroom.server.http.openapi import document
+from waitroom.server.http.cors import cross_origin
+from waitroom.server.http.openapi import TAGS, document
+from waitroom.server.http.request_ids import identified
 from waitroom.server.lifecycle import load_desk, open_server
 from waitroom.server.metrics import routes as metrics
 from waitroom.server.metrics.middleware import counted
-from waitroom.server.operator import (
-    api,
-    console,
-    events_api,
-    history_api,
-    key_pages,
-    notes,
-    overview,
-    people_api,
-    person,
-    report_page,
-    room_forms,
-    search,
-    timeline,
-    webhook_pages,
-    webhooks_api,
-)
-from waitroom.server.operator.levers import routes as levers
+from waitroom.server.operator.routers import ROUTERS as OPERATOR_ROUTERS
 from waitroom.server.preview import routes as preview
 from waitroom.server.process import health
+from waitroom.server.process.logs import AccessLog
 from waitroom.server.push import routes as push
 from waitroom.server.site import check, handover
 from waitroom.server.site import routes as site
@@ -54,15 +40,20 @@ checks. Operators send an API key as `Authorization: Bearer wr_…`.
 
 
 class App:
-    """The whole server as one ASGI app; `server` is there from start-up to the end."""
+    """The whole server as one ASGI app; `server` exists from start-up to the end."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.framework = _framework(self)
         self._opened: Server | None = None
-        self._app = counted(
-            bounded(self.framework), lambda: self._opened.counters if self._opened else None
+        inner = counted(
+            cross_origin(
+                bounded(self.framework), lambda: self._opened.cors if self._opened else None
+            ),
+            lambda: self._opened.counters if self._opened else None,
+            AccessLog(everything=settings.access_log),
         )
+        self._app = identified(inner)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -78,7 +69,7 @@ class App:
     @property
     def lane(self) -> Lane | None:
         """The short way of visitors, for connections that have one; tests compare both ways."""
-        checks = Route(check.check, "GET /v1/check", check.CHECK, check.refuse)
+        checks = Route(check.check, "GET /v1/check", check.CHECK, check.refuse, pages=False)
         return Lane(self.server, checks) if self.settings.lane else None
 
     @contextlib.asynccontextmanager
@@ -95,28 +86,26 @@ def _framework(app: App) -> FastAPI:
         async with app.life():
             yield
 
+    public = app.settings.public_url
     framework = FastAPI(
         title="Waitroom",
         version=__version__,
         description=ABOUT,
+        servers=[{"url": public.rstrip("/")}] if public else None,
         lifespan=lifespan,
-        docs_url=None,  # ours needs nothing from elsewhere
+        openapi_tags=[{"name": name, "description": about} for name, about in TAGS.items()],
+        docs_url=None,  # our own page needs nothing from other hosts
         redoc_url=None,
-        redirect_slashes=False,  # they would be made of the Host header
+        redirect_slashes=False,  # a redirect would be built from the Host header
     )
     framework.openapi = lambda: document(framework, COMPONENTS)  # type: ignore[method-assign]
     problems.install(framework)
-    parts = (
-        *(visitor, site, handover, push),
-        *(api, console, overview, levers),
-        *(room_forms, key_pages, notes, people_api, report_page),
-        *(events_api, webhooks_api, webhook_pages, search, person),
-        *(preview, pages, apidocs, health, metrics),
-    )
-    for part in parts:
+    for part in (visitor, site, handover, push):
         framework.include_router(part.router)
-    for router in (history_api.api, history_api.pages, timeline.router):
+    for router in OPERATOR_ROUTERS:
         framework.include_router(router)
+    for part in (preview, pages, apidocs, health, metrics):
+        framework.include_router(part.router)
     for router in load_desk().ROUTERS if app.settings.desk else ():
         framework.include_router(router)
     framework.include_router(pages.public)

@@ -1,6 +1,6 @@
-"""What one process of the server holds. `lifecycle.py` opens it; routes ask for it with `Here`.
+"""What one process of the server holds. `lifecycle.py` opens it; routes get it with `Here`.
 
-Only fields: nothing here knows a route or a page, and what it holds never sees the `Server`.
+Only fields: nothing here knows a route or a page, and its parts never see the `Server`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from waitroom.engine.api_keys import ApiKeys
 from waitroom.engine.audit import Audit
 from waitroom.engine.handoffs import Handoffs
 from waitroom.operations.undo import LastChanges
+from waitroom.server.challenges.holder import Challenges
 from waitroom.server.counters.shared import SharedCounters
 from waitroom.server.counters.worker import Counters
+from waitroom.server.http.cors import Cors
 from waitroom.server.http.event_stream import OpenStreams
 from waitroom.server.http.proxies import TrustedProxies
 from waitroom.server.http.rate_limits import Buckets
 from waitroom.server.http.under_way import UnderWay
+from waitroom.server.process.logs import AccessLog
 from waitroom.server.rooms.backend_health import BackendHealth
 from waitroom.server.rooms.board import Boards
 from waitroom.server.rooms.live_streams import LiveStreams
@@ -64,26 +67,33 @@ class Server:
     shared_counters: SharedCounters
     proxies: TrustedProxies
     origins: Origins
-    joins: Buckets
-    """Joins that no room counts: at the desk, and while the backend is away."""
+    cors: Cors | None
+    """Who may call from pages elsewhere, if the settings list somebody."""
 
+    joins: Buckets
+    """Limits joins that no room counts: at the desk, and while the backend is away."""
+
+    challenges: Challenges
     bad_keys: Buckets
     under_way: UnderWay
     announces: Buckets
     open_streams: OpenStreams
     live_streams: LiveStreams
     named_users: NamedUsers | None = None
-    """Who may name the users of the operator page in a header, if the settings list somebody."""
+    """Who may name the users of the operator page in a header, if the settings list any proxy."""
 
     desk: Desk | None = None
     """The restaurants' waitlists, if this server has them (`settings.desk`)."""
 
     desk_streams: DeskStreams | None = None
     push_key: str = ""
-    """What browsers subscribe to push messages with; empty if this server sends none."""
+    """The key with which browsers subscribe to push messages; empty if this server sends none."""
 
     operator_streams: set[object] = field(default_factory=set)
     """The open streams of operators, which have a limit of their own."""
+
+    access_log: AccessLog | None = None
+    """Where each request of the lane is written, if the settings ask for that."""
 
     draining: bool = False
 

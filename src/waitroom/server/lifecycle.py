@@ -15,14 +15,17 @@ from waitroom.credentials.secret import load_secret
 from waitroom.engine import Engine
 from waitroom.errors import InvalidInput
 from waitroom.operations.undo import LastChanges
+from waitroom.server.challenges.holder import Challenges
 from waitroom.server.context import Server
 from waitroom.server.counters.shared import SharedCounters, folder_of
 from waitroom.server.counters.worker import Counters
+from waitroom.server.http.cors import Cors
 from waitroom.server.http.event_stream import OpenStreams
 from waitroom.server.http.proxies import TrustedProxies
 from waitroom.server.http.rate_limits import Buckets
 from waitroom.server.http.under_way import UnderWay
 from waitroom.server.pages.locales import load_locales
+from waitroom.server.process.logs import AccessLog
 from waitroom.server.rooms.backend_health import BackendHealth
 from waitroom.server.rooms.board import Boards
 from waitroom.server.rooms.event_loops import EventLoops
@@ -44,15 +47,23 @@ BAD_KEYS_PER_MINUTE = 10
 ANNOUNCES_PER_MINUTE, ANNOUNCES_AT_ONCE = 1_200, 200
 """How often an address may announce passes: 10,000 sessions at once, then 1,000 a second."""
 
-PUSH_NEEDS = ("httpx", "http_ece")
-DESK_NEEDS = ("sqlalchemy", "aiosqlite", "alembic", "httpx", "segno", "standardwebhooks")
+PUSH_NEEDS = ("httpx2", "http_ece")
+DESK_NEEDS = (
+    "sqlalchemy",
+    "aiosqlite",
+    "alembic",
+    "httpx2",
+    "phonenumbers",
+    "segno",
+    "standardwebhooks",
+)
 
 
 @contextlib.asynccontextmanager
 async def open_server(settings: Settings) -> AsyncIterator[Server]:
     """Connect, and keep the rooms moving until the end."""
     ring = load_secret(settings)
-    load_locales(settings.locales)  # here rather than at the first page: a wrong file is refused
+    load_locales(settings.locales)  # here, so that a wrong file is refused at the start
     engine = await Engine.connect(
         settings.redis_url,
         settings.data_dir,
@@ -105,19 +116,22 @@ def _wired(settings: Settings, engine: Engine, ring: KeyRing) -> Server:
         shared_counters=SharedCounters(folder_of(settings.data_dir, settings.port), counters),
         proxies=proxies,
         origins=Origins.of_settings(settings.public_url, settings.origins),
+        cors=Cors.of_settings(settings.cors_origins, settings.origins),
         joins=Buckets(settings.joins_per_minute),
+        challenges=Challenges.of_settings(settings, ring),
         bad_keys=Buckets(BAD_KEYS_PER_MINUTE),
         under_way=UnderWay(settings.under_way, proxies),
         announces=Buckets(ANNOUNCES_PER_MINUTE, ANNOUNCES_AT_ONCE),
         open_streams=streams,
         live_streams=LiveStreams(Sources(engine, boards, passes, health), streams),
         named_users=NamedUsers.of_settings(settings),
+        access_log=AccessLog(everything=True) if settings.access_log else None,
     )
 
 
 @contextlib.asynccontextmanager
 async def _background(server: Server) -> AsyncIterator[None]:
-    """Renew boards, watch the backend, answer late; at the end stop these and the live streams."""
+    """Renew boards, watch the backend, answer late requests; at the end stop all of it."""
     settings = server.settings
     late_answers = LateAnswers(
         server.engine,
@@ -136,10 +150,11 @@ async def _background(server: Server) -> AsyncIterator[None]:
         await late_answers.stop()
         await server.boards.stop()
         await server.backend_health.stop()
+        await server.challenges.aclose()
 
 
 async def drain(server: Server, seconds: float) -> None:
-    """Say that this process is about to stop, and send every event stream elsewhere."""
+    """Announce that this process is about to stop, and send every event stream elsewhere."""
     server.draining = True
     await server.open_streams.drain(seconds)
 
@@ -154,7 +169,7 @@ def check_desk() -> None:
 def load_desk() -> ModuleType:
     """Import the routes of the desk, which need more packages than the rest of the server."""
     check_desk()
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # it greets whoever imports it
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it logs a greeting when imported
     from waitroom.server import desk
 
     return desk
@@ -192,7 +207,7 @@ async def _push(server: Server) -> AsyncIterator[None]:
 
 @contextlib.asynccontextmanager
 async def _following_keys(settings: Settings, passes: Passes) -> AsyncIterator[None]:
-    """Load the keys of passes again whenever their folder changes."""
+    """Reload the keys of passes whenever their folder changes."""
 
     async def follow() -> None:
         known = await asyncio.to_thread(fingerprint, settings)
@@ -203,7 +218,7 @@ async def _following_keys(settings: Settings, passes: Passes) -> AsyncIterator[N
                 if latest != known:
                     passes.replace_keys(await asyncio.to_thread(load_pass_keys, settings))
                     known = latest
-            except (InvalidInput, OSError) as error:  # somebody is at it: the old keys go on
+            except (InvalidInput, OSError) as error:  # somebody is changing it: keep the old keys
                 log.warning("the keys of passes were not loaded again: %s", error)
 
     task = asyncio.create_task(follow())

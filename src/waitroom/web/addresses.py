@@ -1,11 +1,11 @@
 """Addresses: whose X-Forwarded-For and X-Forwarded-Proto count, and what is one source. Pure.
 
-A listener for IPv6 and IPv4 at once names an IPv4 peer `::ffff:10.0.0.1`. Such an address is
-unwrapped before it is compared or returned, so a list like `10.0.0.0/8` holds for it too. A
-network of IPv6 (`::/0`) therefore has no IPv4 address in it; `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
+A listener for both IPv6 and IPv4 names an IPv4 peer `::ffff:10.0.0.1`. Such an address is unwrapped
+before it is compared or returned, so a list like `10.0.0.0/8` applies to it too. A network of IPv6
+(`::/0`) therefore contains no IPv4 address; `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
 
-Some proxies write a port behind the address: `203.0.113.1:5678`, `[2001:db8::1]:443`. It is cut
-off. Without brackets `2001:db8::1:443` is an address of its own, as RFC 7239 reads it.
+Some proxies write a port after the address: `203.0.113.1:5678`, `[2001:db8::1]:443`. It is cut off.
+Without brackets `2001:db8::1:443` is an address of its own, as RFC 7239 reads it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FORWARDED_FOR, FORWARDED_PROTO = "x-forwarded-for", "x-forwarded-proto"
 _REMEMBERED = 8_192
 _MAPPED = IPv6Network("::ffff:0:0/96")
 _TRANSLATED = IPv6Network("64:ff9b::/96")
-"""Where a translator (RFC 6052) shows all of IPv4 to a server that has IPv6 alone."""
+"""Where a translator (RFC 6052) shows all of IPv4 to a server that has only IPv6."""
 
 _WITH_PORT = re.compile(r"(?:\[([^\]]*:[^\]]*)\]|([0-9.]+))(?::[0-9]{1,5})?", re.ASCII)
 IPV6_PREFIX = 64
@@ -39,7 +39,7 @@ WIDER_IPV6 = 48
 
 
 class Source(NamedTuple):
-    """Who limits count as one: an IPv4 address or a network of IPv6, and the network around it."""
+    """What limits count as one: an IPv4 address or a network of IPv6, and the network around it."""
 
     network: str
     wider: str
@@ -67,15 +67,15 @@ class Networks:
 
 
 class Proxies(Networks):
-    """The networks of proxies that are believed about the visitor's address and scheme."""
+    """The networks of proxies that we trust about the visitor's address and scheme."""
 
     __slots__ = ()
 
     def visitor(self, peer: str, forwarded_for: str | None) -> str:
         """Return the visitor's address: the last one that no listed proxy has vouched for.
 
-        If one entry is not an address, the whole header counts for nothing: whoever wrote it
-        cannot be told apart from the proxy. Several headers are joined by commas, in order.
+        If one entry is not an address, the whole header is ignored: whoever wrote it cannot be
+        distinguished from the proxy. Several headers are joined by commas, in order.
         """
         if peer not in self:
             return _plain(peer)
@@ -89,7 +89,7 @@ class Proxies(Networks):
         return _plain(peer)
 
     def scheme(self, peer: str, scheme: str, forwarded_proto: str | None) -> str:
-        """Return the scheme that the visitor's browser speaks: `http` or `https`."""
+        """Return the scheme that the visitor's browser uses: `http` or `https`."""
         if forwarded_proto is None or peer not in self:
             return scheme
         claimed = forwarded_proto.strip().lower()
@@ -124,8 +124,9 @@ def _without_port(text: str) -> str:
     return text if match is None else match[1] or match[2]
 
 
+@lru_cache(_REMEMBERED)
 def _plain(address: str) -> str:
-    """Return an address in its canonical form; other text, such as a socket's path, as it is."""
+    """Return an address in its canonical form; other text, such as a socket's path, unchanged."""
     return address if (read := _address(address)) is None else str(read)
 
 
@@ -137,7 +138,7 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
         return None
     if isinstance(address, IPv4Address):
         return address
-    # Without the zone of `fe80::1%eth0`: anybody may make one up.
+    # Without the zone of `fe80::1%eth0`: anybody may invent one.
     return address.ipv4_mapped or IPv6Address(int(address))
 
 

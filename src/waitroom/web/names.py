@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 HOST_PREFIX = "__Host-"
-"""What the name of a cookie begins with where https is spoken.
+"""The prefix of a cookie's name with https.
 
-A browser takes such a cookie only over https, for one host and all its paths; so neither a
-neighbour of the same site nor somebody on the wire can put their own in its place.
+A browser accepts such a cookie only over https, for one host and all its paths. So neither a
+neighbour on the same site nor somebody on the wire can replace it with their own.
 """
 
 TICKET_COOKIE = "waitroom-ticket-"
@@ -16,7 +16,11 @@ PASS_COOKIE = "waitroom-pass-"  # noqa: S105 - the name of a cookie
 """The cookie of a pass; the name of the room follows."""
 
 PASS_HEADER, TICKET_HEADER, KEY_HEADER = "waitroom-pass", "waitroom-ticket", "waitroom-key"
-"""How programs show a gate a pass or a ticket, and the key by which a repeat is known."""
+"""How programs send a gate a pass or a ticket, and the key by which a repeat is recognised."""
+
+
+CLAIM_HEADER = "waitroom-claim"
+"""How a proxy says at `/v1/check` who has signed in: with a claim that the site has signed."""
 
 
 def cookie_name(name: str, *, secure: bool) -> str:
@@ -25,9 +29,9 @@ def cookie_name(name: str, *, secure: bool) -> str:
 
 
 def cookie_names(name: str) -> tuple[str, str]:
-    """Return the names under which a cookie is read, the safer first.
+    """Return the names under which a cookie is read, the safer one first.
 
-    The other is that of plain http and, for one minor version, of older servers with https.
+    The other name is for plain http and, for one minor version, older servers with https.
     """
     return HOST_PREFIX + name, name
 

@@ -1,4 +1,4 @@
-"""`admit`: the first people of the line."""
+"""`admit`: the first people in line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from waitroom.models import Mode, Policy
 
 
 def test_admit(cli: Cli, room: str) -> None:
-    """The first are called as far as capacity goes, beyond it only by force."""
+    """The first people are called up to the capacity, beyond it only with force."""
     cli.fill(room, Policy(mode=Mode.MANUAL, capacity=4), 10)
     assert "Called 3 people; 7 still waiting.\n" == cli.text("admit", room, 3)
     assert "Called 1 person of the 5 asked for; 6 still waiting.\n" == cli.text("admit", room, 5)
@@ -23,6 +23,6 @@ def test_admit(cli: Cli, room: str) -> None:
 
 @pytest.mark.parametrize("count", ["0", "-5", "1000001"])
 def test_admit_refuses_odd_counts(cli: Cli, room: str, count: str) -> None:
-    """A count out of range is named with its range."""
+    """For a count out of range, the error names the range."""
     code, text = cli.error("admit", room, count)
     assert (2, f"Error: count: {count} is not allowed; it takes 1 to 1000000\n") == (code, text)

@@ -26,7 +26,7 @@ def lines(text: str) -> list[str]:
 
 
 def test_plan_create_change_unchanged(cli: Cli, room: str, file: str) -> None:
-    """What is new, what differs and what is the same each have their sign."""
+    """New, different and equal rooms each have their sign."""
     cli.json("room", "create", f"{room}-a", "--preset", "slots", "--session-s", "5m")
     result = cli.run("apply", file, typed="y\n")
     shown = lines(result.stdout)
@@ -65,7 +65,7 @@ def test_dry_run(cli: Cli, room: str, file: str) -> None:
 
 
 def test_as_json(cli: Cli, room: str, file: str) -> None:
-    """Programs must say --yes, and get every step with its fields."""
+    """Programs must pass --yes, and get every step with its fields."""
     code, text = cli.error("apply", file, "--json")
     assert (2, True) == (code, "--json cannot ask; give --yes" in text)
     assert cli.json("apply", file, "--yes")["applied"]
@@ -78,14 +78,14 @@ def test_as_json(cli: Cli, room: str, file: str) -> None:
 
 
 def test_other_rooms_are_left_alone(cli: Cli, room: str, file: str) -> None:
-    """A room that the file does not name stays as it is, and is counted."""
+    """A room that the file does not name stays unchanged, and is counted."""
     cli.json("room", "create", f"{room}-other", "--capacity", 3)
     assert 1 <= cli.json("apply", file, "--yes")["left_alone"]
     assert 1 == cli.json("room", "show", f"{room}-other")["version"]
 
 
 def test_it_is_in_the_audit_log(cli: Cli, room: str, file: str) -> None:
-    """Each room that was made or changed has its line."""
+    """Each created or changed room has its line."""
     cli.json("apply", file, "--yes")
     page = cli.engine(lambda engine: engine.audit.page(room=f"{room}-a"))
     assert ["room.create"] == [entry.action for entry in page.entries]
@@ -101,7 +101,7 @@ def test_it_is_in_the_audit_log(cli: Cli, room: str, file: str) -> None:
     ],
 )
 def test_bad_files(cli: Cli, tmp_path: Path, text: str, message: str) -> None:
-    """A file that cannot be meant is refused before the server is asked."""
+    """A meaningless file is refused before the server is asked."""
     path = tmp_path / "bad.toml"
     path.write_text(text)
     code, shown = cli.error("apply", str(path))
@@ -109,6 +109,6 @@ def test_bad_files(cli: Cli, tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_no_file(cli: Cli, tmp_path: Path) -> None:
-    """So is one that is not there."""
+    """So is a missing one."""
     code, text = cli.error("apply", str(tmp_path / "none.toml"))
     assert (2, True) == (code, "cannot be read" in text)

@@ -56,7 +56,7 @@ def test_newest_first(cli: Cli, room: str) -> None:
 
 
 def test_export(cli: Cli, room: str) -> None:
-    """All that is kept comes out, oldest first, one object per line; what was done, on stderr."""
+    """All kept entries come out, oldest first, one object per line; the summary goes to stderr."""
     write(cli, room, 1_100)
     result = cli.run("audit", "--export", "--room", room)
     lines = [json.loads(line) for line in result.stdout.splitlines()]
@@ -66,7 +66,7 @@ def test_export(cli: Cli, room: str) -> None:
 
 
 def test_since(cli: Cli, room: str) -> None:
-    """Both take an age or a time from which on to read."""
+    """Both take an age or a time to start from."""
     write(cli, room, 3)
     at_ms = exported(cli, "--room", room)[-1]["at_ms"]
     assert 3 == len(exported(cli, "--room", room, "--since", "1h"))
@@ -78,7 +78,7 @@ def test_since(cli: Cli, room: str) -> None:
 
 
 def test_sign_ins(cli: Cli, room: str) -> None:
-    """Sign-ins are a log of their own."""
+    """Sign-ins have their own log."""
     write(cli, room, 2, SIGN_IN)
     assert [] == exported(cli, "--room", room)
     assert 2 == len(exported(cli, "--room", room, "--sign-ins"))
@@ -86,14 +86,14 @@ def test_sign_ins(cli: Cli, room: str) -> None:
 
 
 def test_export_has_no_json(cli: Cli) -> None:
-    """An export is JSON lines, and no document."""
+    """An export is JSON lines, not one document."""
     result = cli.run("audit", "--export", "--json")
     assert (2, "") == (result.exit_code, result.stdout)
 
 
 @pytest.mark.attack
 def test_nobody_acts_under_another_name(cli: Cli, room: str) -> None:
-    """The user is the one that the system knows, whatever the environment says."""
+    """The user is the one the system knows, whatever the environment says."""
     named = {"LOGNAME": "mallory", "USER": "mallory", "LNAME": "mallory", "USERNAME": "mallory"}
     Cli(cli.url, {**named}).text("room", "create", room)
     (entry,) = cli.json("audit", "--room", room)["entries"]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from examples.concert.crowd import Habits, Person, Shared
 
@@ -23,7 +23,7 @@ HASTY = Habits(think_s=(0, 0), buys=1, leaves_free=0)
 
 @dataclass
 class Concert:
-    """A running demonstration, and where its site is."""
+    """A running demo, and its site's address."""
 
     demo: Demo
     site: str
@@ -35,7 +35,7 @@ class Concert:
 
     def room(self) -> dict[str, int]:
         """Return the public view of its room."""
-        view: dict[str, int] = httpx.get(f"{self.base}/v1/rooms/concert").json()
+        view: dict[str, int] = httpx2.get(f"{self.base}/v1/rooms/concert").json()
         return view
 
 
@@ -49,14 +49,14 @@ def concert(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Concert]:
 
 
 def test_it_says_where_to_look(concert: Concert) -> None:
-    """It names the site and the operator page, and both are there."""
+    """It prints the addresses of the site and the operator page, and both work."""
     output = concert.demo.output()
     for url in (concert.site, f"{concert.base}/admin", f"{concert.base}/docs"):
         assert url in output, output
-        assert 200 == httpx.get(url, follow_redirects=True).status_code
+        assert 200 == httpx2.get(url, follow_redirects=True).status_code
     key = output.partition("Sign in with ")[2].split()[0]
     headers = {"authorization": f"Bearer {key}"}
-    room = httpx.get(f"{concert.base}/v1/admin/rooms/concert", headers=headers).json()
+    room = httpx2.get(f"{concert.base}/v1/admin/rooms/concert", headers=headers).json()
     assert 3 == room["policy"]["capacity"]
 
 
@@ -64,10 +64,10 @@ def test_there_is_a_line_to_stand_in(concert: Concert) -> None:
     """The crowd waits in front of the site, and a newcomer is sent to the waiting page."""
     wait_for(lambda: concert.room().get("waiting", 0) >= 3, "a line")
     for path in ("/book", "/BOOK", "/%62ook", "//book/dates/1", "/x/../book"):
-        sent = httpx.get(concert.site + path)
+        sent = httpx2.get(concert.site + path)
         assert 303 == sent.status_code, path
         assert sent.headers["location"].startswith(f"{concert.base}/rooms/concert?return="), path
-    assert 200 == httpx.get(sent.headers["location"]).status_code
+    assert 200 == httpx2.get(sent.headers["location"]).status_code
 
 
 async def test_a_newcomer_buys_a_seat(concert: Concert) -> None:
@@ -76,7 +76,7 @@ async def test_a_newcomer_buys_a_seat(concert: Concert) -> None:
     person = Person(concert.site, transport, HASTY)
     passes: list[str] = []
 
-    async def note(request: httpx.Request) -> None:
+    async def note(request: httpx2.Request) -> None:
         passes.extend(
             re.findall(rf"{PASS_COOKIE}concert=([^;]+)", request.headers.get("cookie", ""))
         )
@@ -85,22 +85,22 @@ async def test_a_newcomer_buys_a_seat(concert: Concert) -> None:
     async with asyncio.timeout(600):
         assert "bought" == await person.visit()
     await transport.close()
-    # The receipt ends the visit, a moment after it was shown.
+    # The receipt ends the visit, a moment after it is shown.
     check = {"authorization": f"Bearer {passes[-1]}"}
     wait_for(
-        lambda: httpx.get(f"{concert.base}/v1/check", headers=check).status_code == 401,
+        lambda: httpx2.get(f"{concert.base}/v1/check", headers=check).status_code == 401,
         "the end of the visit",
     )
 
 
 @pytest.mark.last
 def test_ctrl_c_ends_all_of_it(concert: Concert) -> None:
-    """It ends without an error, its processes with it, and nothing is kept."""
+    """It ends without an error, together with its processes, and nothing is kept."""
     concert.demo.check_end(4)  # the server, a worker, the site and the crowd
 
 
 def test_a_port_that_is_taken() -> None:
-    """It is named together with the option that chooses another."""
+    """The error names it, together with the option that chooses another."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         used, free = str(taken.getsockname()[1]), str(free_port())
         text = refused("demo", "--port", used, "--site-port", free)

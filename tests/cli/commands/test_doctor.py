@@ -1,4 +1,4 @@
-"""`doctor`: each kind of trouble gets its line, its remedy, and the right exit code."""
+"""`doctor`: each kind of problem gets its line, its fix, and the right exit code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from waitroom.tickets import Ticket
 
 
 def examined(cli: Cli) -> tuple[int, dict[str, Any]]:
-    """Return exit code and checks by name, and hold text and JSON against each other."""
+    """Return exit code and checks by name, and compare text and JSON."""
     result = cli.run("doctor", "--json")
     report = json.loads(result.stdout)
     assert report["ok"] is (result.exit_code == 0)
@@ -44,13 +44,13 @@ def examined(cli: Cli) -> tuple[int, dict[str, Any]]:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no check depend on how busy this machine is."""
+    """Make no check depend on how busy this machine is."""
     monkeypatch.setattr(doctor_checks, "SLOW_MS", float("inf"))
     monkeypatch.setattr(doctor_checks, "SKEWED_S", float("inf"))
 
 
 def test_named_users(valkey: Server) -> None:
-    """Settings that are not complete are named, with the secret hidden; complete ones are well."""
+    """Incomplete settings are named, with the secret hidden; complete ones are fine."""
     env: dict[str, str | None] = {
         "WAITROOM_USER_HEADER": "X-Auth-Request-Email",
         "WAITROOM_USER_SECRET": "between-proxy-and-waitroom",
@@ -88,7 +88,7 @@ def test_a_healthy_server(tmp_path: Path) -> None:
 
 
 def test_a_slow_server_and_a_wrong_clock(valkey: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both are warnings with a remedy; here every latency is too long, and every clock wrong."""
+    """Both are warnings with a fix; here every latency is too long, and every clock wrong."""
     monkeypatch.setattr(doctor_checks, "SLOW_MS", -1.0)
     monkeypatch.setattr(doctor_checks, "SKEWED_S", -1.0)
     _, checks = examined(Cli(valkey.url))
@@ -96,14 +96,14 @@ def test_a_slow_server_and_a_wrong_clock(valkey: Server, monkeypatch: pytest.Mon
 
 
 def test_redis(tmp_path: Path) -> None:
-    """Redis is named as such."""
+    """Redis is reported as Redis."""
     with start_server("redis", tmp_path) as server:
         _, checks = examined(Cli(server.url))
     assert checks["server"]["found"].startswith("Redis ")
 
 
 def test_without_persistence(tmp_path: Path) -> None:
-    """A server that forgets is a warning: people who poll come back by their tickets."""
+    """A server that forgets is a warning: people who poll come back with their tickets."""
     with start_server("valkey", tmp_path) as server:
         cli = Cli(server.url)
         code, checks = examined(cli)
@@ -129,7 +129,7 @@ def test_an_evicting_server(tmp_path: Path) -> None:
 
 
 def test_a_nearly_full_server(tmp_path: Path) -> None:
-    """Memory that runs out is told before it has."""
+    """It warns before memory has run out."""
     with start_server("valkey", tmp_path) as server:
         cli = Cli(server.url)
         server.command("SET", "ballast", "x" * 10_000_000)
@@ -150,20 +150,20 @@ def test_a_replica(valkey: Server, tmp_path: Path) -> None:
 
 
 def test_an_unreachable_server() -> None:
-    """Nobody there: said within the time-out, with what to do."""
+    """Nobody there: reported within the time-out, with what to do."""
     code, checks = examined(Cli("redis://127.0.0.1:1"))
     assert (1, "fail") == (code, checks["connection"]["verdict"])
     assert "check that it runs" == checks["connection"]["fix"]
 
 
 def test_a_bad_url() -> None:
-    """A URL that cannot be read is a line like others."""
+    """An invalid URL is a line like any other."""
     code, checks = examined(Cli("http://x"))
     assert (1, "fail") == (code, checks["redis_url"]["verdict"])
 
 
 def test_no_secret(valkey: Server) -> None:
-    """With a URL the secret must be given; the rest is checked all the same."""
+    """With a URL the secret must be given; the rest is still checked."""
     code, checks = examined(Cli(valkey.url, {"WAITROOM_SECRET": None}))
     assert (1, "fail", "ok") == (code, checks["secret"]["verdict"], checks["server"]["verdict"])
     assert checks["secret"]["fix"].startswith("set WAITROOM_SECRET to the same value on each")
@@ -190,7 +190,7 @@ def test_rooms_in_trouble(tmp_path: Path) -> None:
 
 @pytest.mark.attack
 def test_a_secret_that_two_deployments_share(tmp_path: Path) -> None:
-    """A ticket of the other one was shown here: a warning for a week, with the remedy."""
+    """Somebody showed a ticket of the other one here: a warning for a week, with the fix."""
     with start_server("valkey", tmp_path, aof=True, maxmemory="100mb") as server:
         cli = Cli(server.url)
         cli.text("room", "create", "concert")
@@ -211,7 +211,7 @@ def test_a_secret_that_two_deployments_share(tmp_path: Path) -> None:
 @pytest.mark.attack
 @pytest.mark.parametrize("algorithm", ["ES256", "EdDSA"])
 def test_another_deployment_with_our_secret(valkey: Server, tmp_path: Path, algorithm: str) -> None:
-    """Its public keys tell, whichever algorithm it signs with."""
+    """Its public keys reveal it, whichever algorithm it signs with."""
     with serving(tmp_path, redis_url=valkey.url, pass_algorithm=algorithm) as theirs:
         name = f"keys of {theirs.base}"
         for secret, code, verdict in ((SECRET, 1, "fail"), ("another-" * 8, 0, "ok")):
@@ -223,7 +223,7 @@ def test_another_deployment_with_our_secret(valkey: Server, tmp_path: Path, algo
 
 
 def test_another_deployment_that_is_not_there(valkey: Server) -> None:
-    """Nobody answers: that is said, and is no error of ours; an address must be one."""
+    """Nobody answers: that is reported, and is not our error; an address must be valid."""
     url = f"http://127.0.0.1:{free_port()}"
     result = Cli(valkey.url).run("doctor", "--json", "--other", url)
     checks = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
@@ -248,7 +248,7 @@ def test_where_config_is_forbidden(tmp_path: Path) -> None:
 
 
 def test_a_cluster(tmp_path: Path) -> None:
-    """Every primary is looked at."""
+    """Every primary is checked."""
     with start_cluster(tmp_path) as cluster:
         cli = Cli(cluster.url)
         cli.text("room", "create", "concert")
@@ -264,7 +264,7 @@ def test_a_cluster(tmp_path: Path) -> None:
 
 
 def test_the_own_server(tmp_path: Path) -> None:
-    """Without a URL the own server and its secret are named, and all is well."""
+    """Without a URL the embedded server and its secret are named, and all is well."""
     cli = Cli("", {"WAITROOM_SECRET": None, "WAITROOM_DATA_DIR": str(tmp_path / "data")})
     code, checks = examined(cli)
     assert (0, {"ok"}) == (code, {check["verdict"] for check in checks.values()})

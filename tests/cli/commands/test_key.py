@@ -22,7 +22,7 @@ async def _log(engine: Engine) -> AuditPage:
 
 
 def test_create(cli: Cli, room: str) -> None:
-    """The key is printed once, on a line of its own, and works from then on."""
+    """The key is printed once, on its own line, and works from then on."""
     lines = cli.text("key", "create", "--role", "operator", "--name", room).splitlines()
     (text,) = (line for line in lines if line.startswith("wr_"))
     key = key_of(cli, text)
@@ -33,7 +33,7 @@ def test_create(cli: Cli, room: str) -> None:
 
 
 def test_create_as_json(cli: Cli, room: str) -> None:
-    """Programs get the key with its record; without a role it may only look."""
+    """Programs get the key with its record; without a role it may only read."""
     made = cli.json("key", "create", "--name", room)
     assert ["key", "id", "name", "role", "created_ms"] == list(made)
     assert ("viewer", True) == (made["role"], made["key"].startswith(f"wr_{made['id']}_"))
@@ -51,7 +51,7 @@ def test_create_as_json(cli: Cli, room: str) -> None:
     ],
 )
 def test_bad_keys(cli: Cli, words: list[str], message: str) -> None:
-    """What cannot be a key is refused in one sentence."""
+    """Invalid key input is refused in one sentence."""
     code, text = cli.error("key", "create", *words)
     assert (2, True) == (code, message in text), text
 

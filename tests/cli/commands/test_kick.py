@@ -12,7 +12,7 @@ from waitroom.models import Mode, Policy, State
 
 
 def test_kick_by_id(cli: Cli, room: str) -> None:
-    """Named tickets go without a question, wherever they are."""
+    """Named tickets are removed without a question, wherever they are."""
     ids = [view.id for view in cli.fill(room, Policy(capacity=2), 5, enter=1)]
     text = cli.text("kick", room, ids[0], ids[4], "0123456789abcdef")
     assert "Removed 2 people; 1 was not there.\n" == text
@@ -20,7 +20,7 @@ def test_kick_by_id(cli: Cli, room: str) -> None:
 
 
 def test_kick_asks(cli: Cli, room: str) -> None:
-    """How many are meant is said before they go; only a yes removes them."""
+    """It says first how many are affected; only a yes removes them."""
     cli.fill(room, Policy(mode=Mode.PAUSED), 3)
     for typed in ("n\n", "\n", ""):
         result = cli.run("kick", room, "--state", "waiting", typed=typed)
@@ -32,7 +32,7 @@ def test_kick_asks(cli: Cli, room: str) -> None:
 
 
 def test_kick_by_age(cli: Cli, room: str) -> None:
-    """Only those of the age are found, in pages, and newcomers stay."""
+    """Only people of that age are found, in pages, and newcomers stay."""
     cli.fill(room, Policy(mode=Mode.PAUSED), 1200)
     assert (
         0 == cli.json("kick", room, "--state", "waiting", "--older-than", "1h", "--yes")["kicked"]
@@ -43,7 +43,7 @@ def test_kick_by_age(cli: Cli, room: str) -> None:
 
 
 def test_kick_a_state_spares_who_moves_up(cli: Cli, room: str) -> None:
-    """Places of removed people are given away at once; their new holders are not removed too."""
+    """The places of removed people are reassigned at once; the new holders are not removed too."""
     views = cli.fill(room, Policy(capacity=600), 1500)
     reply = cli.json("kick", room, "--state", "called", "--yes")
     assert {"name": room, "found": 600, "kicked": 600} == reply
@@ -58,11 +58,11 @@ def test_kick_a_state_spares_who_moves_up(cli: Cli, room: str) -> None:
 
 
 def test_kick_spares_who_went_inside(cli: Cli, room: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever goes inside while the question stands is not waiting any more, and stays."""
+    """Anybody who goes inside during the question no longer waits, and stays."""
     views = cli.fill(room, Policy(mode=Mode.MANUAL), 3)
 
     def answer(_self: object, _question: str, _yes: bool) -> None:
-        """Take the first person in meanwhile, in another thread's loop."""
+        """Admit the first person meanwhile, in another thread's loop."""
 
         async def meanwhile(engine: Engine) -> None:
             await engine.admit(room, 1)
@@ -89,6 +89,6 @@ def test_kick_spares_who_went_inside(cli: Cli, room: str, monkeypatch: pytest.Mo
     ],
 )
 def test_bad_kicks(cli: Cli, room: str, words: str, message: str) -> None:
-    """What is meant must be clear before anybody goes."""
+    """It must be clear who is meant before anybody is removed."""
     code, text = cli.error("kick", room, *words.split())
     assert (2, True) == (code, message in text), text

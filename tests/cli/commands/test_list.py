@@ -14,7 +14,7 @@ from waitroom.short_codes import code_of
 
 
 def test_list_in_order(cli: Cli, room: str) -> None:
-    """Those waiting come in their order, a page at a time, with a cursor for the next."""
+    """Waiting people come in order, a page at a time, with a cursor for the next."""
     ids = [view.id for view in cli.fill(room, Policy(mode=Mode.PAUSED), 5)]
     result = cli.run("list", room, "--limit", 2)
     heading, *lines = result.stdout.splitlines()
@@ -42,7 +42,7 @@ def test_list_called_and_inside(cli: Cli, room: str) -> None:
 
 
 def test_list_more_than_a_page(cli: Cli, room: str) -> None:
-    """A limit above what one script may touch is met by several calls."""
+    """A limit above what one script may touch takes several calls."""
     views = cli.fill(room, Policy(mode=Mode.PAUSED), 1200)
     ids = [view.id for view in sorted(views, key=lambda view: view.position or 0)]
     for words, count in (("--limit 700", 700), ("--all", 1200)):
@@ -61,7 +61,7 @@ def test_list_nobody(cli: Cli, room: str) -> None:
 
 
 def test_list_by_age(cli: Cli, room: str) -> None:
-    """Ages choose among those waiting."""
+    """Ages select among waiting people."""
     cli.fill(room, Policy(mode=Mode.PAUSED), 3)
     assert "Nobody" in cli.text("list", room, "--older-than", "1h")
     assert 3 == len(cli.json("list", room, "--newer-than", "1h")["tickets"])
@@ -102,7 +102,7 @@ def test_list_hides_a_draw(cli: Cli, room: str) -> None:
 
 
 def test_by_code(cli: Cli, room: str) -> None:
-    """A short code finds its ticket in any state, and `call` and `kick` take it for the id."""
+    """A short code finds its ticket in any state, and `call` and `kick` accept it as the id."""
     first, second = cli.fill(room, Policy(mode=Mode.MANUAL), 2)
     code = code_of(first.id)
     (ticket,) = cli.json("list", room, "--code", code)["tickets"]

@@ -1,4 +1,4 @@
-"""`waitroom load` against a real server: all is well there, and what is not is one sentence."""
+"""`waitroom load` against a real server: all is well there, and a problem is one sentence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUICK = ("--arrive", "1s", "--stay", "0.1", "--connections", 16)
 
 @pytest.fixture
 def server(served: Serving) -> Serving:
-    """Return the running server, which has no limit of joins."""
+    """Return the running server, which does not limit joins."""
     return served
 
 
@@ -36,11 +36,11 @@ def cli() -> Cli:
 
 
 def test_a_small_crowd_finds_all_well(cli: Cli, server: Serving) -> None:
-    """Sixty people, ten places: every check is ok, everybody is known of, nobody is lost."""
+    """Sixty people, ten places: every check is ok, everybody is accounted for, nobody is lost."""
     limits = ("--capacity", 10, "--max-entries", 60, "--per-s", "5s")
     words = ("--key", ADMIN_KEY, "--room", "small", "--make", "batch", *limits)
     crowd = ("--people", 60, "--leave", 0, "--no-show", 0, "--processes", 2)
-    stay = ("--stay", "1")  # so that those at the end have to ask twice
+    stay = ("--stay", "1")  # so that people at the end have to ask twice
     report = cli.json("load", server.base, *words, *crowd, *QUICK, *stay)
     assert {"ok"} == {check["verdict"] for check in report["checks"]}, report["checks"]
     assert (True, {"served": 60}) == (report["passed"], report["ended"])
@@ -53,7 +53,7 @@ def test_a_small_crowd_finds_all_well(cli: Cli, server: Serving) -> None:
 
 
 def test_the_first_commands_of_the_docs(server: Serving) -> None:
-    """docs/load-testing.md begins with commands that work as they stand."""
+    """docs/load-testing.md begins with commands that work unchanged."""
     page = (ROOT / "docs" / "load-testing.md").read_text("utf-8")
     block = page.split("```console\n")[1].split("```")[0]
     serve, make, load = [shlex.split(line)[2:] for line in block.splitlines()]
@@ -68,7 +68,7 @@ def test_the_first_commands_of_the_docs(server: Serving) -> None:
 
 
 def test_the_limits_come_from_the_room(cli: Cli, server: Serving) -> None:
-    """With a key the policy tells them; without one the checks say what they need."""
+    """With a key the policy provides them; without one the checks say what they need."""
     url, few = server.base, ("--room", "known", "--people", 4, *QUICK)
     cli.json("load", url, "--key", ADMIN_KEY, "--make", "slots", "--capacity", 3, *few)
     with_key = cli.json("load", url, "--key", ADMIN_KEY, *few)
@@ -80,7 +80,7 @@ def test_the_limits_come_from_the_room(cli: Cli, server: Serving) -> None:
 
 @pytest.fixture
 def long(server: Serving, cli: Cli) -> Iterator[subprocess.Popen[str]]:
-    """Run a test of two processes that would take an hour, and have it come to its crowd."""
+    """Start a test of two processes that would take an hour, and wait for its crowd."""
     name = "room-" + uuid.uuid4().hex[:8]
     make = ("--key", ADMIN_KEY, "--make", "slots", "--capacity", 1, "--room", name)
     cli.json("load", server.base, *make, "--people", 1, *QUICK)
@@ -102,7 +102,7 @@ def long(server: Serving, cli: Cli) -> Iterator[subprocess.Popen[str]]:
 
 
 def waiting(server: Serving, room: str) -> int:
-    """Return how many wait, as the server says."""
+    """Return how many wait, according to the server."""
     url = f"{server.base}/v1/rooms/{room}"
     with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310
         return int(json.load(answer)["waiting"])
@@ -121,7 +121,7 @@ def test_ctrl_c_ends_it_with_a_report(long: subprocess.Popen[str]) -> None:
 
 
 def test_its_processes_do_not_outlive_it(long: subprocess.Popen[str]) -> None:
-    """Even after `kill -9` the crowd goes home, and the room is empty."""
+    """Even after `kill -9` the crowd leaves, and the room is empty."""
     parts = children(long.pid)
     long.kill()
     wait_for(lambda: not any(map(command_of, parts)), "the processes end")
@@ -139,14 +139,14 @@ def test_its_processes_do_not_outlive_it(long: subprocess.Popen[str]) -> None:
     ],
 )
 def test_bad_input_is_one_sentence(cli: Cli, words: list[str], code: int, message: str) -> None:
-    """Hosts of others, servers that are not there and bad numbers are refused with the remedy."""
+    """Foreign hosts, missing servers and bad numbers are refused, and the message names the fix."""
     exit_code, text = cli.error("load", *words)
     assert (code, True) == (exit_code, message in text), text
     assert "Traceback" not in text
 
 
 def test_rooms_and_keys_that_are_not_there(cli: Cli, server: Serving) -> None:
-    """A missing room, a wrong key, a room that exists and an unknown preset are told apart."""
+    """A missing room, a wrong key, an existing room and an unknown preset are told apart."""
     url = server.base
     assert "there is no room 'nowhere'" in cli.error("load", url, "--room", "nowhere")[1]
     made = ("--key", ADMIN_KEY, "--make", "slots", "--room", "twice", "--people", 1, *QUICK)
@@ -159,7 +159,7 @@ def test_rooms_and_keys_that_are_not_there(cli: Cli, server: Serving) -> None:
 
 
 def test_the_limit_of_joins_is_explained(cli: Cli, tmp_path: Path) -> None:
-    """A server that takes few joins per address is not at fault, and the report says what to do."""
+    """A server that limits joins per address is not at fault, and the report says what to do."""
     with serving(tmp_path, joins_per_minute=60) as strict:
         words = ("--key", ADMIN_KEY, "--make", "slots", "--people", 65, "--for", "8s", *QUICK)
         text = cli.text("load", strict.base, *words)
@@ -168,6 +168,6 @@ def test_the_limit_of_joins_is_explained(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_nothing_is_sent_to_a_port_that_nobody_has(cli: Cli) -> None:
-    """The sentence names the URL as it was given."""
+    """The sentence names the URL as given."""
     url = f"http://localhost:{free_port()}"
     assert url in cli.error("load", url)[1]

@@ -1,4 +1,4 @@
-"""`waitroom note`: a line on the timeline of a room."""
+"""`waitroom note`: a line on a room's timeline."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from waitroom.models import Policy
 
 
 def test_note(cli: Cli, room: str) -> None:
-    """It is written to the audit log of the room, and nowhere for a room that is not there."""
+    """It is written to the room's audit log, and nowhere if the room does not exist."""
     cli.engine(lambda engine: engine.create(room, Policy()))
     assert f"Noted in {room}.\n" == cli.text("note", room, "doors  open")
     entry = cli.engine(lambda engine: engine.audit.page(room=room, limit=1)).entries[0]

@@ -48,14 +48,14 @@ def test_json_has_everything(away: Cli) -> None:
     )
     assert (1_000, 1_067) == (plan["judged"]["batch"], plan["recommended"]["batch"])
     assert ("holds", "sale") == (plan["verdict"]["word"], plan["settings"]["room"])
-    assert {"bytes_per_waiter": 145, "poll_s": 30, "poll_in_front_s": 3} == plan["assumed"]
+    assert {"bytes_per_waiter": 138, "poll_s": 30, "poll_in_front_s": 3} == plan["assumed"]
     assert {"inputs", "document", "judged", "recommended", "verdict", "settings", "assumed"} == set(
         plan
     )
 
 
 def test_every_option_arrives(away: Cli) -> None:
-    """Each option is the figure of its name; lengths of time may have units."""
+    """Each option is the figure of its name; durations may have units."""
     words = (
         "--tps 400 --session-s 4m --calls 9 --failure-rate 0.1 --target 0.7 --headroom 0.2 "
         "--crowd 5000 --arrive-s 2m --every-s 5s --batch 20"
@@ -101,13 +101,13 @@ def test_the_command_can_be_typed(cli: Cli, room: str) -> None:
     ],
 )
 def test_errors(away: Cli, words: str, message: str) -> None:
-    """What cannot be is explained on stderr with code 2, and nothing is computed."""
+    """Impossible input is explained on stderr with code 2, and nothing is computed."""
     code, text = away.error("plan", *words.split())
     assert (2, True) == (code, message in text), text
 
 
 def test_people_all_at_once_with_one_pace(away: Cli) -> None:
-    """Where the judged pace is the recommended one, it is shown once."""
+    """If the judged pace is the recommended one, it is shown once."""
     text = away.text("plan", "--arrive-s", 0, "--batch", 1_067)
     assert "come all at once" in text
     assert 1 == len(re.findall(r"^what comes of it.*$", text, re.MULTILINE))
@@ -116,7 +116,7 @@ def test_people_all_at_once_with_one_pace(away: Cli) -> None:
 
 @pytest.mark.parametrize("page", ["cli.md", "planning.md"])
 def test_docs_show_what_is_printed(away: Cli, page: str) -> None:
-    """Every line of output in the docs is printed by the command above it, in that order."""
+    """The command above prints every line of output in the docs, in that order."""
     text = (DOCS / page).read_text("utf-8")
     examples = re.findall(r"^\$ waitroom (plan.*)\n((?:.*\n)*?)(?=\$ |```)", text, re.MULTILINE)
     assert any(shown for _, shown in examples)

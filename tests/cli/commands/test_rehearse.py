@@ -13,13 +13,13 @@ from waitroom.report.promises import Promises
 
 
 def test_the_ready_ones_are_listed(cli: Cli) -> None:
-    """Without a scenario it says which there are."""
+    """Without a scenario it lists the available ones."""
     assert list(NAMES) == [scenario["name"] for scenario in cli.json("rehearse")]
     assert all(name in cli.text("rehearse") for name in NAMES)
 
 
 def test_a_rehearsal(cli: Cli, tmp_path: Path) -> None:
-    """It says what was promised and the result, and writes the report."""
+    """It prints the promises and the result, and writes the report."""
     report = tmp_path / "report.html"
     text = cli.text("rehearse", "per-minute-burst", "--people", 100, "--report", str(report))
     assert "rolling limit  ✓ PASS" in text
@@ -30,7 +30,7 @@ def test_a_rehearsal(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_broken_promise_is_an_exit_code(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exit code 1, and the promise is named with what broke it."""
+    """Exit code 1, and it names the promise and what broke it."""
     monkeypatch.setattr(
         Promises, "after_step", lambda self, now_ms, *_: self.reused.breaks(now_ms, "so it goes")
     )
@@ -57,7 +57,7 @@ def test_a_report_needs_its_extra(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_what_cannot_be_rehearsed(cli: Cli, words: list[str | int], says: str) -> None:
-    """What is wrong is said before anything is played."""
+    """Errors are reported before anything is played."""
     code, message = cli.error("rehearse", *words)
     assert 2 == code
     assert says in message

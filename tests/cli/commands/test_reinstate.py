@@ -8,7 +8,7 @@ from waitroom.short_codes import code_of
 
 
 def test_given_back(cli: Cli, room: str) -> None:
-    """Who was kicked by mistake waits again where they stood; who is unknown is refused."""
+    """Somebody kicked by mistake waits at the old place again; an unknown person is refused."""
     views = cli.fill(room, Policy(mode=Mode.PAUSED), 3)
     cli.text("kick", room, views[1].id)
     assert f"{views[1].id} waits again, at position 2 of 3." in cli.text(
@@ -17,7 +17,7 @@ def test_given_back(cli: Cli, room: str) -> None:
     code, text = cli.error("reinstate", room, views[1].id)
     assert (1, True) == (code, "is waiting" in text)
     code, text = cli.error("reinstate", room, "0123456789abcdef")
-    assert (1, True) == (code, "nothing in this room tells" in text)
+    assert (1, True) == (code, "no record of this ticket" in text)
     reply = cli.json("reinstate", room, "0123456789abcdef", "--force")
     assert (4, 4) == (reply["position"], reply["waiting"])
 
@@ -31,7 +31,7 @@ def test_a_ban_is_lifted_when_that_is_said(cli: Cli, room: str) -> None:
 
 
 def test_found(cli: Cli, room: str) -> None:
-    """In whichever room, by code or id."""
+    """In any room, by code or id."""
     views = cli.fill(room, Policy(mode=Mode.PAUSED), 3)
     person = views[1]
     for words in (person.id, code_of(person.id)):
@@ -44,6 +44,6 @@ def test_found(cli: Cli, room: str) -> None:
 
 
 def test_nobody(cli: Cli) -> None:
-    """Says so, and ends with 1."""
+    """It says so, and ends with 1."""
     result = cli.run("find", "nobody.at.all@example.com")
-    assert (1, "Nobody is known by that.\n") == (result.exit_code, result.stdout)
+    assert (1, "No match in any room.\n") == (result.exit_code, result.stdout)

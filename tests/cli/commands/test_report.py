@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.report.archives import lines_of
 from tests.report.test_sale_page import REHEARSAL
-from waitroom import archive
+from waitroom.archive import files as archive
 from waitroom.engine import Engine
 from waitroom.report.tables import TABLES
 
@@ -19,7 +19,7 @@ START = "0-0"
 
 
 def sell(cli: Cli, room: str, folder: Path) -> Cli:
-    """Sell to four people, two at a time, and write down what the room tells of it."""
+    """Sell to four people, two at a time, and archive what the room reports."""
     cli.text("room", "create", room, "--capacity", 2, "--session-s", 60)
 
     async def work(engine: Engine) -> None:
@@ -40,7 +40,7 @@ def sell(cli: Cli, room: str, folder: Path) -> Cli:
 
 
 def test_a_sale(cli: Cli, room: str, tmp_path: Path) -> None:
-    """Counts, waits and promises of a whole archive; what was done is named."""
+    """Counts, waits and promises from a complete archive; actions are named."""
     cli = sell(cli, room, tmp_path)
     figures = cli.json("report", room, "--since", "1h")
     assert [] == figures["missing"]
@@ -64,7 +64,7 @@ def test_without_an_archive(cli: Cli, room: str, tmp_path: Path) -> None:
 
 
 def test_a_broken_promise(cli: Cli, room: str, tmp_path: Path) -> None:
-    """Then the exit code is 1, as with a rehearsal."""
+    """Then the exit code is 1, as for a rehearsal."""
     cli = sell(cli, room, tmp_path)
     path = next((tmp_path / room).iterdir())
     path.write_bytes(path.read_bytes().replace(b'"capacity": 2', b'"capacity": 1', 1).replace(
@@ -87,7 +87,7 @@ def test_files(cli: Cli, room: str, tmp_path: Path) -> None:
 
 
 def test_beside_the_plan(cli: Cli, room: str, tmp_path: Path) -> None:
-    """A saved rehearsal stands beside what came, and so does a scenario."""
+    """A saved rehearsal is shown next to the actual figures, and so is a scenario."""
     cli = sell(cli, room, tmp_path)
     saved = tmp_path / "plan.json"
     saved.write_text(json.dumps(REHEARSAL))
@@ -127,6 +127,6 @@ def test_a_room_that_is_not_there(cli: Cli, room: str) -> None:
 
 
 def test_an_empty_room(cli: Cli, room: str) -> None:
-    """Nobody came: that is said, and nothing breaks."""
+    """Nobody came: it says so, and nothing breaks."""
     cli.text("room", "create", room)
     assert "Nobody came, and nobody was called." in cli.text("report", room)

@@ -35,8 +35,12 @@ VALUES: dict[str, tuple[list[str], Any]] = {
     "ends_at": (["--ends-at", "2030-03-01T23:00+09:00"], "2030-03-01T14:00:00.000Z"),
     "before_open": (["--before-open", "DRAW"], "draw"),
     "max_defers": (["--max-defers", "3"], 3),
+    "once": (["--once"], True),
     "eta": (["--eta", "rate"], "rate"),
     "when_away": (["--when-away", "open"], "open"),
+    "needs": (["--needs", "identity"], "identity"),
+    "challenge": (["--challenge", "observe_work"], "observe_work"),
+    "when_unverified": (["--when-unverified", "pass"], "pass"),
     "time_zone": (["--time-zone", "Asia/Seoul"], "Asia/Seoul"),
     "title": (["--title", "Concert [bold]2030[/]"], "Concert [bold]2030[/]"),
     "message": (["--message", "One.\nTwo."], "One.\nTwo."),
@@ -60,14 +64,14 @@ VALUES: dict[str, tuple[list[str], Any]] = {
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_create_from_a_preset(cli: Cli, room: str, name: str) -> None:
-    """Every preset is one word, and changes of it are options."""
+    """Every preset is one word, and options change it."""
     made = cli.json("room", "create", room, "--preset", name, "--max-defers", 4)
     assert preset(name, max_defers=4).as_dict() == made["policy"]
     assert (room, 1) == (made["name"], made["version"])
 
 
 def test_create_without_a_preset(cli: Cli, room: str) -> None:
-    """Without a preset the defaults hold, and the text names every field and what comes next."""
+    """Without a preset the defaults apply, and the text names every field and the next steps."""
     text = cli.text("room", "create", room, "--capacity", 7)
     assert text.startswith(f"Created room {room}.\n")
     assert set() == {name for name in POLICY_FIELDS if f"\n{name} " not in text}
@@ -84,7 +88,7 @@ def test_every_field_is_an_option(cli: Cli, room: str) -> None:
 
 
 def test_create_twice(cli: Cli, room: str) -> None:
-    """A room that exists is left alone."""
+    """An existing room is left alone."""
     cli.text("room", "create", room, "--capacity", 7)
     expected = (1, f"Error: room '{room}' exists; change it with `waitroom room set {room}`\n")
     assert expected == cli.error("room", "create", room, "--capacity", 8)
@@ -130,7 +134,7 @@ def test_bad_policies(cli: Cli, room: str, words: str, message: str) -> None:
 
 
 def test_set_shows_what_changed(cli: Cli, room: str) -> None:
-    """Old and new value stand side by side, with units; other fields are left out."""
+    """Old and new value are side by side, with units; other fields are left out."""
     cli.text("room", "create", room, "--preset", "slots")
     text = cli.text("room", "set", room, "--capacity", 80, "--session-s", "5m", "--mode", "open")
     lines = [" ".join(line.split()) for line in text.splitlines()]
@@ -139,7 +143,7 @@ def test_set_shows_what_changed(cli: Cli, room: str) -> None:
 
 
 def test_texts(cli: Cli, room: str) -> None:
-    """Texts are shown in one short line as they are, and `none` takes one away."""
+    """Texts are shown in one short line, unprocessed, and `none` removes one."""
     logo = "data:image/png;base64," + "A" * 60_000
     cli.text("room", "create", room, "--title", "[red]A[/]", "--message", "One.\nTwo.")
     lines = cli.text("room", "set", room, "--title", "none", "--logo", logo).splitlines()
@@ -162,13 +166,13 @@ def test_set_as_json(cli: Cli, room: str) -> None:
 
 
 def test_set_the_same(cli: Cli, room: str) -> None:
-    """A change to what it was is said to be none."""
+    """A change to the current value is reported as no change."""
     cli.text("room", "create", room, "--preset", "slots")
     assert "with the same policy as before" in cli.text("room", "set", room, "--capacity", 50)
 
 
 def test_set_if_version(cli: Cli, room: str) -> None:
-    """A change that rests on an older reading is refused."""
+    """A change based on an outdated read is refused."""
     cli.text("room", "create", room)
     cli.text("room", "set", room, "--capacity", 5, "--if-version", 1)
     code, text = cli.error("room", "set", room, "--capacity", 6, "--if-version", 1)
@@ -177,7 +181,7 @@ def test_set_if_version(cli: Cli, room: str) -> None:
 
 
 def test_undo(cli: Cli, room: str) -> None:
-    """The last change is taken back with its author named; undone again, it is made again."""
+    """The last change is undone, and its author named; undoing again redoes it."""
     cli.text("room", "create", room, "--capacity", 5)
     code, text = cli.error("room", "undo", room)
     assert (1, True) == (code, "no change of this room" in text)
@@ -202,7 +206,7 @@ def test_undo(cli: Cli, room: str) -> None:
     ],
 )
 def test_bad_changes(cli: Cli, room: str, words: str, code: int, message: str) -> None:
-    """A bad change is refused and the room stays as it was."""
+    """A bad change is refused and the room stays the same."""
     cli.text("room", "create", room, "--preset", "per-minute")
     result = cli.error("room", "set", room, *words.split())
     assert (code, True) == (result[0], message in result[1])
@@ -210,7 +214,7 @@ def test_bad_changes(cli: Cli, room: str, words: str, code: int, message: str) -
 
 
 def test_show(cli: Cli, room: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Policy with units, numbers beside their limits, times in the zone of the room or here."""
+    """Policy with units, numbers next to their limits, times in the room's zone or locally."""
     monkeypatch.setitem(os.environ, "TZ", "Asia/Seoul")
     time.tzset()
     try:
@@ -238,7 +242,7 @@ def test_show_as_json(cli: Cli, room: str) -> None:
 
 
 def test_clear(cli: Cli, room: str) -> None:
-    """Typing the name empties the room; another name, or nothing, does not."""
+    """Typing the name clears the room; another name, or nothing, does not."""
     cli.fill(room, Policy(capacity=2), 5, enter=1)
     result = cli.run("room", "clear", room, typed="other\n")
     assert (2, True) == (result.exit_code, "3 waiting, 1 called and 1 inside" in result.stderr)
@@ -261,7 +265,7 @@ def test_drop(cli: Cli, room: str) -> None:
 
 
 def test_json_never_asks(cli: Cli, room: str) -> None:
-    """With --json what cannot be undone needs --yes."""
+    """With --json an irreversible action needs --yes."""
     cli.text("room", "create", room)
     code, text = cli.error("room", "drop", room, "--json")
     assert (2, True) == (code, "--json cannot ask; give --yes" in text)
@@ -269,7 +273,7 @@ def test_json_never_asks(cli: Cli, room: str) -> None:
 
 
 def test_drop_a_leftover_name(cli: Cli, room: str) -> None:
-    """A name in the index without a room goes without a question, and `rooms` leaves it out."""
+    """A name in the index without a room is removed without a question, and `rooms` omits it."""
     cli.engine(lambda engine: engine.backend.client.execute_command("SADD", keys.ROOMS, room))
     assert room not in cli.text("rooms")
     assert "there was no such room" in cli.text("room", "drop", room)

@@ -1,4 +1,4 @@
-"""`waitroom serve`: what keeps it from starting is one sentence with the remedy, and a code."""
+"""`waitroom serve`: whatever prevents its start is one sentence with the fix, and a code."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def taken() -> Iterator[int]:
 
 @pytest.fixture
 def serve(cli: Cli, tmp_path: Path) -> Cli:
-    """Run `waitroom serve` with a free port and a folder of its own, unless the test says else."""
+    """Run `waitroom serve` with a free port and its own folder, unless the test says otherwise."""
     cli.env |= {"WAITROOM_PORT": str(free_port()), "WAITROOM_DATA_DIR": str(tmp_path / "data")}
     return cli
 
 
 def refused(cli: Cli, *words: str | int) -> tuple[int, str]:
-    """Return the code and the only line that a server that does not start has said."""
+    """Return the code and the only line that a server that does not start has printed."""
     result = cli.run(*words)
     assert "" == result.stdout
     assert 1 == len(result.stderr.splitlines()), result.stderr
@@ -79,7 +79,7 @@ def test_settings_that_cannot_work(serve: Cli, flags: str, message: str) -> None
 
 
 def test_files_that_are_no_certificate(serve: Cli, tmp_path: Path) -> None:
-    """A certificate or key that is none is found before the first visitor is."""
+    """An invalid certificate or key is found before the first visitor comes."""
     file = tmp_path / "x.pem"
     file.write_text("-----BEGIN CERTIFICATE-----\nnope\n-----END CERTIFICATE-----\n")
     code, text = refused(serve, "serve", "--tls-cert", str(file), "--tls-key", str(file))
@@ -87,7 +87,7 @@ def test_files_that_are_no_certificate(serve: Cli, tmp_path: Path) -> None:
 
 
 def test_secrets(serve: Cli) -> None:
-    """A short secret, or a backend that several servers may share and no secret, is refused."""
+    """A short secret, or a shareable backend without a secret, is refused."""
     serve.env["WAITROOM_SECRET"] = "short"
     assert "secret: key 1 is not 32 bytes or more; make one with" in refused(serve, "serve")[1]
     serve.env["WAITROOM_SECRET"] = None
@@ -103,7 +103,7 @@ def test_secrets(serve: Cli) -> None:
     ],
 )
 def test_broken_file(serve: Cli, tmp_path: Path, text: str, message: str) -> None:
-    """The file and the place in it are named."""
+    """The file and the position in it are named."""
     file = tmp_path / "rooms.toml"
     file.write_text(text)
     code, shown = refused(serve, "--config", str(file), "serve")
@@ -120,7 +120,7 @@ def ended(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
 
 
 def test_backend_away(tmp_path: Path) -> None:
-    """A backend that does not answer is named, without its password."""
+    """The error names a backend that does not answer, without its password."""
     url = f"redis://:hunter2@127.0.0.1:{free_port()}"
     env = {"WAITROOM_REDIS_URL": url, "WAITROOM_SECRET": SECRET}
     port = str(free_port())
@@ -129,14 +129,14 @@ def test_backend_away(tmp_path: Path) -> None:
 
 
 async def test_folder_in_use(tmp_path: Path) -> None:
-    """Of two servers in one data folder the second names the first."""
+    """With two servers in one data folder, the second names the first."""
     async with EmbeddedServer(tmp_path / ".waitroom"):
         code, text = ended(process("serve", "--port", str(free_port()), cwd=tmp_path))
     assert (1, True) == (code, "is in use by another Waitroom (pid " in text)
 
 
 def test_admin_key_too_short(tmp_path: Path) -> None:
-    """A key that could be guessed is refused with a way to make one."""
+    """A guessable key is refused, with a way to make a good one."""
     words = ("serve", "--port", str(free_port()), "--admin-key", "wr_short")
     code, text = ended(process(*words, cwd=tmp_path))
     assert (2, True) == (code, "admin_key: takes 24" in text)
@@ -144,7 +144,7 @@ def test_admin_key_too_short(tmp_path: Path) -> None:
 
 
 def test_port_of_root(tmp_path: Path) -> None:
-    """Without the right to a low port, that is said, and which ports everybody may use."""
+    """Without permission for a low port, it says so, and which ports everybody may use."""
     first = int(Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text())
     if first <= 81:
         pytest.skip("everybody may listen on low ports here")
@@ -163,5 +163,5 @@ def test_port_of_root(tmp_path: Path) -> None:
 
 
 def _without_low_ports() -> None:
-    """Take the right to low ports from what is executed next, even if it is root."""
+    """Take the permission for low ports from the next program, even if it is root."""
     ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_NET_BIND_SERVICE, 0, 0, 0)

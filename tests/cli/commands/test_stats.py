@@ -1,4 +1,4 @@
-"""`stats`: the numbers of a room."""
+"""`stats`: a room's numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from waitroom.models import Policy
 
 
 def test_stats(cli: Cli, room: str) -> None:
-    """Numbers beside their limits, then what has happened so far."""
+    """Numbers next to their limits, then what has happened so far."""
     cli.fill(room, Policy(capacity=2, max_entries=50, per_s=90, queue_limit=9), 5, enter=1)
     lines = [" ".join(line.split()) for line in cli.text("stats", room).splitlines()]
     assert lines[0].startswith(f"{room}, open, version 1, 20")

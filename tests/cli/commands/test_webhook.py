@@ -1,4 +1,4 @@
-"""`webhook create|list|rotate|test|delete`."""
+"""`webhook create|list|off|on|rotate|test|delete`."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ def test_a_life(cli: Cli, room: str) -> None:
     assert rotated["secret"].startswith("whsec_")
     assert secret != rotated["secret"]
     assert "did not take the message" in _error(cli, "webhook", "test", hook["id"])
+    for word in ("off", "on"):
+        assert f"Webhook {hook['id']} is {word}." in cli.text("webhook", word, hook["id"])
+        (hook,) = (h for h in cli.json("webhook", "list")["webhooks"] if h["id"] == hook["id"])
+        assert (word == "on", True) == (hook["enabled"], hook["switched_ms"] > 0)
     cli.text("webhook", "delete", hook["id"], "--yes")
     assert hook["id"] not in cli.text("webhook", "list")
 

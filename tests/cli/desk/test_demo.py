@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.cli.demos import Demo, refused, running, without_sqlalchemy
@@ -31,23 +31,23 @@ def word(demo: Demo, pattern: str) -> str:
 def line_of(demo: Demo) -> dict[str, Any]:
     """Return what the host's console shows."""
     headers = {"authorization": f"Bearer {word(demo, 'wrh_[A-Za-z0-9_-]+')}"}
-    answer = httpx.get(f"{demo.base}/v1/stores/han-river/line", headers=headers, timeout=20)
+    answer = httpx2.get(f"{demo.base}/v1/stores/han-river/line", headers=headers, timeout=20)
     line: dict[str, Any] = answer.raise_for_status().json()
     return line
 
 
 def test_it_says_where_to_look(demo: Demo) -> None:
-    """It names the pages of guests and hosts, and all of them are there."""
+    """It prints the addresses of the guests' and hosts' pages, and all of them work."""
     output = demo.output()
     place = word(demo, r"http://[^ ]+/p/[^ \n]+")
     desk = f"{demo.base}/desk/han-river"
     for url in (desk, place, f"{desk}/host", f"{desk}/poster", f"{demo.base}/docs"):
         assert url in output
-        assert 200 == httpx.get(url, follow_redirects=True, timeout=20).status_code, url
+        assert 200 == httpx2.get(url, follow_redirects=True, timeout=20).status_code, url
 
 
 def test_there_is_an_evening(demo: Demo) -> None:
-    """Parties wait in both lines, with waits from what went before, and phones are masked."""
+    """Parties wait in both lines, with waits from earlier seatings, and phones are masked."""
     line = line_of(demo)
     waiting = [party for party in line["parties"] if party["status"] == "WAITING"]
     assert {"dine-in", "takeout"} == {party["type"] for party in waiting}
@@ -56,7 +56,7 @@ def test_there_is_an_evening(demo: Demo) -> None:
 
 
 def test_the_evening_goes_on(demo: Demo) -> None:
-    """By themselves guests join and are called, and some are seated."""
+    """Guests join and are called by themselves, and some are seated."""
     newest = max(party["id"] for party in line_of(demo)["parties"])
 
     def moved() -> bool:
@@ -69,12 +69,12 @@ def test_the_evening_goes_on(demo: Demo) -> None:
 
 @pytest.mark.last
 def test_ctrl_c_ends_all_of_it(demo: Demo) -> None:
-    """It ends without an error, its processes with it, and nothing is kept."""
+    """It ends without an error, together with its processes, and nothing is kept."""
     demo.check_end(3)  # the server, its store and a worker
 
 
 def test_a_port_that_is_taken() -> None:
-    """It is named before anything is made."""
+    """The error names it before anything is created."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         used = str(taken.getsockname()[1])
         assert f"port: {used} is in use" in refused("desk", "demo", "--port", used)

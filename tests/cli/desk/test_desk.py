@@ -23,7 +23,7 @@ from waitroom.tickets import KeyRing
 
 @pytest.fixture
 def cli(valkey: Server, tmp_path: Path) -> Cli:
-    """Run commands with a data folder of their own, so that there are no other stores."""
+    """Run commands with their own data folder, so that there are no other stores."""
     return Cli(valkey.url, {"WAITROOM_DATA_DIR": str(tmp_path)})
 
 
@@ -55,9 +55,18 @@ def host_key(tmp_path: Path, text: str) -> HostKey | None:
 
 
 def test_create(cli: Cli, room: str, tmp_path: Path) -> None:
-    """A store is made with all that was given, and the way on is shown."""
+    """A store is created with all the given fields, and the next step is shown."""
     words = ["--title", "한강국수", "--type", "dine-in=매장", "--type", "takeout", "--no-remote"]
-    more = ["--time-zone", "Asia/Tokyo", "--closes-at", "22:00", "--queue-limit", "30"]
+    more = [
+        "--time-zone",
+        "Asia/Tokyo",
+        "--country",
+        "jp",
+        "--closes-at",
+        "22:00",
+        "--queue-limit",
+        "30",
+    ]
     last = ["--largest-party", "8", "--max-defers", "1", "--keep-phones-days", "2"]
     text = cli.text("desk", "store", "create", room, *words, *more, *last)
     assert f"Created store {room}, dine-in, takeout." in text
@@ -65,6 +74,7 @@ def test_create(cli: Cli, room: str, tmp_path: Path) -> None:
     assert "whsec_" not in text
     made = kept(tmp_path, room)
     assert ("한강국수", "Asia/Tokyo", "22:00") == (made.title, made.time_zone, made.closes_at)
+    assert "JP" == made.country
     assert (1, 2, False) == (made.max_defers, made.keep_phones_days, made.remote)
     assert [("dine-in", "매장", 30, 8), ("takeout", "takeout", 30, 8)] == [
         (line.name, line.title, line.queue_limit, line.largest_party) for line in made.types
@@ -72,7 +82,7 @@ def test_create(cli: Cli, room: str, tmp_path: Path) -> None:
 
 
 def test_who_may_join(cli: Cli, store: str, tmp_path: Path) -> None:
-    """How guests show that they are there, and how many join from one address."""
+    """How guests prove that they are there, and how many join from one address."""
     made = kept(tmp_path, store)
     assert ("poster", 20) == (made.on_site, made.joins_per_hour)
     cli.text("desk", "store", "set", store, "--on-site", "rotating", "--joins-per-hour", "none")
@@ -97,6 +107,7 @@ def test_create_plainly(cli: Cli, room: str) -> None:
     ("words", "message"),
     [
         (["Big Store"], "id: takes 1 to 30 small letters"),
+        (["s", "--country", "Mars"], "country: 'Mars' is not known; take two letters"),
         (["s", "--time-zone", "Mars/Base"], "time_zone: 'Mars/Base' is not known"),
         (["s", "--closes-at", "25:00"], "closes_at: takes a time of the day"),
         (["s", "--queue-limit", "many"], "queue_limit: 'many' is neither a whole number nor none"),
@@ -108,14 +119,14 @@ def test_create_plainly(cli: Cli, room: str) -> None:
     ],
 )
 def test_bad_stores(cli: Cli, words: list[str], message: str) -> None:
-    """What cannot be a store is refused in one sentence, and nothing is made."""
+    """Invalid store input is refused in one sentence, and nothing is created."""
     code, text = cli.error("desk", "store", "create", *words)
     assert (2, True) == (code, message in text), text
     assert {"stores": []} == cli.json("desk", "store", "list")
 
 
 def test_list(cli: Cli, store: str) -> None:
-    """Stores are listed, without what is secret."""
+    """Stores are listed, without secrets."""
     cli.text("desk", "store", "set", store, "--webhook-url", "https://sms.example/x")
     (listed,) = cli.json("desk", "store", "list")["stores"]
     assert (store, "open", 0) == (listed["id"], listed["mode"], listed["notices_late"])
@@ -131,7 +142,7 @@ def test_no_stores_yet(cli: Cli) -> None:
 
 
 def test_set(cli: Cli, store: str, tmp_path: Path) -> None:
-    """What is given is changed, `none` removes, and a version guards."""
+    """Given fields are changed, `none` removes, and a version guards."""
     words = ["--mode", "paused", "--reason", "Back at 18:00", "--closes-at", "21:30"]
     assert "is now at version 2" in cli.text("desk", "store", "set", store, *words)
     made = kept(tmp_path, store)
@@ -147,7 +158,7 @@ def test_set(cli: Cli, store: str, tmp_path: Path) -> None:
 
 
 def test_set_lines(cli: Cli, store: str, tmp_path: Path) -> None:
-    """Limits are those of the line that is named, or of all; a new line is added."""
+    """Limits apply to the named line, or to all; a new line is added."""
     cli.text("desk", "store", "set", store, "--type", "takeout", "--queue-limit", "5")
     cli.text("desk", "store", "set", store, "--type", "bar=Bar", "--largest-party", "2")
     lines = [
@@ -162,7 +173,7 @@ def test_set_lines(cli: Cli, store: str, tmp_path: Path) -> None:
 
 
 def test_webhook(cli: Cli, store: str, tmp_path: Path) -> None:
-    """Its secret is made with the first address, shown once, kept, and renewed when asked for."""
+    """Its secret is created with the first address, shown once, kept, and renewed on request."""
     url = "https://sms.example/hook"
     first = cli.json("desk", "store", "set", store, "--webhook-url", url)["webhook_secret"]
     assert (url, first) == (kept(tmp_path, store).webhook_url, kept(tmp_path, store).webhook_secret)
@@ -195,7 +206,7 @@ def test_hosts(cli: Cli, store: str, tmp_path: Path) -> None:
 
 
 def test_hosts_of_no_store(cli: Cli, store: str) -> None:
-    """A key belongs to a store that is there, and can be revoked only there."""
+    """A key belongs to an existing store, and can only be revoked there."""
     assert 1 == cli.error("desk", "host", "create", "no-such", "--name", "x")[0]
     assert 1 == cli.error("desk", "host", "list", "no-such")[0]
     made = cli.json("desk", "host", "create", store, "--name", "x")
@@ -206,7 +217,7 @@ def test_hosts_of_no_store(cli: Cli, store: str) -> None:
 def test_stores_and_hosts_need_no_redis(
     cli: Cli, store: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """While Redis is away a key can be made, and stores be listed; the audit log is missed."""
+    """While Redis is away keys can be created and stores listed; only the audit log is missing."""
     cli.env["WAITROOM_REDIS_URL"] = "redis://127.0.0.1:1"
     assert [store] == [listed["id"] for listed in cli.json("desk", "store", "list")["stores"]]
     cli.json("desk", "host", "create", store, "--name", "x")
@@ -214,7 +225,7 @@ def test_stores_and_hosts_need_no_redis(
 
 
 async def _waiting(tmp_path: Path, store: str, parties: int) -> None:
-    """Write parties into the record alone, as after a loss of Redis."""
+    """Write parties only to the record, as after a loss of Redis."""
     ring = KeyRing([SECRET.encode()])
     async with open_database(None, tmp_path) as database:
         record = Record(database)
@@ -224,7 +235,7 @@ async def _waiting(tmp_path: Path, store: str, parties: int) -> None:
 
 
 def test_rebuild(cli: Cli, store: str, tmp_path: Path) -> None:
-    """The live lines are made anew from the record, in its order, and counted."""
+    """The live lines are rebuilt from the record, in its order, and counted."""
     asyncio.run(_waiting(tmp_path, store, 4))
     done = cli.json("desk", "rebuild", store)
     assert {"lines": 2, "waiting": 3, "called": 1, "settled": 4, "removed": 0} == done

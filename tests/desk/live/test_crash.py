@@ -1,4 +1,4 @@
-"""A process that dies between record and line, or a line that knows more than the record: repaired.
+"""A process dies between record and line, or the line knows more than the record: repaired.
 
 Random sequences of actions, cut at random points. Afterwards line and record are compared exactly:
 the same parties, in the same order, in the same states, at the same revisions.
@@ -41,11 +41,11 @@ ACTIONS = (*Action, "join", "join", "join", "next", "next")
 
 
 class Killed(BaseException):
-    """The process is no more."""
+    """The process is dead."""
 
 
 class MortalLines(LiveLines):
-    """Lines of a process that is killed at the n-th write, before or after it."""
+    """The lines of a process that is killed at the n-th write, before or after it."""
 
     def __init__(self, engine: Engine, dies_at: int, *, after: bool) -> None:
         super().__init__(engine)
@@ -55,7 +55,12 @@ class MortalLines(LiveLines):
         self._after = after
 
     async def settle(
-        self, room: str, tickets: Sequence[Settled] = (), *, pace: str = "", forced: bool = False
+        self,
+        room: str,
+        tickets: Sequence[Settled] = (),
+        *,
+        turnover: str = "",
+        forced: bool = False,
     ) -> Outcome:
         """Settle, unless the process is dead."""
         self.writes += 1
@@ -63,7 +68,7 @@ class MortalLines(LiveLines):
         if dies and not (self._after and not self.dead):
             self.dead = True
             raise Killed
-        done = await super().settle(room, tickets, pace=pace, forced=forced)
+        done = await super().settle(room, tickets, turnover=turnover, forced=forced)
         if dies:
             self.dead = True
             raise Killed
@@ -71,13 +76,13 @@ class MortalLines(LiveLines):
 
 
 def mortal(desk: Desk, lines: MortalLines) -> None:
-    """Make the process of a desk one that dies."""
+    """Replace a desk's process by one that dies."""
     desk.repairs = Repairs(desk.record, lines)
     desk._follow = Follower(desk.record, lines, desk.repairs)
 
 
 async def act(desk: Desk, store: Store, rng: random.Random, clock: Clock) -> None:
-    """Do something at random; what the record refuses is no harm."""
+    """Do something at random; a refusal by the record does no harm."""
     clock.step(rng.uniform(0.5, 90))
     what: Any = rng.choice(ACTIONS)
     if what == "join":
@@ -109,7 +114,7 @@ async def until_killed(
 async def test_killed_between_record_and_line(
     database: Database, valkey: Server, clock: Clock, after: bool
 ) -> None:
-    """Killed at any write to the line, before or after it: the next start makes it right."""
+    """Killed at any write to the line, before or after it: the next start repairs it."""
     rng = random.Random(5 + after)
     async with open_engine(valkey.url, clock) as engine:
         for _ in range(count("desk_crashes") // 2):
@@ -127,14 +132,14 @@ async def test_killed_between_record_and_line(
 
 
 async def spoil(desk: Desk, store: Store, rng: random.Random) -> None:
-    """Give the line something that the record does not have, or take something from it."""
+    """Give the line something that the record does not have, or remove something from it."""
     room, client = room_of(store.id, DINE), desk.engine.backend.client
     line = await held_by(desk, store)
     ticket = rng.choice(sorted(line.tickets) or [secrets.token_urlsafe(12)])
     revision = line.revisions.get(ticket, 0)
     place = line.waiting.get(ticket, clock_of(line.waiting))
     match rng.randrange(6):
-        case 0:  # a stranger: the record was restored from before they came
+        case 0:  # a stranger: the record was restored to before they came
             state = rng.choice(("waiting", "called"))
             stranger = Settled(secrets.token_urlsafe(12), state, place + 3, rng.randint(1, 9))
             await desk.engine.settle(room, [stranger])
@@ -149,18 +154,18 @@ async def spoil(desk: Desk, store: Store, rng: random.Random) -> None:
         case 4:
             await client.delete(keys.room_key(room, rng.choice(("waiting", "called", "record"))))
         case 5:
-            await client.hset(keys.room_key(room, "meta"), "pace", "3:99")
+            await client.hset(keys.room_key(room, "meta"), "turnover", "3:99")
 
 
 def clock_of(waiting: Any) -> int:
-    """Return a place that can be one of this line."""
+    """Return a place that could be in this line."""
     return max(waiting.values(), default=1_800_000_000_000_000) + 100
 
 
 async def test_the_line_knows_more_than_the_record(
     database: Database, valkey: Server, clock: Clock
 ) -> None:
-    """What the record does not have goes from the line, and what it has is there again."""
+    """What the record lacks is removed from the line, and what it has is restored."""
     rng = random.Random(23)
     async with open_engine(valkey.url, clock) as engine:
         for _ in range(count("desk_crashes")):
@@ -179,7 +184,7 @@ async def test_the_line_knows_more_than_the_record(
 async def test_killed_host_then_a_guest_looks(
     database: Database, valkey: Server, clock: Clock
 ) -> None:
-    """A guest whose join did not reach the line is told their place by the first look."""
+    """A guest whose join did not reach the line learns their place at the first look."""
     async with (
         open_engine(valkey.url, clock) as engine,
         desk_on(database, engine, clock) as desk,
@@ -197,7 +202,7 @@ async def test_killed_host_then_a_guest_looks(
 async def test_the_server_is_away(
     database: Database, tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Without Redis hosts go on: the record has it, and the line follows when it is back."""
+    """Without Redis hosts keep working: the record has it, and the line follows later."""
     with start_server("valkey", tmp_path / "own", aof=True) as server:
         async with (
             open_engine(server.url, clock) as engine,

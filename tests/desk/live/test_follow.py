@@ -1,4 +1,4 @@
-"""The live line follows the record: nothing of it outlives its desk."""
+"""The live line follows the record, and no task of it outlives its desk."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class HangingRecord(Record):
     """A record whose reads for the live line take a connection and never end."""
 
     async def turnover(self, *_: str) -> Turnover:
-        """Hang, for whoever follows a seating."""
+        """Hang for callers that follow a seating."""
         async with self.database.look():
             return await asyncio.Future()
 
     async def live(self, *_: str) -> tuple[Party, ...]:
-        """Hang, for whoever repairs a line."""
+        """Hang for callers that repair a line."""
         async with self.database.look():
             return await asyncio.Future()
 
@@ -37,7 +37,7 @@ class HangingRecord(Record):
 async def desk(
     database: Database, valkey: Server, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Desk]:
-    """Return a desk that is not closed: the test closes it."""
+    """Return an open desk; the test closes it."""
     monkeypatch.setattr(follow, "SETTLE_S", 0.05)
     record = HangingRecord(database, now_us=clock)
     async with open_engine(valkey.url, clock) as engine:
@@ -45,16 +45,16 @@ async def desk(
 
 
 def open_connections(database: Database) -> int:
-    """Return how many connections somebody uses."""
+    """Return how many connections are in use."""
     pool = database.engine.pool
     assert isinstance(pool, AsyncAdaptedQueuePool)
     return pool.checkedout()
 
 
 async def test_closing_ends_what_follows(desk: Desk, database: Database) -> None:
-    """A seating that waits for the database gives its connection back when the desk closes.
+    """A seating that waits for the database releases its connection when the desk closes.
 
-    So does the first join of a line, which has the line compared with the record.
+    So does the first join of a line, which compares the line with the record.
     """
     party = await join(desk, await new_store(desk))
     await do(desk, party, Action.SEAT)

@@ -48,7 +48,7 @@ def party(number: int = 1, status: Status = Status.WAITING, revision: int = 1) -
 
 @pytest.fixture
 def line() -> str:
-    """Name the room of a line that no other test has."""
+    """Return the room name of a line that no other test has."""
     return room_of(f"s-{secrets.token_hex(6)}", "dine-in")
 
 
@@ -59,23 +59,23 @@ def lines(engine: Engine) -> LiveLines:
 
 
 async def positions(lines: LiveLines, line: str, parties: list[Party]) -> list[int | None]:
-    """Return where parties stand."""
+    """Return where parties are."""
     spots = [await lines.engine.spot(line, member.ticket) for member in parties]
     return [spot.position for spot in spots]
 
 
 def test_every_status_has_its_state() -> None:
-    """No status of the record is unknown to the line."""
+    """The line knows every status of the record."""
     assert set(Status) == set(STATES)
 
 
 def test_the_longest_names_fit() -> None:
-    """The longest store and type still make a room's name, and one of a guest's token."""
+    """The longest store and type still fit into a room name, and into a guest's token."""
     assert len(room_of("s" * 30, "t" * 20)) <= 62
 
 
 async def test_order_is_the_records(lines: LiveLines, line: str) -> None:
-    """Parties stand by their place, in whichever order they arrive here."""
+    """Parties are ordered by their place, in whichever order they arrive here."""
     parties = [party(number) for number in range(1, 41)]
     shuffled = random.Random(7).sample(parties, len(parties))
     for member in shuffled:
@@ -121,7 +121,7 @@ async def test_undo_gives_the_place_back(
 
 
 async def test_whole_and_lost(lines: LiveLines, line: str, server: Server, clock: Clock) -> None:
-    """A line whose keys are gone is not whole for the next change of any process, once."""
+    """A line whose keys are gone is reported as incomplete to each process's next change, once."""
     async with open_engine(server.url, clock) as engine:
         other = LiveLines(engine)
         assert not (await lines.settle(line, [settled(party(1))])).whole  # new
@@ -137,7 +137,7 @@ async def test_whole_and_lost(lines: LiveLines, line: str, server: Server, clock
 
 
 async def test_dropped_by_an_operator(lines: LiveLines, line: str) -> None:
-    """A room that an operator dropped is made again, and the line says that it is not whole."""
+    """A room that an operator dropped is recreated, and the line reports that it is incomplete."""
     await lines.settle(line, [settled(party(1))])
     await lines.engine.drop(line)
     assert not (await lines.engine.line(line)).there
@@ -146,7 +146,7 @@ async def test_dropped_by_an_operator(lines: LiveLines, line: str) -> None:
 
 
 async def test_nobody_joins_past_the_desk(lines: LiveLines, line: str, engine: Engine) -> None:
-    """Visitors of the engine cannot put themselves into a line."""
+    """Visitors cannot put themselves into a line through the engine."""
     await lines.settle(line, [settled(party())])
     with pytest.raises(RoomClosed):
         await engine.join(line)
@@ -154,7 +154,7 @@ async def test_nobody_joins_past_the_desk(lines: LiveLines, line: str, engine: E
 
 
 async def test_called_for_ever(lines: LiveLines, line: str, clock: Clock, engine: Engine) -> None:
-    """Neither who waits nor who was called is dropped for their silence."""
+    """Neither waiting nor called parties are dropped for silence."""
     await lines.settle(line, [settled(party(1)), settled(party(2, Status.CALLED))])
     for _ in range(48):
         clock.step(3_600)
@@ -164,8 +164,8 @@ async def test_called_for_ever(lines: LiveLines, line: str, clock: Clock, engine
 
 
 async def test_idle(lines: LiveLines, line: str, clock: Clock, engine: Engine) -> None:
-    """Six hours after the last party went, nothing of the line is left but policy and pace."""
-    await lines.settle(line, [settled(party(1))], pace="12:3.5")
+    """Six hours after the last party left, only policy and turnover of the line are left."""
+    await lines.settle(line, [settled(party(1))], turnover="12:3.5")
     clock.step(2 * SIX_HOURS)
     await engine.advance(line)
     assert {party(1).ticket} == (await lines.engine.line(line)).tickets
@@ -177,14 +177,14 @@ async def test_idle(lines: LiveLines, line: str, clock: Clock, engine: Engine) -
     clock.step(1)
     await engine.advance(line)
     assert 0 == await engine.backend.client.exists(*live)
-    assert "12:3.5" == (await lines.engine.line(line)).pace
+    assert "12:3.5" == (await lines.engine.line(line)).turnover
     await lines.settle(line, [settled(party(3))])
     assert {party(3).ticket: party(3).sort_key} == (await lines.engine.line(line)).waiting
 
 
 async def test_counts(lines: LiveLines, line: str) -> None:
-    """Lengths of many lines are one question; a line that is not there has none."""
-    await lines.settle(line, [settled(party(n)) for n in range(3)], pace="1:2")
+    """The lengths of many lines take one query; a line that does not exist has none."""
+    await lines.settle(line, [settled(party(n)) for n in range(3)], turnover="1:2")
     await lines.settle(line, [settled(party(0, Status.CALLED, 2))])
     rooms = [line, room_of("nowhere", "dine-in")]
     assert [(2, 1, "1:2"), (0, 0, "")] == await lines.engine.line_counts(rooms)
@@ -198,7 +198,7 @@ async def test_on_a_cluster(tmp_path: Path, clock: Clock) -> None:
         async with open_engine(cluster.url, clock) as engine:
             lines = LiveLines(engine)
             for room in rooms:
-                await lines.settle(room, [settled(party(n)) for n in (1, 2)], pace="1:2")
+                await lines.settle(room, [settled(party(n)) for n in (1, 2)], turnover="1:2")
                 await lines.settle(room, [settled(party(1, Status.CALLED, 2))])
             assert [(1, 1, "1:2")] * 12 == await lines.engine.line_counts(rooms)
             for room in rooms:

@@ -1,4 +1,4 @@
-"""Live lines come back from the record, after a flush or any difference: everybody, in order."""
+"""Live lines are restored from the record, after a flush or any difference: everybody, in order."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MINUTES = [4] * 12
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Run a server that is ours alone, so that it may be flushed."""
+    """Run a private server that may be flushed."""
     with start_server("valkey", tmp_path_factory.mktemp("own")) as server:
         yield server
 
@@ -53,7 +53,7 @@ async def desk(database: Database, own: Server, clock: Clock) -> AsyncIterator[D
 
 
 async def evening(desk: Desk, clock: Clock) -> tuple[Store, list[Party]]:
-    """Return a store in service: one seated, one called, one deferred, and eight who wait."""
+    """Return a store in service: one seated, one called, one deferred, and eight waiting."""
     store = await new_store(desk)
     await seatings(desk, store, clock, MINUTES)
     parties = await crowd(desk, store, clock, 10)
@@ -64,24 +64,24 @@ async def evening(desk: Desk, clock: Clock) -> tuple[Store, list[Party]]:
 
 
 async def look(desk: Desk, _: Store, parties: list[Party]) -> None:
-    """Let the last guest look at their place."""
+    """Look at the last guest's place."""
     assert 8 == await position(desk, parties[-1])
 
 
 async def come(desk: Desk, store: Store, _: list[Party]) -> None:
-    """Let a newcomer join, behind everybody."""
+    """Make a newcomer join, behind everybody."""
     assert 9 == await position(desk, await join(desk, store))
 
 
 async def call(desk: Desk, store: Store, parties: list[Party]) -> None:
-    """Let the host call the next party, which is still the first."""
+    """Make the host call the next party, which is still the first."""
     called = await desk.call_next(store.id, DINE, by="host")
     assert called is not None
     assert parties.pop(0).id == called.id
 
 
 async def seat(desk: Desk, _: Store, parties: list[Party]) -> None:
-    """Let the host seat the first party straight from the line."""
+    """Make the host seat the first party straight from the line."""
     await do(desk, parties.pop(0), Action.SEAT)
 
 
@@ -92,7 +92,7 @@ async def mend(desk: Desk, store: Store, _: list[Party]) -> None:
 
 
 async def see(desk: Desk, store: Store, _: list[Party]) -> None:
-    """Let somebody look at the store who thinks of joining."""
+    """Look at the store as somebody who considers joining."""
     line = (await desk.waits(store.id))[0]
     assert (8, 1) == (line.waiting, line.called)
 
@@ -104,47 +104,47 @@ async def test_flushed_in_service(
     clock: Clock,
     first: Callable[[Desk, Store, list[Party]], Awaitable[None]],
 ) -> None:
-    """After FLUSHALL the first thing that anybody does brings everybody back, in the same order."""
+    """After FLUSHALL the first action of anybody brings everybody back, in the same order."""
     store, waiting = await evening(desk, clock)
     assert [*range(1, 9)] == await positions(desk, waiting)
-    pace = (await held_by(desk, store)).pace
+    turnover = (await held_by(desk, store)).turnover
     own.command("FLUSHALL")
     await first(desk, store, waiting)
     await check_agreement(desk, store)
     assert [*range(1, len(waiting) + 1)] == await positions(desk, waiting)
     if first is not seat:
-        assert pace == (await held_by(desk, store)).pace
+        assert turnover == (await held_by(desk, store)).turnover
 
 
 async def test_flushed_while_nobody_was_there(
     desk: Desk, database: Database, own: Server, clock: Clock
 ) -> None:
-    """A process that starts after a flush brings back lines that it never saw."""
+    """A process that starts after a flush restores lines that it never saw."""
     store, waiting = await evening(desk, clock)
     own.command("FLUSHALL")
     async with open_engine(own.url, clock) as engine, desk_on(database, engine, clock) as other:
         await other.repair()
         await check_agreement(other, store)
         assert [*range(1, 9)] == await positions(other, waiting)
-    # And the one that knew it before follows.
+    # The process that knew it before follows.
     await come(desk, store, waiting)
     await check_agreement(desk, store)
 
 
 async def test_a_crowd_repairs_once(desk: Desk, own: Server, clock: Clock) -> None:
-    """However many guests find their line lost, it is made again once."""
+    """However many guests find their line lost, it is rebuilt once."""
     store, waiting = await evening(desk, clock)
     own.command("FLUSHALL")
     settles: list[int] = []
     desk.engine.on_script(lambda verb, _s, n: settles.append(n) if verb == "settle" else None)
     looks = [position(desk, party) for _ in range(20) for party in waiting]
     assert [*range(1, 9)] * 20 == await asyncio.gather(*looks)
-    assert [9, 9, 1] == settles  # the room is lost; everybody; then the pace
+    assert [9, 9, 1] == settles  # the room is lost; everybody; then the turnover
     await check_agreement(desk, store)
 
 
 async def test_nothing_to_do(desk: Desk, clock: Clock) -> None:
-    """A repair of what is right changes nothing, and makes no room for a line nobody used."""
+    """Repairing a correct line changes nothing, and makes no room for an unused line."""
     store, _ = await evening(desk, clock)
     revision = await revision_of(desk, store)
     assert Repaired(2, 0, 0) == await desk.repair(store.id)
@@ -153,13 +153,13 @@ async def test_nothing_to_do(desk: Desk, clock: Clock) -> None:
 
 
 async def test_unknown_store(desk: Desk) -> None:
-    """Nobody believes to have repaired a store that is not there."""
+    """Repairing a store that does not exist is an error."""
     with pytest.raises(UnknownStore):
         await desk.repair("nowhere")
 
 
 async def test_forced(desk: Desk, clock: Clock) -> None:
-    """Forced, everybody is settled, whatever the line knew before."""
+    """With force everybody is settled, whatever the line knew before."""
     store, waiting = await evening(desk, clock)
     room = room_of(store.id, DINE)
     later = [Settled(party.ticket, "left", party.sort_key, 99) for party in waiting]
@@ -169,7 +169,7 @@ async def test_forced(desk: Desk, clock: Clock) -> None:
 
 
 async def test_strangers_go(desk: Desk, clock: Clock) -> None:
-    """Whoever is in the line and not in the record is taken out; the others move up."""
+    """A party in the line but not in the record is removed; the others move up."""
     store, waiting = await evening(desk, clock)
     strangers = [
         Settled(secrets.token_urlsafe(12), state, waiting[0].sort_key - 1 - n, 1)
@@ -193,7 +193,7 @@ async def test_other_stores_are_left_alone(desk: Desk, clock: Clock) -> None:
 
 
 async def test_a_change_during_the_repair(desk: Desk, clock: Clock) -> None:
-    """Hosts go on while a line is repaired again and again: nothing of theirs is undone."""
+    """Hosts keep working during repeated repairs: none of their actions is undone."""
     store = await new_store(desk)
     parties = await crowd(desk, store, clock, 12)
 
@@ -217,7 +217,7 @@ async def test_a_change_during_the_repair(desk: Desk, clock: Clock) -> None:
 async def test_a_spoilt_line_is_apart(
     desk: Desk, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A key that somebody has spoilt fails for its own line; all others are repaired as ever."""
+    """A spoilt key fails for its own line; all others are repaired as usual."""
     monkeypatch.setattr(repair, "EVERY_S", 0.05)
     spoilt, others = await new_store(desk), [await new_store(desk) for _ in range(2)]
     parties = [(await crowd(desk, store, clock, 2))[0] for store in (*others, spoilt)]
@@ -264,7 +264,7 @@ async def test_in_the_background(desk: Desk, clock: Clock, monkeypatch: pytest.M
 
     await desk.engine.settle(room, [stranger])
     await until(stranger_is_gone)
-    # As long as before, but somebody stands elsewhere.
+    # The same length, but somebody is at another place.
     first = waiting[0]
     moved = Settled(first.ticket, "waiting", waiting[-1].sort_key + 99, first.revision + 5)
     await desk.engine.settle(room, [moved])
@@ -280,7 +280,7 @@ async def test_in_the_background(desk: Desk, clock: Clock, monkeypatch: pytest.M
 async def test_what_did_not_arrive_is_mended_soon(
     database: Database, tmp_path: Path, clock: Clock
 ) -> None:
-    """A change that met no server reaches the line as soon as there is one, with no lap for it."""
+    """A change that met no server reaches the line as soon as there is one, without a lap."""
     with start_server("valkey", tmp_path / "away", aof=True) as server:
         async with (
             open_engine(server.url, clock) as engine,

@@ -20,7 +20,7 @@ def tokens() -> Tokens:
 
 
 def test_token(tokens: Tokens) -> None:
-    """A token says type and ticket to its own store, and is the same each time."""
+    """A token tells its own store type and ticket, and is the same each time."""
     guest = party(7)
     token = tokens.sign(guest)
     assert ("dine-in", guest.ticket) == tokens.read("store", token)
@@ -29,13 +29,13 @@ def test_token(tokens: Tokens) -> None:
 
 @pytest.mark.parametrize("bad", [*BAD_TICKETS, "dine-in.", ".", "dine-in", "dine-in.x", "." * 99])
 def test_bad_tokens(tokens: Tokens, bad: str) -> None:
-    """What is no token is refused before anybody is asked."""
+    """An invalid token is refused before anybody is asked."""
     with pytest.raises(InvalidTicket):
         tokens.read("store", bad)
 
 
 def test_foreign_tokens(tokens: Tokens) -> None:
-    """A token of another store, of another line or of another secret is refused."""
+    """A token of another store, line or secret is refused."""
     token = tokens.sign(party(7))
     text = token.partition(".")[2]
     other = Tokens(KeyRing([b"another secret of the tests, 32+"])).sign(party(7))
@@ -45,7 +45,7 @@ def test_foreign_tokens(tokens: Tokens) -> None:
 
 
 def test_no_ticket_of_visitors(tokens: Tokens) -> None:
-    """A guest's token opens nothing in the visitor API, and a ticket of a room is no token."""
+    """A guest's token opens nothing in the visitor API, and a room's ticket is not a token."""
     ring, room = KeyRing([SECRET]), room_of("store", "dine-in")
     with pytest.raises(InvalidTicket):
         ring.read(room, tokens.sign(party()).partition(".")[2])

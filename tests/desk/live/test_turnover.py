@@ -1,4 +1,4 @@
-"""How a live line keeps its turnover: as a short text that can be read back."""
+"""How a live line stores its turnover: as a short text that can be read back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from waitroom.desk.models import Turnover
     ],
 )
 def test_a_turnover_survives(turnover: Turnover) -> None:
-    """The live line keeps a turnover in a few characters, close enough for whole minutes."""
+    """The live line stores a turnover in a few characters, precise enough for whole minutes."""
     kept = read_turnover(turnover_text(turnover))
     assert turnover.samples == kept.samples
     assert turnover.mean_minutes == pytest.approx(kept.mean_minutes, rel=1e-5)
@@ -28,5 +28,5 @@ def test_a_turnover_survives(turnover: Turnover) -> None:
 
 @pytest.mark.parametrize("text", ["", ":", "x:y", "7", "7:", ":7", "7:7:7"])
 def test_a_broken_turnover(text: str) -> None:
-    """A text that somebody spoilt counts as no seatings."""
+    """A spoilt text counts as no seatings."""
     assert Turnover() == read_turnover(text)

@@ -1,4 +1,4 @@
-"""Observed waits: what the engine saw of a line, known in the background and cheap to answer."""
+"""Observed waits: what the engine saw of a line, updated in the background and cheap to read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from waitroom.engine import Engine
 async def seat_every_minute(engine: Engine, room: str, clock: Clock, parties: int) -> LiveLines:
     """Fill a line and seat a party every minute, with the samples that a ticker makes."""
     lines = LiveLines(engine)
-    await lines.settle(room, [settled(party(n)) for n in range(1, 2 * parties)], pace="0:0")
+    await lines.settle(room, [settled(party(n)) for n in range(1, 2 * parties)], turnover="0:0")
     for number in range(1, parties):
         for _ in range(12):
             clock.step(5)
@@ -27,7 +27,7 @@ async def seat_every_minute(engine: Engine, room: str, clock: Clock, parties: in
 
 
 async def test_observed_range(engine: Engine, clock: Clock) -> None:
-    """A line that moves by a party a minute says so, by what the engine saw of it."""
+    """A line that moves by a party a minute says so, based on the engine's samples."""
     room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
     await seat_every_minute(engine, room, clock, 40)
     observed = ObservedWaits(engine)
@@ -39,7 +39,7 @@ async def test_observed_range(engine: Engine, clock: Clock) -> None:
 
 
 async def test_observed_is_unknown_at_first(engine: Engine) -> None:
-    """Nothing is said of a line in which nobody was ever called, or that is not there."""
+    """Nothing is said about a line in which nobody was ever called, or that does not exist."""
     observed = ObservedWaits(engine)
     room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
     assert None is await observed.fresh(room, 1)
@@ -49,10 +49,10 @@ async def test_observed_is_unknown_at_first(engine: Engine) -> None:
 
 
 async def test_a_burst_is_no_pace(engine: Engine, clock: Clock) -> None:
-    """Ten calls within a minute say nothing of an evening; nor do a few within minutes."""
+    """Ten calls within a minute say nothing about an evening; nor do a few within minutes."""
     room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
     lines = LiveLines(engine)
-    await lines.settle(room, [settled(party(n)) for n in range(1, 40)], pace="0:0")
+    await lines.settle(room, [settled(party(n)) for n in range(1, 40)], turnover="0:0")
     for number in range(1, 13):
         clock.step(5)
         await engine.sample(room)
@@ -65,7 +65,7 @@ async def test_a_burst_is_no_pace(engine: Engine, clock: Clock) -> None:
 
 
 async def test_a_crowd_is_one_look(engine: Engine) -> None:
-    """However many ask, a line is looked at once per period, and nobody waits for that."""
+    """However many ask, a line is read once per period, and nobody waits for it."""
     room = room_of(f"s-{secrets.token_hex(6)}", "dine-in")
     await LiveLines(engine).settle(room, [settled(party())])
     calls: list[str] = []

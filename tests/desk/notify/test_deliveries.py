@@ -1,4 +1,4 @@
-"""Deliveries: receivers that fail, hang or lead astray, and what is not told any more."""
+"""Deliveries: receivers that fail, hang or redirect, and notices that are outdated."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from waitroom.desk.record.database import Database
 from waitroom.desk.record.record import Action
 from waitroom.desk.record.tables import notices as table
 
-# Where nothing depends on the kind of database.
+# For tests that do not depend on the kind of database.
 on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
 async def desk(database: Database, valkey: Server) -> AsyncIterator[Desk]:
-    """Open a desk on the server of the session."""
+    """Open a desk on the session's server."""
     async with desk_on(database, valkey.url) as desk:
         yield desk
 
 
 async def test_a_receiver_that_fails_twice(desk: Desk, database: Database, room: str) -> None:
-    """After two 500s the same notice comes a third time, with the same id and more and more time
-    in between, and then never again.
+    """After two 500s the same notice arrives a third time, with the same id and growing pauses, and
+    then never again.
     """
     async with hooked(desk, room, Receiver(answers=[500, 500])) as (store, receiver):
         await join(desk, store)
@@ -58,7 +58,7 @@ async def test_a_receiver_that_fails_twice(desk: Desk, database: Database, room:
 
 @on_sqlite
 async def test_a_receiver_that_is_away(desk: Desk, database: Database, room: str) -> None:
-    """While nobody listens the notice waits; it comes once somebody does."""
+    """While nobody listens the notice waits; it arrives once somebody does."""
     port = free_port()
     async with notifying(desk):
         store = await add_store(desk, room, f"http://127.0.0.1:{port}/hook")
@@ -79,8 +79,8 @@ async def test_a_receiver_that_is_away(desk: Desk, database: Database, room: str
 
 @on_sqlite
 async def test_hosts_do_not_wait(desk: Desk, room: str) -> None:
-    """While one store's receiver hangs, its host calls as fast as ever, and another store's
-    guests are told.
+    """While one store's receiver hangs, its host calls as fast as ever, and another store's guests
+    are notified.
     """
     hanging, fine = Receiver(answers=[None] * 50), Receiver()
     async with receiving(hanging), receiving(fine), notifying(desk, patience_s=30):
@@ -88,7 +88,7 @@ async def test_hosts_do_not_wait(desk: Desk, room: str) -> None:
         quick = await add_store(desk, f"{room}-b", fine.url)
         for _ in range(8):
             await join(desk, slow)
-        for _ in range(8):  # none of them has been answered by the end
+        for _ in range(8):  # none of them is answered by the end
             assert await desk.call_next(slow.id, LINE, by="host") is not None
         await hanging.until(4)
         await join(desk, quick)
@@ -99,7 +99,7 @@ async def test_hosts_do_not_wait(desk: Desk, room: str) -> None:
 
 @on_sqlite
 async def test_a_receiver_without_an_answer(desk: Desk, database: Database, room: str) -> None:
-    """A receiver that takes too long is given up, and told again later."""
+    """A receiver that takes too long is given up, and tried again later."""
     async with hooked(desk, room, Receiver(answers=[None]), patience_s=0.3) as (store, receiver):
         await join(desk, store)
         await desk.call_next(store.id, LINE, by="host")
@@ -110,7 +110,7 @@ async def test_a_receiver_without_an_answer(desk: Desk, database: Database, room
 
 @on_sqlite
 async def test_redirects_are_not_followed(desk: Desk, room: str) -> None:
-    """A redirect is no delivery, and nobody is sent elsewhere with a guest's phone."""
+    """A redirect is not a delivery, and a guest's phone is never sent elsewhere."""
     async with receiving() as elsewhere:
         sent = f"location: {elsewhere.url}\r\n"
         redirecting = Receiver(answers=[302], headers=sent)
@@ -144,7 +144,7 @@ async def test_addresses_that_are_refused(desk: Desk, database: Database, room: 
 async def test_what_is_no_longer_true_is_not_told(
     desk: Desk, database: Database, room: str
 ) -> None:
-    """A receiver that comes back late does not ring guests who sit at their table."""
+    """A receiver that comes back late does not notify guests who are already seated."""
     port = free_port()
     store = await add_store(desk, room, f"http://127.0.0.1:{port}/hook")
     async with notifying(desk):
@@ -168,7 +168,7 @@ async def test_what_is_no_longer_true_is_not_told(
 
 @on_sqlite
 async def test_it_is_given_up_after_a_day(desk: Desk, database: Database, room: str) -> None:
-    """What nobody took for 24 hours is dropped, with the last error."""
+    """A notice that nobody took for 24 hours is dropped, with the last error."""
     async with receiving(Receiver(answers=[500] * 9)) as receiver:
         store = await add_store(desk, room, receiver.url)
         await join(desk, store)
@@ -185,7 +185,7 @@ async def test_it_is_given_up_after_a_day(desk: Desk, database: Database, room: 
 
 @on_sqlite
 async def test_what_was_erased_is_not_told(desk: Desk, database: Database, room: str) -> None:
-    """A guest who erased name and phone before the notice was sent is told about without them."""
+    """If a guest erased name and phone before the notice was sent, it goes out without them."""
     async with receiving() as receiver:
         store = await add_store(desk, room, receiver.url)
         party = await join(desk, store)
@@ -201,7 +201,7 @@ async def test_what_was_erased_is_not_told(desk: Desk, database: Database, room:
 async def test_nothing_secret_is_logged(
     desk: Desk, room: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Neither phones nor secrets nor the receiver's address, also where it fails."""
+    """Neither phones nor secrets nor the receiver's address, even if it fails."""
     caplog.set_level(logging.DEBUG)
     async with receiving(Receiver(answers=[500])) as receiver, notifying(desk):
         store = await add_store(desk, room, f"{receiver.url}?token=hush-hush")

@@ -1,4 +1,4 @@
-"""Webhooks: guests are told at least once, whatever dies in between."""
+"""Webhooks: guests are notified at least once, whatever dies in between."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from waitroom.desk.desk import Desk
 from waitroom.desk.record.database import Database, open_database
 from waitroom.desk.record.record import Action
 
-# Where nothing depends on the kind of database.
+# For tests that do not depend on the kind of database.
 on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
@@ -41,13 +41,13 @@ SITE = "https://wait.example"
 
 @pytest.fixture
 async def desk(database: Database, valkey: Server) -> AsyncIterator[Desk]:
-    """Open a desk on the server of the session."""
+    """Open a desk on the session's server."""
     async with desk_on(database, valkey.url) as desk:
         yield desk
 
 
 async def test_a_call_is_told_and_signed(desk: Desk, database: Database, room: str) -> None:
-    """Within a second or so the receiver knows everything that its vendor needs, signed."""
+    """Within about a second the receiver has everything that its vendor needs, signed."""
     async with hooked(desk, room, public_url=f"{SITE}/") as (store, receiver):
         party = await join(desk, store)
         called = await desk.call_next(store.id, LINE, by="host")
@@ -80,7 +80,7 @@ async def test_a_call_is_told_and_signed(desk: Desk, database: Database, room: s
 
 
 async def test_three_teams_ahead(desk: Desk, room: str) -> None:
-    """Who joined behind more than three teams is told as soon as three are left."""
+    """Anybody who joined behind more than three teams is told as soon as three are left."""
     async with hooked(desk, room) as (store, receiver):
         parties = [await join(desk, store) for _ in range(6)]
         await desk.act(store.id, parties[1].id, Action.CANCEL, by="guest")
@@ -95,7 +95,7 @@ async def test_three_teams_ahead(desk: Desk, room: str) -> None:
 
 @on_sqlite
 async def test_a_second_call_is_told_again(desk: Desk, room: str) -> None:
-    """Called, taken back, and called again: the guest hears of it twice, as two notices."""
+    """Called, undone, and called again: the guest gets two notices."""
     async with hooked(desk, room) as (store, receiver):
         party = await join(desk, store)
         await desk.act(store.id, party.id, Action.CALL, by="host")
@@ -136,7 +136,7 @@ async def _calls(database: Database, count: int) -> list[Any]:
 
 @on_sqlite
 async def test_nobody_is_told_without_a_webhook(desk: Desk, database: Database, room: str) -> None:
-    """Without an address nothing is noted; set later, it tells whoever is called then."""
+    """Without an address nothing is recorded; once set, anybody called then is notified."""
     async with receiving() as receiver, notifying(desk):
         store = await add_store(desk, room, None)
         await join(desk, store)
@@ -169,7 +169,7 @@ asyncio.run(main(sys.argv[1], sys.argv[2]))
 async def test_a_process_killed_before_it_sent(
     desk: Desk, database: Database, database_url: str, room: str, point: str
 ) -> None:
-    """Killed with the notice in the outbox, or in its hand: another process sends it."""
+    """Killed with the notice in the outbox, or while sending it: another process sends it."""
     async with receiving() as receiver:
         store = await add_store(desk, room, receiver.url)
         await join(desk, store)
@@ -187,8 +187,8 @@ async def test_a_process_killed_before_it_sent(
 
 
 async def test_a_crash_and_a_flush(tmp_path: Path) -> None:
-    """Guests are called while nobody watches and before Redis loses everything, its events too;
-    the next process tells them all the same.
+    """Guests are called while nobody watches, before Redis loses everything, its events too; the
+    next process still notifies them.
     """
     with start_server("valkey", tmp_path / "own") as server:
         async with (
@@ -213,7 +213,7 @@ async def test_a_crash_and_a_flush(tmp_path: Path) -> None:
 
 
 async def test_while_redis_is_away(tmp_path: Path) -> None:
-    """A call that only the record has is told too, from the next lap on."""
+    """A call that only the record has is notified too, from the next lap on."""
     with start_server("valkey", tmp_path / "own") as server:
         async with (
             receiving() as receiver,

@@ -1,4 +1,4 @@
-"""The outbox: who is to be told what, by the record alone, and who may send it."""
+"""The outbox: who is to be told what, from the record alone, and who may send it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEASE_MS = 20_000
 
 
 class Shop:
-    """A store's record with the outbox on it, under the test's clock."""
+    """A store's record with its outbox, on the test's clock."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self.database = database
@@ -36,7 +36,7 @@ class Shop:
         await self.record.add_store(Store(id=self.store, title="Noodles", types=types))
 
     async def crowd(self, parties: int) -> list[Party]:
-        """Let parties register."""
+        """Register parties."""
         registered: list[Party] = []
         for _ in range(parties):
             self.clock.step(1)
@@ -50,7 +50,7 @@ class Shop:
         return await self.record.act(self.store, party.id, action, places=places, by="host")
 
     async def note(self) -> int:
-        """Look who is to be told."""
+        """Find out who is to be told."""
         return await self.outbox.note([(self.store, LINE)])
 
     async def claim(self, most: int = 100) -> list[tuple[int, Kind]]:
@@ -68,7 +68,7 @@ async def shop(database: Database, clock: Clock) -> Shop:
 
 
 async def test_near_is_told_with_three_teams_ahead(shop: Shop) -> None:
-    """Whoever joined behind more than three teams is told once at most three are left, once."""
+    """Anybody who joined behind more than three teams is told once, when at most three are left."""
     parties = await shop.crowd(6)
     assert 0 == await shop.note(), "the first four know, and two are not near"
     await shop.act(parties[0], Action.SEAT)
@@ -81,7 +81,7 @@ async def test_near_is_told_with_three_teams_ahead(shop: Shop) -> None:
 
 
 async def test_every_call_is_told(shop: Shop) -> None:
-    """A call is told once, a second one after an undo again; the undo of a seating is no call."""
+    """A call is told once, and again after an undo; undoing a seating is not a call."""
     (party,) = await shop.crowd(1)
     await shop.act(party, Action.CALL)
     assert [1, 0] == [await shop.note(), await shop.note()]
@@ -96,7 +96,7 @@ async def test_every_call_is_told(shop: Shop) -> None:
 
 
 async def test_after_a_long_defer_near_is_told_again(shop: Shop) -> None:
-    """Who lets more than three teams go first is told again; who lets one go first is not."""
+    """Letting more than three teams go first gives another notice; letting one go does not."""
     parties = await shop.crowd(12)
     await shop.act(parties[0], Action.SEAT)
     assert 1 == await shop.note()
@@ -112,7 +112,7 @@ async def test_after_a_long_defer_near_is_told_again(shop: Shop) -> None:
 
 
 async def test_many_lines_at_once(shop: Shop) -> None:
-    """All lines that are asked for are looked at in one query, and no other."""
+    """One query reads all requested lines, and no others."""
     types = tuple(WaitingType(name=f"line-{n}", title="x") for n in range(20))
     for name in ("other", "third", "none"):
         await shop.record.add_store(Store(id=name, title=name, types=types))
@@ -129,7 +129,7 @@ async def test_many_lines_at_once(shop: Shop) -> None:
 
 
 async def test_old_calls_are_not_told(shop: Shop) -> None:
-    """A webhook that is set today does not ring for somebody who was called yesterday."""
+    """A webhook set today does not notify anybody who was called yesterday."""
     (party,) = await shop.crowd(1)
     await shop.act(party, Action.CALL)
     shop.clock.step(DAY_MS / 1000 + 1)
@@ -137,7 +137,7 @@ async def test_old_calls_are_not_told(shop: Shop) -> None:
 
 
 async def test_two_who_look_at_once_note_it_once(shop: Shop) -> None:
-    """Any number of processes may find the same thing missing; it is written once."""
+    """Any number of processes may find the same notice missing; it is written once."""
     for party in await shop.crowd(5):
         await shop.act(party, Action.CALL)
     await asyncio.gather(*(shop.note() for _ in range(8)))
@@ -145,7 +145,7 @@ async def test_two_who_look_at_once_note_it_once(shop: Shop) -> None:
 
 
 async def test_a_claim_is_one_hand_at_a_time(shop: Shop) -> None:
-    """Claims at the same moment share the notices; none is in two hands, and none is left."""
+    """Concurrent claims share the notices; none is claimed twice, and none is left."""
     parties = await shop.crowd(20)
     for party in parties:
         await shop.act(party, Action.CALL)
@@ -157,7 +157,7 @@ async def test_a_claim_is_one_hand_at_a_time(shop: Shop) -> None:
 
 
 async def test_a_claim_runs_out(shop: Shop) -> None:
-    """What somebody took and did not deliver is due again when the lease is over, as the same."""
+    """A claimed but undelivered notice is due again when the lease is over, as the same one."""
     (party,) = await shop.crowd(1)
     await shop.act(party, Action.CALL)
     await shop.note()
@@ -175,7 +175,7 @@ async def test_a_claim_runs_out(shop: Shop) -> None:
 
 
 async def test_later_and_dropped(shop: Shop) -> None:
-    """A notice that failed is due after its pause; one that was dropped never."""
+    """A failed notice is due after its pause; a dropped one never."""
     (party,) = await shop.crowd(1)
     await shop.act(party, Action.CALL)
     await shop.note()
@@ -191,7 +191,7 @@ async def test_later_and_dropped(shop: Shop) -> None:
 
 
 async def test_what_is_no_longer_true(shop: Shop) -> None:
-    """A call is outdated once the party sits, or was called anew; a near one once it is called."""
+    """A call is outdated once the party is seated or called again; a near one once called."""
     (party,) = await shop.crowd(1)
     near = _notice(shop, party, Kind.NEAR, 0)
     assert not near.outdated(party)
@@ -206,14 +206,14 @@ async def test_what_is_no_longer_true(shop: Shop) -> None:
 
 
 async def test_teams_ahead(shop: Shop) -> None:
-    """Only those who wait, and stand before the party, are counted."""
+    """Only waiting parties ahead of this one are counted."""
     parties = await shop.crowd(4)
     await shop.act(parties[0], Action.CALL)
     assert [1, 0] == [await shop.outbox.teams_ahead(parties[n]) for n in (2, 1)]
 
 
 async def test_old_notices_are_forgotten(shop: Shop) -> None:
-    """After a month nothing is left of what was told."""
+    """After a month nothing is left of past notices."""
     (party,) = await shop.crowd(1)
     await shop.act(party, Action.CALL)
     await shop.note()

@@ -8,7 +8,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from tests.desk.receivers import Receiver, receiving
 from tests.support.servers import free_port
@@ -28,7 +28,7 @@ async def _start(folder: Path) -> Serving:
 
 
 async def _kill(server: Serving) -> None:
-    """End the server and its workers as a machine that fails does."""
+    """Kill the server and its workers, as a failing machine does."""
     for pid in (server.process.pid, *server.workers):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -37,7 +37,7 @@ async def _kill(server: Serving) -> None:
 
 async def test_a_server_killed_before_it_told(tmp_path: Path) -> None:
     """A guest is called while the receiver is away, and everything is killed: the next server
-    tells the guest, with a link to their page.
+    notifies the guest, with a link to their page.
     """
     receiver = Receiver(port=free_port())
     async with open_database(None, tmp_path / "data") as database:
@@ -49,7 +49,7 @@ async def test_a_server_killed_before_it_told(tmp_path: Path) -> None:
     first = await _start(tmp_path)
     try:
         base = f"{first.base}/v1/stores/{STORE}"
-        async with httpx.AsyncClient(base_url=base, headers=ADMIN, timeout=20) as http:
+        async with httpx2.AsyncClient(base_url=base, headers=ADMIN, timeout=20) as http:
             joined = await http.post("/parties", json={"type": "dine-in", "size": 2})
             token = joined.raise_for_status().json()["token"]
             called = await http.post("/line/call-next", json={"type": "dine-in"})

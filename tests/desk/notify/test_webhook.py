@@ -1,4 +1,4 @@
-"""One POST to a receiver: signed, to the name that was meant, and not to where none can be."""
+"""One POST to a receiver: signed, to the intended host, and never to a forbidden address."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def post(url: str) -> str:
 
 
 def test_the_documented_check() -> None:
-    """The function of docs/desk.md takes what we sign, and refuses what is changed or old."""
+    """The function in docs/desk.md accepts what we sign, and refuses what is changed or old."""
     block = re.search(r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
     assert block
     namespace: dict[str, Any] = {}
@@ -45,7 +45,7 @@ def test_the_documented_check() -> None:
     def headers(secret: str, at_ms: int = now_ms) -> dict[str, str]:
         return signing.headers([standard(secret)], "1-a", at_ms, body)
 
-    for secret in (own, SECRET):  # made by us; chosen by hand or by an earlier version
+    for secret in (own, SECRET):  # made by us; by hand or by an earlier version
         assert {"name": "소라"} == verified(secret, headers(secret), body)
     for made, content in (
         (headers(own), body + b" "),
@@ -58,20 +58,20 @@ def test_the_documented_check() -> None:
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204])
 async def test_2xx_is_taken(status: int) -> None:
-    """Any success will do."""
+    """Any success status will do."""
     async with receiving(Receiver(answers=[status])) as receiver:
         assert "" == await post(receiver.url)
 
 
 @pytest.mark.parametrize("status", [302, 400, 401, 404, 410, 429, 500, 503])
 async def test_everything_else_is_not(status: int) -> None:
-    """Everything else is told again later, for whoever set it up may mend it."""
+    """Everything else is retried later, because the operator may fix it."""
     async with receiving(Receiver(answers=[status])) as receiver:
         assert f"answered {status}" == await post(receiver.url)
 
 
 async def test_the_host_is_named() -> None:
-    """A receiver behind a proxy of many names sees the one that was meant, and the query."""
+    """A receiver behind a proxy with many hosts sees the intended one, and the query."""
     async with receiving() as receiver:
         assert "" == await post(f"http://localhost:{receiver.port}/a?key=1")
     assert f"localhost:{receiver.port}" == receiver.got[0].headers["host"]
@@ -80,8 +80,8 @@ async def test_the_host_is_named() -> None:
 async def test_the_certificate_is_the_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Over TLS the certificate must be of the name in the address; nothing is sent otherwise."""
-    cert, key = certificate(tmp_path)  # of 127.0.0.1
+    """Over TLS the certificate must match the host in the address; otherwise nothing is sent."""
+    cert, key = certificate(tmp_path)  # for 127.0.0.1
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, key)
     async with receiving(tls=context) as receiver:
@@ -93,12 +93,12 @@ async def test_the_certificate_is_the_names(
 
 
 async def test_a_name_that_nobody_has() -> None:
-    """A receiver that cannot be found is an attempt that failed."""
+    """A receiver that cannot be found is a failed attempt."""
     assert "the name of the receiver is not known" == await post("http://nobody.invalid/")
 
 
 async def test_no_proxy_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Proxies of the environment would hide where a notice really goes."""
+    """Proxies from the environment would hide where a notice really goes."""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     async with receiving() as receiver:

@@ -1,4 +1,4 @@
-"""What hosts and guests do to parties, and what is read of them."""
+"""What hosts and guests do to parties, and what is read about them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WAYS: dict[Status, Action | None] = {
 
 
 async def call(record: Record, **more: Any) -> Party | None:
-    """Call the next one."""
+    """Call the next party."""
     return await record.call_next(STORE, DINE_IN, by=HOST, **more)
 
 
@@ -60,7 +60,7 @@ async def test_next_is_the_first(record: Record, clock: Clock) -> None:
 
 
 async def test_next_is_the_first_that_fits(record: Record) -> None:
-    """A table for two is given to the first two; the others keep their places."""
+    """A table for two goes to the first party of two; the others keep their places."""
     for size in (4, 6, 2, 1):
         await arrive(record, size=size)
     assert [3, 4] == [
@@ -73,7 +73,7 @@ async def test_next_is_the_first_that_fits(record: Record) -> None:
 
 
 async def test_next_is_whom_the_host_saw(record: Record, clock: Clock) -> None:
-    """If another one is next by now, nobody is called."""
+    """If another party is next by now, nobody is called."""
     first, second = await evening(record, clock, 2)
     with pytest.raises(PartyMoved):
         await call(record, expected=second.id)
@@ -86,7 +86,7 @@ async def test_next_is_whom_the_host_saw(record: Record, clock: Clock) -> None:
 
 
 async def test_a_repeated_call_calls_once(record: Record, clock: Clock) -> None:
-    """The same id answers the same party, however often it comes, and writes nothing."""
+    """The same id returns the same party, however often it is sent, and writes nothing."""
     await evening(record, clock, 2)
     first = await call(record, op_id="tap-1")
     assert first is not None
@@ -110,7 +110,7 @@ async def test_a_repeated_call_calls_once(record: Record, clock: Clock) -> None:
 
 
 async def test_every_action_has_its_statuses(record: Record) -> None:
-    """What may be done is done, anything else is refused, says where the party is, changes none."""
+    """Allowed actions are done; any other is refused, tells where the party is, changes nothing."""
     for status, way in WAYS.items():
         for action, allowed in ALLOWED.items():
             party = await arrive(record)
@@ -128,7 +128,7 @@ async def test_every_action_has_its_statuses(record: Record) -> None:
 
 
 async def test_undo_gives_everything_back(record: Record, clock: Clock) -> None:
-    """Place, status and times are as before, whatever it was that is taken back."""
+    """Place, status and times are as before, whatever is undone."""
     parties = await evening(record, clock, 5)
     for action in (Action.SEAT, Action.NO_SHOW, Action.CANCEL):
         for called in (False, True):
@@ -154,7 +154,7 @@ def _facts(party: Party) -> tuple[Any, ...]:
 
 
 async def test_restore_gives_the_old_place_back(record: Record, clock: Clock) -> None:
-    """Who was cancelled or did not show up waits where they stood, also much later."""
+    """A cancelled or no-show party waits at its old place again, even much later."""
     parties = await evening(record, clock, 3)
     await do(record, parties[0], Action.NO_SHOW)
     await do(record, parties[1], Action.CANCEL)
@@ -164,12 +164,12 @@ async def test_restore_gives_the_old_place_back(record: Record, clock: Clock) ->
         back = await do(record, party, Action.RESTORE)
         assert _facts(party) == _facts(back)
     assert [1, 2, 3, 4] == await order(record)
-    # And a restore that was a mistake is taken back too.
+    # A mistaken restore can be undone too.
     assert Status.CANCELLED == (await do(record, parties[1], Action.UNDO)).status
 
 
 async def test_defer_goes_behind_so_many(record: Record, clock: Clock) -> None:
-    """By n places, or to the end; those who are called or gone are no places."""
+    """By n places, or to the end; called and gone parties do not count as places."""
     parties = await evening(record, clock, 6)
     await do(record, parties[2], Action.CALL)
     await do(record, parties[3], Action.CANCEL)
@@ -183,7 +183,7 @@ async def test_defer_goes_behind_so_many(record: Record, clock: Clock) -> None:
 
 
 async def test_places_between_two_run_out(record: Record, clock: Clock) -> None:
-    """Seven fit behind a party; the eighth goes behind the next one, and so does the order say."""
+    """Seven fit behind a party; the eighth goes behind the next one, in that order."""
     await record.change_store(STORE, max_defers=20)
     ahead = await evening(record, clock, 9)
     clock.step(60)
@@ -205,7 +205,7 @@ async def test_places_between_two_run_out(record: Record, clock: Clock) -> None:
 
 
 async def test_the_last_has_nobody_to_let_go_first(record: Record, clock: Clock) -> None:
-    """It stays where it is, and that costs no defer; called, it waits again."""
+    """It stays where it is, without using up a defer; if called, it waits again."""
     (party,) = await evening(record, clock, 1)
     assert party == await do(record, party, Action.DEFER)
     await do(record, party, Action.CALL)
@@ -219,7 +219,7 @@ async def test_the_last_has_nobody_to_let_go_first(record: Record, clock: Clock)
 
 
 async def test_defers_are_limited(record: Record, clock: Clock) -> None:
-    """As often as the store allows, from the line or when called; nothing is undone past it."""
+    """As often as the store allows, from the line or when called; no undo goes past it."""
     first, *_ = await evening(record, clock, 8)
     await do(record, first, Action.CALL)
     moved = await do(record, first, Action.DEFER)
@@ -235,7 +235,7 @@ async def test_defers_are_limited(record: Record, clock: Clock) -> None:
 
 
 async def test_a_party_that_was_changed_meanwhile(record: Record, clock: Clock) -> None:
-    """Who decides on what they read is told if it is not so any more."""
+    """Anybody who acts on an outdated read is told so."""
     (party,) = await evening(record, clock, 1)
     called = await do(record, party, Action.CALL, revision=party.revision)
     with pytest.raises(PartyMoved, match="CALLED"):
@@ -267,7 +267,7 @@ async def test_every_change_is_in_the_history(record: Record, clock: Clock) -> N
 
 
 async def test_a_party_of_another_store(record: Record, store: Store) -> None:
-    """A host of one store cannot touch, nor learn of, a party of another one."""
+    """A host of one store cannot touch, or learn about, another store's party."""
     other = Store(id="other", title="Other", types=store.types)
     await record.add_store(other)
     party = await arrive(record)

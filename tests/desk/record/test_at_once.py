@@ -1,4 +1,4 @@
-"""Several hosts at the same moment: each has a database of its own open, or a whole process."""
+"""Several hosts at the same moment: each with its own open database, or a whole process."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def records(record: Record, database_url: str, tmp_path: Path) -> AsyncIte
 
 
 async def test_joins_at_once_get_a_number_each(records: list[Record]) -> None:
-    """No number and no place twice, none left out, in every line."""
+    """No number and no place is used twice or left out, in every line."""
     joins = [
         arrive(records[n % 3], DINE_IN if n % 4 else TAKEOUT, op_id=f"join-{n}")
         for n in range(PEOPLE)
@@ -77,7 +77,7 @@ async def test_next_at_once_is_somebody_else(records: list[Record]) -> None:
 async def test_processes_call_everybody_once(
     record: Record, database_url: str, tmp_path: Path
 ) -> None:
-    """Three processes say next until nobody is left: nobody twice, nobody skipped, in order."""
+    """Three processes call next until nobody is left: nobody twice, nobody skipped, in order."""
     for _ in range(PEOPLE):
         await arrive(record)
     words = [sys.executable, "-W", "error", "-c", AT_DOOR, database_url, str(tmp_path)]
@@ -96,7 +96,7 @@ async def test_processes_call_everybody_once(
 
 
 async def test_one_tap_sent_often_at_once(records: list[Record]) -> None:
-    """The same id from everywhere at once: one party is called, all get it as the answer."""
+    """The same id from everywhere at once: one party is called, and all get it as the answer."""
     await asyncio.gather(*(arrive(records[0]) for _ in range(3)))
     taps = [records[n % 3].call_next(STORE, DINE_IN, by=HOST, op_id="tap") for n in range(12)]
     answers = await asyncio.gather(*taps)
@@ -112,7 +112,7 @@ async def test_one_join_sent_often_at_once(records: list[Record]) -> None:
 
 
 async def test_one_id_in_two_lines_at_once(records: list[Record]) -> None:
-    """Lines do not wait for each other; one of the two calls is told to take another id."""
+    """Lines do not wait for each other; one of the two calls is told to use another id."""
     for _ in range(10):
         joins = (
             arrive(records[0], DINE_IN, op_id=f"{_}"),
@@ -124,7 +124,7 @@ async def test_one_id_in_two_lines_at_once(records: list[Record]) -> None:
 
 
 async def test_one_party_is_decided_on_once(records: list[Record]) -> None:
-    """Hosts who seat, cancel and call the same party: the first decides, the others are told."""
+    """Hosts seat, cancel and call the same party: the first decides, the others are told."""
     actions = [Action.SEAT, Action.CANCEL, Action.NO_SHOW] * 3
     for _ in range(5):
         party = await arrive(records[0])
@@ -142,7 +142,7 @@ async def test_one_party_is_decided_on_once(records: list[Record]) -> None:
 
 
 async def test_a_line_that_goes_while_somebody_joins(records: list[Record]) -> None:
-    """Either the line stays because they are in it, or they are told that it is not there."""
+    """Either the line stays because they are in it, or they are told that it does not exist."""
     first, second = (await records[0].store(STORE)).types
     for _ in range(10):
         await records[0].change_store(STORE, types=(first, second))
@@ -160,7 +160,7 @@ async def test_a_line_that_goes_while_somebody_joins(records: list[Record]) -> N
 
 
 async def test_defers_at_once_keep_the_line_whole(records: list[Record]) -> None:
-    """However parties go back at the same moment, nobody is lost and no place is taken twice."""
+    """However many parties go back at once, nobody is lost and no place is used twice."""
     parties = [await arrive(records[0]) for _ in range(12)]
     await asyncio.gather(
         *(do(records[n % 3], party, Action.DEFER, places=3) for n, party in enumerate(parties))

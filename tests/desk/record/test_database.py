@@ -1,4 +1,4 @@
-"""The database itself: how it is opened, migrated and locked, and what it says if it cannot."""
+"""The database itself: how it is opened, migrated and locked, and its errors."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, exc, inspect, text
+from sqlalchemy import Connection, create_engine, exc, inspect, text
 
 from tests.desk import guests
 from tests.support.postgres import Postgres
@@ -41,7 +42,7 @@ asyncio.run(main())
 
 
 async def scalar(database: Database, query: str) -> Any:
-    """Return the one value of a query."""
+    """Return the single value of a query."""
     async with database.look() as connection:
         return (await connection.execute(text(query))).scalar()
 
@@ -53,22 +54,22 @@ async def tables_of(database: Database) -> set[str]:
 
 
 async def test_an_empty_database_gets_its_tables(database: Database) -> None:
-    """The migrations run when it is opened, and note how far they went."""
+    """The migrations run when it is opened, and record how far they went."""
     assert {*metadata.tables, "alembic_version"} == await tables_of(database)
-    assert "0003" == await scalar(database, "SELECT version_num FROM alembic_version")
+    assert "0004" == await scalar(database, "SELECT version_num FROM alembic_version")
 
 
 async def test_opening_it_again_changes_nothing(
     record: Record, store: Store, tmp_path: Path
 ) -> None:
-    """What is there stays, and no migration runs twice."""
+    """Existing data stays, and no migration runs twice."""
     url = record.database.engine.url.render_as_string(hide_password=False)
     async with open_database(url.replace("+aiosqlite", ""), tmp_path) as again:
         assert store == await Record(again).store(store.id)
 
 
 async def test_processes_migrate_at_once(database_url: str, tmp_path: Path) -> None:
-    """Four processes open an empty database at the same moment: one migrates, all go on."""
+    """Four processes open an empty database at the same moment: one migrates, all continue."""
     words = [sys.executable, "-W", "error", "-c", OPEN, database_url, str(tmp_path)]
     started = [await asyncio.create_subprocess_exec(*words) for _ in range(4)]
     assert [0, 0, 0, 0] == [await process.wait() for process in started]
@@ -77,7 +78,7 @@ async def test_processes_migrate_at_once(database_url: str, tmp_path: Path) -> N
 
 
 async def test_tables_and_migrations_agree(database: Database) -> None:
-    """Nothing is in `tables` that no migration makes, and the other way round."""
+    """`tables` has exactly what the migrations create."""
 
     def differences(connection: Connection) -> list[Any]:
         options = {"compare_type": True, "compare_server_default": True}
@@ -90,7 +91,7 @@ async def test_tables_and_migrations_agree(database: Database) -> None:
 
 
 async def test_conditions_of_indexes_are_in_the_migrations(database: Database) -> None:
-    """Partial indexes are compared too: Alembic looks at their columns alone."""
+    """Partial indexes are compared too, because Alembic only looks at their columns."""
     if database.sqlite:
         query = "SELECT sql FROM sqlite_master WHERE name = 'ix_parties_{}'"
     else:
@@ -101,8 +102,21 @@ async def test_conditions_of_indexes_are_in_the_migrations(database: Database) -
     assert 3 == known.count("IS NOT NULL")
 
 
+async def test_a_store_of_before_has_korean_numbers(tmp_path: Path) -> None:
+    """Until 0004 every store counted as Korean; existing guest data is not touched."""
+    engine = create_engine(f"sqlite:///{tmp_path / FILE}")
+    fields = "id, title, time_zone, mode, max_defers, remote, keep_phones_days, version, created_ms"
+    with engine.begin() as connection:
+        command.upgrade(migrate.configured(connection), "0003")
+        values = "'old', 'Old', 'Asia/Seoul', 'open', 2, 1, 7, 1, 0"
+        connection.execute(text(f"INSERT INTO stores ({fields}) VALUES ({values})"))  # noqa: S608
+    engine.dispose()
+    async with open_database(None, tmp_path) as database:
+        assert "KR" == (await Record(database).store("old")).country
+
+
 def test_migrations_are_one_chain(tmp_path: Path) -> None:
-    """There is one newest revision, and each names the one before it."""
+    """There is one newest revision, and each names the previous one."""
     del tmp_path
     script = ScriptDirectory(str(Path(migrate.__file__).parent / "migrations"))
     assert 1 == len(script.get_heads())
@@ -112,7 +126,7 @@ def test_migrations_are_one_chain(tmp_path: Path) -> None:
 async def test_a_record_of_a_newer_waitroom_is_left_alone(
     database: Database, database_url: str, tmp_path: Path
 ) -> None:
-    """A revision that is not known here is an error, not something to migrate."""
+    """An unknown revision is an error, not something to migrate."""
     async with database.change() as connection:
         await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(UpgradeNeeded, match="9999"):
@@ -134,7 +148,7 @@ async def test_sqlite_is_the_default_and_is_set_up(tmp_path: Path) -> None:
 
 
 async def test_what_fails_is_not_kept(database: Database) -> None:
-    """A change is kept whole or not at all."""
+    """A change is kept completely or not at all."""
     insert = stores.insert().values(store_values(Store(id="a", title="A")))
 
     async def fail() -> None:
@@ -148,7 +162,7 @@ async def test_what_fails_is_not_kept(database: Database) -> None:
 
 
 async def test_changes_wait_for_each_other_and_looks_do_not(tmp_path: Path) -> None:
-    """On SQLite a change has the write lock from its beginning; who reads never waits for it."""
+    """On SQLite a change holds the write lock from its start; readers never wait for it."""
     async with open_database(None, tmp_path) as first, open_database(None, tmp_path) as second:
         async with first.change():
             assert 0 == await scalar(second, "SELECT count(*) FROM stores")
@@ -166,7 +180,7 @@ async def _enter(database: Database) -> bool:
 async def test_a_lock_that_never_ends_is_an_error_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever waits too long for another process is told, and nothing was written."""
+    """Anybody who waits too long for another process gets an error, and nothing was written."""
     monkeypatch.setattr(module, "_BUSY", "busy_timeout=50")
     async with open_database(None, tmp_path) as first, open_database(None, tmp_path) as second:
         async with first.change():
@@ -176,7 +190,7 @@ async def test_a_lock_that_never_ends_is_an_error_of_ours(
 
 
 async def test_cancelled_changes_leave_no_lock(record: Record, store: Store) -> None:
-    """Calls that are given up at any moment are whole or not there, and block nobody."""
+    """Calls cancelled at any moment are complete or absent, and block nobody."""
     tasks = [asyncio.ensure_future(guests.arrive(record)) for _ in range(30)]
     for number, task in enumerate(tasks):
         await asyncio.sleep(0.001 * (number % 4))
@@ -191,7 +205,7 @@ async def test_cancelled_changes_leave_no_lock(record: Record, store: Store) -> 
     "url", ["", "nonsense", "mysql://a/b", "redis://a", "postgresql://host", "sqlite://", "x" * 999]
 )
 async def test_a_wrong_url_is_refused(url: str, tmp_path: Path) -> None:
-    """The error names the setting, and says what it takes."""
+    """The error names the setting, and says what it accepts."""
     with pytest.raises(InvalidInput, match="desk_database"):
         async with open_database(url, tmp_path):
             pytest.fail("it was opened")
@@ -199,7 +213,7 @@ async def test_a_wrong_url_is_refused(url: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+asyncpg"])
 async def test_a_server_that_is_away_is_an_error_of_ours(scheme: str, tmp_path: Path) -> None:
-    """Nobody listens: it says so, without the password."""
+    """Nobody listens: the error says so, without the password."""
     url = f"{scheme}://desk:pass-word@127.0.0.1:{free_port()}/desk?sslmode=disable"
     with pytest.raises(RecordUnavailable, match="Connect call failed") as caught:
         async with open_database(url, tmp_path):
@@ -208,7 +222,7 @@ async def test_a_server_that_is_away_is_an_error_of_ours(scheme: str, tmp_path: 
 
 
 async def test_a_database_that_is_not_there(postgres: Postgres, tmp_path: Path) -> None:
-    """The server's own words say what is wrong."""
+    """The server's own message says what is wrong."""
     url = f"postgresql://desk@127.0.0.1:{postgres.port}/nowhere"
     with pytest.raises(RecordUnavailable, match="does not exist"):
         async with open_database(url, tmp_path):
@@ -216,7 +230,7 @@ async def test_a_database_that_is_not_there(postgres: Postgres, tmp_path: Path) 
 
 
 async def test_a_file_that_is_no_database(tmp_path: Path) -> None:
-    """What is not ours is not overwritten."""
+    """A file that is not ours is not overwritten."""
     (tmp_path / FILE).write_bytes(b"a diary" * 1000)
     with pytest.raises(InvalidInput, match="not a database"):
         async with open_database(None, tmp_path):
@@ -225,7 +239,7 @@ async def test_a_file_that_is_no_database(tmp_path: Path) -> None:
 
 
 def cut_off(database: Database, server: Postgres) -> None:
-    """Let PostgreSQL end all connections to a database."""
+    """Make PostgreSQL end all connections to a database."""
     name = database.engine.url.database
     server.run(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "  # noqa: S608 - our own name
@@ -234,7 +248,7 @@ def cut_off(database: Database, server: Postgres) -> None:
 
 
 async def test_a_connection_that_is_cut_is_made_again(postgres: Postgres, tmp_path: Path) -> None:
-    """After a restart or a failover of PostgreSQL the next call works."""
+    """After a restart or failover of PostgreSQL the next call works."""
     with postgres.database() as url:
         async with open_database(url, tmp_path) as database:
             assert 1 == await scalar(database, "SELECT 1")
@@ -245,7 +259,7 @@ async def test_a_connection_that_is_cut_is_made_again(postgres: Postgres, tmp_pa
 async def test_a_cut_within_a_change_is_an_error_of_ours(
     postgres: Postgres, tmp_path: Path
 ) -> None:
-    """What was under way is not kept, and the caller may try again."""
+    """A transaction under way is not kept, and the caller may try again."""
 
     async def change(database: Database) -> None:
         async with database.change() as connection:
@@ -261,7 +275,7 @@ async def test_a_cut_within_a_change_is_an_error_of_ours(
 
 
 async def test_errors_do_not_tell_who_guests_are(database: Database) -> None:
-    """Values of a statement that fails stay out of its error, and so out of logs."""
+    """The values of a failing statement stay out of its error, and so out of logs."""
     statement = text("INSERT INTO parties (phone, nothing) VALUES (:phone, 1)")
     with pytest.raises((exc.DBAPIError, RecordUnavailable)) as caught:
         async with database.change() as connection:

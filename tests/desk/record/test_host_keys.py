@@ -1,4 +1,4 @@
-"""Keys of hosts: made once, recognised, and of one store only."""
+"""Host keys: created once, recognised, and valid for one store only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def hosts(database: Database) -> HostKeys:
 
 
 async def test_a_key_is_found(hosts: HostKeys, database: Database) -> None:
-    """By its text, here and in another process; only a hash of it is kept."""
+    """By its text, here and in another process; only its hash is stored."""
     text, key = await hosts.create(STORE, " front door ")
     assert (STORE, "front door") == (key.store, key.name)
     assert text.startswith(f"wrh_{key.id}_")
@@ -79,7 +79,7 @@ async def test_a_revoked_key_opens_nothing(hosts: HostKeys) -> None:
 
 
 async def test_checks_ask_the_database_once(hosts: HostKeys, database: Database) -> None:
-    """However many callers and bad keys there are in a moment."""
+    """This holds for many callers and bad keys at once."""
     text, _ = await hosts.create(STORE, "front door")
     with statements(database.engine) as asked:
         await asyncio.gather(
@@ -89,7 +89,7 @@ async def test_checks_ask_the_database_once(hosts: HostKeys, database: Database)
 
 
 async def test_names_are_checked(hosts: HostKeys, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host cannot be called what guests are called in histories, and keys are limited."""
+    """A host cannot use the name that histories give to guests, and keys are limited."""
     wrong: list[Any] = ["", " ", "a" * 81, "a\nb", "guest", "Guest", None, 7]
     for name in wrong:
         with pytest.raises(InvalidInput, match="name"):

@@ -1,4 +1,4 @@
-"""Parties join: numbers, places, days, and whom a line does not take."""
+"""Parties join: numbers, places, days, and who is refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def at(clock: Clock, text: str) -> None:
 
 
 async def test_a_party_is_kept(record: Record, store: Store, clock: Clock) -> None:
-    """Everything that was asked for is read back."""
+    """All input is read back."""
     wish = Wish(size=3, name="김민지", phone="010-1234-5678", note="유모차", source=Source.REMOTE)
     party = await record.register(STORE, DINE_IN, wish, "a-ticket")
     expected = Party(
@@ -67,7 +67,7 @@ async def test_a_party_is_kept(record: Record, store: Store, clock: Clock) -> No
 
 @pytest.mark.usefixtures("store")
 async def test_each_line_counts_for_itself(record: Record, clock: Clock) -> None:
-    """Numbers and the teams ahead are of one line; those who were called wait no more."""
+    """Numbers and the teams ahead belong to one line; called parties no longer wait."""
     parties = [*await evening(record, clock, 3), await arrive(record, TAKEOUT)]
     assert [1, 2, 3, 1] == [party.number for party in parties]
     assert [0, 1, 2, 0] == [party.teams_ahead for party in parties]
@@ -77,7 +77,7 @@ async def test_each_line_counts_for_itself(record: Record, clock: Clock) -> None
 
 @pytest.mark.usefixtures("store")
 async def test_places_only_grow(record: Record, clock: Clock) -> None:
-    """Many in one µs, and a clock that is set back: who comes later stands further back."""
+    """Many in one µs, and a clock that is set back: later parties are further back."""
     keys = [(await arrive(record)).sort_key for _ in range(5)]
     assert [clock.now_us + 8 * n for n in range(5)] == keys
     clock.step(-3600)
@@ -89,7 +89,7 @@ async def test_places_only_grow(record: Record, clock: Clock) -> None:
 @pytest.mark.parametrize("eve", ["2026-05-08", "2026-12-31", "2028-02-29"])
 @pytest.mark.usefixtures("store")
 async def test_numbers_begin_again_at_midnight(record: Record, clock: Clock, eve: str) -> None:
-    """A new day of the store, also a new year, starts at 1; the order goes on as it was."""
+    """A new day of the store, also a new year, starts at 1; the order continues."""
     at(clock, f"{eve}T23:59:58")
     old = [await arrive(record) for _ in range(2)]
     clock.step(2)
@@ -105,7 +105,7 @@ async def test_numbers_begin_again_at_midnight(record: Record, clock: Clock, eve
 
 
 async def test_the_zone_of_the_store_decides(record: Record, store: Store, clock: Clock) -> None:
-    """Midnight in UTC is nine in the morning in Seoul: nothing begins again there."""
+    """Midnight in UTC is nine in the morning in Seoul: nothing restarts there."""
     clock.now_us = round(datetime(2026, 5, 8, 23, 59, 59, tzinfo=UTC).timestamp()) * 1_000_000
     await arrive(record)
     clock.step(2)
@@ -130,7 +130,7 @@ async def test_a_day_that_comes_again_goes_on(record: Record, clock: Clock) -> N
 
 
 async def test_a_store_that_takes_nobody(record: Record, store: Store) -> None:
-    """Guests are told why, and nothing is written; a host may put a walk-in there all the same."""
+    """Guests are told why, and nothing is written; a host may still add a walk-in."""
     refused: list[tuple[dict[str, Any], type[WaitroomError]]] = [
         ({"mode": "paused", "reason": "재료 소진"}, StorePaused),
         ({"mode": "closed", "reason": "휴무"}, StoreClosed),
@@ -151,13 +151,13 @@ async def test_a_store_that_takes_nobody(record: Record, store: Store) -> None:
 
 @pytest.mark.usefixtures("store")
 async def test_guests_on_the_spot_may_join_where_others_may_not(record: Record) -> None:
-    """A store without remote guests still takes those at its door."""
+    """A store without remote guests still accepts those at its door."""
     await record.change_store(STORE, remote=False)
     assert Source.ON_SITE == (await arrive(record)).source
 
 
 async def test_a_full_line(record: Record, store: Store, clock: Clock) -> None:
-    """Only those who wait count, and a place that becomes free is taken."""
+    """Only waiting parties count, and a freed place can be taken."""
     dine_in, takeout = store.types
     limited = (type(dine_in)(name=DINE_IN, title="식사", queue_limit=2), takeout)
     await record.change_store(STORE, types=limited)
@@ -173,7 +173,7 @@ async def test_a_full_line(record: Record, store: Store, clock: Clock) -> None:
 
 @pytest.mark.usefixtures("store")
 async def test_the_wait_must_end_before_closing(record: Record, clock: Clock) -> None:
-    """With 15 minutes per team, the fourth would be seated at seven; the fifth comes too late."""
+    """With 15 minutes per team, the fourth would be seated at seven; the fifth is too late."""
     await record.change_store(STORE, closes_at="19:00")
     for _ in range(4):
         await arrive(record)
@@ -186,7 +186,7 @@ async def test_the_wait_must_end_before_closing(record: Record, clock: Clock) ->
 
 @pytest.mark.usefixtures("store")
 async def test_a_wrong_wish_writes_nothing(record: Record) -> None:
-    """What is wrong is named, and the number of the day is not used up; not even by force."""
+    """The error names the field, and the day's number is not used up, not even with force."""
     wrong: list[tuple[str, Any]] = [
         *[("size", bad) for bad in (0, 9, 500, "2")],
         ("phone", "911"),
@@ -206,7 +206,7 @@ async def test_a_wrong_wish_writes_nothing(record: Record) -> None:
 
 @pytest.mark.usefixtures("store")
 async def test_a_wrong_ticket_is_refused(record: Record) -> None:
-    """It becomes a member of the live line, so it is checked."""
+    """It becomes a member of the live line, so it is validated."""
     wrong: list[Any] = ["", "a" * 65, "a b", "\x00", "가", None, 7]
     for ticket in wrong:
         with pytest.raises(InvalidInput):
@@ -215,7 +215,7 @@ async def test_a_wrong_ticket_is_refused(record: Record) -> None:
 
 @pytest.mark.usefixtures("store")
 async def test_no_such_line(record: Record) -> None:
-    """A line that the store does not have."""
+    """The store does not have this line."""
     wrong: list[Any] = ["bar", "", "DINE-IN", "\x00", "a" * 99, None]
     for line_name in wrong:
         with pytest.raises(UnknownType):
@@ -224,7 +224,7 @@ async def test_no_such_line(record: Record) -> None:
 
 @pytest.mark.usefixtures("store")
 async def test_a_repeated_join_is_one_party(record: Record) -> None:
-    """The same id answers the same party, with its first ticket, and writes nothing."""
+    """The same id returns the same party, with its first ticket, and writes nothing."""
     first = await arrive(record, name="김민지", phone="010-1234-5678", op_id="once")
     again = await arrive(record, name="김민지", phone="+82 10 1234 5678", op_id="once")
     assert first == again
@@ -236,7 +236,7 @@ async def test_a_repeated_join_is_one_party(record: Record) -> None:
 
 @pytest.mark.usefixtures("store")
 async def test_another_guest_with_the_same_id(record: Record) -> None:
-    """A party is not given away to whoever happens to take the same id."""
+    """A party is not given to somebody who happens to use the same id."""
     call: dict[str, Any] = {"phone": "010-1234-5678", "op_id": "1"}
     await arrive(record, **call)
     others: list[dict[str, Any]] = [
@@ -252,7 +252,7 @@ async def test_another_guest_with_the_same_id(record: Record) -> None:
 
 @pytest.mark.usefixtures("store")
 async def test_a_forged_ticket_finds_nobody(record: Record) -> None:
-    """A ticket is of one store and one line."""
+    """A ticket belongs to one store and one line."""
     party = await arrive(record)
     for store, line_name, ticket in (
         (STORE, TAKEOUT, party.ticket),

@@ -1,4 +1,4 @@
-"""Who may join: so many from one address within an hour, and one place per number and line."""
+"""Who may join: a limited number per address and hour, and one place per number and line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HERE, ELSEWHERE = "here", "elsewhere"
 
 @pytest.mark.attack
 async def test_one_address_cannot_bury_a_store(record: Record, clock: Clock) -> None:
-    """In all lines together; another address and a host still can, and after an hour it can too."""
+    """Counted over all lines; another address and a host still can, and after an hour it can."""
     await record.change_store(STORE, joins_per_hour=3)
     for line_name in (DINE_IN, TAKEOUT, DINE_IN):
         await arrive(record, line_name, address=HERE)
@@ -38,7 +38,7 @@ async def test_one_address_cannot_bury_a_store(record: Record, clock: Clock) -> 
 
 
 async def test_a_repeated_join_is_counted_once(record: Record) -> None:
-    """An answer that got lost does not cost a second one."""
+    """A lost answer does not cost a second join."""
     await record.change_store(STORE, joins_per_hour=2)
     for _ in range(3):
         await arrive(record, op_id="a", address=HERE)
@@ -47,14 +47,14 @@ async def test_a_repeated_join_is_counted_once(record: Record) -> None:
 
 
 async def test_a_repeated_join_whose_code_has_ended(record: Record) -> None:
-    """It gets the same place, where the guest was on site."""
+    """It gets the same place, and the guest still counts as on site."""
     first = await arrive(record, op_id="a", phone=PHONE, source=Source.ON_SITE)
     again = await arrive(record, op_id="a", phone=PHONE, source=Source.REMOTE)
     assert (first, Source.ON_SITE) == (again, again.source)
 
 
 async def test_a_store_may_have_no_limit(record: Record) -> None:
-    """As where all guests share one address."""
+    """This is for stores where all guests share one address."""
     await record.change_store(STORE, joins_per_hour=None)
     for _ in range(25):
         await arrive(record, address=HERE)
@@ -63,7 +63,7 @@ async def test_a_store_may_have_no_limit(record: Record) -> None:
 
 @pytest.mark.attack
 async def test_a_number_has_one_place_in_a_line(record: Record) -> None:
-    """However it is spelled. In another line it may have one, and again when the first is over."""
+    """However it is written. It may have one in another line, and again when the first is over."""
     first = await arrive(record, phone=PHONE)
     with pytest.raises(PhoneInLine) as refused:
         await arrive(record, phone=SAME_PHONE)
@@ -78,7 +78,7 @@ async def test_a_number_has_one_place_in_a_line(record: Record) -> None:
 
 
 async def test_a_host_may_add_the_number_again(record: Record) -> None:
-    """Somebody else may have taken it, and the guest stands before them."""
+    """Somebody else may have used it, while the real guest is standing in front of the host."""
     await arrive(record, phone=PHONE)
     await arrive(record, phone=PHONE, by=HOST, force=True)
     assert [1, 2] == await order(record)
@@ -86,7 +86,7 @@ async def test_a_host_may_add_the_number_again(record: Record) -> None:
 
 @pytest.mark.attack
 async def test_numbers_cannot_be_tried_without_end(record: Record) -> None:
-    """A refused number counts as a join, so an address can ask about a few of them only."""
+    """A refused number counts as a join, so an address can only ask about a few of them."""
     await record.change_store(STORE, joins_per_hour=3)
     await arrive(record, phone=PHONE)
     for _ in range(3):
@@ -98,7 +98,7 @@ async def test_numbers_cannot_be_tried_without_end(record: Record) -> None:
 
 
 async def test_addresses_are_forgotten(record: Record, database: Database, clock: Clock) -> None:
-    """With the phones, once they do not count any more."""
+    """They go with the phones, once they no longer count."""
 
     async def kept() -> int:
         async with database.look() as connection:

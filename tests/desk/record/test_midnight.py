@@ -1,4 +1,4 @@
-"""Midnight in the store's time zone: numbers begin again, the order and everybody in it stay."""
+"""Midnight in the store's time zone: numbers restart; the order and everybody in it stay."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MIDNIGHTS = [
     ("Pacific/Kiritimati", datetime(2027, 1, 1)),  # UTC+14
     ("Pacific/Pago_Pago", datetime(2027, 1, 1)),  # UTC-11
     ("Asia/Kolkata", datetime(2028, 2, 29)),  # half an hour off, and a leap day
-    ("Europe/Berlin", datetime(2027, 3, 28)),  # the day that is an hour short
-    ("Europe/Berlin", datetime(2026, 10, 25)),  # the day with an hour twice
+    ("Europe/Berlin", datetime(2027, 3, 28)),  # a day that is an hour short
+    ("Europe/Berlin", datetime(2026, 10, 25)),  # a day with an hour twice
     ("Europe/Berlin", datetime(2026, 10, 26)),  # and the midnight after it
     ("Africa/Cairo", datetime(2026, 4, 24)),  # a day that has no midnight: it begins at 01:00
     ("America/Havana", datetime(2026, 11, 1)),  # a day whose first hour comes twice
@@ -61,7 +61,7 @@ async def test_midnight(
 
 
 async def test_an_hour_twice_is_one_day(database: Database, valkey: Server) -> None:
-    """When the clocks go back, the hour that comes again goes on counting and ordering."""
+    """When the clocks go back, the repeated hour continues counting and ordering."""
     clock = clock_at(datetime(2026, 10, 25, 2, 10), "Europe/Berlin")
     async with open_engine(valkey.url, clock) as engine, desk_on(database, engine, clock) as desk:
         store = await new_store(desk, time_zone="Europe/Berlin")
@@ -75,7 +75,7 @@ async def test_an_hour_twice_is_one_day(database: Database, valkey: Server) -> N
 
 
 async def test_each_line_counts_for_itself(database: Database, valkey: Server) -> None:
-    """Two lines of a store, and the stores of two time zones, have numbers of their own."""
+    """Two lines of a store, and stores in two time zones, have separate numbers."""
     clock = clock_at(datetime(2026, 12, 31, 23, 59), "Asia/Seoul")
     async with open_engine(valkey.url, clock) as engine, desk_on(database, engine, clock) as desk:
         seoul = await new_store(desk)
@@ -91,7 +91,7 @@ async def test_each_line_counts_for_itself(database: Database, valkey: Server) -
 
 
 async def test_back_from_yesterday(database: Database, valkey: Server) -> None:
-    """Who ended before midnight and is restored after it has the old number and place."""
+    """A party that ended before midnight and is restored after it keeps its number and place."""
     clock = clock_at(datetime(2026, 12, 31, 23, 58), "Asia/Seoul")
     async with open_engine(valkey.url, clock) as engine, desk_on(database, engine, clock) as desk:
         store = await new_store(desk)
@@ -105,7 +105,7 @@ async def test_back_from_yesterday(database: Database, valkey: Server) -> None:
 
 
 async def test_a_night_of_waiting(database: Database, valkey: Server) -> None:
-    """Whoever still waits after a whole idle day is neither dropped nor overtaken."""
+    """Parties that still wait after a whole idle day are neither dropped nor overtaken."""
     clock = clock_at(datetime(2026, 12, 31, 20, 0), "Asia/Seoul")
     async with open_engine(valkey.url, clock) as engine, desk_on(database, engine, clock) as desk:
         store = await new_store(desk)

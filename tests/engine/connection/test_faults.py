@@ -34,6 +34,6 @@ from waitroom.errors import BackendFull, BackendUnavailable, BackendUnfit, Unava
     ],
 )
 def test_what_errors_mean(error: Exception, expected: type[Unavailable] | None) -> None:
-    """Each error of the client library has one meaning; a fault of ours has none."""
+    """Each error of the client library has one meaning; our own faults have none."""
     actual = backend_error(error)
     assert expected is (None if actual is None else type(actual))

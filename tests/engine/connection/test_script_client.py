@@ -1,4 +1,4 @@
-"""Scripts on a connection of our own: in order, by name and password, and again after a loss."""
+"""Scripts on our own connection: in order, with name and password, and again after a loss."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAY = "return ARGV[1]"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Run one server for all that leave it as it was."""
+    """Run one server for all tests that leave it unchanged."""
     with start_server("valkey", tmp_path_factory.mktemp("scripts")) as server:
         yield server
 
@@ -48,7 +48,7 @@ async def raised(call: Awaitable[object]) -> Exception:
 
 @pytest.mark.parametrize("way", ["url", "unix_url"])
 async def test_replies_come_in_order(server: Server, way: str) -> None:
-    """Hundreds of calls at once, each with its own reply; those who gave up shift nobody."""
+    """Hundreds of concurrent calls each get their own reply; calls that gave up shift no other."""
     async with client(getattr(server, way)) as scripts:
         calls = [asyncio.create_task(scripts.eval(SAY, 0, str(n))) for n in range(300)]
         await asyncio.sleep(0)
@@ -67,7 +67,7 @@ async def test_first_here_is_first_there(server: Server) -> None:
 
 
 async def test_name_user_and_database(tmp_path: Path) -> None:
-    """Both forms of AUTH, the database of the URL, and a name for whoever looks."""
+    """Both forms of AUTH, the URL's database, and a name for anybody who looks."""
     with start_server("valkey", tmp_path / "s", requirepass="s3cret") as server:
         where = f"{HOST}:{server.port}"
         async with client(f"redis://:s3cret@{where}/3") as scripts:
@@ -86,7 +86,7 @@ async def test_name_user_and_database(tmp_path: Path) -> None:
 
 
 async def test_an_error_is_that_of_its_call(server: Server) -> None:
-    """An unknown script is told apart, so that it is sent whole; others get their replies."""
+    """An unknown script is recognised, and then sent in full; other calls get their replies."""
     async with client(server.url) as scripts:
         answers = await asyncio.gather(
             scripts.evalsha("0" * 40, 0), scripts.eval(SAY, 0, "x"), return_exceptions=True
@@ -95,7 +95,7 @@ async def test_an_error_is_that_of_its_call(server: Server) -> None:
 
 
 async def test_a_lost_connection_fails_what_was_under_way(tmp_path: Path) -> None:
-    """Nothing is sent again by itself: the call may be done. The next one connects anew."""
+    """Nothing is resent by itself, because the call may have run. The next one reconnects."""
     with start_server("valkey", tmp_path / "s") as server:
         async with fault_proxy(server) as proxy, client(proxy.url) as scripts:
             assert 1 == await scripts.eval(COUNT, 1, "n")
@@ -111,7 +111,7 @@ async def test_a_lost_connection_fails_what_was_under_way(tmp_path: Path) -> Non
 
 
 async def test_a_server_that_is_late(tmp_path: Path) -> None:
-    """After the timeout all calls on the connection fail; a new one is made for the next."""
+    """After the timeout all calls on the connection fail; the next call opens a new one."""
     with start_server("valkey", tmp_path / "s") as server:
         async with client(server.url, 0.3) as scripts:
             assert b"a" == await scripts.eval(SAY, 0, "a")
@@ -128,7 +128,7 @@ async def test_a_server_that_is_late(tmp_path: Path) -> None:
 
 
 async def test_a_full_server_and_one_that_is_gone(tmp_path: Path) -> None:
-    """What redis-py would raise is raised here too, and a server that is back is used again."""
+    """It raises what redis-py would raise, and a server that is back is used again."""
     fill = "return redis.call('SET', ARGV[1], string.rep('x', 100000))"
     with start_server("valkey", tmp_path / "s", maxmemory="4mb") as server:
         async with client(server.url) as scripts:
@@ -146,7 +146,7 @@ async def test_a_full_server_and_one_that_is_gone(tmp_path: Path) -> None:
 
 
 async def test_a_primary_that_became_a_replica(tmp_path: Path) -> None:
-    """READONLY ends the connection: the name may lead to the new primary by now."""
+    """READONLY ends the connection, because the name may lead to the new primary by now."""
     with (
         start_server("valkey", tmp_path / "a") as other,
         start_server("valkey", tmp_path / "b") as server,
@@ -163,7 +163,7 @@ async def test_a_primary_that_became_a_replica(tmp_path: Path) -> None:
 
 
 def _ids(clients: bytes) -> set[bytes]:
-    """Return the ids of the clients that are ours."""
+    """Return the ids of our own clients."""
     return set(re.findall(rb"id=(\d+) [^\n]*name=waitroom ", clients))
 
 

@@ -1,4 +1,4 @@
-"""TLS to the backend, with a real server and certificates of our own."""
+"""TLS to the backend, with a real server and our own certificates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 def encrypted(
     folder: Path, authority: Authority, certificate: Certificate, clients: str = "no"
 ) -> Iterator[Server]:
-    """Run Redis, which comes with TLS in Debian, also on a port with TLS."""
+    """Run Redis, which Debian builds with TLS, with an additional TLS port."""
     with start_server(
         "redis",
         folder / "s",
@@ -57,13 +57,13 @@ def server(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 def url_of(server: Server, host: str = "localhost", **options: Path) -> str:
-    """Return the URL of the port with TLS."""
+    """Return the URL of the TLS port."""
     query = "&".join(f"{name}={value}" for name, value in options.items())
     return f"rediss://:{PASSWORD}@{host}:{server.config['tls_port']}?{query}"
 
 
 async def refusal(url: str, folder: Path, kind: type[Exception] = BackendUnfit) -> str:
-    """Return why a URL is refused; never with its password."""
+    """Return why a URL is refused; the reason never contains its password."""
     with pytest.raises(kind) as caught:
         await connect(url, folder, 20)
     assert PASSWORD not in str(caught.value)
@@ -82,7 +82,7 @@ async def test_a_good_certificate(server: Server, authority: Authority, host: st
 async def test_the_server_runs_over_tls(
     server: Server, authority: Authority, tmp_path: Path
 ) -> None:
-    """`waitroom serve` lets people in over TLS to the backend, and `doctor` finds it well."""
+    """`waitroom serve` admits people with TLS to the backend, and `doctor` finds nothing wrong."""
     url = url_of(server, ssl_ca_certs=authority.path)
     with serving(tmp_path, redis_url=url) as running:
         tickets = f"/v1/rooms/{running.new_room(capacity=1)}/tickets"
@@ -93,7 +93,7 @@ async def test_the_server_runs_over_tls(
 
 
 def test_doctor_over_tls(server: Server, authority: Authority) -> None:
-    """`doctor` shows the address without the password; a wrong authority is a line to fix."""
+    """`doctor` shows the address without the password; a wrong authority is a problem to fix."""
     good = Cli(url_of(server, ssl_ca_certs=authority.path)).json("doctor")
     assert good["ok"]
     failed = Cli(url_of(server)).run("doctor")
@@ -104,7 +104,7 @@ def test_doctor_over_tls(server: Server, authority: Authority) -> None:
 
 @pytest.mark.attack
 async def test_another_authority(server: Server, tmp_path: Path) -> None:
-    """Whoever sits between with a certificate of their own gets no word from us."""
+    """An attacker in between with their own certificate learns nothing from us."""
     other = Authority.make(tmp_path / "other", "Somebody else")
     for url in (url_of(server, ssl_ca_certs=other.path), url_of(server)):
         sentence = await refusal(url, tmp_path)
@@ -114,7 +114,7 @@ async def test_another_authority(server: Server, tmp_path: Path) -> None:
 
 @pytest.mark.attack
 async def test_somebody_in_between_hears_nothing(authority: Authority, tmp_path: Path) -> None:
-    """Who answers with a certificate of their own gets no password, only the end."""
+    """A server that answers with its own certificate gets no password; the connection just ends."""
     own = Authority.make(tmp_path / "own", "In between").issue("between", "localhost", HOST)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(own.path, own.key)
@@ -146,7 +146,7 @@ async def test_somebody_in_between_hears_nothing(authority: Authority, tmp_path:
 async def test_a_certificate_that_is_not_for_us(
     authority: Authority, tmp_path: Path, hosts: tuple[str, ...], ended: bool, why: str
 ) -> None:
-    """A certificate of the right authority for another host, or of last year, is refused."""
+    """A certificate of the right authority is refused if it is for another host, or expired."""
     bad = authority.issue(f"bad-{len(hosts)}-{ended}", *hosts, ended=ended)
     with encrypted(tmp_path, authority, bad) as server:
         sentence = await refusal(url_of(server, ssl_ca_certs=authority.path), tmp_path)
@@ -154,7 +154,7 @@ async def test_a_certificate_that_is_not_for_us(
 
 
 async def test_a_server_that_asks_for_our_certificate(authority: Authority, tmp_path: Path) -> None:
-    """With `ssl_certfile` and `ssl_keyfile` it lets us in, and without them it does not."""
+    """The server accepts us with `ssl_certfile` and `ssl_keyfile`, and not without them."""
     good, ours = authority.issue("asking", "localhost"), authority.issue("ours")
     with encrypted(tmp_path, authority, good, "yes") as server:
         trusting = url_of(server, ssl_ca_certs=authority.path)
@@ -165,7 +165,7 @@ async def test_a_server_that_asks_for_our_certificate(authority: Authority, tmp_
 
 
 async def test_urls_that_cannot_work(server: Server, authority: Authority, tmp_path: Path) -> None:
-    """Files that are not there, and TLS options without TLS, are told apart from an outage."""
+    """Missing files, and TLS options without TLS, are told apart from an outage."""
     missing = url_of(server, ssl_ca_certs=tmp_path / "none.pem")
     assert "none.pem" in await refusal(missing, tmp_path, InvalidInput)
     plain = f"redis://:{PASSWORD}@{HOST}:{server.port}?ssl_ca_certs={authority.path}"
@@ -175,7 +175,7 @@ async def test_urls_that_cannot_work(server: Server, authority: Authority, tmp_p
 async def test_tls_and_plain_text_do_not_mix(
     server: Server, authority: Authority, tmp_path: Path
 ) -> None:
-    """A plain URL for a port with TLS, and the other way round, fail at once."""
+    """A plain URL for a TLS port, and the other way round, fail at once."""
     plain = url_of(server).replace("rediss", "redis").partition("?")[0]
     await refusal(plain, tmp_path, BackendUnavailable)
     mixed = f"rediss://:{PASSWORD}@{HOST}:{server.port}?ssl_ca_certs={authority.path}"

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import itertools
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from hypothesis.stateful import RuleBasedStateMachine
 
+from tests.engine.state_machine.code_model import CodeModel
 from tests.engine.state_machine.facts import FOREVER, Event, Facts, Step
 from tests.engine.state_machine.model import Model
 from tests.support.clock import SECRET, Clock
-from waitroom import errors
+from waitroom import entry_codes, errors
+from waitroom.crockford import written
 from waitroom.engine import Engine, policies
 from waitroom.engine.connection.connect import connect
 from waitroom.engine.endings import REINSTATED
@@ -21,19 +25,20 @@ from waitroom.engine.keys import ROOM_KEYS, ROOMS, room_key
 from waitroom.engine.memory import REV_JUMP
 from waitroom.engine.protocol import calls
 from waitroom.engine.protocol.replies import COUNTERS
+from waitroom.entry_codes import EntryCode
 from waitroom.models import Policy
 from waitroom.tickets import KeyRing
 
 ROOM = "state-machine"
 PER_MINUTE = 3
-"""New places that one network gets in a minute."""
+"""New places that one network gets per minute."""
 
 READS = ("stats", "list", "check")
 T = TypeVar("T")
 
 
 class CountingRing(KeyRing):
-    """Gives ids in order instead of at random, so that a failure can be replayed."""
+    """Returns ids in order instead of at random, so that a failure can be replayed."""
 
     def __init__(self) -> None:
         super().__init__([SECRET])
@@ -47,7 +52,7 @@ class CountingRing(KeyRing):
 
 
 class Driver(RuleBasedStateMachine):
-    """One room, two engines, a crowd that keeps its tickets."""
+    """One room, two engines, and a crowd that keeps its tickets."""
 
     url: ClassVar[str]
     facts: Facts
@@ -71,11 +76,18 @@ class Driver(RuleBasedStateMachine):
         self.exists = False
         self.saved: tuple[dict[bytes, bytes], Model] | None = None
         self.ops: dict[str, int | str] = {}
+        self.ahead = [False, False]  # has seen what a failover lost, and has not spoken since
+        self.unheard: list[set[str]] = [set(), set()]  # whose endings it will not tell again
+        self.codes = CodeModel()
+        self.entry_codes: list[EntryCode] = []
+        self.random_batch, batches = entry_codes.new_batch, itertools.count()
+        entry_codes.new_batch = lambda: written(next(batches), 4)  # so that it can be replayed
         self.latest = 0
         self.run(self.delete_keys())
 
     def teardown(self) -> None:
         """Leave nothing behind."""
+        entry_codes.new_batch = self.random_batch
         self.run(self.delete_keys())
         self.run(self.backend.aclose())
         self.loop.close()
@@ -101,7 +113,10 @@ class Driver(RuleBasedStateMachine):
         pipe = self.raw.pipeline(transaction=True)
         for name in ROOM_KEYS:
             key = room_key(ROOM, name)
-            if name in ("config", "meta", "seen", "sids", "moved", "entries", "record"):
+            if name in (
+                *("config", "meta", "seen", "sids", "moved", "entries", "record"),
+                *("codes", "coded", "batches"),
+            ):
                 pipe.hgetall(key)
             elif name in (
                 "waiting",
@@ -116,9 +131,12 @@ class Driver(RuleBasedStateMachine):
                 pipe.zrange(key, 0, -1, withscores=True)
             elif name == "events":
                 pipe.xrange(key)
+            elif name == "been":
+                pipe.smembers(key)
         values = await pipe.execute()
         config, meta, waiting, seen, called, inside, sids, *rest = values
-        _, gone, _, entries, events, record, swept, sources, kicked = rest
+        _, gone, moved, entries, events, record, swept, sources, kicked, *more = rest
+        codes, coded, batches, been = more
         return Facts(
             policy=policies.read(config)[0] if config else None,
             meta=_numbers((name, value) for name, value in meta.items() if value.isdigit()),
@@ -128,12 +146,17 @@ class Driver(RuleBasedStateMachine):
             inside=_numbers(inside),
             sids=_numbers(sids.items()),
             gone=_numbers(gone),
+            moved=_texts(moved),
             sources={name.decode(): score for name, score in sources},
             kicked=_numbers(kicked),
             entries={int(start): int(n) for start, n in entries.items()},
             record={name.decode(): int(settled.split(b":")[0]) for name, settled in record.items()},
             swept=_numbers(swept),
+            been=frozenset(name.decode() for name in been),
             events=tuple((key.decode(), _event(fields)) for key, fields in events),
+            codes=_texts(codes),
+            coded=_texts(coded),
+            batches=_texts(batches),
         )
 
     # One call, judged --------------------------------------------------------------------------
@@ -141,20 +164,21 @@ class Driver(RuleBasedStateMachine):
     def call(
         self, who: int, step: Step, act: Callable[[Engine], Awaitable[T]]
     ) -> T | errors.WaitroomError:
-        """Let one engine act, and the model judge what came of it."""
+        """Make one engine act, and the model judge the result."""
         self.end_again(who)
         return self.judge(who, step, act)
 
     def judge(
         self, who: int, step: Step, act: Callable[[Engine], Awaitable[T]]
     ) -> T | errors.WaitroomError:
-        """Let one engine make one call, and the model judge it."""
+        """Make one call on one engine, and let the model judge it."""
         engine, before, model = self.engines[who], self.facts, self.model
         memory = engine._runner.memory(ROOM)
         lost = not before.meta
         behind = (
             not lost and memory.epoch == before.meta["epoch"] and memory.rev > before.meta["rev"]
         )
+        self.miss_a_loss(who, behind=behind)
         self.look_at_the_clock()
         answer: T | errors.WaitroomError
         try:
@@ -172,9 +196,11 @@ class Driver(RuleBasedStateMachine):
             before = after
         offsets = (before.meta.get("offset", 0), after.meta.get("offset", 0))
         now = (self.clock.now_us + max(offsets)) // 1000
-        unchanged = after == before
         if step.verb in READS:
-            assert unchanged or lost or self.catches_up(who), f"{step.verb} changed something"
+            # After a loss, any call of an engine that remembers batches of codes brings them back.
+            assert before.batches.items() <= after.batches.items()
+            same = after == replace(before, batches=after.batches)
+            assert same or lost or self.catches_up(who), f"{step.verb} changed something"
         if (
             after.meta["rev"] != before.meta["rev"]
             or after.meta["alive_at"] != before.meta["alive_at"]
@@ -185,44 +211,71 @@ class Driver(RuleBasedStateMachine):
                 now = self.clock.now_ms
             model.tick(now, before, behind)
         elif step.verb not in READS and now - after.meta["alive_at"] < 1000:
-            model.now = max(now, model.now)  # nothing to write down, but people were judged
+            model.now = max(now, model.now)  # nothing was written, but people were judged
         fresh = _fresh(before.events if not lost else (), after.events)
         model.follow(step, after, fresh)
+        self.codes.follow(step, after, fresh, lost=lost or behind)
+        self.restore_codes(step, before, after)
         self.take_policy(who)
         self.check_totals(step, before, after, lost)
         self.check_endings(who)
         return answer
 
+    def restore_codes(self, step: Step, before: Facts, after: Facts) -> None:
+        """Let people who are back in their place hold the code that their ticket names."""
+        if step.verb == "join":
+            return  # judged with the answers
+        for ticket_id in step.targets & (after.waiting.keys() - before.waiting.keys()):
+            name = after.coded.get(ticket_id, "")
+            texts = self.tickets.get(ticket_id, [])
+            if name and ticket_id not in self.codes.held:
+                assert name in {self.ring.read(ROOM, text).code for text in texts}, "whose code?"
+                self.codes.take(ticket_id, name, holds=True)
+
     def check_endings(self, who: int) -> None:
-        """Nobody stands where this engine remembers that they were taken out, loss or not."""
+        """Nobody is in line whom this engine remembers as removed, loss or not."""
         endings = self.engines[who]._runner.memory(ROOM).endings
         words = [] if endings is None else " ".join(endings.batches()).split()
         for ticket_id, reason, place in zip(words[::6], words[1::6], words[2::6], strict=True):
             if reason == REINSTATED:
                 continue
             at = self.facts.waiting.get(ticket_id, FOREVER)
-            assert at > int(place) or ticket_id in self.facts.record, "back after its ending"
             person = self.model.person(ticket_id)
-            if person.lost and person.place <= int(place):  # another engine had let them come back
+            # An account may have left from a later place than the one that it adopted then.
+            known = ticket_id in self.facts.record or person.adopted
+            known |= ticket_id in self.unheard[who]
+            assert at > int(place) or known, "back after its ending"
+            if person.lost and person.place <= int(place):  # another engine let them come back
                 person.state, person.why, person.lost = "out", reason, False
 
-    def end_again(self, who: int) -> None:
-        """Let an engine that is about to notice a loss take out whom it remembers as ended.
+    def miss_a_loss(self, who: int, *, behind: bool) -> None:
+        """Note an engine that cannot notice a loss: others made as many changes as were lost."""
+        memory, meta = self.engines[who]._runner.memory(ROOM), self.facts.meta
+        tells = behind or not meta or meta["rev"] - memory.rev >= REV_JUMP
+        if tells or memory.endings is None:
+            self.unheard[who] = set()
+        elif self.ahead[who]:
+            self.unheard[who] |= set(" ".join(memory.endings.batches()).split()[::6])
+        self.ahead[who] = False
 
-        It does so in whichever call comes first. Here that is a poll of nobody, so that no rule has
-        to tell what it did itself from what came of the loss.
+    def end_again(self, who: int) -> None:
+        """Make an engine that is about to notice a loss remove the people it remembers as ended.
+
+        It does this in whichever call comes first. Here that is a poll of nobody, so that no rule
+        has to separate its own effects from those of the loss.
         """
         memory, meta = self.engines[who]._runner.memory(ROOM), self.facts.meta
-        if memory.endings is None or not meta or memory.epoch != meta["epoch"]:
+        nothing = memory.endings is None and not memory.batches
+        if nothing or not meta or memory.epoch != meta["epoch"]:
             return
         if 0 <= meta["rev"] - memory.rev < REV_JUMP:
             return
-        words = " ".join(memory.endings.batches()).split()
+        words = [] if memory.endings is None else " ".join(memory.endings.batches()).split()
         step = Step("end_again", frozenset(words[::6]))
         self.judge(who, step, lambda e: e._runner.run(ROOM, calls.poll([], [])))
 
     def look_at_the_clock(self) -> None:
-        """Let the model know the time, and whether the room has been open."""
+        """Tell the model the time, and whether the room has been open."""
         self.model.wall = self.clock.now_ms
         self.latest = max(self.latest, self.clock.now_ms)
         self.model.opened = self.facts.meta.get("opened", 0)
@@ -231,12 +284,12 @@ class Driver(RuleBasedStateMachine):
         assert self.model.ended <= self.latest, "ended before its time"
 
     def catches_up(self, who: int) -> bool:
-        """Whether this engine knows a later policy of the same room than the server."""
+        """Whether this engine knows a later policy of this room than the server does."""
         born, version, _ = self.known[who]
         return born == self.born and version > self.model.version
 
     def take_policy(self, who: int) -> None:
-        """After a failover the policy that a process remembers comes back."""
+        """After a failover, the policy that a process remembers comes back."""
         _, version, policy = self.known[who]
         if self.catches_up(who) and policy is not None:
             self.model.change(policy, version)
@@ -274,21 +327,26 @@ def _numbers(pairs: Iterable[tuple[bytes, Any]]) -> dict[str, int]:
     return {name.decode(): int(float(value)) for name, value in pairs if name != b"history"}
 
 
+def _texts(pairs: dict[bytes, bytes]) -> dict[str, str]:
+    return {name.decode(): value.decode() for name, value in pairs.items()}
+
+
 def _event(fields: dict[bytes, bytes]) -> Event:
     ids = tuple(fields[b"ids"].decode().split())
-    return Event(fields[b"kind"].decode(), ids, fields.get(b"reason", b"").decode())
+    reason, source = (fields.get(name, b"").decode() for name in (b"reason", b"from"))
+    return Event(fields[b"kind"].decode(), ids, reason, source)
 
 
 def _fresh(
     before: tuple[tuple[str, Event], ...], after: tuple[tuple[str, Event], ...]
 ) -> list[Event]:
-    """Return the events that are new; the stream may have been begun anew."""
+    """Return the new events; the stream may have been started again."""
     seen = after[: len(before)] == before
     return [event for _, event in (after[len(before) :] if seen else after)]
 
 
 def _empty(facts: Facts) -> bool:
-    """Whether nothing in the room counts in its own time."""
+    """Whether nothing in the room counts in room time."""
     parts = (facts.waiting, facts.called, facts.inside, facts.gone, facts.entries, facts.record)
     return not any(parts) and not facts.events
 

@@ -14,7 +14,7 @@ from tests.engine.state_machine.strategies import SECONDS, either
 
 
 class FaultRules(OperatorRules):
-    """What happens to the room without anybody calling."""
+    """What happens to the room without any call."""
 
     @rule(seconds=SECONDS)
     def wait(self, seconds: float) -> None:
@@ -31,7 +31,7 @@ class FaultRules(OperatorRules):
 
     @rule(seconds=either(-60, 60))
     def clock_steps(self, seconds: float) -> None:
-        """The server's clock is put back or forward."""
+        """The server's clock is set back or forward."""
         self.clock.step(seconds)
         self.saved = None
 
@@ -41,17 +41,20 @@ class FaultRules(OperatorRules):
         self.run(self.raw.script_flush())
 
     def know_the_epoch(self) -> None:
-        """Let both engines have heard of the room as it is."""
+        """Make sure that both engines know the room as it is."""
         for who in range(2):
             self.call(who, Step("stats"), lambda e: e.stats(ROOM))
 
     @rule()
     def lose_everything(self) -> None:
-        """FLUSHALL, as far as this room goes."""
+        """FLUSHALL, limited to this room."""
         self.know_the_epoch()
         self.run(self.delete_keys())
         self.facts = self.run(self.read())
+        self.ahead = [False, False]
+        self.codes.learn(self.facts)
         self.saved = None
+        self.codes.forget()
         self.ops.clear()
         self.clock.step(0.05)
         self.model.flushed(self.clock.now_ms)
@@ -59,7 +62,7 @@ class FaultRules(OperatorRules):
     @precondition(lambda self: self.facts.meta)
     @rule()
     def replicate(self) -> None:
-        """A replica has got everything up to here."""
+        """A replica has received everything up to here."""
         self.know_the_epoch()
 
         async def dump() -> dict[bytes, bytes]:
@@ -72,7 +75,7 @@ class FaultRules(OperatorRules):
     @precondition(lambda self: self.saved is not None and self.facts.meta)
     @rule()
     def fail_over(self) -> None:
-        """The replica takes over: what happened since is lost."""
+        """The replica takes over: everything since is lost."""
         assert self.saved is not None
         dump, model = self.saved
 
@@ -86,3 +89,6 @@ class FaultRules(OperatorRules):
         model.failed_over(self.model)
         self.model, self.saved, self.ops = model, None, self.saved_ops
         self.facts = self.run(self.read())
+        self.codes.learn(self.facts)
+        rev = self.facts.meta["rev"]
+        self.ahead = [engine._runner.memory(ROOM).rev > rev for engine in self.engines]

@@ -10,8 +10,9 @@ from tests.engine.state_machine.facts import Step
 from tests.engine.state_machine.people import People
 from tests.engine.state_machine.strategies import PEOPLE, either
 from waitroom import errors
-from waitroom.engine.crowd import Join
-from waitroom.models import State, TicketView
+from waitroom.engine.joins import Join
+from waitroom.entry_codes import EntryCode
+from waitroom.models import Needs, State, TicketView
 
 VISITORS = ("ann", "ben", "cho")
 ADDRESSES = ("192.0.2.1", "192.0.2.2")
@@ -47,6 +48,7 @@ class LineRules(People):
         nameless = frozenset(i for i, j in zip(ids, joins, strict=True) if j.ticket is None)
         step = Step("join", frozenset(ids), nameless=nameless)
         buckets = dict(self.facts.sources)
+        held, in_line = dict(self.codes.held), set(self.facts.waiting)
         answers = self.call(who, step, lambda e: e.join_many(ROOM, joins))
         assert not isinstance(answers, errors.WaitroomError), repr(answers)
         for join, answer in zip(joins, answers, strict=True):
@@ -54,7 +56,8 @@ class LineRules(People):
         assert buckets.keys() == self.facts.sources.keys(), "a new place was not charged"
         for source, full_at in self.facts.sources.items():
             assert abs(buckets[source] - full_at) < 1, "a new place was not charged, or an old one"
-        for ticket_id, answer in zip(ids, answers, strict=True):
+        for join, ticket_id, answer in zip(joins, ids, answers, strict=True):
+            self.judge_code(join, ticket_id, answer, held, back=ticket_id not in in_line)
             if ticket_id in banned:
                 assert isinstance(answer, errors.Banned), repr(answer)
             elif isinstance(answer, TicketView):
@@ -69,19 +72,51 @@ class LineRules(People):
                     assert answer.state is not State.WAITING, "there was room for a newcomer"
             elif not self.too_old(answer, ticket_id) if ticket_id in self.tickets else True:
                 assert ticket_id not in kept, "refused who has a place"
-                if isinstance(answer, errors.TooMany):
+                if isinstance(answer, errors.TooMany | errors.CodeRefused | errors.CodeRequired):
                     continue
                 full = isinstance(answer, errors.RoomFull)
                 assert isinstance(answer, errors.Refused)
+                if isinstance(answer, errors.EnteredBefore):
+                    assert model.policy.once
+                    assert model.person(ticket_id).been, "refused who was never inside"
+                    continue
                 assert answer.code == (model.refuses or "room_full")
                 if full:
                     assert model.policy.queue_limit is not None
                     assert len(model.line()) >= model.policy.queue_limit
 
+    def judge_code(
+        self,
+        join: Join,
+        ticket_id: str,
+        answer: TicketView | errors.WaitroomError,
+        held: dict[str, str],
+        *,
+        back: bool,
+    ) -> None:
+        """Judge what came of the code that somebody showed, or of the one on their ticket."""
+        name, uses = "", 1
+        if join.ticket is not None:
+            ticket, life = self.ring.read(ROOM, join.ticket), self.model.policy.ticket_ttl_s
+            old = life is not None and self.clock.now_us / 1e6 > ticket.issued_s + life
+            name = "" if old else ticket.code
+        if isinstance(join.code, EntryCode):
+            name, uses = join.code.name, join.code.uses
+        revoked = f"{name[:4]}:revoked" in self.facts.batches
+        was = self.codes.held.get(ticket_id, held.get(ticket_id))
+        self.codes.judge(ticket_id, name, uses, answer, was, revoked=revoked)
+        if isinstance(answer, errors.CodeRequired):
+            assert self.model.policy.needs is Needs.CODE, "asked for a code"
+            assert not name, "asked for a code that was shown"
+        elif isinstance(answer, TicketView) and answer.new:
+            assert name or self.model.policy.needs is not Needs.CODE, "a place without a code"
+        elif isinstance(answer, TicketView) and back and ticket_id in self.facts.coded:
+            self.codes.take(ticket_id, name, holds=True)  # in their place, with the code of it
+
     def judge_source(
         self, buckets: dict[str, float], source: str, answer: TicketView | errors.WaitroomError
     ) -> None:
-        """Charge a new place; who was refused must have found the bucket empty."""
+        """Charge a new place; anybody refused must have found the bucket empty."""
         limited = isinstance(answer, errors.TooMany)
         if not source:
             assert not limited, "limited, though nobody counts"
@@ -95,7 +130,7 @@ class LineRules(People):
             assert full_at > now + 60_000, "limited, though there was a place left"
 
     def no_hold_since(self, then: int) -> bool:
-        """Whether time has just gone on: no clock set back, and no silence that began a hold."""
+        """Whether time simply went on: no clock set back, and no silence that began a hold."""
         return self.model.hold_until <= self.model.now >= then
 
     @rule(who=st.integers(0, 1), people=st.integers(1, 4), enter=st.booleans())
@@ -105,7 +140,7 @@ class LineRules(People):
 
     @rule(who=st.integers(0, 1), people=st.integers(1, 4), address=either(*ADDRESSES))
     def join_from(self, who: int, people: int, address: str) -> None:
-        """Newcomers join from one address, and somebody by name from there."""
+        """Newcomers join from one address, together with somebody known by name."""
         source = self.ring.source_name(ROOM, address, "wider")
         known = Join(visitor=VISITORS[0], source=source)
         self.joins(who, [Join(source=source)] * people + [known])
@@ -118,7 +153,7 @@ class LineRules(People):
     @precondition(lambda self: self.tickets)
     @rule(who=st.integers(0, 1), picks=st.lists(PEOPLE, min_size=1, max_size=3, unique=True))
     def join_again(self, who: int, picks: list[int]) -> None:
-        """People join with the ticket they have: who is in line keeps their place."""
+        """People join with the ticket they have; those in line keep their place."""
         ids = dict.fromkeys(self.holders(pick) for pick in picks)
         self.joins(who, [Join(ticket=self.tickets[i][-1]) for i in ids if i is not None])
 

@@ -14,11 +14,11 @@ from waitroom.models import TicketView
 
 
 class OperatorRules(People):
-    """What moves people who did not ask for it, and a defer, which moves one who did."""
+    """What moves people who did not ask for it, and a defer, which moves one person who did."""
 
     @rule(who=st.integers(0, 1), most=either(500, 500, 500, 3, 1))
     def advance(self, who: int, most: int) -> None:
-        """Advance: after it nobody waits for whom there is room, and nobody outlives a deadline."""
+        """Advance: afterwards nobody waits while there is room, and nobody outlives a deadline."""
         done = self.call(who, Step("advance"), lambda e: e.advance(ROOM, most))
         assert not isinstance(done, errors.WaitroomError), repr(done)
         model = self.model
@@ -45,7 +45,7 @@ class OperatorRules(People):
 
     @rule(who=st.integers(0, 1), n=st.integers(1, 3), force=st.booleans(), op=st.integers(0, 3))
     def admit(self, who: int, n: int, force: bool, op: int) -> None:
-        """Call some by hand; a repeated op_id answers the first result and calls nobody."""
+        """Call some by hand; a repeated op_id returns the first result and calls nobody."""
         op_id = f"admit-{op}-{n}-{force}"
         answer = self.call(
             who, Step("admit", forced=force), lambda e: e.admit(ROOM, n, force=force, op_id=op_id)
@@ -76,6 +76,7 @@ class OperatorRules(People):
         """Call one person by hand, from anywhere in the line."""
         ticket_id = self.somebody(pick, "waiting")
         assert ticket_id is not None
+        self.end_again(who)
         person = self.model.person(ticket_id)
         was, knew = person.state, not person.lost
         step = Step("call", frozenset([ticket_id]), force)
@@ -95,7 +96,7 @@ class OperatorRules(People):
         ban=either(False, False, True),
     )
     def kick(self, who: int, picks: list[int], ban: bool) -> None:
-        """Kick some, whether or not they are here: no ticket of theirs brings them back."""
+        """Kick some, whether or not they are here: none of their tickets brings them back."""
         ids = [i for i in dict.fromkeys(self.holders(pick) for pick in picks) if i is not None]
         step = Step("kick", frozenset(ids))
         kicked = self.call(who, step, lambda e: e.kick(ROOM, ids, ban=ban))
@@ -166,6 +167,7 @@ class OperatorRules(People):
         """Somebody lets others go first: at least that many, and nobody else."""
         ticket_id = self.somebody(pick, "waiting")
         assert ticket_id is not None
+        self.end_again(who)
         line = list(self.facts.waiting)
         step, text = Step("defer", frozenset([ticket_id])), self.tickets[ticket_id][-1]
         answer = self.call(who, step, lambda e: e.defer(ROOM, text, places))

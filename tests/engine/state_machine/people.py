@@ -9,7 +9,7 @@ from waitroom.models import BeforeOpen, Reason, State, TicketView
 
 
 class People(Driver):
-    """Visitors keep every ticket that they were given."""
+    """Visitors keep every ticket that they get."""
 
     def holders(self, pick: int) -> str | None:
         """Return the id of somebody who has a ticket."""
@@ -17,12 +17,12 @@ class People(Driver):
         return ids[-1 - pick % len(ids)] if ids else None
 
     def somebody(self, pick: int, state: str) -> str | None:
-        """Return the id of somebody in a state, if there is one, else of anybody."""
+        """Return the id of somebody in a state if there is one, else of anybody."""
         ids = [i for i in self.tickets if self.model.people[i].state == state]
         return ids[pick % len(ids)] if ids else self.holders(pick)
 
     def keep(self, view: TicketView) -> Person:
-        """Let a visitor keep the ticket of a view."""
+        """Make a visitor keep the ticket of a view."""
         texts = self.tickets.setdefault(view.id, [])
         if view.ticket not in texts:
             texts.append(view.ticket)
@@ -37,7 +37,7 @@ class People(Driver):
 
     @property
     def hidden(self) -> bool:
-        """Whether nobody may learn the order: places are drawn, or were for an opening to come."""
+        """Whether the order is secret: places are drawn, or were drawn for a future opening."""
         meta, opens = self.facts.meta, self.model.policy.opens_at_ms
         if opens is None or self.clock.now_us // 1000 >= opens or meta.get("opened") == opens:
             return False
@@ -76,7 +76,7 @@ class People(Driver):
                 assert view.id not in facts.kicked, f"kicked, and told {view.reason}"
 
     def too_old(self, answer: object, ticket_id: str) -> bool:
-        """Whether the ticket was refused for its age, which is checked."""
+        """Whether the ticket was refused for its age; the age is checked."""
         if not isinstance(answer, errors.InvalidTicket):
             return False
         life = self.model.policy.ticket_ttl_s
@@ -92,5 +92,5 @@ class People(Driver):
         )
 
     def left_to_record(self, ticket_id: str) -> bool:
-        """Whether somebody was forgotten whom only a record elsewhere brings back."""
+        """Whether somebody was forgotten whom only an external record brings back."""
         return self.model.person(ticket_id).lost and ticket_id in self.facts.record

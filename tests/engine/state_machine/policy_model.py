@@ -1,4 +1,4 @@
-"""What a policy means at one moment, said a second time: who may be called, and how many."""
+"""What a policy means at one moment, stated a second time: who may be called, and how many."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PolicyModel:
     drawn: int = 0  # highest place that was drawn; processes do not remember it through a loss
     entries: list[int] = field(default_factory=list)
     limited_since: int = 0
-    vague_until: int = 0  # a longer window was set: what it holds is estimated until then
+    vague_until: int = 0  # after a longer window was set, its content is estimated
     slot: int = 0
     slot_calls: int = 0
     counts: Counter[str] = field(default_factory=Counter)
@@ -36,7 +36,7 @@ class PolicyModel:
 
     @property
     def mode(self) -> Mode:
-        """The mode as it is now: once ended, a clock set back does not begin it again."""
+        """The current mode: once ended, a clock set back does not restart the room."""
         ends = self.policy.ends_at_ms
         over = ends is not None and ends == self.ended
         return Mode.ENDED if over else self.policy.mode_at(self.wall)
@@ -70,7 +70,7 @@ class PolicyModel:
 
     @property
     def bypass(self) -> bool:
-        """Whether everybody goes in, whatever the limits say."""
+        """Whether everybody goes in, regardless of the limits."""
         passes = self.early and self.works
         return self.mode is Mode.BYPASS or passes
 
@@ -81,30 +81,30 @@ class PolicyModel:
 
     @property
     def refuses(self) -> str:
-        """Why newcomers are refused, or nothing."""
+        """Why newcomers are refused, or an empty text."""
         if self.rests:
             return f"room_{self.mode}"
         shut = self.early and self.policy.before_open is BeforeOpen.REFUSE
         return "room_not_open" if shut and not self.bypass else ""
 
     def line(self) -> list[Person]:
-        """Return who waits and is known to the server, the first first."""
+        """Return who waits and is known to the server, in order."""
         waiting = (p for p in self.people.values() if p.state == "waiting" and not p.lost)
         return sorted(waiting, key=lambda p: p.place)
 
     def live(self, state: str) -> int:
-        """Count who is called or inside and whose time is not over."""
+        """Count the people in a state whose time is not over."""
         return sum(p.state == state and p.until > self.now for p in self.people.values())
 
     def entered_within(self, span_ms: int) -> int:
-        """Count the entries of the last `span_ms`, as far as there was a limit."""
+        """Count the entries of the last `span_ms`, as far back as there was a limit."""
         since = max(self.now - span_ms, self.limited_since)
         return sum(at > since for at in self.entries)
 
     def absent(self, person: Person, slack: int = 0) -> bool:
         """Whether a waiting person has been silent too long, or their ticket is too old."""
         silent = self.now - max(person.seen + slack, self.resumed) > ms(self.policy.presence_s)
-        # Drawn places count from the opening and deferred ones are younger, so `slack` is for all.
+        # Drawn places count from the opening and deferred ones are younger, so all get `slack`.
         arrived = FOREVER if slack and (person.drew or person.moved) else person.arrived
         return silent or self.now - arrived > ms(self.policy.ticket_ttl_s) + slack
 

@@ -1,4 +1,4 @@
-"""Rules: a record elsewhere says where people are."""
+"""Rules: an external record says where people are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RecordRules(People):
 
     @rule(who=st.integers(0, 1), rows=st.lists(TOLD, min_size=1, max_size=4), force=st.booleans())
     def settle_by_record(self, who: int, rows: list[dict[str, Any]], force: bool) -> None:
-        """A record elsewhere says where some are: there they are, unless it was too late."""
+        """A record says where some people are; they are there, unless the message was too late."""
         if not self.facts.meta:
             self.call(who, Step("stats"), lambda e: e.stats(ROOM))
         record, wanted = self.facts.record, {}
@@ -59,7 +59,7 @@ class RecordRules(People):
         return ids[pick % len(ids)]
 
     def free_place(self, near: int, by: int, taken: set[int]) -> int:
-        """Return a place near somebody's, or near the last one, that nobody has."""
+        """Return a free place near somebody's, or near the last one."""
         line = [*self.facts.waiting.values(), self.facts.meta["last"] or self.clock.now_us]
         place = max(1, line[near % len(line)] + by)
         while place in taken:

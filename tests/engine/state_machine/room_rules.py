@@ -41,8 +41,9 @@ class RoomRules(Driver):
         self.model = Model(policy, 1, people, now, now, now, resumed=now, highest=highest)
         self.model.cleared()
         for person in people.values():
-            person.banned = False
+            person.banned = person.kicked = False
         self.known[who] = (self.born, 1, policy)
+        self.codes.forget()
         assert self.facts.policy == policy
 
     @rule(who=st.integers(0, 1), changes=CHANGES)
@@ -53,6 +54,7 @@ class RoomRules(Driver):
     @rule(who=st.integers(0, 1), opening=OPENINGS)
     def opening(self, who: int, opening: dict[str, Any]) -> None:
         """Set when the room opens, and what happens until then."""
+        self.catch_up(who)
         at = self.clock.now_ms + round(opening["in_s"] * 1000)
         changes = {"opens_at": from_ms(at), "before_open": opening["before_open"]}
         if (self.model.policy.ends_at_ms or FOREVER) <= at:
@@ -61,7 +63,8 @@ class RoomRules(Driver):
 
     @rule(who=st.integers(0, 1), in_s=ENDINGS)
     def ending(self, who: int, in_s: float) -> None:
-        """Set when it is over."""
+        """Set when the room ends."""
+        self.catch_up(who)
         at = self.clock.now_ms + round(in_s * 1000)
         changes: dict[str, Any] = {"ends_at": from_ms(at)}
         if (self.model.policy.opens_at_ms or 0) >= at:
@@ -70,13 +73,17 @@ class RoomRules(Driver):
 
     @rule(who=st.integers(0, 1))
     def open_now(self, who: int) -> None:
-        """Forget about the times of opening and end, and be open."""
+        """Remove the opening and end times, and be open."""
         now = {"opens_at": None, "ends_at": None, "before_open": "wait", "mode": "open"}
         self.change_policy(who, now)
 
+    def catch_up(self, who: int) -> None:
+        """Bring back the policy that an engine remembers, if a failover lost it."""
+        self.call(who, Step("stats"), lambda e: e.stats(ROOM))
+
     def change_policy(self, who: int, changes: dict[str, Any]) -> None:
         """Change some fields and tell the model."""
-        self.call(who, Step("stats"), lambda e: e.stats(ROOM))  # catches up, if it must
+        self.catch_up(who)
         engine, model = self.engines[who], self.model
         policy = model.policy.change(**changes)
 
@@ -99,7 +106,7 @@ class RoomRules(Driver):
 
     @rule(who=st.integers(0, 1))
     def clear(self, who: int) -> None:
-        """Empty the room: every ticket of before is worth nothing."""
+        """Empty the room: every earlier ticket becomes worthless."""
         self.call(who, Step("stats"), lambda e: e.stats(ROOM))
         people = [p for p in self.model.people.values() if p.state != "out" and not p.lost]
         model = self.model
@@ -120,6 +127,7 @@ class RoomRules(Driver):
         assert self.facts.meta["epoch"] > epoch
         assert memory.epoch == self.facts.meta["epoch"]
         model.cleared()
+        self.codes.forget()
         model.counts.clear()
         self.saved = None
         self.born += 1  # what others know of the policy belongs to the old epoch
@@ -135,6 +143,6 @@ class RoomRules(Driver):
     def drop_and_create(
         self, who: int, changes: list[dict[str, Any]], enter_within: float | None, by: int
     ) -> None:
-        """Remove the room; one of the same name is a new one."""
+        """Remove the room; a new one with the same name is a different room."""
         assert self.run(self.engines[who].drop(ROOM))
         self.make(by, changes, enter_within)

@@ -22,9 +22,10 @@ class SessionRules(People):
     @precondition(lambda self: self.tickets)
     @rule(who=st.integers(0, 1), pick=PEOPLE)
     def enter(self, who: int, pick: int) -> None:
-        """Somebody who may be called goes inside: exactly while their turn lasts."""
+        """Somebody who may be called goes inside, but only while their turn lasts."""
         ticket_id = self.somebody(pick, "called")
         assert ticket_id is not None
+        self.end_again(who)
         person = self.model.person(ticket_id)
         was, until = person.state, person.until
         recorded = self.left_to_record(ticket_id)
@@ -51,7 +52,7 @@ class SessionRules(People):
     @precondition(lambda self: self.tickets)
     @rule(who=st.integers(0, 1), picks=st.lists(PEOPLE, min_size=2, max_size=4))
     def enter_together(self, who: int, picks: list[int]) -> None:
-        """Some enter in one call, perhaps one of them twice: each gets their own answer."""
+        """Some people enter in one call, one perhaps twice: each gets their own answer."""
         ids = [i for i in (self.somebody(pick, "called") for pick in picks) if i is not None]
         texts = [self.tickets[i][-1] for i in ids]
 
@@ -87,12 +88,14 @@ class SessionRules(People):
         session = person.until if person.state == "inside" else 0
         was = person.state
         if vouch and was != "inside":
-            # The judge takes it for a person who is inside if the engine does so.
+            # The model treats it as a person inside if the engine does.
             person.lost = False
 
             async def taken(engine: Engine) -> TicketView:
                 view = await engine.renew(ROOM, text, sid=sid, vouched_until_ms=until)
                 person.state, person.until = "inside", view.session_ends_at_ms or 0
+                person.been = person.been or self.model.policy.once
+                self.codes.held.pop(ticket_id, None)
                 return view
 
             answer = self.call(who, step, taken)
@@ -137,7 +140,7 @@ class SessionRules(People):
     @precondition(lambda self: self.tickets)
     @rule(who=st.integers(0, 1), pick=PEOPLE)
     def leave(self, who: int, pick: int) -> None:
-        """Somebody leaves, wherever they are: they are not back until they join."""
+        """Somebody leaves from any state: they are not back until they join."""
         ticket_id = self.holders(pick)
         assert ticket_id is not None
         person = self.model.person(ticket_id)
@@ -147,4 +150,6 @@ class SessionRules(People):
         if self.too_old(answer, ticket_id):
             return
         assert person.state == "out" or not was_here, "left, and still there"
-        person.state, person.lost, person.forgiven, person.why = "out", False, False, "left"
+        # Another engine may remember that they were reinstated before a loss, and not the leave.
+        again = person.forgiven and person.reinstated
+        person.state, person.lost, person.forgiven, person.why = "out", False, again, "left"

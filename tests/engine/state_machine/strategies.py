@@ -1,4 +1,4 @@
-"""What is drawn at random: changes of a policy, openings, spans of time, what a record tells."""
+"""Random inputs: changes of a policy, openings, time spans, and what a record tells."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ CHANGES: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.just({"mode": "open"}),
     st.fixed_dictionaries({"session_s": either(None, 0.4, 3, 40, 600)}),
     st.fixed_dictionaries({"renewable": st.booleans()}),
+    st.fixed_dictionaries({"needs": st.just("identity"), "once": st.booleans()}),
     st.fixed_dictionaries({"longest_s": either(None, 2, 50)}),
     st.fixed_dictionaries({"presence_s": either(None, 6, 20, 150)}),
     st.fixed_dictionaries({"return_s": either(None, 3, 30)}),
@@ -31,6 +32,8 @@ CHANGES: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.fixed_dictionaries({"max_defers": either(0, 2, 7)}),
     st.fixed_dictionaries({"ticket_ttl_s": either(120, 86_400)}),
     st.fixed_dictionaries({"idle_ttl_s": either(5, 21_600)}),
+    st.just({"needs": "nothing", "once": False}),  # a room that knows nobody cannot say `once`
+    st.just({"needs": "code"}),
 )
 OPENINGS = st.fixed_dictionaries(
     {
@@ -39,7 +42,7 @@ OPENINGS = st.fixed_dictionaries(
     }
 )
 ENDINGS = either(-5, 0.5, 5, 30)
-"""In how many seconds it is over."""
+"""In how many seconds the room ends."""
 
 TOLD = st.fixed_dictionaries(
     {

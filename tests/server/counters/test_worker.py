@@ -1,4 +1,4 @@
-"""Counters of one worker: what is counted where, and what that takes."""
+"""Counters of one worker: what is counted where, and how much memory it takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from waitroom.server.counters.worker import LATENCY_S, Counters
 
 
 def test_counting_keeps_nothing() -> None:
-    """A thousand more requests and calls of known labels take no more memory than one."""
+    """A thousand more requests and calls with known labels take no more memory than one."""
     counters = Counters()
 
     def count() -> None:

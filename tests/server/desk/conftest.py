@@ -1,4 +1,4 @@
-"""A real server with the desk on, and a store of its own for each test."""
+"""A real server with the desk on, and a separate store for each test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.serving import Serving
@@ -18,19 +18,19 @@ PHONE, NAME = "010-1234-5678", "홍길동"
 
 @pytest.fixture(scope="session")
 def served(desk_served: Serving) -> Serving:
-    """Return the running server, which has the desk on here."""
+    """Return the running server, with the desk on."""
     return desk_served
 
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """A store with its host: `host` shows the key of the store, `guest` shows none."""
+    """A store with its host: `host` sends the store's key, `guest` sends none."""
 
     id: str
     path: str
     key: str
-    host: httpx.Client
-    guest: httpx.Client
+    host: httpx2.Client
+    guest: httpx2.Client
 
     def join(self, line_name: str = "dine-in", size: int = 2, **more: Any) -> Any:
         """Join the line, and return the answer."""
@@ -41,13 +41,13 @@ class Shop:
 
     @property
     def code(self) -> str:
-        """The code that the poster or the screen at the store carries now."""
+        """The code currently on the poster or the screen at the store."""
         answer = self.host.get(f"{self.path}/on-site-code")
         assert 200 == answer.status_code, answer.text
         return str(answer.json()["code"])
 
     def place(self, token: str) -> Any:
-        """Return where a party stands."""
+        """Return where a party is."""
         answer = self.guest.get(f"{self.path}/parties/{token}")
         assert 200 == answer.status_code, answer.text
         return answer.json()
@@ -59,15 +59,15 @@ class Shop:
         return answer.json()
 
     def numbers(self) -> list[int]:
-        """Return the numbers of those in line, in order."""
+        """Return the numbers of the parties in line, in order."""
         return [party["number"] for party in self.line()["parties"]]
 
-    def do(self, act: str, party: int | None = None, **body: Any) -> httpx.Response:
+    def do(self, act: str, party: int | None = None, **body: Any) -> httpx2.Response:
         """Do something as a host."""
         where = "" if party is None else f"/{party}"
         return self.host.post(f"{self.path}/line{where}/{act}", json=body)
 
-    def change(self, **fields: Any) -> httpx.Response:
+    def change(self, **fields: Any) -> httpx2.Response:
         """Change the store as a host."""
         return self.host.patch(self.path, json=fields)
 
@@ -79,17 +79,17 @@ TYPES = [
 
 
 @pytest.fixture
-def shop(http: httpx.Client, operator: httpx.Client) -> Iterator[Shop]:
-    """Return a store of its own for a test."""
+def shop(http: httpx2.Client, operator: httpx2.Client) -> Iterator[Shop]:
+    """Return a store for this test only."""
     with open_shop(http, operator) as opened:
         yield opened
 
 
 @contextlib.contextmanager
 def shop_on(server: Serving) -> Iterator[Shop]:
-    """Make a store on a server of the test's own."""
+    """Make a store on the test's own server."""
     with (
-        httpx.Client(base_url=server.base, timeout=60) as http,
+        httpx2.Client(base_url=server.base, timeout=60) as http,
         server.operator() as operator,
         open_shop(http, operator) as shop,
     ):
@@ -97,7 +97,7 @@ def shop_on(server: Serving) -> Iterator[Shop]:
 
 
 @contextlib.contextmanager
-def open_shop(http: httpx.Client, operator: httpx.Client, **fields: Any) -> Iterator[Shop]:
+def open_shop(http: httpx2.Client, operator: httpx2.Client, **fields: Any) -> Iterator[Shop]:
     """Make a store with two lines, and a key for its hosts."""
     store = f"t-{secrets.token_hex(5)}"
     body = {"id": store, "title": "Noodle Bar", "types": TYPES, "joins_per_hour": None, **fields}
@@ -106,5 +106,5 @@ def open_shop(http: httpx.Client, operator: httpx.Client, **fields: Any) -> Iter
     path = f"/v1/stores/{store}"
     key = operator.post(f"{path}/hosts", json={"name": "front tablet"}).json()["key"]
     headers = {"authorization": f"Bearer {key}"}
-    with httpx.Client(base_url=http.base_url, headers=headers, timeout=20) as host:
+    with httpx2.Client(base_url=http.base_url, headers=headers, timeout=20) as host:
         yield Shop(store, path, key, host, http)

@@ -1,7 +1,7 @@
-"""Reads a QR code out of an SVG picture, as a phone would: nothing here knows how it was made.
+"""Reads a QR code from an SVG picture, as a phone would: nothing here knows how it was made.
 
-Versions 1 to 8 in byte mode, without repairing errors: a picture that we draw has none. The tables
-are those of ISO/IEC 18004.
+Versions 1 to 8 in byte mode, without error correction, because our pictures have no errors. The
+tables are those of ISO/IEC 18004.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _blocks(level: str, version: int) -> list[int]:
 
 
 def _dark(svg: str) -> Modules:
-    """Return the dark modules, from the corner of the code on."""
+    """Return the dark modules, starting at the corner of the code."""
     dark, x, y = set[tuple[int, int]](), 0.0, 0.0
     (path,) = _PATH.findall(svg)
     for step, first, second in _STEP.findall(path):
@@ -68,7 +68,7 @@ def _format(dark: Modules) -> tuple[str, int]:
 
 
 def _reserved(y: int, x: int, size: int, version: int) -> bool:
-    """Tell whether a module is a pattern, and so carries no data."""
+    """Tell whether a module is part of a pattern, and so carries no data."""
     if y == 6 or x == 6 or (y < 9 and (x < 9 or x >= size - 8)) or (y >= size - 8 and x < 9):
         return True
     if version >= 7 and ((y < 6 and x >= size - 11) or (x < 6 and y >= size - 11)):
@@ -82,7 +82,7 @@ def _reserved(y: int, x: int, size: int, version: int) -> bool:
 def _bits(
     dark: Modules, size: int, version: int, mask: Callable[[int, int], int]
 ) -> Iterator[bool]:
-    """Read the modules in pairs of columns, from the right, up and down in turn."""
+    """Read the modules in pairs of columns, from the right, alternately up and down."""
     upwards = True
     for right in [*range(size - 1, 6, -2), 5, 3, 1]:
         for y in range(size - 1, -1, -1) if upwards else range(size):
@@ -99,7 +99,7 @@ def _codewords(bits: Iterator[bool]) -> Iterator[int]:
 
 
 def _data(words: list[int], blocks: list[int]) -> bytes:
-    """Undo the interleaving; what follows the data would repair errors."""
+    """Undo the interleaving; the codewords after the data would correct errors."""
     parts: list[list[int]] = [[] for _ in blocks]
     at = 0
     for n in range(max(blocks)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from tests.server.desk.conftest import Shop, shop_on
 from tests.server.desk.forms import hidden, joined, sign_in
@@ -12,7 +12,7 @@ from tests.support.serving import SOON_AWAY, serving
 
 
 def test_while_redis_is_away(tmp_path: Path) -> None:
-    """Guests join and see their number, hosts work on; what is not known is not made up."""
+    """Guests join and see their number, hosts keep working; unknown facts are not invented."""
     with (
         serving(tmp_path, desk=True, **SOON_AWAY) as server,
         shop_on(server) as shop,
@@ -24,7 +24,7 @@ def test_while_redis_is_away(tmp_path: Path) -> None:
         assert "Traceback" not in server.said()
 
 
-def _everybody_goes_on(shop: Shop, http: httpx.Client, location: str) -> None:
+def _everybody_goes_on(shop: Shop, http: httpx2.Client, location: str) -> None:
     place = http.get(location)
     assert 503 == place.status_code
     assert "One moment, please" in place.text

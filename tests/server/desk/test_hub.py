@@ -1,6 +1,6 @@
-"""The hub of the desk's streams: who is told what, and when a stream ends. No connection is needed.
+"""The hub of the desk's streams: who is told what, and when a stream ends. Needs no connection.
 
-`test_stream.py` has the same over HTTP.
+`test_stream.py` tests the same over HTTP.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ SOON_S = 30.0
 
 @pytest.fixture
 async def desk(tmp_path: Path, valkey: Server) -> AsyncIterator[Desk]:
-    """Open a desk with a record of its own."""
+    """Open a desk with its own record."""
     async with opened(None, tmp_path, valkey.url, Clock()) as desk:
         yield desk
 
 
 @pytest.fixture
 def health(desk: Desk) -> BackendHealth:
-    """Return what the hub knows of Redis; the test decides it."""
+    """Return what the hub knows about Redis; the test decides it."""
     return BackendHealth(desk.engine, Counters(), 1.0)
 
 
 @pytest.fixture
 async def hub(desk: Desk, health: BackendHealth) -> AsyncIterator[DeskHub]:
-    """Run a hub that takes three streams."""
+    """Run a hub that accepts three streams."""
     hub = DeskHub(desk, health, OpenStreams(3, 3, Counters()))
     yield hub
     await hub.stop()
 
 
 async def fine() -> None:
-    """Let a host's key be good."""
+    """Accept a host's key."""
 
 
 async def event_of(listener: Listener, kind: str, **fields: Any) -> dict[str, Any]:
@@ -67,7 +67,7 @@ async def event_of(listener: Listener, kind: str, **fields: Any) -> dict[str, An
 
 
 async def test_guests_and_hosts_are_told_of_a_change(desk: Desk, hub: DeskHub) -> None:
-    """A guest hears of their place, a host of the line: at once, and after every change."""
+    """A guest is told their place, a host the line: at once, and after every change."""
     store = await new_store(desk)
     party = await join(desk, store)
     guest = Guest(store=store.id, token=desk.token(party))
@@ -84,7 +84,7 @@ async def test_guests_and_hosts_are_told_of_a_change(desk: Desk, hub: DeskHub) -
 
 
 async def test_away_and_back(desk: Desk, hub: DeskHub, health: BackendHealth) -> None:
-    """While Redis is away guests hear it once, and hosts the line by the record."""
+    """While Redis is away guests are told once, and hosts get the line from the record."""
     store = await new_store(desk)
     party = await join(desk, store)
     guest = Guest(store=store.id, token=desk.token(party))
@@ -102,7 +102,7 @@ async def test_away_and_back(desk: Desk, hub: DeskHub, health: BackendHealth) ->
 async def test_a_revoked_key_ends_its_stream(
     desk: Desk, hub: DeskHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A host whose key is not good any more is told so, and nothing after that."""
+    """A host whose key is no longer valid is told so, and nothing after that."""
     monkeypatch.setattr(hub_module, "KEYS_S", 0.0)
 
     async def revoked() -> None:
@@ -134,7 +134,7 @@ async def test_too_many_streams(desk: Desk, hub: DeskHub) -> None:
 
 
 async def test_the_end_sends_everybody_off(desk: Desk, health: BackendHealth) -> None:
-    """A hub that stops tells its streams to come back, to another process perhaps."""
+    """A stopping hub tells its streams to reconnect, perhaps to another process."""
     hub = DeskHub(desk, health, OpenStreams(3, 3, Counters()))
     store = await new_store(desk)
     party = await join(desk, store, line_name=DINE)

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from tests.server.desk.api.test_guests import problem
@@ -18,16 +18,16 @@ from waitroom.server.desk.session import COOKIE
 
 
 @pytest.fixture
-def tablet(shop: Shop) -> Iterator[httpx.Client]:
+def tablet(shop: Shop) -> Iterator[httpx2.Client]:
     """Return a browser that is signed in to the store's console."""
-    with httpx.Client(base_url=shop.host.base_url, timeout=60) as browser:
+    with httpx2.Client(base_url=shop.host.base_url, timeout=60) as browser:
         signed = browser.post(f"/desk/{shop.id}/host/sign-in", data={"key": shop.key})
         assert 303 == signed.status_code, signed.text
         yield browser
 
 
-def test_the_cookie_opens_its_store(shop: Shop, tablet: httpx.Client) -> None:
-    """With it the console reads and acts; the cookie holds no key and no script can read it."""
+def test_the_cookie_opens_its_store(shop: Shop, tablet: httpx2.Client) -> None:
+    """With it the console reads and acts; the cookie contains no key, and no script can read it."""
     shop.join()
     assert 200 == tablet.get(f"{shop.path}/line").status_code
     called = tablet.post(f"{shop.path}/line/call-next", json={"type": "dine-in"})
@@ -39,9 +39,9 @@ def test_the_cookie_opens_its_store(shop: Shop, tablet: httpx.Client) -> None:
 
 
 async def test_the_cookie_opens_its_stream(
-    shop: Shop, served: Serving, tablet: httpx.Client
+    shop: Shop, served: Serving, tablet: httpx2.Client
 ) -> None:
-    """A browser's event stream can show nothing else."""
+    """A browser's event stream can send nothing else."""
     (cookie,) = tablet.cookies.jar
     shown = {"Cookie": f"{cookie.name}={cookie.value}"}
     async with live(served.port, f"{shop.path}/line/events", shown) as stream:
@@ -51,7 +51,7 @@ async def test_the_cookie_opens_its_stream(
 @pytest.mark.parametrize(
     "headers", [{"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}]
 )
-def test_other_sites(shop: Shop, tablet: httpx.Client, headers: dict[str, str]) -> None:
+def test_other_sites(shop: Shop, tablet: httpx2.Client, headers: dict[str, str]) -> None:
     """A page of another site cannot act with the cookie of a host who visits it."""
     shop.join()
     body = {"type": "dine-in"}
@@ -61,9 +61,9 @@ def test_other_sites(shop: Shop, tablet: httpx.Client, headers: dict[str, str]) 
 
 
 def test_another_stores_cookie(
-    shop: Shop, tablet: httpx.Client, http: httpx.Client, operator: httpx.Client
+    shop: Shop, tablet: httpx2.Client, http: httpx2.Client, operator: httpx2.Client
 ) -> None:
-    """Under the name of another store the cookie is of nobody; so is a changed one."""
+    """Under another store's name the cookie belongs to nobody; so does a changed one."""
     (cookie,) = tablet.cookies.jar
     value = str(cookie.value)
     with open_shop(http, operator) as other:
@@ -75,18 +75,18 @@ def test_another_stores_cookie(
 
 
 def test_a_revoked_key_ends_its_session(
-    shop: Shop, tablet: httpx.Client, operator: httpx.Client
+    shop: Shop, tablet: httpx2.Client, operator: httpx2.Client
 ) -> None:
     """Within two seconds the cookie opens nothing."""
     operator.delete(f"{shop.path}/hosts/{shop.key.split('_')[1]}").raise_for_status()
     asked = revoked = time.monotonic()
     while tablet.get(f"{shop.path}/line").status_code != 401:
-        assert asked < revoked + 3  # when it was asked: a slow machine may answer later
+        assert asked < revoked + 3  # time of the request: a slow machine may answer later
         time.sleep(0.05)
         asked = time.monotonic()
 
 
-def _sign_out(shop: Shop, tablet: httpx.Client) -> None:
+def _sign_out(shop: Shop, tablet: httpx2.Client) -> None:
     token = token_of(tablet.get(f"/desk/{shop.id}/host").text)
     signed_out = tablet.post(f"/desk/{shop.id}/host/sign-out", data={"token": token})
     assert 303 == signed_out.status_code
@@ -94,9 +94,9 @@ def _sign_out(shop: Shop, tablet: httpx.Client) -> None:
 
 @pytest.mark.attack
 async def test_a_copy_of_a_cookie_ends_with_the_sign_out(
-    shop: Shop, served: Serving, tablet: httpx.Client
+    shop: Shop, served: Serving, tablet: httpx2.Client
 ) -> None:
-    """For requests and for open streams, though the copy would have been good for two weeks."""
+    """For requests and for open streams, though the copy would have been valid for two weeks."""
     (cookie,) = tablet.cookies.jar
     copied = {"Cookie": f"{cookie.name}={cookie.value}"}
     async with live(served.port, f"{shop.path}/line/events", copied) as stream:
@@ -108,11 +108,11 @@ async def test_a_copy_of_a_cookie_ends_with_the_sign_out(
 
 
 def test_bad_host_keys_are_limited(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """After ten bad keys an address must wait; a good key from there need not."""
+    """After ten bad keys an address must wait; a good key from the same address works."""
     folder = tmp_path_factory.mktemp("limited")
     with serving(folder, desk=True, proxies="127.0.0.1") as server, shop_on(server) as shop:
 
-        def ask(key: str, address: str = "192.0.2.1") -> httpx.Response:
+        def ask(key: str, address: str = "192.0.2.1") -> httpx2.Response:
             headers = {"authorization": f"Bearer {key}", "x-forwarded-for": address}
             return shop.guest.get(f"{shop.path}/line", headers=headers)
 

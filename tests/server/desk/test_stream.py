@@ -1,4 +1,4 @@
-"""Live events of the desk: guests and hosts are told in time, bounded, and sent off in order."""
+"""Live events of the desk: guests and hosts are told in time; streams are limited and drained."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import asyncio
 import signal
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from tests.server.desk.conftest import NAME, PHONE, Shop, shop_on
 from tests.support.clients import ask, live, metric, request, scrape
 from tests.support.serving import SOON_AWAY, Serving, serving
 
-"""A called guest is told within this time."""
-
 
 def bearer(shop: Shop) -> dict[str, str]:
-    """Return the header that shows the key of the store."""
+    """Return the header with the store's key."""
     return {"Authorization": f"Bearer {shop.key}"}
 
 
 async def test_a_guest_is_told(shop: Shop, served: Serving) -> None:
-    """At once where they stand, then that they moved or were called; also of an undo."""
+    """At once where they are, then that they moved or were called, and also about an undo."""
     first, second = (shop.join()["token"] for _ in range(2))
     paths = [f"{shop.path}/parties/{token}/events" for token in (first, second)]
     async with (
@@ -45,7 +43,7 @@ async def test_a_guest_is_told(shop: Shop, served: Serving) -> None:
 
 
 async def test_guests_hear_of_the_store(shop: Shop, served: Serving) -> None:
-    """When it pauses, those who wait are told so, and why."""
+    """When it pauses, people who wait are told so, and why."""
     token = shop.join()["token"]
     async with live(served.port, f"{shop.path}/parties/{token}/events") as stream:
         await stream.until("store", mode="open")
@@ -84,9 +82,9 @@ async def test_hosts_are_told(shop: Shop, served: Serving) -> None:
 
 
 async def test_a_revoked_key_ends_its_stream(
-    shop: Shop, served: Serving, operator: httpx.Client
+    shop: Shop, served: Serving, operator: httpx2.Client
 ) -> None:
-    """A host whose key was revoked hears nothing more of the line."""
+    """A host whose key was revoked learns nothing more about the line."""
     answer = await asyncio.to_thread(operator.post, f"{shop.path}/hosts", json={"name": "second"})
     made = answer.json()
     shown = {"Authorization": f"Bearer {made['key']}"}
@@ -110,8 +108,8 @@ async def test_refusals(shop: Shop, served: Serving) -> None:
 
 
 async def test_limits_drain_and_away(tmp_path: Path) -> None:
-    """Too many streams are refused; while Redis is away guests are told that their place is kept,
-    hosts go on working by the record; at the end both are sent to another server.
+    """Too many streams are refused. While Redis is away guests are told that their place is kept,
+    and hosts keep working from the record. At the end both are sent to another server.
     """
     with (
         serving(tmp_path, desk=True, streams_per_address=3, drain_s=1, **SOON_AWAY) as server,

@@ -1,4 +1,4 @@
-"""The words of the desk's pages: whole in every language, and how waits are told."""
+"""The texts of the desk's pages: complete in every language, and how waits are told."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENGLISH, KOREAN = load_text("desk", "en"), load_text("desk", "ko")
 
 
 def test_every_key_is_used() -> None:
-    """No word is carried along that nothing says."""
+    """Every text is used."""
     files = [
         *HERE.glob("desk/**/*.py"),
         *HERE.glob("templates/desk/*"),
@@ -36,7 +36,7 @@ def test_every_key_is_used() -> None:
 
 
 def test_the_script_gets_the_words_that_it_says() -> None:
-    """The keys are read out of the script, so none can be forgotten."""
+    """The keys are read from the script, so none can be forgotten."""
     script = (HERE / "static/desk/place.js").read_text("utf-8")
     keys = set(re.findall(r'(?:say|some)\("([a-z_]+)"', script))
     assert keys
@@ -45,7 +45,7 @@ def test_the_script_gets_the_words_that_it_says() -> None:
 
 
 def test_no_script_writes_html() -> None:
-    """Names come from strangers: scripts write text, and never HTML that they put together."""
+    """Names come from strangers: scripts write text, and never assemble HTML."""
     for path in HERE.glob("static/desk/*.js"):
         script = path.read_text("utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", script)
@@ -67,7 +67,7 @@ def test_no_script_writes_html() -> None:
     ],
 )
 def test_waits(minutes: int | None, english: str, korean: str) -> None:
-    """A wait is said without false precision."""
+    """A wait is given without false precision."""
     assert (english, korean) == (say.wait(ENGLISH, minutes), say.wait(KOREAN, minutes))
 
 

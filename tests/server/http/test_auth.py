@@ -1,4 +1,4 @@
-"""Keys at the door: what a role may do, what strangers are told, and who is slowed down."""
+"""API keys: what a role may do, what strangers are told, and who is slowed down."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.servers import wait_for
@@ -40,8 +40,8 @@ ADMINS = [
 ]
 
 
-def key_of(operator: httpx.Client, role: str) -> dict[str, str]:
-    """Make a key and return the header that shows it."""
+def key_of(operator: httpx2.Client, role: str) -> dict[str, str]:
+    """Make a key and return the header that sends it."""
     made = operator.post("/v1/admin/keys", json={"name": f"a {role}", "role": role})
     assert 201 == made.status_code, made.text
     return {"authorization": f"Bearer {made.json()['key']}"}
@@ -49,8 +49,8 @@ def key_of(operator: httpx.Client, role: str) -> dict[str, str]:
 
 @pytest.mark.attack
 @pytest.mark.parametrize("role", list(Role))
-def test_roles(http: httpx.Client, operator: httpx.Client, room: str, role: Role) -> None:
-    """A viewer reads, an operator changes, an admin does the rest; each may do what is below."""
+def test_roles(http: httpx2.Client, operator: httpx2.Client, room: str, role: Role) -> None:
+    """A viewer reads, an operator changes, an admin does the rest; each includes the one below."""
     shown = key_of(operator, role)
     for path in READS:
         assert 200 == http.get(path.format(room=room), headers=shown).status_code
@@ -66,11 +66,11 @@ def test_roles(http: httpx.Client, operator: httpx.Client, room: str, role: Role
 
 
 @pytest.fixture
-def stranger(http: httpx.Client) -> Iterator[httpx.Client]:
-    """Come from an address of one's own: another that showed bad keys stays limited for a while."""
+def stranger(http: httpx2.Client) -> Iterator[httpx2.Client]:
+    """Use a separate address: one that showed bad keys stays limited for a while."""
     address = "127." + ".".join(str(secrets.randbelow(250) + 2) for _ in range(3))
-    transport = httpx.HTTPTransport(local_address=address)
-    with httpx.Client(base_url=http.base_url, transport=transport) as client:
+    transport = httpx2.HTTPTransport(local_address=address)
+    with httpx2.Client(base_url=http.base_url, transport=transport) as client:
         yield client
 
 
@@ -78,7 +78,7 @@ def stranger(http: httpx.Client) -> Iterator[httpx.Client]:
 @pytest.mark.parametrize(
     "header", [None, "", "Bearer", "Basic YTpi", "wr_x", "Bearer wr_x", "bearer \xe4"]
 )
-def test_strangers(stranger: httpx.Client, header: str | None) -> None:
+def test_strangers(stranger: httpx2.Client, header: str | None) -> None:
     """Without a good key the answer is 401, says how to send one, and is a problem document."""
     headers = [] if header is None else [(b"authorization", header.encode("latin-1"))]
     answer = stranger.get("/v1/admin/rooms", headers=headers)
@@ -91,7 +91,7 @@ def test_strangers(stranger: httpx.Client, header: str | None) -> None:
 
 
 @pytest.mark.attack
-def test_every_operator_route_needs_a_key(http: httpx.Client) -> None:
+def test_every_operator_route_needs_a_key(http: httpx2.Client) -> None:
     """No path under /v1/admin answers a stranger, whatever the method or the body."""
     paths = http.get("/openapi.json").json()["paths"]
     ours = {path: methods for path, methods in paths.items() if path.startswith("/v1/admin")}
@@ -105,7 +105,7 @@ def test_every_operator_route_needs_a_key(http: httpx.Client) -> None:
 
 
 @pytest.mark.attack
-def test_a_revoked_key_ends(stranger: httpx.Client, operator: httpx.Client) -> None:
+def test_a_revoked_key_ends(stranger: httpx2.Client, operator: httpx2.Client) -> None:
     """A revoked key is refused soon after."""
     shown = key_of(operator, "viewer")
     assert 200 == stranger.get("/v1/admin/rooms", headers=shown).status_code
@@ -118,20 +118,20 @@ def test_a_revoked_key_ends(stranger: httpx.Client, operator: httpx.Client) -> N
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server of its own, because an address that misbehaves stays limited for a while."""
+    """Run a separate server, because an address that misbehaves stays limited for a while."""
     folder = tmp_path_factory.mktemp("limited")
     with serving(folder, proxies="127.0.0.1", secret="s" * 44) as server:
         yield server
 
 
 @pytest.mark.attack
-def test_bad_keys_are_limited_by_address(limited: Serving, operator: httpx.Client) -> None:
-    """After ten bad keys an address must wait; a good key from there, and others, need not."""
+def test_bad_keys_are_limited_by_address(limited: Serving, operator: httpx2.Client) -> None:
+    """After ten bad keys an address must wait; a good key from it, and others, need not."""
     good = {"authorization": operator.headers["authorization"], "x-forwarded-for": "192.0.2.1"}
     bad = {"authorization": "Bearer wr_0123456789_" + "x" * 43}
-    with httpx.Client(base_url=limited.base) as http:
+    with httpx2.Client(base_url=limited.base) as http:
 
-        def ask(headers: dict[str, str], address: str = "192.0.2.1") -> httpx.Response:
+        def ask(headers: dict[str, str], address: str = "192.0.2.1") -> httpx2.Response:
             return http.get("/v1/admin/rooms", headers={**headers, "x-forwarded-for": address})
 
         assert [401] * 10 == [ask(bad).status_code for _ in range(10)]
@@ -144,9 +144,9 @@ def test_bad_keys_are_limited_by_address(limited: Serving, operator: httpx.Clien
 
 @pytest.mark.attack
 def test_bad_keys_are_limited_by_network(limited: Serving) -> None:
-    """Another address of the same /64 for every guess does not give more guesses."""
+    """Using another address of the same /64 for every guess does not give more guesses."""
     headers = {"authorization": "Bearer wr_0123456789_" + "x" * 43}
-    with httpx.Client(base_url=limited.base) as http:
+    with httpx2.Client(base_url=limited.base) as http:
 
         def guess(address: str) -> int:
             asked = {**headers, "x-forwarded-for": address}
@@ -158,10 +158,10 @@ def test_bad_keys_are_limited_by_network(limited: Serving) -> None:
 
 
 def test_while_redis_is_away(tmp_path: Path) -> None:
-    """A hung backend is told at once: the API says 503, the page too, and tries again."""
+    """A hung backend is reported at once: the API and the page answer 503, and the page retries."""
     with (
         serving(tmp_path, secret="s" * 44, **SOON_AWAY) as server,
-        httpx.Client(base_url=server.base, timeout=20) as http,
+        httpx2.Client(base_url=server.base, timeout=20) as http,
     ):
         assert 303 == http.post("/admin/sign-in", data={"key": ADMIN_KEY}).status_code
         shown = {"authorization": f"Bearer {ADMIN_KEY}"}

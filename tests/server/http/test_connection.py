@@ -1,4 +1,4 @@
-"""A connection over real sockets: what is a request, in which order, how large, and how slow."""
+"""A connection over real sockets: what counts as a request, in which order, size and speed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LAST = b"GET /lane HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
 
 @dataclass
 class Site:
-    """A lane that answers `/lane`, and an app that answers the rest; both note what they saw."""
+    """A lane that answers `/lane`, and an app that answers the rest; both record what they saw."""
 
     port: int = 0
     seen: list[str] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Site:
     connections: Connections = field(init=False)
 
     def lane(self, client: Connection, request: HttpRequest) -> bool:
-        """Answer a little later, as polls are."""
+        """Answer a little later, as for polls."""
         self.clients.append(client)
         if request.target == b"/fault":
             raise RuntimeError("on purpose")
@@ -85,7 +85,7 @@ class Site:
         await send({"type": "http.response.body", "body": body or b"plain"})
 
     async def ask(self, *data: bytes) -> bytes:
-        """Send, and return everything that comes until the end."""
+        """Send, and return everything received until the end."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
             for part in data:
@@ -125,7 +125,7 @@ def bodies(data: bytes) -> list[bytes]:
 
 
 async def test_pipelined_requests_are_answered_in_order(site: Site) -> None:
-    """Lane and app in turn, on one connection, in one packet."""
+    """Lane and app alternate, on one connection, in one packet."""
     data = await site.ask(LANE + PLAIN + LANE + PLAIN + PLAIN + LAST)
     assert [b'"lane"', b"plain", b'"lane"', b"plain", b"plain", b'"lane"'] == bodies(data)
 
@@ -137,7 +137,7 @@ async def test_thousands_in_one_packet(site: Site) -> None:
 
 
 async def test_requests_after_pipelined_ones(site: Site) -> None:
-    """Reading goes on once no request has to wait."""
+    """Reading resumes once no request has to wait."""
     reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
     for _ in range(3):
         writer.write(PLAIN + LANE)
@@ -147,13 +147,13 @@ async def test_requests_after_pipelined_ones(site: Site) -> None:
 
 
 async def test_a_head_that_begins_after_thousands(site: Site) -> None:
-    """What came before it in the same packet does not count as its size."""
+    """Bytes before it in the same packet do not count towards its size."""
     data = await site.ask(PLAIN * 3_000 + LAST[:20], LAST[20:])
     assert [200] * 3_001 == statuses(data)
 
 
 async def test_byte_by_byte(site: Site) -> None:
-    """However the network cuts a request."""
+    """It works however the network splits a request."""
     data = await site.ask(*(bytes([byte]) for byte in LAST))
     assert [200] == statuses(data)
 
@@ -196,7 +196,7 @@ async def test_good_requests(site: Site, name: str) -> None:
 @pytest.mark.attack
 @pytest.mark.parametrize("name", MALFORMED)
 async def test_malformed_requests(site: Site, name: str) -> None:
-    """A problem and the end; neither it nor what is hidden in it is answered."""
+    """A problem and the end; neither it nor a request hidden in it is answered."""
     data, status = MALFORMED[name]
     reply = await site.ask(data)
     assert [status] == statuses(reply), reply
@@ -207,7 +207,7 @@ async def test_malformed_requests(site: Site, name: str) -> None:
 @pytest.mark.attack
 @pytest.mark.parametrize("name", ODD)
 async def test_odd_requests(site: Site, name: str) -> None:
-    """Each is one request, and nothing that is hidden in it is another."""
+    """Each is one request, and nothing hidden in it counts as another."""
     reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
     writer.write(ODD[name])
     writer.write_eof()
@@ -221,26 +221,26 @@ async def test_odd_requests(site: Site, name: str) -> None:
 
 @pytest.mark.attack
 async def test_a_bad_request_behind_good_ones(site: Site) -> None:
-    """What came before it is answered first."""
+    """Earlier requests are answered first."""
     assert [200, 200, 400] == statuses(await site.ask(LANE + PLAIN + b"nonsense\r\n\r\n" + LANE))
 
 
 async def test_expect_continue(site: Site) -> None:
-    """The client is told to go on before its body comes."""
+    """The client is told to continue before it sends its body."""
     head = POST + b"Expect: 100-continue\r\nConnection: close\r\n"
     reply = await site.ask(head + b"Content-Length: 3\r\n\r\n", b"abc")
     assert ([100, 200], b"abc") == (statuses(reply), bodies(reply)[-1])
 
 
 async def test_errors_of_the_app(site: Site) -> None:
-    """A whole problem, or an answer that breaks off: the client can tell."""
+    """A complete problem, or an answer that breaks off: the client can tell."""
     assert [500] == statuses(await site.ask(PLAIN.replace(b"plain", b"error") + LAST))[:1]
     reply = await site.ask(PLAIN.replace(b"plain", b"half"))
     assert reply.endswith(b"4\r\nhalf\r\n")
 
 
 async def test_a_fault_of_the_lane(site: Site, caplog: pytest.LogCaptureFixture) -> None:
-    """It is in the log, ends its own connection, and no other."""
+    """It is logged, ends its own connection, and no other."""
     with contextlib.suppress(ConnectionResetError):
         assert b"" == await site.ask(PLAIN.replace(b"plain", b"fault"))
     assert "could not be begun" in caplog.text
@@ -248,7 +248,7 @@ async def test_a_fault_of_the_lane(site: Site, caplog: pytest.LogCaptureFixture)
 
 
 async def test_a_client_that_has_said_all(site: Site) -> None:
-    """Somebody who closes their side still gets the answer."""
+    """A client that closes its side still gets the answer."""
     reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
     writer.write(LANE)
     writer.write_eof()
@@ -257,7 +257,7 @@ async def test_a_client_that_has_said_all(site: Site) -> None:
 
 
 async def test_a_client_that_hangs_up(site: Site) -> None:
-    """An answer for nobody is no error; an app that waits is told."""
+    """An answer that nobody receives is no error; a waiting app is told."""
     _, writer = await asyncio.open_connection("127.0.0.1", site.port)
     writer.write(LANE)
     await writer.drain()
@@ -272,7 +272,7 @@ async def test_a_client_that_hangs_up(site: Site) -> None:
 
 
 async def test_a_client_that_does_not_read(site: Site) -> None:
-    """Little is kept for it, and it is cut off in the end."""
+    """Little is buffered for it, and in the end it is cut off."""
     _, writer = await asyncio.open_connection("127.0.0.1", site.port, limit=1024)
     writer.write(PLAIN.replace(b"plain", b"endless"))
     await asyncio.to_thread(
@@ -287,7 +287,7 @@ async def test_a_client_that_does_not_read(site: Site) -> None:
 
 
 async def test_one_connection_leaves_others_their_turn(site: Site) -> None:
-    """Of thousands of requests in one packet a few are answered, then those of the others."""
+    """Of thousands of requests in one packet a few are answered, then those of other clients."""
     _, many = await asyncio.open_connection("127.0.0.1", site.port)
     reader, other = await asyncio.open_connection("127.0.0.1", site.port)
     await asyncio.to_thread(wait_for, lambda: len(site.connections.open) == 2, "both")
@@ -303,7 +303,7 @@ async def test_one_connection_leaves_others_their_turn(site: Site) -> None:
 
 
 def peer_of(writer: asyncio.StreamWriter) -> tuple[str, int]:
-    """Return what the server knows a client by."""
+    """Return what the server identifies a client by."""
     host, port = writer.get_extra_info("sockname")
     return host, port
 
@@ -311,7 +311,7 @@ def peer_of(writer: asyncio.StreamWriter) -> tuple[str, int]:
 @pytest.mark.attack
 @pytest.mark.parametrize("times", [1, 1_000])
 async def test_a_client_that_asks_and_does_not_read(site: Site, times: int) -> None:
-    """However much it asks for, one answer is kept for it, and it is cut off as soon."""
+    """However much it asks for, one answer is kept for it, and it is cut off just as soon."""
     asked = LANE.replace(b"lane", b"large")
     _, writer = await asyncio.open_connection("127.0.0.1", site.port, limit=1024)
     writer.write(asked * times)
@@ -326,7 +326,7 @@ async def test_a_client_that_asks_and_does_not_read(site: Site, times: int) -> N
 
 
 def late(site: Site, seconds: float) -> None:
-    """Let time pass for what waits already."""
+    """Pass time for everything that is already waiting."""
     for client in [*site.connections.open]:
         client.deadline -= seconds
     site.connections.sweep(time.monotonic())
@@ -344,7 +344,7 @@ def late(site: Site, seconds: float) -> None:
     ids=["silent", "head", "body", "idle"],
 )
 async def test_slow_clients_are_cut(site: Site, sent: bytes, status: list[int]) -> None:
-    """Each part of a request has its time; an idle connection has longer."""
+    """Each part of a request has its time limit; an idle connection has longer."""
     reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
     writer.write(sent)
     answer = await reader.readuntil(b'"lane"') if status == [200] else b""
@@ -361,7 +361,7 @@ async def test_slow_clients_are_cut(site: Site, sent: bytes, status: list[int]) 
 
 @pytest.mark.attack
 async def test_one_address_gets_half(site: Site) -> None:
-    """The 21st connection of an address is told so; nearly full, idle ones make room."""
+    """The 21st connection of an address is refused with a reason; nearly full, idle ones go."""
     opened = [await asyncio.open_connection("127.0.0.1", site.port) for _ in range(21)]
     async with asyncio.timeout(10):
         assert b"HTTP/1.1 429" == await opened[-1][0].read(12)

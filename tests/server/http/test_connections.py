@@ -13,12 +13,12 @@ from waitroom.server.http.proxies import TrustedProxies
 
 
 async def nobody(scope: object, receive: Receive, send: Send) -> None:
-    """Answer nothing: no request is made here."""
+    """Answer nothing: there are no requests here."""
 
 
 @dataclass(eq=False)
 class Idle:
-    """A connection on which nothing comes; `ended` says how it ended."""
+    """A connection that receives nothing; `ended` says how it ended."""
 
     deadline: float
     peer: str = "192.0.2.1"
@@ -26,24 +26,24 @@ class Idle:
     ended: list[str] = field(default_factory=list)
 
     def send(self) -> None:
-        """Note it."""
+        """Record it."""
         self.ended.append("sent")
 
     def expire(self) -> None:
-        """Note it."""
+        """Record it."""
         self.ended.append("expired")
 
     def close(self) -> None:
-        """Note it."""
+        """Record it."""
         self.ended.append("closed")
 
     def abort(self) -> None:
-        """Note it."""
+        """Record it."""
         self.ended.append("aborted")
 
 
 def test_what_takes_too_long_is_ended() -> None:
-    """A connection ends with the first sweep after its deadline, another goes on."""
+    """A connection ends with the first sweep after its deadline; another one continues."""
     connections = Connections(nobody)
     start, clock = connections.now, connections.now
     short, long = Idle(start + 3), Idle(start + 10)
@@ -57,7 +57,7 @@ def test_what_takes_too_long_is_ended() -> None:
 
 
 def test_our_own_lateness_ends_nothing() -> None:
-    """After a long pause of this process its clients have their time: their words may be unread."""
+    """After a long pause of this process clients keep their time: their data may be unread."""
     connections = Connections(nobody)
     waiting = Idle(connections.now + 10)
     connections.add(waiting)
@@ -66,7 +66,7 @@ def test_our_own_lateness_ends_nothing() -> None:
 
 
 async def test_answers_are_sent_in_a_row() -> None:
-    """Once for all who have one; if sending to one fails, only that one ends."""
+    """One turn of the loop sends them all; if sending to one fails, only that one ends."""
 
     class Broken(Idle):
         def send(self) -> None:
@@ -85,7 +85,7 @@ async def test_answers_are_sent_in_a_row() -> None:
 
 @pytest.mark.attack
 def test_a_network_of_ipv6_counts_as_one_address() -> None:
-    """Whoever has a /64 gets as many connections as one address, until some are closed."""
+    """A whole /64 gets as many connections as one address, until some are closed."""
     connections = Connections(nobody, most_per_address=2, network_of=TrustedProxies(None).network)
     mine = [Idle(0, f"2001:db8::{number}") for number in range(3)]
     assert [False, False, True] == [connections.add(connection) for connection in mine]

@@ -1,6 +1,6 @@
-"""Event streams as connections: how many may be open, what a slow one keeps, how they are drained.
+"""Event streams as connections: how many may be open, what a slow one keeps, how they drain.
 
-What they tell is tested with `rooms/live_streams.py` and with the desk.
+Their content is tested with `rooms/live_streams.py` and with the desk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def stream(address: str = "192.0.2.1") -> EventStream:
 
 
 def test_a_stream_keeps_the_newest_only() -> None:
-    """However much it is told, a stream holds one event of a kind, and none after its last."""
+    """However much it is sent, a stream holds one event of a kind, and none after its last."""
     mine = stream()
     mine.tell("away", b"{}")
     for number in range(1_000):
@@ -36,7 +36,7 @@ def test_a_stream_keeps_the_newest_only() -> None:
 
 
 def test_too_many_streams_are_refused() -> None:
-    """An address has its limit and the process has one; a stream that ends makes room again."""
+    """An address and the process each have a limit; a stream that ends makes room again."""
     counters = Counters()
     streams = OpenStreams(3, 2, counters)
     mine = [stream(), stream()]
@@ -54,7 +54,7 @@ def test_too_many_streams_are_refused() -> None:
 
 
 async def test_a_drain_ends_all_of_them() -> None:
-    """Whoever feeds it, every stream is told to come back; one that comes later is told as well."""
+    """Whatever feeds it, every stream is told to reconnect; so is one that opens later."""
     streams = OpenStreams(10, 10, Counters())
     early = [stream(), stream("192.0.2.2")]
     for each in early:

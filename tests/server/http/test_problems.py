@@ -1,4 +1,4 @@
-"""Errors as problems: every error has a status, a title and one shape, with nothing of ours."""
+"""Errors as problems: every error has a status, a title and one format, without internals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 
 import pytest
 from fastapi import APIRouter, FastAPI
-from httpx import ASGITransport, AsyncClient, Response
+from httpx2 import ASGITransport, AsyncClient, Response
 from pydantic import BaseModel
 
 from waitroom import errors
@@ -23,7 +23,7 @@ SHOWN = {"type", "title", "status", "detail", "code"}
 
 
 def make(kind: type[errors.WaitroomError]) -> errors.WaitroomError:
-    """Make an error of a kind, with whatever it takes."""
+    """Make an error of a kind, with whatever arguments it takes."""
     if "__init__" not in vars(kind) and kind.__init__ is Exception.__init__:
         return kind("x")
     takes = list(inspect.signature(kind).parameters.values())
@@ -38,7 +38,7 @@ def make(kind: type[errors.WaitroomError]) -> errors.WaitroomError:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_error_has_its_problem(kind: type[errors.WaitroomError]) -> None:
-    """Status, title, code and the media type are there for every error that exists."""
+    """Every existing error has a status, title, code and the media type."""
     answer = problems.answer(make(kind))
     body = json.loads(answer.body)
     assert SHOWN <= set(body)
@@ -68,14 +68,14 @@ def test_every_error_has_its_problem(kind: type[errors.WaitroomError]) -> None:
 def test_statuses_and_headers(
     error: errors.WaitroomError, status: int, header: tuple[bytes, bytes] | None
 ) -> None:
-    """What a client decides by: the status, and when to come again."""
+    """What a client acts on: the status, and when to retry."""
     answer = problems.answer(error)
     assert status == answer.status
     assert header is None or header in answer.headers
 
 
 def test_what_more_is_told() -> None:
-    """The field of bad input, the moment of a later turn, the reason of a gone ticket."""
+    """The field of bad input, the time of a later turn, the reason for a gone ticket."""
     assert "places" == problems.document(errors.InvalidInput("places", "x"))["field"]
     later = problems.document(errors.EnterLater("x", 1_700_000_000_123))
     assert "2023-11-14T22:13:20.123Z" == later["retry_at"]
@@ -118,7 +118,7 @@ def app() -> FastAPI:
 
 
 async def get(method: str, path: str, content: bytes = b"") -> Response:
-    """Ask the app, in this process."""
+    """Send a request to the app, in this process."""
     transport = ASGITransport(app(), raise_app_exceptions=False)
     async with AsyncClient(transport=transport, base_url="http://test") as client:
         return await client.request(method, path, content=content)
@@ -137,7 +137,7 @@ async def get(method: str, path: str, content: bytes = b"") -> Response:
 async def test_the_framework_answers_in_our_shape(
     method: str, path: str, status: int, code: str
 ) -> None:
-    """Also what FastAPI finds itself, and what nobody foresaw, without a word about why."""
+    """This includes what FastAPI itself finds, and unforeseen errors, without a word about why."""
     reply = await get(method, path, b"[]" if method == "POST" else b"")
     assert "application/problem+json" == reply.headers["content-type"]
     assert (status, code) == (reply.status_code, reply.json()["code"])
@@ -145,12 +145,12 @@ async def test_the_framework_answers_in_our_shape(
 
 
 async def test_all_methods_of_a_path_are_named() -> None:
-    """`Allow` has every method, also where routes of one path are apart."""
+    """`Allow` has every method, even if the routes of one path are apart."""
     assert "DELETE, POST" == (await get("PATCH", "/body")).headers["allow"]
 
 
 async def test_what_nobody_foresaw_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """One record with the error; the answer says only that there is one."""
+    """One log record with the error; the answer only says that there was one."""
     await get("GET", "/unforeseen")
     (record,) = [entry for entry in caplog.records if entry.name == "waitroom.problems"]
     assert "/unforeseen" in record.getMessage()

@@ -36,13 +36,13 @@ def test_a_bucket_empties_and_refills() -> None:
 
 
 def test_zero_is_no_limit() -> None:
-    """With 0 everybody may, and nothing is remembered."""
+    """With 0 everybody may pass, and nothing is remembered."""
     bucket = Buckets(0)
     assert {0.0} == {bucket.take("a") for _ in range(10_000)}
 
 
 def test_addresses_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody with endless addresses makes us forget the old ones, not grow."""
+    """Somebody with endless addresses makes us forget the old ones; memory does not grow."""
     monkeypatch.setattr(rate_limits, "_MOST_ADDRESSES", 100)
     bucket = Buckets(1, clock=Time())
     for number in range(1_000):

@@ -1,4 +1,4 @@
-"""A visitor's call: what is read of headers, cookies and bodies, and what is not."""
+"""A visitor's request: what is read from headers, cookies and bodies, and what is not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def call(ticket: str | None = "me", body: bytes = b"", **headers: str) -> VisitorRequest:
-    """Make a call to the room `hall`."""
+    """Make a request to the room `hall`."""
     given = [(k.replace("_", "-").encode(), v.encode("latin-1")) for k, v in headers.items()]
     return VisitorRequest(Origins(), "GET", "hall", ticket, given, "192.0.2.1", "http", body)
 
@@ -35,7 +35,7 @@ def call(ticket: str | None = "me", body: bytes = b"", **headers: str) -> Visito
     ],
 )
 def test_bearer(text: str, expected: str | None) -> None:
-    """Only `Bearer` counts, in any case."""
+    """Only `Bearer` counts, in upper or lower case."""
     assert expected == call(authorization=text).bearer
 
 
@@ -63,12 +63,12 @@ def test_the_ticket_is_taken_from_path_cookie_or_bearer() -> None:
     ],
 )
 def test_cookies(text: str, expected: str | None) -> None:
-    """Of two the first counts; a line that is too long counts as none."""
+    """If there are two, the first counts; a line that is too long counts as none."""
     assert expected == call(cookie=text).cookie("b")
 
 
 def test_who_takes_cookies() -> None:
-    """Whoever sends what only browsers send gets cookies; a program or a foreign page does not."""
+    """Clients that send what only browsers send get cookies; programs and foreign pages do not."""
     assert not call(accept="*/*", user_agent="Mozilla/5.0").takes_cookies
     ours = call(origin="http://us", host="us"), call(sec_fetch_mode="x"), call(cookie="x")
     assert [True] * 3 == [asked.takes_cookies for asked in ours]
@@ -76,7 +76,7 @@ def test_who_takes_cookies() -> None:
 
 
 def test_a_foreign_page_reads_no_ticket() -> None:
-    """Its request counts as one without the cookie; a pass may be shown to be checked."""
+    """Its request counts as one without the cookie; a pass may still be shown for a check."""
     asked = call(cookie="waitroom-ticket-hall=secret", sec_fetch_site="cross-site")
     assert ("", None) == (asked.ticket, asked.cookie("waitroom-ticket-hall"))
     assert "secret" == asked.shown_cookie("waitroom-ticket-hall")
@@ -84,14 +84,14 @@ def test_a_foreign_page_reads_no_ticket() -> None:
 
 @pytest.mark.attack
 def test_the_safer_name_counts_first() -> None:
-    """A neighbour of the same site can set the plain name, not the other."""
+    """A neighbour on the same site can set the plain name, but not the other."""
     cookies = "waitroom-ticket-hall=planted; __Host-waitroom-ticket-hall=ours"
     assert "ours" == call(cookie=cookies).ticket
     assert "old" == call(cookie="waitroom-ticket-hall=old").ticket
 
 
 def test_json() -> None:
-    """An empty body is `{}`; what does not fit says which field, without the value."""
+    """An empty body is `{}`; if a body does not fit, the error names the field, not the value."""
     assert 0 == call().json(Wish).places
     assert 3 == call(body=b'{"places": 3}').json(Wish).places
     for body, field in ((b'{"places": "x"}', "places"), (b"[]", "body"), (b'{"y": 1}', "body")):
@@ -104,7 +104,7 @@ def test_json() -> None:
 
 
 def test_a_cookie_is_for_this_host_alone() -> None:
-    """HttpOnly, Lax, no Domain; Secure and Max-Age where asked for."""
+    """HttpOnly, Lax, no Domain; Secure and Max-Age if requested."""
     name, text = cookie("a", "b", secure=True, max_age_s=1.9)
     assert (b"set-cookie", b"__Host-a=b; Path=/; HttpOnly; SameSite=Lax; Max-Age=1; Secure") == (
         name,

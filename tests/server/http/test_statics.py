@@ -1,4 +1,4 @@
-"""Scripts and style sheets: minified where they were built, and never older than their sources."""
+"""Scripts and style sheets: minified if they were built, and never older than their sources."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def without_a_build(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("without_a_build")
 def test_sources_are_served_without_a_build() -> None:
-    """A page imports the client by its version then, and says so for the browser to load it."""
+    """Then a page imports the client by its version, and tells the browser to preload it."""
     client = statics.url_of(statics.CLIENT)
     assert client == statics.imported_by(SCRIPT)
     assert f'from "{client}"' in statics.files()[SCRIPT].content.decode()
@@ -51,7 +51,7 @@ def test_built_files_are_smaller_and_whole() -> None:
 
 
 def test_an_edit_is_seen_without_a_build(tmp_path: Path) -> None:
-    """A built file of another source, or of none, counts for nothing; the others still do."""
+    """A built file for another source, or for none, is ignored; the others still count."""
     sources, built = tmp_path / "static", tmp_path / assets.BUILT.name
     shutil.copytree(assets.SOURCES, sources)
     assert not assets.are_built(sources)
@@ -67,7 +67,7 @@ def test_an_edit_is_seen_without_a_build(tmp_path: Path) -> None:
 
 
 def test_what_is_bundled_comes_with_its_licence() -> None:
-    """The licence of every package that is part of a built script goes along with it."""
+    """A built script comes with the licence of every package that is part of it."""
     need_assets()
     licences = (assets.BUILT / "LICENSES.txt").read_text("utf-8")
     assert "Zero-Clause BSD" in licences  # idiomorph

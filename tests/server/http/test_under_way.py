@@ -1,4 +1,4 @@
-"""Requests under way: nothing is noted until there are many, and then nobody takes all."""
+"""Requests under way: nothing is recorded until there are many, and then nobody takes all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST = 8
 
 
 def asked(ticket: str, address: str) -> VisitorRequest:
-    """Return a request that shows a ticket."""
+    """Return a request with a ticket."""
     return VisitorRequest(Origins(), "GET", "room", ticket or None, [], address, "http", b"")
 
 
@@ -25,12 +25,12 @@ def under_way() -> UnderWay:
 
 
 def fill(under_way: UnderWay, number: int, address: str = "192.0.2.1") -> list[Noted | None]:
-    """Begin requests of one address, each with a ticket of its own."""
+    """Start requests of one address, each with its own ticket."""
     return [under_way.begin(asked(f"{address}-{n}", address)) for n in range(number)]
 
 
 def test_few_requests_are_only_counted(under_way: UnderWay) -> None:
-    """Up to half of the limit nothing is looked at; from there on each request is noted."""
+    """Up to half of the limit nothing is checked; from there on each request is recorded."""
     noted = fill(under_way, MOST)
     assert [None] * (MOST // 2) == noted[: MOST // 2]
     assert MOST // 2 == len([entry for entry in noted if entry is not None])
@@ -41,7 +41,7 @@ def test_few_requests_are_only_counted(under_way: UnderWay) -> None:
 
 
 def test_an_address_with_more_than_its_share_is_busy(under_way: UnderWay) -> None:
-    """Who fills the queue is refused; somebody else still comes in, and neither is locked out."""
+    """A client that fills the queue is refused; others still get in, and neither is locked out."""
     noted = fill(under_way, MOST)
     with pytest.raises(Busy):
         under_way.begin(asked("one-more", "192.0.2.1"))
@@ -53,7 +53,7 @@ def test_an_address_with_more_than_its_share_is_busy(under_way: UnderWay) -> Non
 
 @pytest.mark.attack
 def test_a_network_of_ipv6_has_one_share(under_way: UnderWay) -> None:
-    """Another address of one's own /64 for each request is no way to a larger share."""
+    """Using another address of the same /64 for each request does not give a larger share."""
     for number in range(MOST):
         under_way.begin(asked(f"t{number}", f"2001:db8::{number:x}"))
     with pytest.raises(Busy):
@@ -62,7 +62,7 @@ def test_a_network_of_ipv6_has_one_share(under_way: UnderWay) -> None:
 
 
 def test_a_ticket_has_one_request_when_it_is_full(under_way: UnderWay) -> None:
-    """A second request of one ticket is refused, whatever address it comes from."""
+    """A second request with one ticket is refused, whatever address it comes from."""
     fill(under_way, MOST - 1)
     under_way.begin(asked("mine", "192.0.2.2"))
     with pytest.raises(Busy):

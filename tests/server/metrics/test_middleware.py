@@ -1,10 +1,10 @@
-"""What the framework answers is counted by the template of its route."""
+"""What the framework answers is counted by the route's template."""
 
 from __future__ import annotations
 
 import logging
 
-import httpx
+import httpx2
 import pytest
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import StreamingResponse
@@ -20,8 +20,8 @@ def counters() -> Counters:
 
 
 @pytest.fixture
-def client(counters: Counters) -> httpx.AsyncClient:
-    """Ask an app with a route of its own, one in a router, one that breaks and one that streams."""
+def client(counters: Counters) -> httpx2.AsyncClient:
+    """Query an app with its own route, one in a router, one that breaks and one that streams."""
     app, router = FastAPI(), APIRouter(prefix="/v1")
 
     @app.get("/rooms/{room}")
@@ -41,8 +41,8 @@ def client(counters: Counters) -> httpx.AsyncClient:
         return StreamingResponse(iter(["data: x\n\n"]), media_type="text/event-stream")
 
     app.include_router(router)
-    transport = httpx.ASGITransport(counted(app, lambda: counters), raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://test")
+    transport = httpx2.ASGITransport(counted(app, lambda: counters), raise_app_exceptions=False)
+    return httpx2.AsyncClient(transport=transport, base_url="http://test")
 
 
 def counts(counters: Counters) -> dict[str, int]:
@@ -50,8 +50,8 @@ def counts(counters: Counters) -> dict[str, int]:
     return {label: int(sum(row[:-1])) for label, row in counters.snapshot()["requests"].items()}
 
 
-async def test_paths_become_templates(client: httpx.AsyncClient, counters: Counters) -> None:
-    """A thousand paths are one label, and unknown ones share another."""
+async def test_paths_become_templates(client: httpx2.AsyncClient, counters: Counters) -> None:
+    """A thousand paths share one label, and unknown ones share another."""
     async with client:
         for n in range(50):
             await client.get(f"/rooms/{n}")
@@ -67,9 +67,9 @@ async def test_paths_become_templates(client: httpx.AsyncClient, counters: Count
 
 
 async def test_an_error_of_ours_is_counted_and_logged(
-    client: httpx.AsyncClient, counters: Counters, caplog: pytest.LogCaptureFixture
+    client: httpx2.AsyncClient, counters: Counters, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A handler that breaks is a 500, and one line of the access log."""
+    """A handler that breaks is a 500, and one line in the access log."""
     async with client:
         with caplog.at_level(logging.ERROR, "waitroom.access"):
             await client.get("/v1/broken")
@@ -78,15 +78,15 @@ async def test_an_error_of_ours_is_counted_and_logged(
     assert ("GET /v1/broken", 500) == (vars(record)["route"], vars(record)["status"])
 
 
-async def test_streams_have_no_duration(client: httpx.AsyncClient, counters: Counters) -> None:
-    """An event stream lasts as long as its reader likes, so it would spoil the times."""
+async def test_streams_have_no_duration(client: httpx2.AsyncClient, counters: Counters) -> None:
+    """An event stream lasts as long as its reader likes, so it would distort the times."""
     async with client:
         await client.get("/v1/stream")
     assert {} == counts(counters)
 
 
 async def test_before_start_up_nothing_is_counted() -> None:
-    """A request that comes before there is a counters is answered all the same."""
-    transport = httpx.ASGITransport(counted(FastAPI(), lambda: None))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    """A request that comes before the counters exist is still answered."""
+    transport = httpx2.ASGITransport(counted(FastAPI(), lambda: None))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
         assert 404 == (await client.get("/")).status_code

@@ -11,7 +11,7 @@ import signal
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
@@ -32,7 +32,7 @@ ROUTE = "GET /v1/rooms/{room}"
 
 
 def headings(page: str) -> list[str]:
-    """Return the second-level headings of a page of the docs."""
+    """Return the second-level headings of a docs page."""
     text = (DOCS / page).read_text("utf-8")
     return re.findall(r"^## `(.+)`$", text, re.M)
 
@@ -44,7 +44,7 @@ async def summed(counters: Counters, folder: Path) -> Sum:
 
 
 def values(text: str, name: str) -> dict[tuple[str, ...], float]:
-    """Return the samples of a name, by the values of their labels in the order of the names."""
+    """Return the samples of a name, by their label values in the order of the label names."""
     return {
         tuple(sample.labels.values()): sample.value
         for family in parse_text(text)
@@ -82,7 +82,7 @@ async def test_what_is_counted_is_shown(tmp_path: Path) -> None:
 
 
 async def test_labels_are_bounded(tmp_path: Path) -> None:
-    """Even if a caller's words became labels by mistake, their number would stay small."""
+    """Even if a caller's input became labels by mistake, their number would stay small."""
     counters = Counters()
     for n in range(10 * MOST_LABELS):
         counters.request(f"GET /{n}", 200, 0.1)
@@ -127,12 +127,12 @@ async def test_rooms_are_shown(valkey: Backend, clock: Clock, tmp_path: Path) ->
 
 
 def test_every_counter_of_a_room_is_shown() -> None:
-    """A counter that the engine gains must be given a metric."""
+    """A counter that is added to the engine must get a metric."""
     assert set(COUNTERS) == set(families._COUNTERS)
 
 
 async def test_both_formats_are_well_formed(valkey: Backend, clock: Clock, tmp_path: Path) -> None:
-    """The text format and OpenMetrics parse, and hold every metric of the table."""
+    """The text format and OpenMetrics parse, and contain every metric of the table."""
     room = f"t-{secrets.token_hex(6)}"
     async with open_engine(valkey.url, clock) as engine:
         policy = preset("batch", capacity=9, opens_at=from_ms(1_900_000_000_000))
@@ -166,9 +166,9 @@ def test_every_metric_has_its_heading() -> None:
 
 
 def test_names_follow_the_conventions() -> None:
-    """One prefix, base units, and `_total` only for counters."""
+    """Our prefix or the standard one for processes, base units, and `_total` only for counters."""
     for family in METRICS:
-        assert re.fullmatch(r"waitroom_[a-z_]+", family.name)
+        assert re.fullmatch(r"(waitroom|process)_[a-z_]+", family.name)
         assert not family.name.endswith(("_total", "_ms", "_seconds_count"))
         assert not family.about.endswith(".")
 
@@ -177,23 +177,23 @@ def test_names_follow_the_conventions() -> None:
 
 
 def test_a_scrape_shows_rooms_and_requests(tmp_path: Path) -> None:
-    """Whichever of three workers is asked, the answer holds what all of them did."""
+    """Whichever of three workers is asked, the answer includes what all of them did."""
     name, people = "concert", 30
     with serving(tmp_path, workers=3) as server:
         deadline = time.monotonic() + LONGEST_S
         server.new_room(name, capacity=2)
         tickets = []
-        for _ in range(people):  # a connection each, so that every worker gets some
-            answer = httpx.post(f"{server.base}/v1/rooms/{name}/tickets")
+        for _ in range(people):  # one connection each, so that every worker gets some
+            answer = httpx2.post(f"{server.base}/v1/rooms/{name}/tickets")
             assert 201 == answer.status_code
             tickets.append(answer.json()["ticket"])
         for _ in range(5):
             text = _until(server, ("POST /v1/rooms/{room}/tickets", "201"), people)
             assert {(): 3} == values(text, "waitroom_workers")
-        # The numbers of a room are those of the worker's board, which is renewed once a second.
+        # A room's numbers come from the worker's board, which is renewed once a second.
         while values(text, "waitroom_room_joins_total") != {(name,): people}:
             assert time.monotonic() < deadline, text
-            text = httpx.get(f"{server.base}/metrics").text
+            text = httpx2.get(f"{server.base}/metrics").text
         assert {(name,): people - 2} == values(text, "waitroom_room_waiting")
         assert {(): 3} == values(text, "waitroom_workers_wanted")
         assert {(): 1} == values(text, "waitroom_backend_up")
@@ -205,10 +205,10 @@ def test_a_scrape_shows_rooms_and_requests(tmp_path: Path) -> None:
 
 
 def _until(server: Serving, labels: tuple[str, ...], wanted: float) -> str:
-    """Scrape until so many requests are counted: other workers write once a second."""
+    """Scrape until this many requests are counted: other workers write once a second."""
     deadline = time.monotonic() + LONGEST_S
     while True:
-        text = httpx.get(f"{server.base}/metrics").text
+        text = httpx2.get(f"{server.base}/metrics").text
         if values(text, "waitroom_requests_total").get(labels) == wanted:
             return text
         assert time.monotonic() < deadline, text
@@ -219,8 +219,8 @@ def test_killed_workers_take_no_counts_along(tmp_path: Path) -> None:
     """A worker is killed, the parent starts another, and no counter has gone back."""
     with serving(tmp_path, workers=2) as server:
         for _ in range(20):
-            httpx.get(f"{server.base}/v1/rooms/nobody")
-        time.sleep(2 * WRITE_EVERY_S)  # what was counted in the last second is lost with a kill
+            httpx2.get(f"{server.base}/v1/rooms/nobody")
+        time.sleep(2 * WRITE_EVERY_S)  # a kill loses the counts of the last second
         before = sum(_scraped(server, "waitroom_requests_total").values())
         assert before >= 20
         os.kill(server.workers[0], signal.SIGKILL)
@@ -233,15 +233,15 @@ def test_killed_workers_take_no_counts_along(tmp_path: Path) -> None:
 
 
 def _scraped(server: Serving, name: str) -> dict[tuple[str, ...], float]:
-    for _ in range(20):  # the kernel may have given the connection to the worker that died
-        with contextlib.suppress(httpx.TransportError):
-            return values(httpx.get(f"{server.base}/metrics").text, name)
+    for _ in range(20):  # the kernel may give the connection to the dead worker
+        with contextlib.suppress(httpx2.TransportError):
+            return values(httpx2.get(f"{server.base}/metrics").text, name)
     raise AssertionError("nobody answers")
 
 
 async def test_scraping_hard_costs_little(served: Serving) -> None:
-    """Scrapes that come together share one question per room, and all are answered."""
-    async with httpx.AsyncClient(base_url=served.base, timeout=30) as client:
+    """Concurrent scrapes share one query per room, and all are answered."""
+    async with httpx2.AsyncClient(base_url=served.base, timeout=30) as client:
         answers = await asyncio.gather(*(client.get("/metrics") for _ in range(40)))
         assert {200} == {answer.status_code for answer in answers}
         before = _stats_calls(answers[-1].text)
@@ -249,14 +249,14 @@ async def test_scraping_hard_costs_little(served: Serving) -> None:
         await asyncio.sleep(1)
         after = _stats_calls((await client.get("/metrics")).text)
         rooms = values(answers[-1].text, "waitroom_rooms")[()]
-    assert after - before < 30 * max(rooms, 2)  # alone, each of the 41 would ask of every room
+    assert after - before < 30 * max(rooms, 2)  # unshared, each of the 41 would query every room
 
 
 def _stats_calls(text: str) -> float:
     return values(text, "waitroom_backend_call_seconds_count").get(("stats",), 0)
 
 
-def test_openmetrics_is_given_to_who_asks(http: httpx.Client, room: str) -> None:
+def test_openmetrics_is_given_to_who_asks(http: httpx2.Client, room: str) -> None:
     """Prometheus asks for OpenMetrics, and gets it well formed."""
     answer = http.get("/metrics", headers={"accept": "application/openmetrics-text;version=1.0.0"})
     assert answer.headers["content-type"].startswith("application/openmetrics-text")

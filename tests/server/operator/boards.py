@@ -1,4 +1,4 @@
-"""Rooms as the operator page sees them, made up."""
+"""Made-up rooms as the operator page sees them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def stats(waiting: int = 600, called: int = 5, inside: int = 45) -> Stats:
 
 
 def sample(ago_s: float, **numbers: int) -> Sample:
-    """Return a sample of some seconds ago."""
+    """Return a sample from some seconds ago."""
     zero: dict[str, Any] = dict.fromkeys(
         (
             *("waiting", "called", "inside", "joined", "called_total", "entered", "finished"),
@@ -36,7 +36,7 @@ def sample(ago_s: float, **numbers: int) -> Sample:
 
 
 def board(policy: Policy, now: Stats | None = None, samples: tuple[Sample, ...] = ()) -> Board:
-    """Return a board of a room."""
+    """Return the board of a room."""
     at_a_glance = replace(now or stats(), mode=policy.mode_at(NOW_MS))
     made = Board("r", policy, at_a_glance, deque(samples))
     made.renew(policy, at_a_glance)

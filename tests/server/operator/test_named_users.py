@@ -1,10 +1,10 @@
-"""Named users at a real server: who gets in by a proxy's header, and who does not."""
+"""Named users on a real server: who gets in by a proxy's header, and who does not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from tests.server.operator.forms import token_of
@@ -20,7 +20,7 @@ ALICE, VERA, EVE = "alice@example.com", "vera@example.com", "eve@evil.example"
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server that believes a proxy at 127.0.0.1."""
+    """Run a server that trusts a proxy at 127.0.0.1."""
     with serving(
         tmp_path_factory.mktemp("users"),
         user_header="X-Auth-Request-Email",
@@ -39,13 +39,13 @@ def through_proxy(name: str, **more: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def browser(served: Serving) -> Iterator[httpx.Client]:
-    """Return a browser without any header of a proxy."""
-    with httpx.Client(base_url=served.base, timeout=60) as client:
+def browser(served: Serving) -> Iterator[httpx2.Client]:
+    """Return a browser without any proxy header."""
+    with httpx2.Client(base_url=served.base, timeout=60) as client:
         yield client
 
 
-def is_let_in(answer: httpx.Response) -> bool:
+def is_let_in(answer: httpx2.Response) -> bool:
     """Tell whether somebody sees the page; strangers are sent to the sign-in."""
     assert (answer.status_code, answer.headers.get("location")) in (
         (200, None),
@@ -54,8 +54,8 @@ def is_let_in(answer: httpx.Response) -> bool:
     return answer.status_code == 200
 
 
-def test_a_named_user_needs_no_key(served: Serving, browser: httpx.Client) -> None:
-    """They see the page and act under their name; the sign-in is noted once, forms need a token."""
+def test_a_named_user_needs_no_key(served: Serving, browser: httpx2.Client) -> None:
+    """They see the page and act under their name; one sign-in is logged, forms need a token."""
     room, head = served.new_room(), through_proxy(ALICE)
     shown = browser.get(f"/admin/rooms/{room}", headers=head).text
     assert f"{ALICE}</b> <small>admin</small>" in shown
@@ -75,8 +75,8 @@ def test_a_named_user_needs_no_key(served: Serving, browser: httpx.Client) -> No
         assert 1 == sum(entry["key_id"] == f"user:{ALICE}" for entry in signed_in)
 
 
-def test_keys_work_beside_it(browser: httpx.Client) -> None:
-    """Whoever comes without a name signs in with a key; somebody without a role may do so too."""
+def test_keys_work_beside_it(browser: httpx2.Client) -> None:
+    """Anybody without a name signs in with a key; so may somebody without a role."""
     assert not is_let_in(browser.get("/admin"))
     refused = browser.get("/admin", headers=through_proxy(EVE))
     assert (403, True) == (refused.status_code, f"{EVE} has no role here" in refused.text)
@@ -87,8 +87,8 @@ def test_keys_work_beside_it(browser: httpx.Client) -> None:
     assert f"{VERA}</b> <small>viewer</small>" in shown
 
 
-def test_a_role_too_low_is_told(served: Serving, browser: httpx.Client) -> None:
-    """A viewer is offered nothing, and told by name what they would need."""
+def test_a_role_too_low_is_told(served: Serving, browser: httpx2.Client) -> None:
+    """A viewer is offered no actions, and told by name which role they would need."""
     room, head = served.new_room(), through_proxy(VERA)
     assert "/settings" not in browser.get(f"/admin/rooms/{room}", headers=head).text
     refused = browser.get(f"/admin/rooms/{room}/settings", headers=head)
@@ -109,14 +109,14 @@ def test_a_role_too_low_is_told(served: Serving, browser: httpx.Client) -> None:
         {"x-forwarded-email": ALICE, SECRET: PROXY_SECRET},
     ],
 )
-def test_a_spoofed_header(browser: httpx.Client, sent: dict[str, str]) -> None:
+def test_a_spoofed_header(browser: httpx2.Client, sent: dict[str, str]) -> None:
     """A name without the secret, with another, or in another shape opens nothing."""
     assert not is_let_in(browser.get("/admin", headers=sent))
 
 
 @pytest.mark.attack(2)
-def test_a_secret_in_the_address(browser: httpx.Client) -> None:
-    """The secret counts as a header alone, where no log and no history keeps it."""
+def test_a_secret_in_the_address(browser: httpx2.Client) -> None:
+    """The secret counts only as a header, where no log and no browser history keeps it."""
     for name in (SECRET, "user_secret"):
         answer = browser.get("/admin", params={name: PROXY_SECRET}, headers={NAME: ALICE})
         assert not is_let_in(answer)
@@ -124,11 +124,11 @@ def test_a_secret_in_the_address(browser: httpx.Client) -> None:
 
 @pytest.mark.attack(4)
 def test_another_peer(served: Serving) -> None:
-    """Only the direct peer counts: no header makes somebody else a listed proxy."""
-    transport = httpx.HTTPTransport(local_address="127.0.0.2")
+    """Only the direct peer counts: no header turns somebody else into a listed proxy."""
+    transport = httpx2.HTTPTransport(local_address="127.0.0.2")
     claims = [dict.fromkeys(names, "127.0.0.1") for names in ((), ("x-forwarded-for",))]
     claims += [{"x-real-ip": "127.0.0.1"}, {"forwarded": "for=127.0.0.1"}]
-    with httpx.Client(base_url=served.base, transport=transport, timeout=60) as elsewhere:
+    with httpx2.Client(base_url=served.base, transport=transport, timeout=60) as elsewhere:
         for claim in claims:
             answer = elsewhere.get("/admin", headers=through_proxy(ALICE) | claim)
             assert not is_let_in(answer)
@@ -137,19 +137,19 @@ def test_another_peer(served: Serving) -> None:
 
 
 @pytest.mark.attack(2)
-def test_two_values_make_nobody_higher(browser: httpx.Client) -> None:
-    """A second name, or a second list of groups, of whoever comes through a careless proxy."""
+def test_two_values_make_nobody_higher(browser: httpx2.Client) -> None:
+    """A second name, or a second list of groups, sent through a careless proxy."""
     secret = (SECRET, PROXY_SECRET)
     for pair in (
         [(NAME, VERA), (NAME, ALICE), secret],
         [(NAME, VERA), (GROUPS, "staff"), (GROUPS, "ops"), secret],
     ):
-        assert not is_let_in(browser.get("/admin", headers=httpx.Headers(pair)))
+        assert not is_let_in(browser.get("/admin", headers=httpx2.Headers(pair)))
 
 
 @pytest.mark.attack(4)
-def test_forms_of_other_sites(served: Serving, browser: httpx.Client) -> None:
-    """The proxy names whoever's browser it is: a form of another site is still refused."""
+def test_forms_of_other_sites(served: Serving, browser: httpx2.Client) -> None:
+    """The proxy names the browser's user, so a form from another site is still refused."""
     room, head = served.new_room(), through_proxy(ALICE)
     form = {"text": "x", "token": token_of(browser.get(f"/admin/rooms/{room}", headers=head).text)}
     for more in (
@@ -166,8 +166,8 @@ def test_forms_of_other_sites(served: Serving, browser: httpx.Client) -> None:
 
 
 @pytest.mark.attack
-def test_a_lost_role_is_lost_at_once(served: Serving, browser: httpx.Client) -> None:
-    """Who is no longer in the group cannot send the form that they still have open."""
+def test_a_lost_role_is_lost_at_once(served: Serving, browser: httpx2.Client) -> None:
+    """Somebody removed from the group cannot send a form that they still have open."""
     room, name = served.new_room(), "carol@other.example"
     head = through_proxy(name, **{GROUPS: "staff, ops"})
     shown = browser.get(f"/admin/rooms/{room}", headers=head)
@@ -181,8 +181,8 @@ def test_a_lost_role_is_lost_at_once(served: Serving, browser: httpx.Client) -> 
 
 
 @pytest.mark.attack(3)
-def test_the_api_and_visitors_know_no_users(served: Serving, browser: httpx.Client) -> None:
-    """The header opens the page alone: the API wants a key, and so does a join for somebody."""
+def test_the_api_and_visitors_know_no_users(served: Serving, browser: httpx2.Client) -> None:
+    """The header only opens the page: the API needs a key, and so does joining for somebody."""
     room, head = served.new_room(), through_proxy(ALICE)
     assert 401 == browser.get("/v1/admin/rooms", headers=head).status_code
     assert 401 == browser.post("/v1/admin/keys", headers=head, json={"name": "x"}).status_code

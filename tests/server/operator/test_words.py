@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import waitroom
 from waitroom.engine.audit import Entry
 from waitroom.server.operator import words as say
 from waitroom.server.pages.text import LANGUAGES, load_text
+
+SOURCE = Path(waitroom.__file__).parent
 
 
 @pytest.mark.parametrize(
@@ -23,13 +30,13 @@ from waitroom.server.pages.text import LANGUAGES, load_text
     ],
 )
 def test_waits_in_words(seconds: float | None, english: str, korean: str) -> None:
-    """A wait is said without false precision."""
+    """A wait is given without false precision."""
     assert english == say.about(load_text("operator", "en"), seconds)
     assert korean == say.about(load_text("operator", "ko"), seconds)
 
 
 def test_deeds_in_words() -> None:
-    """Every action that we log has words of its own, in both languages."""
+    """Every logged action has its own text, in both languages."""
     details: dict[str, dict[str, Any]] = {
         "room.create": {"policy": {}},
         "room.drop": {"people": {}},
@@ -42,6 +49,7 @@ def test_deeds_in_words() -> None:
         "key.revoke": {"id": "a", "name": "b"},
         "key.rotate": {"name": "20300101.pem"},
         "key.prune": {"names": ["20300101.pem"]},
+        "claim_key.make": {"renewed": False},
         "store.create": {"store": "s", "title": "S"},
         "store.change": {"store": "s", "changed": {"mode": {"old": "open", "new": "paused"}}},
         "host.create": {"store": "s", "id": "a", "name": "b"},
@@ -59,7 +67,7 @@ def test_deeds_in_words() -> None:
     aged = {"asked": 2, "kicked": 2, "state": "waiting", "older_than_s": 60.0}
     whole = {"asked": 2, "kicked": 2, "state": "inside", "older_than_s": None}
     banned = {"asked": 2, "kicked": 1, "ban": True, "tickets": ["a", "b"]}
-    cases = ((aged, "how long"), (whole, "of the state “Inside”"), (banned, "cannot join again"))
+    cases = ((aged, "time waited"), (whole, "in the state “Inside”"), (banned, "and banned"))
     for detail, words in cases:
         entry = Entry(key_id="k", key_name="n", role="admin", action="kick", detail=detail)
         assert words in say.told(load_text("operator", "en"), entry)[0]
@@ -84,6 +92,20 @@ def test_deeds_in_words() -> None:
     ],
 )
 def test_who_and_from_where(role: str, way: str, address: str, shown: str) -> None:
-    """The log says which way somebody came, also of entries of other versions."""
+    """The log says which way somebody used, even for entries from other versions."""
     entry = Entry(key_id="k", key_name="n", role=role, way=way, action="admit", address=address)
     assert shown == say.origin(load_text("operator", "en"), entry)
+
+
+def test_every_text_is_used() -> None:
+    """Nobody translates what no page shows: each text is named in full, or by its beginning."""
+    files = (path for path in SOURCE.rglob("*.*") if path.suffix in (".py", ".html", ".js"))
+    source = "\n".join(path.read_text("utf-8") for path in files)
+    named = set(re.findall(r"""["'`](\w+)["'`{$]""", source))
+
+    def is_used(key: str) -> bool:
+        beginnings = accumulate(key.split("_"), lambda start, part: f"{start}_{part}")
+        return key in named or any(f"{start}_" in named for start in beginnings)
+
+    keys = json.loads((SOURCE / "server/locales/operator/en.json").read_text("utf-8"))
+    assert [] == [key for key in keys if not key.startswith("_") and not is_used(key)]

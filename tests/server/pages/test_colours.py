@@ -1,4 +1,4 @@
-"""The accent of a page stands out and can be read, whatever colour an operator chooses."""
+"""A page's accent stands out and is readable, whatever colour an operator chooses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from waitroom.server.pages import colours
 
 
 def test_every_colour_can_be_seen_and_read() -> None:
-    """Accents stand out from the card by 3:1, and what is written on them by 4.5:1."""
+    """Accents have a contrast of 3:1 to the card, and text on them 4.5:1."""
     shades = ("00", "40", "80", "c0", "ff")
     for colour in (f"#{r}{g}{b}" for r in shades for g in shades for b in shades):
         for card in (colours.LIGHT_CARD, colours.DARK_CARD):
@@ -21,7 +21,7 @@ def test_every_colour_can_be_seen_and_read() -> None:
 
 
 def test_the_cards_are_those_of_the_style_sheet() -> None:
-    """The colours that contrasts are measured against are the ones that are shown."""
+    """The colours that contrasts are measured against are the ones shown."""
     css = (Path(waitroom.server.__file__).parent / "static/waiting/page.css").read_text("utf-8")
     light, dark, turn = re.findall(r"--card: (#\w+)", css)
     assert (colours.LIGHT_CARD, colours.DARK_CARD) == (light, dark)

@@ -14,7 +14,7 @@ def policy(headers: dict[str, str]) -> dict[str, str]:
 
 
 def test_a_page_runs_what_carries_its_nonce() -> None:
-    """Scripts and styles by nonce alone, and nothing of another host."""
+    """Scripts and styles only by nonce, and nothing from another host."""
     assert {
         "default-src": "'none'",
         "script-src": "'nonce-n'",
@@ -29,7 +29,7 @@ def test_a_page_runs_what_carries_its_nonce() -> None:
 
 
 def test_the_exceptions_change_nothing_else() -> None:
-    """A form that leads to the room's site, and a script that reads HTML of ours."""
+    """A form that leads to the room's site, and a script that reads our own HTML."""
     plain = policy(page_headers("n", "ko"))
     lead = policy(page_headers("n", "ko", form_target="https://shop.example"))
     assert {**plain, "form-action": "'self' https://shop.example"} == lead
@@ -43,7 +43,7 @@ def test_the_exceptions_change_nothing_else() -> None:
 
 @pytest.mark.parametrize("headers", [page_headers("n", "ko"), document_headers("abc=")])
 def test_no_page_is_framed_or_guessed(headers: dict[str, str]) -> None:
-    """Whatever the page, old browsers included."""
+    """This holds for every page, old browsers included."""
     assert "'none'" == policy(headers)["frame-ancestors"]
     assert "DENY" == headers["x-frame-options"]
     assert "nosniff" == headers["x-content-type-options"]
@@ -52,7 +52,7 @@ def test_no_page_is_framed_or_guessed(headers: dict[str, str]) -> None:
 
 
 def test_only_documents_are_kept() -> None:
-    """What is made for one reader is stored nowhere, and differs by language and cookie."""
+    """A page for one reader is not stored, and varies by language and cookie."""
     mine = page_headers("n", "ko")
     assert ("no-store", "ko") == (mine["cache-control"], mine["content-language"])
     assert "Accept-Language, Accept-Encoding, Cookie" == mine["vary"]

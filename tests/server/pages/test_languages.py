@@ -22,13 +22,13 @@ MANY = ("en", "id", "ko", "pt", "zh-Hans", "zh-Hant")
         (None, "ko", "en", "ko"),
         ("en", "ko", "ko", "en"),
         ("xx", "../../etc", "ko", "ko"),
-        (None, "zh-Hans", "ko", "ko"),  # chosen on a page that has more languages
+        (None, "zh-Hans", "ko", "ko"),  # chosen on a page with more languages
     ],
 )
 def test_the_language(
     chosen: str | None, kept: str | None, accept: str | None, expected: str
 ) -> None:
-    """A click counts more than an earlier click, and that more than what the browser asks for."""
+    """A click beats an earlier click, and that beats what the browser asks for."""
     assert expected == choose(FEW, chosen, kept, accept)
 
 
@@ -54,12 +54,12 @@ def test_the_language(
     ],
 )
 def test_a_region_gets_the_nearest_language(wanted: str, expected: str | None) -> None:
-    """A tag is shortened until it fits; a region is known by the script that it writes."""
+    """A tag is shortened until it fits; a region implies its script."""
     assert expected == nearest(wanted, MANY)
 
 
 def test_a_general_file_does_not_take_readers_of_another_script() -> None:
-    """Who writes traditional characters gets those, also beside a file for all of Chinese."""
+    """Readers of traditional characters get those, even next to a file for all of Chinese."""
     tags = ("en", "zh", "zh-Hant")
     assert ("zh-Hant", "zh") == (nearest("zh-TW", tags), nearest("zh-CN", tags))
     assert "zh-Hans" == nearest("zh-TW", ("en", "zh-Hans"))  # better than English

@@ -1,4 +1,4 @@
-"""The locale files of the waiting page: ours are whole, and an operator's are checked at start."""
+"""Locale files of the waiting page: ours are complete, and an operator's are checked at start."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def folder_with(folder: Path, **files: Any) -> Path:
 
 @pytest.mark.parametrize("tag", TAGS)
 def test_every_file_stands(tag: str) -> None:
-    """Keys, placeholders and plural forms are checked as those of an operator are."""
+    """Keys, placeholders and plural forms are checked like those of an operator."""
     english = {key: words for key, words in ENGLISH.items() if key != "_meta"}
     assert tag == checked_file(SHIPPED / f"{tag}.json", english).tag
     assert tag in load_locales(None)
@@ -42,7 +42,7 @@ def test_every_file_stands(tag: str) -> None:
 
 @pytest.mark.parametrize("tag", TAGS)
 def test_a_file_is_sorted_plain_text(tag: str) -> None:
-    """A file is in order, so that a translation is easy to compare; texts hold no HTML."""
+    """A file is sorted, so that translations are easy to compare; texts contain no HTML."""
     words = read_words(SHIPPED / f"{tag}.json")
     assert sorted(words) == list(words)
     assert words["_meta"].keys() == {"name", "reviewed"}
@@ -59,7 +59,7 @@ def test_a_language_is_complete(tag: str) -> None:
 
 @pytest.mark.parametrize("tag", sorted(set(TAGS) - {"en"}))
 def test_nothing_is_left_in_english(tag: str) -> None:
-    """A translation says nothing as English does, but for signs and figures."""
+    """A translation differs from English everywhere, except for signs and numbers."""
     words = read_words(SHIPPED / f"{tag}.json")
     same = {key for key, text in words.items() if text == ENGLISH[key]}
     assert set() == {key for key in same if re.search(r"[A-Za-z]{4}", plain(words[key]))}
@@ -72,7 +72,7 @@ def plain(words: Any) -> str:
 
 @pytest.mark.parametrize("tag", TAGS)
 def test_plurals_are_those_of_the_language(tag: str) -> None:
-    """Where English has a plural, a language that has one too has all of its forms."""
+    """Where English has a plural, a language with plurals has all of its forms."""
     words = read_words(SHIPPED / f"{tag}.json")
     several = len(plural_categories(tag)) > 1
     counted = [key for key, forms in ENGLISH.items() if isinstance(forms, dict) and key in words]
@@ -97,7 +97,7 @@ def test_the_docs_list_the_languages() -> None:
 
 
 def test_single_texts_and_new_languages(tmp_path: Path) -> None:
-    """A file may change one text or add a language; what it lacks comes from the base language."""
+    """A file may change one text or add a language; missing texts come from the base language."""
     folder = folder_with(
         tmp_path,
         ko={"rejoin": "다시"},
@@ -118,7 +118,7 @@ def test_single_texts_and_new_languages(tmp_path: Path) -> None:
 
 
 def test_a_language_can_be_taken_off(tmp_path: Path) -> None:
-    """Who answers in one language only need not offer others; English stays, for everybody else."""
+    """With support in one language only, others need not be offered; English stays for the rest."""
     off = {"_meta": {"offered": False}}
     locales = load_locales(folder_with(tmp_path, ko=off, en=off))
     assert set(load_locales(None)) - {"ko"} == set(locales)
@@ -153,7 +153,7 @@ def test_a_language_can_be_taken_off(tmp_path: Path) -> None:
             {"place_behind": {"one": "1", "other": "{n}"}},
             "`place_behind` has a plural form that this language lacks: one",
         ),
-        # 21 people take the form `one` in Russian too, so that it must say the number.
+        # In Russian 21 people take the form `one` too, so it must contain the number.
         (
             "ru",
             {"place_behind": {"one": "x", "few": "{n}", "many": "{n}", "other": "{n}"}},
@@ -171,6 +171,6 @@ def test_a_wrong_file_is_refused_at_start(tmp_path: Path, name: str, words: Any,
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    """A mistyped path is no empty folder."""
+    """A mistyped path is not an empty folder."""
     with pytest.raises(InvalidInput, match="is not a folder"):
         check(Settings(secret="k" * 32, locales=tmp_path / "nowhere"))

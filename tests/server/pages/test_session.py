@@ -1,4 +1,4 @@
-"""Sessions in signed cookies: only as they were signed, for their own name, until their end."""
+"""Sessions in signed cookies: valid only as signed, for their own name, until their end."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ RING = KeyRing([b"0123456789abcdef0123456789abcdef"])
 
 
 def made(mark: str) -> BearerKey:
-    """Return a key that somebody signs in with."""
+    """Return a key to sign in with."""
     return BearerKey(id="k1", name="tablet", created_ms=0, mark=mark)
 
 
 def cookie(name: str = "waitroom-host-a", ring: KeyRing = RING) -> SessionCookie:
-    """Return the cookie of a store."""
+    """Return a store's cookie."""
     return SessionCookie(ring, name, "/", 60)
 
 
 def begun(key: BearerKey, *, secure: bool = True) -> tuple[str, str]:
-    """Return the value and the attributes of the cookie of a new session."""
+    """Return the value and the attributes of a new session's cookie."""
     response = Response()
     cookie().begin(response, "host", key, secure=secure)
     value, _, attributes = response.headers["set-cookie"].partition("=")[2].partition(";")
@@ -36,12 +36,12 @@ def begun(key: BearerKey, *, secure: bool = True) -> tuple[str, str]:
 
 
 def request(value: str, name: str = "waitroom-host-a") -> Request:
-    """Return a request that shows a cookie."""
+    """Return a request with a cookie."""
     return Request({"type": "http", "headers": [(b"cookie", f"{name}={value}".encode("latin-1"))]})
 
 
 def test_a_session_is_of_its_key() -> None:
-    """The cookie says whose it is, and is of no later key with the same id."""
+    """The cookie says whose it is, and does not fit a later key with the same id."""
     value, attributes = begun(made("m1"))
     claim = cookie().read(request(value))
     assert claim is not None
@@ -67,7 +67,7 @@ def test_any_other_cookie_is_of_nobody() -> None:
 
 
 def test_a_session_ends() -> None:
-    """After its time the cookie says nothing, also where a browser keeps it."""
+    """After its time the cookie is worthless, even if a browser keeps it."""
     value, _ = begun(made("m1"))
     ends_s = int(value.split(".")[3])
     for past_s, good in ((0, True), (0.5, False)):
@@ -76,7 +76,7 @@ def test_a_session_ends() -> None:
 
 
 def test_a_form_is_of_one_session() -> None:
-    """Two sessions of one key have two CSRF tokens, and neither is the seal of the cookie."""
+    """Two sessions of one key have two CSRF tokens, and neither is the cookie's signature."""
     tokens = set()
     for value in (begun(made("m1"))[0], begun(made("m1"))[0]):
         claim = cookie().read(request(value))
@@ -91,7 +91,7 @@ def test_a_form_is_of_one_session() -> None:
 
 
 def test_signing_out_removes_the_cookie() -> None:
-    """With the same path, or the browser would keep it."""
+    """It uses the same path, or the browser would keep it."""
     response = Response()
     cookie().end(response, secure=True)
     assert "Max-Age=0" in response.headers["set-cookie"]
@@ -99,7 +99,7 @@ def test_signing_out_removes_the_cookie() -> None:
 
 
 def test_over_https_no_neighbour_can_set_it() -> None:
-    """`__Host-` counts before the plain name, which an older server set; both go at the end."""
+    """`__Host-` comes before the plain name from older servers; both are removed at the end."""
     response = Response()
     cookie().begin(response, "host", made("m1"), secure=True)
     assert response.headers["set-cookie"].startswith("__Host-waitroom-host-a=")

@@ -1,4 +1,4 @@
-"""The words of operators' and hosts' pages, and how texts are filled in."""
+"""The texts of operators' and hosts' pages, and how values are filled in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FACES = ("operator", "desk")
 
 @pytest.mark.parametrize("face", FACES)
 def test_files_are_sorted(face: str) -> None:
-    """A locale file is in order, so that a translation is easy to compare."""
+    """A locale file is sorted, so that translations are easy to compare."""
     for lang in LANGUAGES:
         keys = list(load_text(face, lang).words)
         assert sorted(keys) == keys
@@ -20,10 +20,10 @@ def test_files_are_sorted(face: str) -> None:
 
 @pytest.mark.parametrize("face", FACES)
 def test_every_key_is_in_every_language(face: str) -> None:
-    """No page can meet a word that a language lacks, or one with other values in it."""
+    """No text is missing in a language, or has other values in it."""
     english, korean = load_text(face, "en").words, load_text(face, "ko").words
     assert english.keys() == korean.keys()
-    # Korean has no plural, so the "one" of the desk may or may not say the number.
+    # Korean has no plural, so the desk's "one" may or may not contain the number.
     optional = {"n"} if face == "desk" else set[str]()
     for key, words in english.items():
         both = wanted_placeholders(words) | optional, wanted_placeholders(korean[key]) | optional
@@ -31,7 +31,7 @@ def test_every_key_is_in_every_language(face: str) -> None:
 
 
 def test_plurals_and_numbers_are_those_of_the_language() -> None:
-    """CLDR tells which form a number takes and how it is written."""
+    """CLDR decides which form a number takes and how it is written."""
     forms = {"one": "a file", "few": "{n} few", "many": "{n} many", "other": "{n} other"}
     polish = Text("pl", {"files": forms})
     said = [polish("files", n=n) for n in (1, 2, 5, 22)]

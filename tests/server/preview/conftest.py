@@ -1,4 +1,4 @@
-"""The preview needs a browser that is signed in, as the operator page does."""
+"""Like the operator page, the preview needs a signed-in browser."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Operators see every face of a room's page before visitors do, and nothing happens by looking."""
+"""Operators see every state of a room's page before visitors do, and looking changes nothing."""
 
 from __future__ import annotations
 
 import re
 
-import httpx
+import httpx2
 import pytest
 
 from waitroom.models import BeforeOpen, Mode, Policy
@@ -24,7 +24,7 @@ POLICIES = [
 
 
 def base(policy: Policy, lang: str = "en") -> PageView:
-    """Return the facts that samples are made of."""
+    """Return the facts that samples are built from."""
     text = load_locales(None)[lang]
     return PageView(
         room="concert", face=Face.JOIN, now_ms=NOW_MS, nonce="n", text=text, policy=policy
@@ -43,7 +43,7 @@ def test_every_face_has_a_sample(policy: Policy) -> None:
 
 
 def test_a_sample_is_in_its_language() -> None:
-    """The words are ours in that language, and those of the organiser."""
+    """The texts are ours in that language, together with the organiser's."""
     policy = Policy(title="Aurora", texts={"ko": {"title": "오로라"}})
     html = render(samples(base(policy, "ko"))["called"])
     assert '<html lang="ko"' in html
@@ -51,11 +51,11 @@ def test_a_sample_is_in_its_language() -> None:
     assert "Aurora" not in html
 
 
-def test_who_may_look(page: httpx.Client, operator: httpx.Client, room: str) -> None:
-    """Everybody who is signed in, viewers too; strangers are led to the sign-in."""
+def test_who_may_look(page: httpx2.Client, operator: httpx2.Client, room: str) -> None:
+    """Anybody signed in, including viewers; strangers are sent to the sign-in."""
     paths = (f"/admin/rooms/{room}/preview", f"/admin/rooms/{room}/preview/called?lang=ko")
     key = operator.post("/v1/admin/keys", json={"name": "eye", "role": "viewer"}).json()["key"]
-    with httpx.Client(base_url=page.base_url) as viewer:
+    with httpx2.Client(base_url=page.base_url) as viewer:
         for path in paths:
             assert 303 == viewer.get(path).status_code
         viewer.post("/admin/sign-in", data={"key": key})
@@ -63,15 +63,15 @@ def test_who_may_look(page: httpx.Client, operator: httpx.Client, room: str) -> 
     assert f'href="/admin/rooms/{room}/preview"' in page.get(f"/admin/rooms/{room}").text
 
 
-def test_translations_that_nobody_reviewed_are_marked(page: httpx.Client, room: str) -> None:
-    """An operator sees which languages no speaker has read through."""
+def test_translations_that_nobody_reviewed_are_marked(page: httpx2.Client, room: str) -> None:
+    """An operator sees which languages no native speaker has reviewed."""
     listed = page.get(f"/admin/rooms/{room}/preview").text
     assert ">日本語</option>" in listed
     assert ">Deutsch (not reviewed)</option>" in listed
 
 
-def test_frames_are_only_ours(page: httpx.Client, room: str) -> None:
-    """The list frames nothing of others, and a sample stands in no frame of others."""
+def test_frames_are_only_ours(page: httpx2.Client, room: str) -> None:
+    """The list frames no foreign pages, and no foreign page can frame a sample."""
     listed = page.get(f"/admin/rooms/{room}/preview?language=ko&width=desktop")
     assert "frame-src 'self'" in listed.headers["content-security-policy"]
     assert "frame-ancestors 'none'" in listed.headers["content-security-policy"]
@@ -96,6 +96,6 @@ def test_frames_are_only_ours(page: httpx.Client, room: str) -> None:
         ("{room}/preview?language=xx", 200),
     ],
 )
-def test_what_is_not_there(page: httpx.Client, room: str, path: str, status: int) -> None:
-    """A face, a room or a width that does not exist is told; a language falls back."""
+def test_what_is_not_there(page: httpx2.Client, room: str, path: str, status: int) -> None:
+    """A state, room or width that does not exist is an error; a language falls back."""
     assert status == page.get(f"/admin/rooms/{path.format(room=room)}").status_code

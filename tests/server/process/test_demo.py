@@ -1,4 +1,4 @@
-"""`waitroom serve --demo`: somebody who has just installed it sees a line that moves."""
+"""`waitroom serve --demo`: somebody who has just installed it sees a moving line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.counts import count
@@ -28,38 +28,38 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def waiting(server: Serving) -> int:
-    """Return how many people wait, as everybody may know."""
-    return int(httpx.get(f"{server.base}/v1/rooms/demo").json().get("waiting", 0))
+    """Return how many people wait, as the public can see it."""
+    return int(httpx2.get(f"{server.base}/v1/rooms/demo").json().get("waiting", 0))
 
 
 def test_it_says_where_to_look(demo: Serving) -> None:
-    """Soon there are addresses on the screen, all of them work, and the key signs in."""
+    """Soon the screen shows addresses, all of them work, and the key signs in."""
     output = demo.said()
     for path in ("/rooms/demo", "/admin", "/docs", "/metrics"):
         assert f"{demo.base}{path} " in output.replace("\n", " "), output
-        assert 200 == httpx.get(demo.base + path, follow_redirects=True).status_code, path
+        assert 200 == httpx2.get(demo.base + path, follow_redirects=True).status_code, path
     match = re.search(r"sign in with (wr_\S+)", output)
     assert match is not None
     headers = {"authorization": f"Bearer {match[1]}"}
-    assert 200 == httpx.get(f"{demo.base}/v1/admin/rooms/demo", headers=headers).status_code
+    assert 200 == httpx2.get(f"{demo.base}/v1/admin/rooms/demo", headers=headers).status_code
 
 
 def test_a_newcomer_gets_in(demo: Serving) -> None:
     """There is a line; a newcomer's number falls, and (in CI, where there is time) they get in."""
     wait_for(lambda: waiting(demo) > 10, "a line")
-    joined = httpx.post(f"{demo.base}/v1/rooms/demo/tickets").json()
+    joined = httpx2.post(f"{demo.base}/v1/rooms/demo/tickets").json()
     deadline = time.monotonic() + WITHIN_S
     assert "waiting" == joined["state"]
     assert joined["position"] > 1
     url = f"{demo.base}/v1/rooms/demo/tickets/{joined['ticket']}"
 
     def moved() -> bool:
-        view = httpx.get(url).json()
+        view = httpx2.get(url).json()
         enough = count("demo_called") == 0 and view["position"] < joined["position"]
         return bool(enough or view["state"] == "called")
 
     while not moved():
-        assert time.monotonic() < deadline, httpx.get(url).json()
+        assert time.monotonic() < deadline, httpx2.get(url).json()
         time.sleep(0.5)
     if count("demo_called"):
-        assert "inside" == httpx.post(f"{url}/enter").json()["state"]
+        assert "inside" == httpx2.post(f"{url}/enter").json()["state"]

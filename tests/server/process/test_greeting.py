@@ -21,7 +21,7 @@ LONGEST_S = 60
 
 
 def answers(port: int) -> bool:
-    """Tell whether somebody listens."""
+    """Tell whether somebody listens on the port."""
     with socket.socket() as client:
         return client.connect_ex(("127.0.0.1", port)) == 0
 
@@ -36,18 +36,18 @@ def answers(port: int) -> bool:
     ],
 )
 def test_where_it_listens(settings: Settings, expected: str) -> None:
-    """The address that works on this machine, or the public one; no password of a backend."""
+    """The address that works on this machine, or the public one; no backend password."""
     assert expected == base_url(settings)
     assert f"{expected}/admin " in greeting(settings)
 
 
 def test_the_backend_is_named_without_its_password() -> None:
-    """A terminal may be on a screen that others see."""
+    """Other people may see the terminal's screen."""
     assert "hidden" not in greeting(Settings(redis_url="redis://:hidden@db.internal"))
 
 
 def test_text_at_a_terminal_and_json_elsewhere(tmp_path: Path) -> None:
-    """Somebody who looks reads where to go on; a machine reads lines of JSON."""
+    """A person reads where to go next; a machine reads lines of JSON."""
     for terminal in (True, False):
         ours, theirs = os.openpty() if terminal else os.pipe()
         port = free_port()

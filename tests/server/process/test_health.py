@@ -7,7 +7,7 @@ import signal
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 from fastapi import FastAPI
 
 from tests.support.servers import start_server, wait_for
@@ -19,7 +19,7 @@ def eventually(server: Serving, status: int, reasons: list[str], within_s: float
     """Wait until `/readyz` answers this."""
     deadline = time.monotonic() + within_s
     while True:
-        answer = httpx.get(f"{server.base}/readyz")
+        answer = httpx2.get(f"{server.base}/readyz")
         state = (answer.status_code, answer.json()["reasons"])
         if state == (status, reasons):
             return
@@ -27,8 +27,8 @@ def eventually(server: Serving, status: int, reasons: list[str], within_s: float
         time.sleep(0.02)
 
 
-def test_a_running_server_is_alive_and_ready(http: httpx.Client) -> None:
-    """Both answer 200, and nobody may keep the answer."""
+def test_a_running_server_is_alive_and_ready(http: httpx2.Client) -> None:
+    """Both answer 200, and nobody may cache the answer."""
     for path, expected in (("/healthz", {"status": "ok"}), ("/readyz", {"status": "ready"})):
         answer = http.get(path)
         assert 200 == answer.status_code
@@ -40,28 +40,28 @@ async def test_before_start_up_is_done_it_is_not_ready() -> None:
     """A process that has not opened its server yet is alive, and not ready."""
     app = FastAPI()
     app.include_router(health.router)
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    transport = httpx2.ASGITransport(app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
         assert 200 == (await client.get("/healthz")).status_code
         answer = await client.get("/readyz")
     assert (503, ["starting"]) == (answer.status_code, answer.json()["reasons"])
 
 
 def test_a_backend_that_is_away_takes_nobody_out_of_service(tmp_path: Path) -> None:
-    """While it hangs, both are 200, for `when_away` has an answer; `/healthz` says so."""
+    """While it hangs, both are 200, because `when_away` has an answer; `/healthz` says so."""
     with (
         start_server("valkey", tmp_path / "backend") as backend,
         serving(tmp_path, redis_url=backend.url, **SOON_AWAY) as server,
     ):
 
         def sees(state: str) -> bool:
-            return bool(httpx.get(f"{server.base}/healthz").json()["backend"] == state)
+            return bool(httpx2.get(f"{server.base}/healthz").json()["backend"] == state)
 
         wait_for(lambda: sees("up"), "a backend that is up")
         os.kill(backend.pid, signal.SIGSTOP)
         try:
             wait_for(lambda: sees("away"), "a backend that is away")
-            assert 200 == httpx.get(f"{server.base}/healthz").status_code
+            assert 200 == httpx2.get(f"{server.base}/healthz").status_code
             eventually(server, 200, [])
         finally:
             os.kill(backend.pid, signal.SIGCONT)
@@ -69,9 +69,9 @@ def test_a_backend_that_is_away_takes_nobody_out_of_service(tmp_path: Path) -> N
 
 
 def test_a_draining_server_is_not_ready(tmp_path: Path) -> None:
-    """After SIGTERM it still answers for `drain_s`, and says at `/readyz` that it drains."""
+    """After SIGTERM it keeps answering for `drain_s`, and `/readyz` says that it drains."""
     with serving(tmp_path, drain_s=3) as server:
         server.process.send_signal(signal.SIGTERM)
         eventually(server, 503, ["draining"])
-        assert 200 == httpx.get(f"{server.base}/healthz").status_code
+        assert 200 == httpx2.get(f"{server.base}/healthz").status_code
         server.process.wait(20)

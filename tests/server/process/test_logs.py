@@ -1,4 +1,4 @@
-"""Logs are one line per record, and hold no secret."""
+"""Logs have one line per record, and contain no secrets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Lines = Callable[[], list[dict[str, Any]]]
 
 @pytest.fixture(autouse=True)
 def _root() -> Iterator[None]:
-    """Give pytest its own logging back."""
+    """Restore pytest's own logging."""
     root = logging.getLogger()
     handlers, level = [*root.handlers], root.level
     yield
@@ -62,7 +62,7 @@ NASTY = "a\r\nb\x00c\x1b[31md\x9be\u2028f\u2029g\x85h\u202ei\x0bk\x0cl"
 
 
 def test_nasty_text_stays_one_line(stream: io.StringIO, lines: Lines) -> None:
-    """CR, LF, NUL, ANSI and every other line end in any place are escaped, and read back whole."""
+    """CR, LF, NUL, ANSI and every other line end are escaped anywhere, and read back exactly."""
     logging.getLogger("x\nforged").error(NASTY, extra={"where\n": NASTY, "deep": {NASTY: [NASTY]}})
     written = stream.getvalue()
     assert 1 == len(written.splitlines())
@@ -72,7 +72,7 @@ def test_nasty_text_stays_one_line(stream: io.StringIO, lines: Lines) -> None:
 
 
 def test_half_a_character_is_escaped() -> None:
-    """What is no Unicode at all is written in a form that every reader of a log can take."""
+    """Invalid Unicode is written in a form that every log reader accepts."""
     record = logging.makeLogRecord({"msg": "a\ud800b", "name": "x", "levelname": "ERROR"})
     for formatter in (logs.JsonFormatter(), logs.TextFormatter()):
         assert "a\\ud800b" in formatter.format(record)
@@ -80,7 +80,7 @@ def test_half_a_character_is_escaped() -> None:
 
 
 def test_text_for_people_is_one_line_too(stream: io.StringIO) -> None:
-    """The readable form escapes the same."""
+    """The readable format escapes the same characters."""
     logs.configure("info", json=False, stream=stream)
     logging.getLogger("waitroom").error(NASTY, extra={"x": NASTY})
     assert 1 == len(stream.getvalue().splitlines())
@@ -122,7 +122,7 @@ def test_secrets_are_masked(stream: io.StringIO, lines: Lines, text: str) -> Non
 
 
 def test_fields_with_secret_names_are_masked(lines: Lines) -> None:
-    """A field that is named like a secret is hidden whatever it holds."""
+    """A field named like a secret is hidden whatever it contains."""
     names = ["authorization", "cookie", "password", "secret", "ticket", "pass", "admin_key"]
     logging.getLogger("x").info("m", extra=dict.fromkeys(names, "short"))
     (line,) = lines()
@@ -166,7 +166,7 @@ def test_a_value_that_cannot_be_shown_loses_no_record(lines: Lines) -> None:
 
 
 def test_a_level_is_kept(lines: Lines) -> None:
-    """What is below the level is not written, and an unknown level is named."""
+    """Records below the level are not written, and an unknown level is named."""
     logging.getLogger("x").debug("no")
     assert [] == lines()
     with pytest.raises(ValueError, match="loud"):
@@ -174,7 +174,7 @@ def test_a_level_is_kept(lines: Lines) -> None:
 
 
 def test_only_errors_of_ours_are_logged(lines: Lines) -> None:
-    """A request that succeeds or is the caller's fault writes nothing."""
+    """A request that succeeds, or fails by the caller's fault, writes nothing."""
     access = logs.AccessLog()
     for status in (200, 204, 404, 410, 429, 499):
         access.note("GET /v1/rooms/{room}", status, 0.01)
@@ -185,7 +185,7 @@ def test_only_errors_of_ours_are_logged(lines: Lines) -> None:
 
 
 def test_a_flood_of_errors_is_thinned_out(lines: Lines) -> None:
-    """While everything fails, some lines a second are written, and how many were not."""
+    """While everything fails, a few lines a second are written, and how many were not."""
     now = [0.0]
     access = logs.AccessLog(per_s=5, clock=lambda: now[0])
     for _ in range(1_000):

@@ -1,4 +1,4 @@
-"""`waitroom serve` as processes: several workers, TLS, signals, and deaths of either side."""
+"""`waitroom serve` as processes: several workers, TLS, signals, and deaths on either side."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -42,15 +42,15 @@ ROOM = "hall"
 EVENTS = "/v1/rooms/hall/tickets/me/events"
 
 
-def post(server: Serving, path: str, **given: Any) -> httpx.Response:
-    """Post until it is taken: on a busy machine the backend may be late, and we say 503 then."""
-    answers: list[httpx.Response] = []
+def post(server: Serving, path: str, **given: Any) -> httpx2.Response:
+    """Post until accepted: on a busy machine the backend may be late, and we answer 503."""
+    answers: list[httpx2.Response] = []
     wait_for(lambda: _taken(server.base + path, given, answers), path)
     return answers[-1]
 
 
-def _taken(url: str, given: dict[str, Any], answers: list[httpx.Response]) -> bool:
-    answers.append(httpx.post(url, **given))
+def _taken(url: str, given: dict[str, Any], answers: list[httpx2.Response]) -> bool:
+    answers.append(httpx2.post(url, **given))
     return answers[-1].status_code != 503
 
 
@@ -62,7 +62,7 @@ def make_room(server: Serving) -> None:
 
 
 def join(server: Serving) -> dict[str, str]:
-    """Join, and return the headers that show the ticket."""
+    """Join, and return the headers with the ticket."""
     ticket = post(server, f"/v1/rooms/{ROOM}/tickets").raise_for_status().json()["ticket"]
     return {"authorization": f"Bearer {ticket}"}
 
@@ -81,14 +81,14 @@ async def streams(server: Serving, count: int) -> AsyncIterator[list[Live]]:
 
 
 def alive(pid: int) -> bool:
-    """Tell whether a process runs; one that nobody has waited for does not."""
+    """Tell whether a process is running; an uncollected one is not."""
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
 
 
 def lines(server: Serving) -> list[dict[str, object]]:
-    """Return what the server logged; every line is a JSON object, and none tells a secret."""
+    """Return what the server logged; every line is a JSON object, and none contains a secret."""
     text = server.said()
     assert ADMIN_KEY not in text
     assert SECRET not in text
@@ -105,11 +105,11 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def test_two_workers_are_one_server(pair: Serving) -> None:
-    """Both workers answer, their metrics add up wherever one asks, and there is one backend."""
-    # Of a status that no other test causes: numbers of before may still be on their way.
+    """Both workers answer, their metrics add up wherever you ask, and there is one backend."""
+    # A status that no other test causes, because earlier numbers may still be on their way.
     name, labels = "waitroom_requests_total", {"route": "GET /v1/rooms/{room}", "status": "404"}
-    for _ in range(40):  # a connection each: the kernel chooses the worker
-        assert 404 == httpx.get(f"{pair.base}/v1/rooms/nobody-made-it").status_code
+    for _ in range(40):  # one connection each: the kernel chooses the worker
+        assert 404 == httpx2.get(f"{pair.base}/v1/rooms/nobody-made-it").status_code
     wait_for(lambda: metric(scrape(pair.port), name, **labels) == 40, "a sum of 40")
     stores = [pid for pid in children(pair.process.pid) if "unixsocket" in command_of(pid)]
     assert (2, 1) == (len(pair.workers), len(stores))
@@ -124,12 +124,12 @@ def cpu_ticks(pid: int) -> int:
 
 
 def test_a_killed_worker_is_replaced(pair: Serving) -> None:
-    """The other worker goes on, a new one takes the place of the dead, and nobody is reset."""
+    """The other worker continues, a new one replaces the dead one, and nobody is reset."""
     dead, left = pair.workers
     os.kill(dead, signal.SIGKILL)
     wait_for(lambda: not alive(dead), "the death of a worker")
-    for _ in range(20):  # those of the dead one wait for its successor
-        httpx.get(f"{pair.base}/v1/rooms/{ROOM}", timeout=60).raise_for_status()
+    for _ in range(20):  # connections of the dead one wait for its successor
+        httpx2.get(f"{pair.base}/v1/rooms/{ROOM}", timeout=60).raise_for_status()
     wait_for(lambda: metric(scrape(pair.port), "waitroom_workers") == 2, "a second worker")
     assert left in pair.workers
     assert dead not in pair.workers
@@ -137,7 +137,7 @@ def test_a_killed_worker_is_replaced(pair: Serving) -> None:
 
 
 async def test_sigterm_drains(tmp_path: Path) -> None:
-    """Not ready at once; answers without keeping connections; streams sent away; then code 0.
+    """Not ready at once; answers without keep-alive; streams are sent away; then exit code 0.
 
     The workers get the signal too, as from a supervisor that signals the whole group.
     """
@@ -164,7 +164,7 @@ async def test_sigterm_drains(tmp_path: Path) -> None:
 
 
 async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
-    """Whoever cannot wait for the drain signals again; the backend is still closed in order."""
+    """If you cannot wait for the drain, signal again; the backend is still closed cleanly."""
     with serving(tmp_path, drain_s=60) as server:
         make_room(server)
         family = children(server.process.pid)
@@ -177,7 +177,7 @@ async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
 
 
 async def test_workers_follow_a_killed_parent(tmp_path: Path) -> None:
-    """`kill -9` of the parent: streams are told, and 5 s later no process of it is left."""
+    """`kill -9` of the parent: streams are told, and soon none of its processes is left."""
     with serving(tmp_path, workers=2, drain_s=60) as server:
         make_room(server)
         family = children(server.process.pid)
@@ -191,7 +191,7 @@ async def test_workers_follow_a_killed_parent(tmp_path: Path) -> None:
 
 
 def test_sighup_reloads_without_a_lost_request(tmp_path: Path) -> None:
-    """The file is read again and new workers take over; whoever asks meanwhile is answered."""
+    """The file is read again and new workers take over; requests meanwhile are answered."""
     file = tmp_path / "rooms.toml"
     file.write_text("[rooms.hall]\ncapacity = 5\n")
     with serving(tmp_path, config=file, workers=2, drain_s=1) as server:
@@ -200,9 +200,9 @@ def test_sighup_reloads_without_a_lost_request(tmp_path: Path) -> None:
         server.process.send_signal(signal.SIGHUP)
         answered = 0
         while old & set(server.workers):
-            httpx.get(f"{server.base}/v1/rooms/{ROOM}", timeout=60).raise_for_status()
+            httpx2.get(f"{server.base}/v1/rooms/{ROOM}", timeout=60).raise_for_status()
             answered += 1
-        httpx.get(f"{server.base}/v1/rooms/annexe").raise_for_status()
+        httpx2.get(f"{server.base}/v1/rooms/annexe").raise_for_status()
         assert (2, True) == (len(server.workers), answered > 0)
         file.write_text("[rooms.hall]\ncapacity = -1\n")
         server.process.send_signal(signal.SIGHUP)
@@ -211,7 +211,7 @@ def test_sighup_reloads_without_a_lost_request(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_cannot_start(tmp_path: Path) -> None:
-    """If no worker ever starts, the server ends with an error rather than try for ever."""
+    """If no worker ever starts, the server exits with an error instead of retrying for ever."""
     server = launch(tmp_path, redis_url="redis://127.0.0.1:1")
     try:
         assert 0 != server.process.wait(120)
@@ -235,7 +235,7 @@ def test_connections_are_spread_evenly(pair: Serving) -> None:
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
-    """Make a certificate for 127.0.0.1 that signs itself."""
+    """Make a self-signed certificate for 127.0.0.1."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "waitroom.test")])
     now, day = datetime.datetime.now(datetime.UTC), datetime.timedelta(days=1)
@@ -260,12 +260,12 @@ def certificate(folder: Path) -> tuple[Path, Path]:
 
 
 def test_tls_and_ctrl_c(tmp_path: Path) -> None:
-    """It speaks https from TLS 1.2 on, its cookies are Secure, and Ctrl-C does not wait long."""
+    """It speaks https from TLS 1.2 on, its cookies are Secure, and Ctrl-C does not take long."""
     cert, key = certificate(tmp_path)
     trust = ssl.create_default_context(cafile=cert)
     server = launch(tmp_path, tls_cert=cert, tls_key=key, drain_s=60)
     try:
-        with httpx.Client(base_url=f"https://127.0.0.1:{server.port}", verify=trust) as client:
+        with httpx2.Client(base_url=f"https://127.0.0.1:{server.port}", verify=trust) as client:
             wait_for(lambda: answers(client), "https")
             headers = {"authorization": f"Bearer {ADMIN_KEY}"}
             body = {"name": ROOM, "policy": {"capacity": 1}}
@@ -288,15 +288,15 @@ def test_tls_and_ctrl_c(tmp_path: Path) -> None:
         end(server)
 
 
-def answers(client: httpx.Client) -> bool:
+def answers(client: httpx2.Client) -> bool:
     """Tell whether a server answers yet."""
-    with contextlib.suppress(httpx.TransportError):
+    with contextlib.suppress(httpx2.TransportError):
         return client.get("/readyz").status_code == 200
     return False
 
 
 def test_refused_connections_leave_no_trace() -> None:
-    """A socket told to refuse takes what came before, and nothing after: it can be closed."""
+    """A socket told to refuse accepts earlier connections but no later ones: it can be closed."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(16)
@@ -314,20 +314,28 @@ def test_refused_connections_leave_no_trace() -> None:
                 listener.accept()
 
 
+def test_a_kernel_that_says_no_does_not_stop_the_stop() -> None:
+    """Some kernels let only root filter a socket; nobody may change a locked filter."""
+    so_lock_filter = 44
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, so_lock_filter, 1)
+        assert not listening.refuse(listener)
+
+
 def test_declared_rooms_are_there_from_the_start(tmp_path: Path) -> None:
-    """The file's rooms exist once the server is ready; a change by hand outlives a restart."""
+    """The file's rooms exist once the server is ready; a manual change outlives a restart."""
     file = tmp_path / "rooms.toml"
     file.write_text('[rooms.hall]\ncapacity = 5\nmessage = "Please wait."\n')
     headers = {"authorization": f"Bearer {ADMIN_KEY}"}
     with serving(tmp_path, config=file) as server:
         url = f"{server.base}/v1/admin/rooms/{ROOM}"
-        room = httpx.get(url, headers=headers).json()
+        room = httpx2.get(url, headers=headers).json()
         assert (5, "Please wait.") == (room["policy"]["capacity"], room["policy"]["message"])
         changes = {"version": room["version"], "policy": {"capacity": 7}}
-        httpx.patch(url, json=changes, headers=headers).raise_for_status()
+        httpx2.patch(url, json=changes, headers=headers).raise_for_status()
         assert any("hall" in str(line["message"]) for line in lines(server))
     file.write_text('[rooms.hall]\ncapacity = 5\nmessage = "Soon."\n')
     with serving(tmp_path, config=file) as server:
-        room = httpx.get(f"{server.base}/v1/admin/rooms/{ROOM}", headers=headers).json()
+        room = httpx2.get(f"{server.base}/v1/admin/rooms/{ROOM}", headers=headers).json()
         assert (7, "Soon.") == (room["policy"]["capacity"], room["policy"]["message"])
     assert 0 == server.process.returncode

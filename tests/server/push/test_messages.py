@@ -1,4 +1,4 @@
-"""Who is told what, and when nobody has to be told any more."""
+"""Who is told what, and when nobody needs to be told any more."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from waitroom.server.push.messages import NEAR_S, due, message, over
 
 
 def subscriber(state: State | None, *told: str, away: bool = False) -> Subscriber:
-    """Return somebody at position 1 who was told some of it."""
+    """Return somebody at position 1 who was told part of it."""
     return Subscriber("id", "x", state, 1, away, frozenset(told))
 
 
@@ -44,7 +44,7 @@ def test_due(who: Subscriber, estimate: Wait | None, kind: str | None) -> None:
 
 
 def test_over() -> None:
-    """Who is inside or gone is forgotten; after a loss the missing may only not be back yet."""
+    """Anybody inside or gone is forgotten; after a loss missing people may just not be back yet."""
     states = (State.WAITING, State.CALLED, State.INSIDE, None)
     assert [False, False, True, True] == [over(subscriber(at), holding=False) for at in states]
     assert [False, False, True, False] == [over(subscriber(at), holding=True) for at in states]

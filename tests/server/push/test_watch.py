@@ -1,4 +1,4 @@
-"""Two processes look at the same room: everybody due is told each thing once."""
+"""Two processes watch the same room: everybody due is told each thing once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MINUTE = Policy(batch=1, every_s=60, enter_within_s=None, presence_s=None, title
 
 @contextlib.asynccontextmanager
 async def watching(engine: Engine, service: PushService) -> AsyncIterator[PushWatch]:
-    """Return the watch of one process, which looks when it is told to."""
+    """Return the watch of one process, which looks when told to."""
     sender = Sender(KEY, service.hosts, pauses_s=(0, 0))
     boards, subscriptions = Boards(engine), engine.push_subscriptions
     async with contextlib.aclosing(sender):
@@ -59,7 +59,7 @@ async def look(watches: list[PushWatch], room: str) -> None:
 
 
 async def subscribe(engine: Engine, service: PushService, room: str, ticket_id: str) -> None:
-    """Subscribe a ticket, in Korean, at an address of its own."""
+    """Subscribe a ticket, in Korean, at its own address."""
     browser = service.browser(ticket_id)
     text = browser.subscription(service.hosts, "ko").to_text()
     assert await engine.push_subscriptions.put(room, ticket_id, text)
@@ -68,7 +68,7 @@ async def subscribe(engine: Engine, service: PushService, room: str, ticket_id: 
 async def test_near_and_called_once_each(
     engine: Engine, clock: Clock, service: PushService, watches: list[PushWatch], room: str
 ) -> None:
-    """Far back nothing is sent, under three minutes and when called one message each."""
+    """Far back nothing is sent; under three minutes and when called, one message each."""
     await engine.create(room, MINUTE)
     people = await crowd(engine, room, 8)  # the first is called at once
     far, near = people[7], people[1]
@@ -89,7 +89,7 @@ async def test_near_and_called_once_each(
 async def test_a_message_tells_no_order_before_a_draw(
     engine: Engine, clock: Clock, service: PushService, watches: list[PushWatch], room: str
 ) -> None:
-    """Who is near is told so after the opening, for nobody may know before who is drawn first."""
+    """People near the front are told after the opening, because the draw is secret before it."""
     opens_at = from_ms(clock.now_ms + 30_000)
     await engine.create(room, replace(MINUTE, opens_at=opens_at, before_open=BeforeOpen.DRAW))
     people = await crowd(engine, room, 8)
@@ -97,7 +97,7 @@ async def test_a_message_tells_no_order_before_a_draw(
         await subscribe(engine, service, room, person.id)
     tried(len(people))
     await look(watches, room)
-    await engine.configure(room, before_open=BeforeOpen.WAIT)  # those who are here stay drawn
+    await engine.configure(room, before_open=BeforeOpen.WAIT)  # people already here stay drawn
     await look(watches, room)
     assert [] == service.got
     clock.step(31)
@@ -110,7 +110,7 @@ async def test_a_message_tells_no_order_before_a_draw(
 async def test_an_ended_subscription_is_dropped(
     engine: Engine, service: PushService, watches: list[PushWatch], room: str, status: int
 ) -> None:
-    """A browser that unsubscribed is not asked for again."""
+    """A browser that unsubscribed is not contacted again."""
     await engine.create(room, MINUTE)
     _, person = await crowd(engine, room, 2)
     await subscribe(engine, service, room, person.id)
@@ -123,7 +123,7 @@ async def test_an_ended_subscription_is_dropped(
 async def test_who_is_gone_is_forgotten(
     engine: Engine, service: PushService, watches: list[PushWatch], room: str
 ) -> None:
-    """Who left is told nothing, and a room that was dropped neither."""
+    """People who left are told nothing, and neither is anybody in a dropped room."""
     await engine.create(room, MINUTE)
     _, person = await crowd(engine, room, 2)
     await subscribe(engine, service, room, person.id)

@@ -1,4 +1,4 @@
-"""The health of the backend: away after several probes over a while, back with the first answer."""
+"""The backend's health: away after several failed probes over a while, back at the first answer."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ async def watched(
 
 
 async def until(health: BackendHealth, away: bool) -> None:
-    """Wait until it is known."""
+    """Wait until the state is known."""
     async with asyncio.timeout(60):
         while health.away is not away:  # noqa: ASYNC110 - it has no event: requests just read it
             await asyncio.sleep(0.01)
 
 
 def stop(backend: Server, how: str) -> None:
-    """Let the backend die or hang."""
+    """Kill the backend, or make it hang."""
     if how == "killed":
         backend.kill()
     else:
@@ -100,7 +100,7 @@ async def test_who_waits_is_answered_when_it_goes_away(tmp_path: Path) -> None:
 
 
 async def test_calls_that_fail_are_no_outage(tmp_path: Path) -> None:
-    """However often a call fails, only probes tell; and they must fail for long enough."""
+    """However often a call fails, only probes count; and they must fail for long enough."""
     with start_server("valkey", tmp_path) as backend:
         async with (
             open_engine(backend.url) as engine,
@@ -116,7 +116,7 @@ async def test_calls_that_fail_are_no_outage(tmp_path: Path) -> None:
 
 
 def test_several_probes_over_a_while() -> None:
-    """Few failures, or many within a moment, are not enough; one answer ends it."""
+    """Few failures, or many within a moment, are not enough; one answer resets them."""
     long_ago = time.monotonic() - 10
     node = NodeHealth()
     for _ in range(FEWEST_PROBES - 1):

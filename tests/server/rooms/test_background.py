@@ -1,4 +1,4 @@
-"""What runs beside requests begins once and ends with the process."""
+"""Background tasks start once and end with the process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Counting(Background):
 
 
 async def test_it_runs_from_start_to_stop() -> None:
-    """It goes on by itself, and not after its end; to stop what never began does nothing."""
+    """It continues by itself until its end; stopping what never started does nothing."""
     counting = Counting()
     await counting.stop()
     counting.start()

@@ -1,4 +1,4 @@
-"""Boards: what a process knows of its rooms, made once for many, and renewed."""
+"""Boards: what a process knows about its rooms, read once for many, and renewed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ async def engine(valkey: Backend, clock: Clock) -> AsyncIterator[Engine]:
 
 @pytest.fixture
 def room(clock: Clock) -> str:
-    """Name a room that no other test has."""
+    """Return a room name that no other test has."""
     return f"board-{id(clock)}"
 
 
 async def test_many_share_the_making(engine: Engine, room: str) -> None:
-    """A hundred who ask together for a new room get one board, made by one question."""
+    """A hundred concurrent requests for a new room get one board, from one query."""
     await engine.create(room, Policy(capacity=2))
     asked: list[str] = []
     engine.on_script(lambda verb, _seconds, _items: asked.append(verb))
@@ -41,7 +41,7 @@ async def test_many_share_the_making(engine: Engine, room: str) -> None:
 
 
 async def test_a_renewed_board_says_what_changed(engine: Engine, room: str) -> None:
-    """It has the counts and the policy of now, and when the policy was changed."""
+    """It has the current counts and policy, and when the policy was changed."""
     await engine.create(room, Policy(mode="paused"))  # type: ignore[arg-type]
     boards = Boards(engine)
     board = await boards.get(room)
@@ -68,7 +68,7 @@ async def test_what_happened_while_nobody_looked(engine: Engine, room: str, cloc
 
 
 async def test_a_room_that_is_not_there(engine: Engine, room: str) -> None:
-    """A room that does not exist has no board, and one that was dropped loses its own."""
+    """A room that does not exist has no board, and a dropped room loses its own."""
     boards = Boards(engine)
     with pytest.raises(UnknownRoom):
         await boards.get(room)
@@ -95,7 +95,7 @@ async def test_the_longest_unused_makes_way(
 
 
 async def test_what_newcomers_are_told(engine: Engine, room: str) -> None:
-    """History is told what the board says; where nobody waits, nobody is asked for it."""
+    """History records what the board says; if nobody waits, no estimate is asked for."""
     await engine.create(room, Policy(batch=1, every_s=60, eta="batch"))  # type: ignore[arg-type]
     boards = Boards(engine)
     assert None is await boards.told_s(room, 0)

@@ -1,4 +1,4 @@
-"""Live events: told in time, shared between streams, bounded, and ended in order."""
+"""Live events: told in time, shared between streams, limited, and ended cleanly."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PER_ADDRESS, IN_ALL = 30, 40
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run a server with few streams, which believes this machine about addresses."""
+    """Run a server with few streams, which trusts this machine about addresses."""
     limits = {"streams_per_address": PER_ADDRESS, "streams": IN_ALL, "proxies": "127.0.0.0/8"}
     with serving(tmp_path_factory.mktemp("events"), **limits) as server:
         yield server
@@ -57,7 +57,7 @@ def join(server: Serving, room: str) -> str:
 
 
 async def test_a_person_is_told(served: Serving) -> None:
-    """At once where they are, then that they are called; `gone` is the last word."""
+    """At once where they are, then that they are called; `gone` is the last event."""
     room = new_room(served, mode="manual", enter_within_s=60)
     first, second = join(served, room), join(served, room)
     async with live(served.port, first) as first_stream, live(served.port, second) as second_stream:
@@ -116,7 +116,7 @@ async def test_what_the_organiser_says_is_told(served: Serving) -> None:
 
 
 async def test_a_dropped_room_ends_its_streams(served: Serving) -> None:
-    """Who waited in a room that is no more is told so."""
+    """People who waited in a dropped room are told so."""
     room = new_room(served, mode="paused")
     async with live(served.port, join(served, room)) as stream:
         await stream.until("ticket", state="waiting")
@@ -127,7 +127,7 @@ async def test_a_dropped_room_ends_its_streams(served: Serving) -> None:
 
 
 async def test_a_reconnect_misses_nothing(served: Serving) -> None:
-    """What happened while nobody listened is in the first event after the reconnect."""
+    """The first event after a reconnect includes what happened while nobody listened."""
     room = new_room(served, mode="manual")
     path = join(served, room)
     async with live(served.port, path) as stream:
@@ -138,7 +138,7 @@ async def test_a_reconnect_misses_nothing(served: Serving) -> None:
 
 
 async def test_streams_are_bounded(served: Serving) -> None:
-    """An address has so many, the process so many; the next gets 429, until one is closed."""
+    """An address and the process each have a limit; the next gets 429, until one is closed."""
     room = new_room(served, mode="paused")
     path = join(served, room)
     async with contextlib.AsyncExitStack() as stack:
@@ -175,7 +175,7 @@ async def test_streams_share_one_loop(served: Serving) -> None:
         for stream in streams:
             await stream.until("ticket", state="waiting")
         began, before = time.monotonic(), _polls(served)
-        await asyncio.sleep(4)  # everybody near the front is polled at least once in this time
+        await asyncio.sleep(4)  # everybody near the front is polled at least once
         calls, items = (new - old for new, old in zip(_polls(served), before, strict=True))
         assert calls <= (time.monotonic() - began) / live_streams.LOOK_S + 1
         assert items >= PER_ADDRESS / 2, "they are polled for their holders"
@@ -189,7 +189,7 @@ def _polls(server: Serving) -> tuple[float, float]:
 
 
 async def test_a_slow_reader_costs_nothing(served: Serving) -> None:
-    """Who does not read gets the newest only: memory stays, and others are told in time."""
+    """A slow reader only gets the newest: memory stays flat, and others are told in time."""
     room = new_room(served, mode="paused")
     paths = [join(served, room) for _ in range(20)]
     (worker,) = served.workers
@@ -212,7 +212,7 @@ async def test_a_slow_reader_costs_nothing(served: Serving) -> None:
 async def test_no_stream_stays_silent(
     valkey: Backend, tmp_path: Path, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where nothing changes, something is sent before a proxy would cut the connection."""
+    """If nothing changes, something is sent before a proxy would cut the connection."""
     assert event_stream.LONGEST_PAUSE_S <= 15
     monkeypatch.setattr(live_streams, "LONGEST_PAUSE_S", 0.5)
     monkeypatch.setattr(live_streams, "LOOK_S", 0.1)
@@ -234,7 +234,7 @@ async def test_no_stream_stays_silent(
 
 @pytest.mark.last
 async def test_sigterm_sends_them_elsewhere(served: Serving) -> None:
-    """Each stream gets `reconnect` with a pause of its own, then its end; the process is gone."""
+    """Each stream gets `reconnect` with its own pause, then its end; then the process is gone."""
     room = new_room(served, mode="paused")
     async with contextlib.AsyncExitStack() as stack:
         streams = [

@@ -1,4 +1,4 @@
-"""The passes of a process: one for a session, and none of a key that was removed."""
+"""The passes of a process: one per session, and none from a removed key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def inside(ends_at_ms: int | None) -> TicketView:
 
 
 def test_a_session_keeps_its_pass() -> None:
-    """Asked again it is the same text; a session that was renewed gets another one."""
+    """A repeat returns the same text; a renewed session gets another one."""
     passes, ends_ms = Passes(KEYS, "waitroom"), int(time.time() * 1000) + 60_000
     view = inside(ends_ms)
     assert passes.of(view) == passes.of(view)
@@ -42,7 +42,7 @@ def test_a_pass_given_while_away_is_short() -> None:
 
 
 def test_a_pass_of_a_removed_key_is_refused() -> None:
-    """What was read before is forgotten with the keys, and so is what was made."""
+    """What was read before is forgotten with the keys, and so are the passes made."""
     passes, view = Passes(KEYS, "waitroom"), inside(None)
     old = passes.of(view)
     passes.read(old)

@@ -1,4 +1,4 @@
-"""When to ask again: often in front, seldom far back, slower under load, never too late."""
+"""When to ask again: often in front, rarely far back, slower under load, never too late."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pause(
 
 
 def test_in_front() -> None:
-    """Whoever is next, and whoever is called, asks every 3 s."""
+    """Anybody who is next, or called, asks every 3 s."""
     assert [3000, 3000, 3000] == [pause(1), pause(1, wait=None), pause(None, State.CALLED)]
 
 
@@ -40,7 +40,7 @@ def test_far_back() -> None:
 
 
 def test_grows_with_the_place() -> None:
-    """The pause grows step by step with the place, so the number on screen stays alive."""
+    """The pause grows step by step with the place, so the number on screen keeps moving."""
     assert [3300, 6000, 15_000] == [pause(2), pause(11), pause(41)]
     assert [3000, 3990, 12_990] == [pause(place, wait=None) for place in (1, 100, 1000)]
 
@@ -53,12 +53,12 @@ def test_grows_with_the_wait() -> None:
 
 
 def test_before_a_draw() -> None:
-    """Without a place there is nothing to hurry for."""
+    """Without a place there is no need to hurry."""
     assert 15_000 == pause(None, wait=None)
 
 
 def test_after_a_loss() -> None:
-    """They ask again soon after positions can be told: a crowd not all at once, nobody later."""
+    """They ask again soon after positions can be told: spread out, and nobody much later."""
     assert [1000, 2505] == [restored_after_ms(15_000, -5, 1, jitter) for jitter in (0, 0.5)]
     assert 5500 == restored_after_ms(15_000, 3000, 0, 0.5)
     assert 11_500 == restored_after_ms(15_000, 3000, 10**6, 0.5)
@@ -66,14 +66,14 @@ def test_after_a_loss() -> None:
 
 
 def test_load_stretches() -> None:
-    """Under load the pause doubles, but half a minute stays the most."""
+    """Under load the pause doubles, but half a minute stays the maximum."""
     assert 6000 == pause(1, load=1.0)
     assert 4500 == pause(1, load=0.5)
     assert pause(100_000) == pause(100_000, load=1.0)
 
 
 def test_presence_shortens() -> None:
-    """Two polls may get lost before `presence_s` is over, with the latest jitter too."""
+    """Two polls may get lost before `presence_s` is over, even with the longest jitter."""
     assert 20_000 >= poll_after_ms(10**6, State.WAITING, LONG, 60, 1.0, 0.999_999) > 19_900
     assert 1000 == pause(10**6, presence_s=1)
     assert 27_272 == pause(10**6, presence_s=None)
@@ -101,7 +101,7 @@ def test_bounds(
     load: float,
     jitter: float,
 ) -> None:
-    """Whatever comes, it is 1 to 30 s and at most a third of `presence_s`."""
+    """In all cases it is 1 to 30 s and at most a third of `presence_s`."""
     pause_ms = poll_after_ms(position, state, wait, presence_s, load, jitter)
     assert 1000 <= pause_ms <= 30_000
     assert presence_s is None or pause_ms <= max(1000, presence_s * 1000 / 3)

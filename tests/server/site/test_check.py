@@ -1,4 +1,4 @@
-"""`/v1/check`: good passes are 204, everything else is 401, for gates know nothing else."""
+"""`/v1/check`: good passes get 204, everything else 401, because gates know nothing else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from base64 import urlsafe_b64encode
 from typing import Any
 
-import httpx
+import httpx2
 import jwt
 import pytest
 
@@ -24,7 +24,7 @@ def check(served: Serving, text: str | None, query: str = "", **headers: str) ->
 
 
 @pytest.fixture
-def inside(http: httpx.Client, room: str) -> dict[str, Any]:
+def inside(http: httpx2.Client, room: str) -> dict[str, Any]:
     """Return the view of somebody who is inside."""
     view: dict[str, Any] = http.post(f"/v1/rooms/{room}/tickets", json={"enter": True}).json()
     assert "inside" == view["state"]
@@ -32,7 +32,7 @@ def inside(http: httpx.Client, room: str) -> dict[str, Any]:
 
 
 def test_a_good_pass(served: Serving, inside: dict[str, Any], room: str) -> None:
-    """By Authorization for any room or this one, and by the cookie of the room: 204, no body."""
+    """By Authorization for any room or this one, and by the room's cookie: 204, no body."""
     made = inside["pass"]
     cookie = {"cookie": f"waitroom-pass-{room}={made}"}
     good = [check(served, made), check(served, made, f"?room={room}")]
@@ -43,8 +43,8 @@ def test_a_good_pass(served: Serving, inside: dict[str, Any], room: str) -> None
     assert 401 == check(served, None, "", **cookie).status, "which room's cookie is not said"
 
 
-def test_a_pass_is_a_standard_token(http: httpx.Client, inside: dict[str, Any], room: str) -> None:
-    """Any JWT library verifies it by the JWKS alone: audience, subject, end."""
+def test_a_pass_is_a_standard_token(http: httpx2.Client, inside: dict[str, Any], room: str) -> None:
+    """Any JWT library can verify it with the JWKS alone: audience, subject, end."""
     published = http.get("/.well-known/jwks.json")
     assert "public, max-age=3" == published.headers["cache-control"], "or a key lives on in caches"
     keys = jwt.PyJWKSet.from_dict(published.json())
@@ -56,7 +56,7 @@ def test_a_pass_is_a_standard_token(http: httpx.Client, inside: dict[str, Any], 
 
 @pytest.mark.attack
 def test_bad_passes(served: Serving, inside: dict[str, Any]) -> None:
-    """None, forged, of no signature, a ticket, another's key or deployment, over, early: 401."""
+    """None, forged, unsigned, a ticket, a foreign key or deployment, over, early: 401."""
     made, room = inside["pass"], inside["room"]
     head, body, signature = made.split(".")
     now, own, other = int(time.time()), PassKeys.derive(SECRET), PassKeys.derive("o" * 40)
@@ -93,20 +93,22 @@ def test_bad_passes(served: Serving, inside: dict[str, Any]) -> None:
     assert 204 == check(served, outage).status, "given while the backend was away, for its minute"
 
 
-def test_a_revoked_session(served: Serving, inside: dict[str, Any], operator: httpx.Client) -> None:
-    """Kicked, or its room dropped: the pass is worth nothing at once."""
+def test_a_revoked_session(
+    served: Serving, inside: dict[str, Any], operator: httpx2.Client
+) -> None:
+    """After a kick, or once its room is dropped, the pass is worthless at once."""
     room = inside["room"]
     ids = {"ticket_ids": [inside["ticket"][24:40]]}
     operator.post(f"/v1/admin/rooms/{room}/kick", json=ids).raise_for_status()
     assert 401 == check(served, inside["pass"]).status
     path = f"/v1/rooms/{room}/tickets"
-    other = httpx.post(served.base + path, json={"enter": True}).json()
+    other = httpx2.post(served.base + path, json={"enter": True}).json()
     assert 204 == check(served, other["pass"]).status
     operator.delete(f"/v1/admin/rooms/{room}").raise_for_status()
     assert 401 == check(served, other["pass"]).status
 
 
-def test_only_get(http: httpx.Client) -> None:
+def test_only_get(http: httpx2.Client) -> None:
     """Gates ask with GET; other methods are 405."""
     for method in ("POST", "PUT", "DELETE"):
         reply = http.request(method, f"/v1/check?{secrets.token_hex(2)}")

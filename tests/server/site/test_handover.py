@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.attacks import tried
@@ -17,7 +17,7 @@ def bearer(text: str) -> dict[str, str]:
     return {"authorization": f"Bearer {text}"}
 
 
-def inside(http: httpx.Client, room: str) -> dict[str, Any]:
+def inside(http: httpx2.Client, room: str) -> dict[str, Any]:
     """Join and go in."""
     answer = http.post(f"/v1/rooms/{room}/tickets", json={"enter": True})
     view: dict[str, Any] = answer.json()
@@ -25,13 +25,13 @@ def inside(http: httpx.Client, room: str) -> dict[str, Any]:
     return view
 
 
-def hand_off(http: httpx.Client, view: dict[str, Any]) -> httpx.Response:
+def hand_off(http: httpx2.Client, view: dict[str, Any]) -> httpx2.Response:
     """Ask for a one-time code."""
     return http.post(f"/v1/rooms/{view['room']}/tickets/{view['ticket']}/handoff")
 
 
-def test_a_code_is_worth_the_pass_once(http: httpx.Client, room: str) -> None:
-    """A code gives the pass of its session to the first who redeems it, and to nobody after."""
+def test_a_code_is_worth_the_pass_once(http: httpx2.Client, room: str) -> None:
+    """A code gives its session's pass to the first client that redeems it, and to nobody after."""
     view = inside(http, room)
     made = hand_off(http, view)
     assert 201 == made.status_code
@@ -47,9 +47,9 @@ def test_a_code_is_worth_the_pass_once(http: httpx.Client, room: str) -> None:
 @pytest.mark.attack
 @pytest.mark.parametrize("how", ["kick", "leave", "finish", "drop"])
 def test_a_code_is_worth_nothing_once_its_session_has_ended(
-    http: httpx.Client, operator: httpx.Client, room: str, how: str
+    http: httpx2.Client, operator: httpx2.Client, room: str, how: str
 ) -> None:
-    """A code that was made before a kick gives no pass after it, nor after any other end."""
+    """A code made before a kick gives no pass after it, nor after any other end."""
     view = inside(http, room)
     code = hand_off(http, view).json()["code"]
     path = f"/v1/rooms/{room}/tickets/{view['ticket']}"
@@ -67,12 +67,12 @@ def test_a_code_is_worth_nothing_once_its_session_has_ended(
 
 @pytest.mark.attack
 async def test_redeemed_a_hundred_times_at_once(
-    served: Serving, http: httpx.Client, room: str
+    served: Serving, http: httpx2.Client, room: str
 ) -> None:
-    """Of a hundred who redeem one code at the same moment exactly one gets in."""
+    """If a hundred clients redeem one code at the same moment, exactly one gets in."""
     code = hand_off(http, inside(http, room)).json()["code"]
-    limits = httpx.Limits(max_connections=50)
-    async with httpx.AsyncClient(base_url=served.base, timeout=20, limits=limits) as many:
+    limits = httpx2.Limits(max_connections=50)
+    async with httpx2.AsyncClient(base_url=served.base, timeout=20, limits=limits) as many:
         tries = [many.post("/v1/redeem", json={"code": code}) for _ in range(100)]
         answers = await asyncio.gather(*tries)
     assert [200] + [410] * 99 == sorted(answer.status_code for answer in answers)
@@ -80,8 +80,8 @@ async def test_redeemed_a_hundred_times_at_once(
 
 
 @pytest.mark.attack
-def test_no_code_for_who_waits(http: httpx.Client, room: str) -> None:
-    """A ticket that waits, is forged or has gone gets no code."""
+def test_no_code_for_who_waits(http: httpx2.Client, room: str) -> None:
+    """A ticket that is waiting, forged or gone gets no code."""
     for _ in range(2):
         inside(http, room)
     waits = http.post(f"/v1/rooms/{room}/tickets").json()
@@ -96,13 +96,13 @@ def test_no_code_for_who_waits(http: httpx.Client, room: str) -> None:
 
 @pytest.mark.attack
 @pytest.mark.parametrize("code", ["", "x", "x" * 64, "x" * 65, "\x00", "한"])
-def test_codes_that_never_were(http: httpx.Client, code: str) -> None:
-    """What is no code of ours is refused without a guess at why."""
+def test_codes_that_never_were(http: httpx2.Client, code: str) -> None:
+    """Anything but one of our codes is refused without a guess at why."""
     answer = http.post("/v1/redeem", json={"code": code})
     assert answer.status_code in (410, 422)
 
 
-def test_renew_and_finish_by_pass(http: httpx.Client, operator: httpx.Client, room: str) -> None:
+def test_renew_and_finish_by_pass(http: httpx2.Client, operator: httpx2.Client, room: str) -> None:
     """A gate extends and ends a session with nothing but its pass."""
     view = inside(http, room)
     refused = http.post("/v1/passes/renew", headers=bearer(view["pass"]))
@@ -120,7 +120,7 @@ def test_renew_and_finish_by_pass(http: httpx.Client, operator: httpx.Client, ro
 
 @pytest.mark.attack
 @pytest.mark.parametrize("path", ["/v1/passes/renew", "/v1/passes/finish"])
-def test_without_a_good_pass(http: httpx.Client, room: str, path: str) -> None:
+def test_without_a_good_pass(http: httpx2.Client, room: str, path: str) -> None:
     """No pass, a forged one and a ticket are all 401."""
     view = inside(http, room)
     shown = [{}, bearer("x.y.z"), bearer(view["ticket"]), bearer(view["pass"][:-4] + "AAAA")]

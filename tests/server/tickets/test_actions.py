@@ -1,4 +1,4 @@
-"""The visitor API over real sockets: every call, what it answers, and what it refuses."""
+"""The visitor API over real sockets: every route, what it answers, and what it refuses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.clients import Reply, ask, request
@@ -27,7 +27,7 @@ NewRoom = Callable[..., str]
 
 @pytest.fixture
 def call(served: Serving) -> Call:
-    """Return a way to send a request: method, path under /v1/rooms, headers, JSON body."""
+    """Return a function that sends a request: method, path under /v1/rooms, headers, JSON body."""
 
     def send(method: str, path: str, body: bytes | None = None, **headers: str) -> Reply:
         given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -37,8 +37,8 @@ def call(served: Serving) -> Call:
 
 
 @pytest.fixture
-def new_room(operator: httpx.Client) -> NewRoom:
-    """Return a way to make a room with a policy."""
+def new_room(operator: httpx2.Client) -> NewRoom:
+    """Return a function that makes a room with a policy."""
 
     def make(**policy: Any) -> str:
         name = f"t-{secrets.token_hex(6)}"
@@ -56,7 +56,7 @@ def ticket_of(reply: Reply) -> str:
 
 
 def check(served: Serving, text: str, room: str = "") -> int:
-    """Return the status of a check of a pass."""
+    """Return the status of a pass check."""
     path = f"/v1/check?room={room}" if room else "/v1/check"
     return ask(served.port, request("GET", path, {"Authorization": f"Bearer {text}"})).status
 
@@ -65,7 +65,7 @@ def check(served: Serving, text: str, room: str = "") -> int:
 
 
 def test_join_makes_a_place(call: Call, new_room: NewRoom) -> None:
-    """The first is called at once (201), the next one waits at position 1 with the whole view."""
+    """The first is called at once (201), the next one waits at position 1 with the full view."""
     room = new_room(capacity=1)
     first, second = call("POST", f"{room}/tickets"), call("POST", f"{room}/tickets")
     assert (201, "called") == (first.status, first.json()["state"])
@@ -77,8 +77,8 @@ def test_join_makes_a_place(call: Call, new_room: NewRoom) -> None:
         view["position"],
         view["waiting"],
     )
-    words = {"room", "ticket", "state", "position", "waiting", "eta_s", "poll_after_ms"}
-    words |= {"short_code", "room_mark"}
+    words = {"room", "ticket", "state", "position", "waiting", "eta_s", "eta_reason"}
+    words |= {"poll_after_ms", "short_code", "room_mark"}
     assert (words, words | {"enter_by"}) == (set(view), set(first.json()))
     assert ("application/json", "no-store") == (
         second.header("content-type"),
@@ -101,7 +101,7 @@ def test_join_is_repeatable_by_key(call: Call, new_room: NewRoom) -> None:
     "key", ["short", "x" * 15, "y" * 129, "é" * 20, "tab\tin the middle of it"]
 )
 def test_keys_that_could_be_guessed_are_refused(call: Call, room: str, key: str) -> None:
-    """An Idempotency-Key takes 16 to 128 printable ASCII characters."""
+    """An Idempotency-Key has 16 to 128 printable ASCII characters."""
     reply = call("POST", f"{room}/tickets", **{KEY: key})
     assert (422, "invalid_input") == (reply.status, reply.code)
     assert "Idempotency-Key" == reply.json()["field"]
@@ -128,9 +128,9 @@ def test_join_and_enter_in_one_call(call: Call, served: Serving, new_room: NewRo
 
 
 def test_an_identity_needs_an_operators_key(
-    call: Call, new_room: NewRoom, operator: httpx.Client
+    call: Call, new_room: NewRoom, operator: httpx2.Client
 ) -> None:
-    """`visitor` needs a key (401) and no viewer's (403); then one person has one place."""
+    """`visitor` needs a key (401), but not a viewer's (403); then one person has one place."""
     room, body = new_room(capacity=1), b'{"visitor": "member 7"}'
     assert 401 == call("POST", f"{room}/tickets", body).status
     assert 401 == call("POST", f"{room}/tickets", body, authorization="Bearer wr_nobody").status
@@ -163,7 +163,7 @@ def test_an_identity_needs_an_operators_key(
 def test_bad_bodies_are_refused(
     call: Call, room: str, body: bytes, status: int, field: str | None
 ) -> None:
-    """What is no JSON is 400, what does not fit 422 with its field, what is too long 413."""
+    """Invalid JSON is 400, unfit input 422 with its field, a body that is too long 413."""
     reply = call("POST", f"{room}/tickets", body)
     assert (status, field) == (reply.status, reply.json().get("field")), reply.code
 
@@ -203,7 +203,7 @@ def cookies(reply: Reply) -> dict[str, tuple[str, set[str]]]:
 
 
 def test_a_browser_gets_cookies(call: Call, new_room: NewRoom) -> None:
-    """Ticket and pass are HttpOnly, Lax, for this host alone; leaving removes both."""
+    """Ticket and pass are HttpOnly, Lax, for this host only; leaving removes both."""
     room = new_room(capacity=1, session_s=60)
     joined = call("POST", f"{room}/tickets", **BROWSER)
     ticket, flags = cookies(joined)[f"waitroom-ticket-{room}"]
@@ -223,7 +223,7 @@ def test_a_browser_gets_cookies(call: Call, new_room: NewRoom) -> None:
 
 
 def test_others_get_no_cookies(call: Call, room: str) -> None:
-    """A program that sends neither Origin nor cookies gets none, and no Secure where http."""
+    """A program that sends neither Origin nor cookies gets none, and no Secure over http."""
     assert {} == cookies(call("POST", f"{room}/tickets"))
     spoofed = call("POST", f"{room}/tickets", **BROWSER, x_forwarded_proto="https")
     assert "Secure" not in cookies(spoofed)[f"waitroom-ticket-{room}"][1], "nobody is listed"
@@ -233,7 +233,7 @@ def test_others_get_no_cookies(call: Call, room: str) -> None:
 
 
 def test_status_by_path_cookie_and_bearer(call: Call, new_room: NewRoom) -> None:
-    """The holder may show the ticket in the path, a cookie or Authorization: the same view."""
+    """The holder may send the ticket in the path, a cookie or Authorization: the same view."""
     room = new_room(capacity=1)
     call("POST", f"{room}/tickets")
     ticket = ticket_of(call("POST", f"{room}/tickets"))
@@ -262,7 +262,7 @@ def test_tickets_that_are_none(call: Call, new_room: NewRoom) -> None:
         assert {(404, "invalid_ticket")} == {(reply.status, reply.code) for reply in replies}, bad
 
 
-def test_a_gone_ticket_says_why(call: Call, new_room: NewRoom, operator: httpx.Client) -> None:
+def test_a_gone_ticket_says_why(call: Call, new_room: NewRoom, operator: httpx2.Client) -> None:
     """A ticket that left, was kicked, or finished is 410 with its reason."""
     room = new_room(capacity=1, session_s=60)
     inside = ticket_of(call("POST", f"{room}/tickets", b'{"enter": true}'))
@@ -281,7 +281,7 @@ def test_a_gone_ticket_says_why(call: Call, new_room: NewRoom, operator: httpx.C
 
 @pytest.mark.parametrize("place", [1, 5, 40])
 def test_when_to_ask_again(call: Call, new_room: NewRoom, place: int) -> None:
-    """In front about every 3 s; further back more seldom, never above 30 s, and with jitter."""
+    """In front about every 3 s; further back more rarely, never above 30 s, and with jitter."""
     room = new_room(mode="paused", presence_s=150)
     for _ in range(place):
         ticket = ticket_of(call("POST", f"{room}/tickets"))
@@ -295,7 +295,7 @@ def test_when_to_ask_again(call: Call, new_room: NewRoom, place: int) -> None:
 
 
 def test_enter_gives_a_pass(call: Call, served: Serving, new_room: NewRoom) -> None:
-    """The called one enters, twice with the same pass; the waiting one gets 409."""
+    """The called person enters, twice with the same pass; the waiting one gets 409."""
     room = new_room(capacity=1, session_s=60)
     first, second = (ticket_of(call("POST", f"{room}/tickets")) for _ in range(2))
     entered, again = (call("POST", f"{room}/tickets/{first}/enter") for _ in range(2))
@@ -307,8 +307,10 @@ def test_enter_gives_a_pass(call: Call, served: Serving, new_room: NewRoom) -> N
     assert (409, "not_your_turn") == (late.status, late.code)
 
 
-def test_the_rolling_limit_says_when(call: Call, new_room: NewRoom, operator: httpx.Client) -> None:
-    """Who is called beyond the rolling limit keeps the turn; 409 says until when to wait."""
+def test_the_rolling_limit_says_when(
+    call: Call, new_room: NewRoom, operator: httpx2.Client
+) -> None:
+    """Anybody called beyond the rolling limit keeps the turn; 409 says how long to wait."""
     room = new_room(max_entries=1, per_s=60, mode="manual", session_s=60)
     tickets = [ticket_of(call("POST", f"{room}/tickets")) for _ in range(2)]
     forced = {"count": 2, "force": True}
@@ -321,7 +323,7 @@ def test_the_rolling_limit_says_when(call: Call, new_room: NewRoom, operator: ht
 
 
 def test_renew(call: Call, new_room: NewRoom) -> None:
-    """A session is extended where the policy allows it (409 else), with a new pass."""
+    """A session is extended if the policy allows it (else 409), with a new pass."""
     room, fixed = new_room(session_s=60, renewable=True), new_room(session_s=60)
     views = [call("POST", f"{name}/tickets", b'{"enter": true}').json() for name in (room, fixed)]
     time.sleep(1.1)  # a pass ends at a whole second
@@ -334,7 +336,7 @@ def test_renew(call: Call, new_room: NewRoom) -> None:
 
 
 def test_defer(call: Call, new_room: NewRoom) -> None:
-    """Going back gives a new ticket, repeats do nothing twice, and `max_defers` is the end."""
+    """Going back gives a new ticket, repeats count once, and `max_defers` is the limit."""
     room = new_room(mode="paused", max_defers=1)
     tickets = [ticket_of(call("POST", f"{room}/tickets")) for _ in range(4)]
     key = {KEY: secrets.token_hex(8)}
@@ -353,7 +355,7 @@ def test_defer(call: Call, new_room: NewRoom) -> None:
 
 
 def test_finish_and_leave(call: Call, served: Serving, new_room: NewRoom) -> None:
-    """Both are 204 and give the place to the next one at once; the pass is worth nothing then."""
+    """Both are 204 and pass the place on at once; the pass is worthless then."""
     room = new_room(capacity=1, session_s=60)
     views = [call("POST", f"{room}/tickets", b'{"enter": true}').json() for _ in range(3)]
     for number, (method, path) in enumerate([("POST", "/finish"), ("DELETE", "")]):
@@ -392,8 +394,8 @@ def shows(call: Call, room: str, **fields: str | None) -> bool:
     return fields.items() <= dict(call("GET", room).json()).items()
 
 
-def test_a_room_that_ended(call: Call, new_room: NewRoom, operator: httpx.Client) -> None:
-    """At `ends_at` it takes nobody new and says so; who waits keeps the place; it can be undone."""
+def test_a_room_that_ended(call: Call, new_room: NewRoom, operator: httpx2.Client) -> None:
+    """At `ends_at` it accepts nobody new and says so; places are kept; it can be undone."""
     room = new_room(mode="paused")
     ticket = call("POST", f"{room}/tickets").json()["ticket"]
     large = "data:image/png;base64," + "A" * 3_000
@@ -415,7 +417,9 @@ def test_a_room_that_ended(call: Call, new_room: NewRoom, operator: httpx.Client
     assert 201 == call("POST", f"{room}/tickets").status
 
 
-def test_the_room_as_anybody_sees_it(call: Call, new_room: NewRoom, operator: httpx.Client) -> None:
+def test_the_room_as_anybody_sees_it(
+    call: Call, new_room: NewRoom, operator: httpx2.Client
+) -> None:
     """The public view has mode, opening, numbers; a change shows within two seconds."""
     room = new_room(capacity=1, title="Große Halle")
     call("POST", f"{room}/tickets")
@@ -433,7 +437,7 @@ def test_the_room_as_anybody_sees_it(call: Call, new_room: NewRoom, operator: ht
     mark = view["mark"]
     assert mark == call("POST", f"{room}/tickets").json()["room_mark"]
     took_s = []
-    for mode in ("open", "closed") * 5:  # the best of them: a machine stalls now and then
+    for mode in ("open", "closed") * 5:  # take the best: a machine stalls now and then
         change = {"policy": {"mode": mode}}
         operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
         began = time.monotonic()
@@ -451,7 +455,7 @@ def test_the_room_as_anybody_sees_it(call: Call, new_room: NewRoom, operator: ht
 async def test_many_at_once_keep_their_order(served: Serving, new_room: NewRoom) -> None:
     """A hundred concurrent joins get a hundred places, each position once."""
     room = new_room(mode="paused")
-    async with httpx.AsyncClient(base_url=served.base) as client:
+    async with httpx2.AsyncClient(base_url=served.base) as client:
         path = f"/v1/rooms/{room}/tickets"
         replies = await asyncio.gather(*(client.post(path) for _ in range(100)))
         tickets = [reply.json()["ticket"] for reply in replies]
@@ -460,7 +464,7 @@ async def test_many_at_once_keep_their_order(served: Serving, new_room: NewRoom)
 
 
 def test_a_short_time_to_enter_shortens_the_polls(call: Call, new_room: NewRoom) -> None:
-    """Who may be called between two polls is asked to poll twice within the time to enter."""
+    """Anybody who may be called between two polls must poll twice within the time to enter."""
     room = new_room(mode="paused", enter_within_s=4)
     views = [call("POST", f"{room}/tickets").json() for _ in range(60)]
     assert max(view["poll_after_ms"] for view in views) <= 2_000

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.clients import Reply, ask, request
@@ -24,7 +24,7 @@ TRIES = 12
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Run two workers that believe this machine about addresses."""
+    """Run two workers that trust this machine about addresses."""
     limits = {"joins_per_minute": PER_MINUTE, "proxies": "127.0.0.1", "workers": 2}
     with serving(tmp_path_factory.mktemp("limited"), **limits) as server:
         yield server
@@ -39,13 +39,13 @@ def path(limited: Serving) -> str:
 def join(
     served: Serving, path: str, address: str, headers: dict[str, str] | None = None, body: str = ""
 ) -> Reply:
-    """Join on a connection of its own, which any worker may take."""
+    """Join on a new connection, which any worker may take."""
     given = {"X-Forwarded-For": address, **(headers or {})}
     return ask(served.port, request("POST", path, given, body.encode()))
 
 
 def tried(served: Serving, path: str, address: str, headers: dict[str, str]) -> list[Reply]:
-    """Join again and again; whoever is refused is told so, and the first few are not."""
+    """Join repeatedly; refused joins are told so, and the first few are not refused."""
     began = time.monotonic()
     sources = [address % turn if "%" in address else address for turn in range(1, TRIES + 1)]
     replies = [join(served, path, source, headers) for source in sources]
@@ -62,7 +62,7 @@ def tried(served: Serving, path: str, address: str, headers: dict[str, str]) -> 
     ["192.0.2.1", "2001:db8::%x", "192.0.2.1:%d", "[2001:db8::%x]:443", "::ffff:192.0.2.1"],
 )
 def test_one_network_gets_its_share_of_a_room(limited: Serving, path: str, address: str) -> None:
-    """Neither another worker, nor another address of one's /64, nor a port gives more places."""
+    """Neither another worker, nor another address in the /64, nor a port gives more places."""
     refusals = tried(limited, path, address, {})
     assert {"too_many_requests"} == {refusal.code for refusal in refusals}
     waits = [int(refusal.header("retry-after") or 0) for refusal in refusals]
@@ -71,7 +71,7 @@ def test_one_network_gets_its_share_of_a_room(limited: Serving, path: str, addre
 
 
 def test_another_room_has_a_share_of_its_own(limited: Serving, path: str) -> None:
-    """Who has joined one room as often as they may can still join another."""
+    """Anybody who has used up one room's joins can still join another."""
     tried(limited, path, "192.0.2.1", {})
     other = f"/v1/rooms/{limited.new_room(mode='paused')}/tickets"
     assert 201 == join(limited, other, "192.0.2.1").status
@@ -98,10 +98,10 @@ def test_a_neighbour_who_returns_is_not_limited(limited: Serving, path: str) -> 
 async def test_while_the_backend_is_away_each_process_counts(
     valkey: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A room that lets people in then lets in no more of one address than it would otherwise."""
+    """A room that is open while away admits no more from one address than it would otherwise."""
     async with (
         serving_here(valkey.url, tmp_path) as (server, base),
-        httpx.AsyncClient(base_url=base, timeout=20) as http,
+        httpx2.AsyncClient(base_url=base, timeout=20) as http,
     ):
         room = f"t-{secrets.token_hex(6)}"
         await server.engine.create(room, Policy(when_away=WhenAway.OPEN))
@@ -115,7 +115,7 @@ async def test_while_the_backend_is_away_each_process_counts(
 
 @pytest.mark.attack
 def test_a_forged_ticket_is_no_way_around(limited: Serving, path: str) -> None:
-    """A cookie that is no ticket of ours makes nobody a returning visitor."""
+    """A cookie that is not one of our tickets makes nobody a returning visitor."""
     forged = {"Cookie": f"{TICKET_COOKIE}{path.split('/')[3]}=AAAA"}
     assert tried(limited, path, "192.0.2.1", forged)
 

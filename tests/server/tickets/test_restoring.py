@@ -1,4 +1,4 @@
-"""After a loss every way to a ticket says `restoring`, and gives numbers again when it is over."""
+"""After a loss every view of a ticket says `restoring`, and gives numbers again when it is over."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def fragile(tmp_path: Path, store: Server) -> Iterator[Serving]:
 
 
 async def test_every_way_says_so(fragile: Serving, store: Server) -> None:
-    """Status, join, stream, defer and the plain page; a number comes again without being asked."""
+    """Status, join, stream, defer and the plain page; a number comes back without asking."""
     room = fragile.new_room(mode="paused", presence_s=None, recover_s=3_600, max_defers=1)
     async with Client(fragile.base) as client:
         first, second = await client.join(room), await client.join(room)

@@ -1,11 +1,11 @@
-"""Where the waiting page leads on to: the page one came from, and never anybody else's."""
+"""Where the waiting page leads next: the page the visitor came from, never somebody else's."""
 
 from __future__ import annotations
 
 import re
 from urllib.parse import parse_qs, quote, urljoin, urlsplit
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -102,20 +102,20 @@ PLAIN = [
 
 
 def origin(url: str) -> str:
-    """Return whom a browser on our page would ask; it reads a backslash as a slash."""
+    """Return which host a browser on our page would contact; it reads a backslash as a slash."""
     seen = re.sub(r"[\t\r\n]", "", url).strip().replace("\\", "/")
     whole = urlsplit(urljoin(f"https://{HOST}/rooms/concert", seen))
     return f"{whole.scheme}://{whole.netloc}"
 
 
 def test_there_are_enough_payloads() -> None:
-    """Two hundred at least."""
+    """At least two hundred."""
     assert 200 <= len({*PAYLOADS, *PLAIN})
 
 
 @pytest.mark.parametrize("go_to", [SHOP, "/shop", None])
 def test_no_payload_leads_elsewhere(go_to: str | None) -> None:
-    """Whatever is asked for, it is refused or stays on our host or the room's site."""
+    """Any address is refused, or stays on our host or the room's site."""
     for text in (*PAYLOADS, *PLAIN):
         for payload in (text, quote(text), text.upper()):
             address = returning(payload, HOST, go_to)
@@ -127,7 +127,7 @@ def test_no_payload_leads_elsewhere(go_to: str | None) -> None:
 @example("/\t/evil.example")
 @example("//" * 50)
 def test_no_text_leads_elsewhere(text: str) -> None:
-    """Generated addresses neither, alone or behind our own."""
+    """So do generated addresses, alone or after our own."""
     for payload in (text, f"https://shop.example{text}", f"/{text}", f"https://{HOST}{text}"):
         address = returning(payload, HOST, SHOP)
         assert address is None or origin(address) in GOOD, (payload, address)
@@ -150,12 +150,12 @@ def test_no_text_leads_elsewhere(text: str) -> None:
     ],
 )
 def test_a_good_address_is_kept(wanted: str, expected: str | None) -> None:
-    """Where one came from is where one goes, without a code that somebody else put there."""
+    """Visitors go back to where they came from, without a code that somebody else put there."""
     assert expected == returning(wanted, HOST, SHOP)
 
 
 def test_without_a_site_only_paths_are_taken() -> None:
-    """A room that leads nowhere trusts nobody; a forged Host makes a path of an address."""
+    """A room that leads nowhere trusts nobody; with a forged Host, an address becomes a path."""
     assert returning("https://shop.example/a", HOST, None) is None
     assert "/a" == returning(f"https://{EVIL}/a", EVIL, None)
 
@@ -181,7 +181,7 @@ def test_without_a_site_only_paths_are_taken() -> None:
 def test_a_code_where_the_cookie_does_not_reach(
     back: str | None, host: str | None, go_to: str | None, secure: bool, expected: Onward | None
 ) -> None:
-    """Cookies know no ports, but a Secure one does not go where there is no https."""
+    """Cookies ignore ports, but a Secure one is not sent where there is no https."""
     assert expected == onward(back, host, go_to, secure=secure)
 
 
@@ -194,7 +194,7 @@ def test_a_code_where_the_cookie_does_not_reach(
     ],
 )
 def test_a_code_is_merged(url: str, expected: str) -> None:
-    """It joins the query that is there, in front of the fragment."""
+    """It is added to the existing query, before the fragment."""
     assert expected == with_code(url, "c-1")
 
 
@@ -202,15 +202,15 @@ def test_a_code_is_merged(url: str, expected: str) -> None:
 
 
 @pytest.fixture
-def lead(operator: httpx.Client, room: str) -> str:
-    """Let the room lead to a site on another host."""
+def lead(operator: httpx2.Client, room: str) -> str:
+    """Make the room lead to a site on another host."""
     change = {"policy": {"go_to": SHOP}}
     operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
     return room
 
 
-def test_forms_keep_the_way_back(http: httpx.Client, lead: str) -> None:
-    """From the first look to the redirect with a code, which is worth the pass."""
+def test_forms_keep_the_way_back(http: httpx2.Client, lead: str) -> None:
+    """From the first view to the redirect with a code, which can be redeemed for the pass."""
     back = "https://shop.example/seats?day=2&x=%26#map"
     secret = new_secret()
     known = {"return": back, "browser": mark_of(secret)}
@@ -237,8 +237,8 @@ def test_forms_keep_the_way_back(http: httpx.Client, lead: str) -> None:
     assert lead == redeemed.json()["room"]
 
 
-def test_inside_the_button_asks_for_a_code(http: httpx.Client, lead: str) -> None:
-    """Who comes back to the page goes on by a form: each time with a new code."""
+def test_inside_the_button_asks_for_a_code(http: httpx2.Client, lead: str) -> None:
+    """Anybody who returns to the page goes on by a form, with a new code each time."""
     http.post(f"/rooms/{lead}/join")
     form = {"browser": mark_of(new_secret())}
     codes = {http.post(f"/rooms/{lead}/enter", data=form).headers["location"] for _ in range(2)}
@@ -249,15 +249,15 @@ def test_inside_the_button_asks_for_a_code(http: httpx.Client, lead: str) -> Non
     assert SHOP not in inside.partition("<script")[0]
 
 
-def test_the_same_host_needs_no_code(http: httpx.Client, lead: str) -> None:
+def test_the_same_host_needs_no_code(http: httpx2.Client, lead: str) -> None:
     """The cookie is enough there."""
     http.post(f"/rooms/{lead}/join")
     entered = http.post(f"/rooms/{lead}/enter", data={"return": f"{http.base_url}/concert?a=1"})
     assert "/concert?a=1" == entered.headers["location"]
 
 
-def test_no_payload_is_echoed(http: httpx.Client, lead: str) -> None:
-    """Neither the page nor its redirects lead to another host than those two."""
+def test_no_payload_is_echoed(http: httpx2.Client, lead: str) -> None:
+    """Neither the page nor its redirects lead to any host but those two."""
     http.post(f"/rooms/{lead}/join")
     for text in (*PAYLOADS[::5], *PLAIN):
         page = http.get(f"/rooms/{lead}", params={"return": text}).text

@@ -1,4 +1,4 @@
-"""The waiting page as the server sends it: its words, headers, forms and states."""
+"""The waiting page as the server sends it: its texts, headers, forms and states."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from waitroom.estimate.methods import Wait
+from waitroom.estimate.reasons import Reason as EtaReason
 from waitroom.models import Mode, Policy, Reason
 from waitroom.server.http import statics
 from waitroom.server.pages.locales import load_locales
@@ -23,13 +24,13 @@ HERE = Path(page_view.__file__).parents[1]
 ENGLISH, KOREAN = words_of("en"), words_of("ko")
 
 
-def browser(served_base: str, **headers: str) -> httpx.Client:
-    """Return a client that keeps cookies, as somebody with a browser."""
-    return httpx.Client(base_url=served_base, headers=headers, timeout=60, follow_redirects=True)
+def browser(served_base: str, **headers: str) -> httpx2.Client:
+    """Return a client that keeps cookies, like a browser."""
+    return httpx2.Client(base_url=served_base, headers=headers, timeout=60, follow_redirects=True)
 
 
-def heading(answer: httpx.Response) -> str:
-    """Return the heading of the face that a page shows."""
+def heading(answer: httpx2.Response) -> str:
+    """Return the heading of the state that a page shows."""
     shown = re.search(r'<section data-face="\w+">\s*<h[12][^>]*>([^<]*)', answer.text)
     assert shown is not None, answer.text
     return shown[1]
@@ -39,7 +40,7 @@ def heading(answer: httpx.Response) -> str:
 
 
 def test_every_key_is_used() -> None:
-    """No word is carried along that nothing says."""
+    """Every text is used."""
     names = (
         "waiting/routes.py",
         "waiting/view.py",
@@ -53,14 +54,14 @@ def test_every_key_is_used() -> None:
     made = {f"{face}_{part}" for face in Face for part in ("title", "text")}
     made |= {f"{act}_{part}" for act in ("leave", "finish", "defer") for part in ("button", "text")}
     made |= {f"{act}_title" for act in ("leave", "finish", "defer")}
-    made |= {"note_paused", "note_closed"}
+    made |= {"note_paused", "note_closed", *(f"why_{reason}" for reason in EtaReason)}
     unused = {key for key in ENGLISH.words if f'"{key}"' not in source} - made
     assert set() == unused - {"bar"}
     assert "t('bar')" in source
 
 
 def test_the_script_gets_the_words_that_it_says() -> None:
-    """The keys are read out of the script, so none can be forgotten."""
+    """The keys are read from the script, so none can be forgotten."""
     script = (HERE / "static/waiting/page.js").read_text("utf-8")
     keys = set(re.findall(r'say\("([a-z_]+)"', script))
     assert keys <= set(client_keys())
@@ -74,21 +75,27 @@ def test_the_script_gets_the_words_that_it_says() -> None:
         (Wait(0, 20, 59), "less than a minute", "1분 이내"),
         (Wait(0, 30, 60), "about a minute", "약 1분"),
         (Wait(20, 60, 170), "up to 3 min", "3분 이내"),
+        (Wait(0, 600, 1_800), "up to 30 min", "30분 이내"),
         (Wait(480, 540, 660), "8–11 minutes", "8~11분"),
         (Wait(120, 120, 120), "about 2 minutes", "약 2분"),
         (Wait(3_700, 5_000, 6_900), "1 h – 2 h", "1시간 ~ 2시간"),
         (Wait(4_500, 5_000, 8_000), "1 h 10 min – 2 h 20 min", "1시간 10분 ~ 2시간 20분"),
-        (Wait(300, 5_000, 8_000), "up to 2 h 20 min", "2시간 20분 이내"),
+        (Wait(300, 700, 1_800), "between 5 and 30 minutes", "5분에서 30분 사이"),
+        (Wait(240, 900, 2_400), "at least 4 minutes", "최소 4분"),
+        (Wait(300, 5_000, 8_000), "at least 5 minutes", "최소 5분"),
+        (Wait(6_100, 20_000, 50_000), "1 h 40 min – 14 h", "1시간 40분 ~ 14시간"),
+        (Wait(90, 900, 2_400), "working it out…", "계산 중…"),
+        (Wait(0, 900, 7_200), "working it out…", "계산 중…"),
     ],
 )
 def test_a_wait_in_words(wait: Wait | None, english: str, korean: str) -> None:
-    """A range of whole minutes, or tens of minutes when it is long; never a false precision."""
+    """A range of minutes, or tens of minutes if it is long; the wider it is, the less is said."""
     words = wait_words(ENGLISH, wait, 37), wait_words(KOREAN, wait, 37)
     assert (english, korean) == words
 
 
 def test_any_moment_is_for_the_first_few() -> None:
-    """Nobody with 36 people ahead reads that it is their turn any moment."""
+    """Nobody with 36 people ahead reads that their turn may come any moment."""
     shortly = Wait(0, 3, 20)
     words = [wait_words(ENGLISH, shortly, position) for position in (1, 4, 5)]
     assert ["any moment", "any moment", "less than a minute"] == words
@@ -100,9 +107,9 @@ def test_spans() -> None:
     assert ["0 s", "60 s", "2 min", "1 h 1 min", "1 d", "3 d 2 h"] == spans
 
 
-@pytest.mark.parametrize(("left_s", "title"), [(3_600, "It opens soon"), (3_601, "Not open yet")])
+@pytest.mark.parametrize(("left_s", "title"), [(3_600, "Opening soon"), (3_601, "Not open yet")])
 def test_soon_means_within_an_hour(left_s: int, title: str) -> None:
-    """Heading and window say "soon" only where it is; nothing that cannot tick is a clock."""
+    """Heading and window say "soon" only if it is; nothing that cannot tick is a clock."""
     policy = Policy(opens_at=datetime.fromtimestamp(left_s, UTC))
     view = PageView(room="a", face=Face.SOON, now_ms=0, nonce="n", policy=policy, view={})
     assert (title, title, "1 h") == (view.soon, view.headline, view.opens_in)
@@ -112,14 +119,14 @@ def test_soon_means_within_an_hour(left_s: int, title: str) -> None:
 
 
 def test_a_wrong_link_is_told_once() -> None:
-    """The page for no room has one heading, and its window one title."""
+    """The page for an unknown room has one heading, and its window one title."""
     page = render(PageView(room="a", face=Face.UNKNOWN, now_ms=0, nonce="n"))
-    assert ["Nothing to wait for here"] == re.findall(r"<h[12][^>]*>([^<]*)", page)
-    assert "<title>Nothing to wait for here</title>" in page
+    assert ["Line not found"] == re.findall(r"<h[12][^>]*>([^<]*)", page)
+    assert "<title>Line not found</title>" in page
 
 
 def test_inside_is_no_dead_end() -> None:
-    """Where a room leads nowhere, the page says where to go on."""
+    """If a room leads nowhere, the page says where to go next."""
     view = PageView(room="a", face=Face.INSIDE, now_ms=0, nonce="n", policy=Policy(), view={})
     assert "Go back to the site or app that sent you here" in render(view)
     leads = replace(view, policy=Policy(go_to="/shop"))
@@ -131,13 +138,25 @@ def test_inside_is_no_dead_end() -> None:
 
 
 def test_every_reason_has_a_face_and_every_face_its_words() -> None:
-    """However a place ends, the page has words for it."""
+    """However a place ends, the page has a text for it."""
     assert set(Reason) == set(page_view.FACE_OF)
     for face in Face:
         for words in (ENGLISH, KOREAN):
             view = PageView(room="a", face=face, now_ms=0, nonce="n", text=words, policy=Policy())
             ticket = {"state": "waiting", "session_ends_at": None}
             assert words(f"{face}_title") in render(replace(view, ticket=ticket, view={}))
+
+
+@pytest.mark.parametrize("lang", sorted(load_locales(None)))
+def test_every_reason_of_a_moved_wait_has_its_words(lang: str) -> None:
+    """In each language that we ship, and the script gets them all."""
+    words = load_locales(None)[lang]
+    view = PageView(room="a", face=Face.WAITING, now_ms=0, nonce="n", text=words, policy=Policy())
+    notes = {replace(view, eta_reason=reason).note for reason in EtaReason}
+    assert len(EtaReason) == len(notes)
+    assert notes <= set(map(str, view.client["text"].values()))
+    if lang != "en":
+        assert not notes & {words_of("en")(f"why_{reason}") for reason in EtaReason}
 
 
 def test_how_long_a_place_is_kept() -> None:
@@ -147,11 +166,11 @@ def test_how_long_a_place_is_kept() -> None:
     short = Policy(presence_s=60, return_s=240)
     expected = "You may close this page, but come back within 5 min: after that your place is gone."
     assert expected == replace(view, policy=short).kept
-    assert "Look in again" in replace(view, policy=Policy(presence_s=None, return_s=240)).kept
+    assert "Check back" in replace(view, policy=Policy(presence_s=None, return_s=240)).kept
 
 
-def test_without_a_script_the_cause_of_a_longer_wait_is_told() -> None:
-    """The page itself says that the operator changed something, and how long ago."""
+def test_without_a_script_the_cause_of_another_wait_is_told() -> None:
+    """The page itself says why the wait has moved, unless nobody is called at all."""
     view = PageView(
         room="a",
         face=Face.WAITING,
@@ -160,11 +179,11 @@ def test_without_a_script_the_cause_of_a_longer_wait_is_told() -> None:
         policy=Policy(),
         position=4,
         waiting=9,
-        grown=True,
-        changed_at_ms=700_000,
+        eta_reason="slower_admission",
+        refused="last",
     )
-    assert "The organiser changed admission 5 min ago, so the wait has grown." == view.note
-    assert "The line is moving more slowly" in replace(view, changed_at_ms=None).note
+    assert "People are let in more slowly now, so your wait is longer." == view.note
+    assert "Nobody is behind you" in replace(view, eta_reason=None).note
     assert "interruption" in replace(view, holding=True).note
     paused = replace(view, policy=Policy(mode=Mode.PAUSED))
     assert "paused" in paused.note
@@ -173,8 +192,8 @@ def test_without_a_script_the_cause_of_a_longer_wait_is_told() -> None:
     assert ("3", "", "") == (restoring.ahead, restoring.place, restoring.behind)
 
 
-def test_a_look_takes_no_place(http: httpx.Client, room: str) -> None:
-    """Crawlers and browsers that fetch ahead cost nobody anything."""
+def test_a_look_takes_no_place(http: httpx2.Client, room: str) -> None:
+    """Crawlers and prefetching browsers cost nobody anything."""
     for method in ("GET", "HEAD"):
         answer = http.request(method, f"/rooms/{room}")
         assert (200, None) == (answer.status_code, answer.headers.get("set-cookie"))
@@ -182,8 +201,8 @@ def test_a_look_takes_no_place(http: httpx.Client, room: str) -> None:
     assert 0 == stats["waiting"]
 
 
-def test_headers(http: httpx.Client, room: str) -> None:
-    """The page runs only what it brings, asks nobody else, and is kept by no cache."""
+def test_headers(http: httpx2.Client, room: str) -> None:
+    """The page runs only its own scripts, contacts nobody else, and is not cached."""
     answer = http.get(f"/rooms/{room}", headers={"accept-language": "ko"})
     policy = dict(
         part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";")
@@ -205,8 +224,8 @@ def test_headers(http: httpx.Client, room: str) -> None:
     assert nonce[1] not in again.text, "a nonce is used once"
 
 
-def test_the_language_is_kept(http: httpx.Client, room: str) -> None:
-    """A click on another language holds for the next visits."""
+def test_the_language_is_kept(http: httpx2.Client, room: str) -> None:
+    """A click on another language is kept for later visits."""
     page = http.get(f"/rooms/{room}").text
     for tag, text in load_locales(None).items():
         link = f'<a href="?lang={tag}" lang="{tag}">{text.name}</a>'
@@ -233,8 +252,8 @@ def test_forms_do_it_all(served_base: str, room: str) -> None:
         assert "Take your place" == heading(first.get(f"/rooms/{room}"))
 
 
-def test_who_was_kicked_is_told(served_base: str, operator: httpx.Client, room: str) -> None:
-    """The page says that somebody was removed; they may join again, unless they are banned."""
+def test_who_was_kicked_is_told(served_base: str, operator: httpx2.Client, room: str) -> None:
+    """The page says that somebody was removed; they may join again, unless banned."""
     with browser(served_base) as person:
 
         def kick(**more: bool) -> None:
@@ -266,17 +285,17 @@ def test_who_was_kicked_is_told(served_base: str, operator: httpx.Client, room: 
     ],
 )
 def test_another_site_cannot_send_the_forms(
-    http: httpx.Client, room: str, headers: dict[str, str]
+    http: httpx2.Client, room: str, headers: dict[str, str]
 ) -> None:
-    """A form elsewhere makes nobody join or leave."""
+    """A form on another site makes nobody join or leave."""
     answer = http.post(f"/rooms/{room}/join", headers=headers)
     assert (403, "forbidden") == (answer.status_code, answer.json()["code"])
 
 
 def test_the_last_in_line_has_nobody_to_let_go_first(
-    served_base: str, operator: httpx.Client, room: str
+    served_base: str, operator: httpx2.Client, room: str
 ) -> None:
-    """The choice is hidden from them, and who asks all the same reads why nothing happened."""
+    """The choice is hidden from them, and if they ask anyway the page says why nothing happened."""
     change = {"policy": {"mode": "paused", "max_defers": 1}}
     operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
     hidden = '<div data-x="defer" hidden>'
@@ -289,8 +308,8 @@ def test_the_last_in_line_has_nobody_to_let_go_first(
 
 
 @pytest.mark.parametrize("places", ["", "x", "-1", "0", "1e9", "9" * 500, "\x00", "%F0%28"])
-def test_bad_forms(http: httpx.Client, room: str, places: str) -> None:
-    """Nonsense in a form is refused or leads back, and is no error of ours."""
+def test_bad_forms(http: httpx2.Client, room: str, places: str) -> None:
+    """Nonsense in a form is refused or leads back, and is not an internal error."""
     http.post(f"/rooms/{room}/join")
     answer = http.post(f"/rooms/{room}/defer", content=f"places={places}")
     assert answer.status_code in (303, 400)
@@ -298,17 +317,17 @@ def test_bad_forms(http: httpx.Client, room: str, places: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["no-such", "%0d%0aset-cookie:x=1", "a%00", "x" * 500])
-def test_unknown_rooms(http: httpx.Client, name: str) -> None:
-    """A wrong link gets a page with words and 404; its forms lead nowhere new."""
+def test_unknown_rooms(http: httpx2.Client, name: str) -> None:
+    """A wrong link gets a page with text and 404; its forms lead nowhere new."""
     answer = http.get(f"/rooms/{name}")
-    assert (404, "Nothing to wait for here") == (answer.status_code, heading(answer))
+    assert (404, "Line not found") == (answer.status_code, heading(answer))
     posted = http.post(f"/rooms/{name}/join")
     assert posted.status_code in (303, 404)
     assert "x" not in posted.cookies
 
 
-def test_a_spoilt_ticket_is_a_newcomer(http: httpx.Client, room: str) -> None:
-    """A cookie of an earlier secret, or nonsense, does not lock anybody out."""
+def test_a_spoilt_ticket_is_a_newcomer(http: httpx2.Client, room: str) -> None:
+    """A cookie from an earlier secret, or nonsense, does not lock anybody out."""
     answer = http.get(f"/rooms/{room}", headers={"cookie": f"waitroom-ticket-{room}=nonsense"})
     assert "Take your place" == heading(answer)
 
@@ -322,8 +341,8 @@ def test_no_secret_is_in_the_page(served_base: str, room: str) -> None:
             assert visitor.cookies[name] not in page.text
 
 
-def test_static_files(http: httpx.Client) -> None:
-    """The version in a URL lets a browser keep it for a year; paths are never opened."""
+def test_static_files(http: httpx2.Client) -> None:
+    """The version in a URL lets a browser cache it for a year; paths are never opened."""
     url = statics.url_of("waiting/page.css")
     answer = http.get(url)
     assert "public, max-age=31536000, immutable" == answer.headers["cache-control"]
@@ -339,11 +358,11 @@ def test_static_files(http: httpx.Client) -> None:
         assert 404 == http.get(f"/static/{name}").status_code
 
 
-def test_a_room_leads_to_another_site(served_base: str, operator: httpx.Client, room: str) -> None:
+def test_a_room_leads_to_another_site(served_base: str, operator: httpx2.Client, room: str) -> None:
     """The page allows its form to lead there, and entering does."""
     change = {"policy": {"go_to": "https://shop.example/in?a=1"}}
     operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
-    with httpx.Client(base_url=served_base, timeout=60) as client:
+    with httpx2.Client(base_url=served_base, timeout=60) as client:
         client.post(f"/rooms/{room}/join")
         page = client.get(f"/rooms/{room}")
         assert "form-action 'self' https://shop.example;" in page.headers["content-security-policy"]
@@ -355,8 +374,8 @@ def test_a_room_leads_to_another_site(served_base: str, operator: httpx.Client, 
         assert "no-referrer" == entered.headers["referrer-policy"]
 
 
-def test_the_client_is_served(http: httpx.Client) -> None:
-    """Apps get it by an address that stays and is soon asked for again, pages by its version."""
+def test_the_client_is_served(http: httpx2.Client) -> None:
+    """Apps load it from a stable address with a short cache time, pages by its version."""
     answer = http.get("/waitroom.js")
     assert "text/javascript; charset=utf-8" == answer.headers["content-type"]
     assert "public, max-age=300" == answer.headers["cache-control"]
@@ -372,8 +391,8 @@ def test_the_client_is_served(http: httpx.Client) -> None:
     ("name", "path"),
     [("Ticket", "/v1/rooms/{room}/tickets/{ticket}"), ("Room", "/v1/rooms/{room}")],
 )
-def test_the_client_is_typed(http: httpx.Client, name: str, path: str) -> None:
-    """The client's types name the fields that the API answers with, optional ones as such."""
+def test_the_client_is_typed(http: httpx2.Client, name: str, path: str) -> None:
+    """The client's types name the fields that the API returns, optional ones as such."""
     source = (HERE / "static/waitroom.js").read_text("utf-8")
     typedef = source.split(f"@typedef {{object}} {name}\n")[1].split("*/")[0]
     names = re.findall(r"@property \{.*?\} (\[?\w+)", typedef)
@@ -385,6 +404,6 @@ def test_the_client_is_typed(http: httpx.Client, name: str, path: str) -> None:
 
 
 @pytest.fixture
-def served_base(http: httpx.Client) -> str:
+def served_base(http: httpx2.Client) -> str:
     """Return the address of the running server."""
     return str(http.base_url)

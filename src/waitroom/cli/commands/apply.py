@@ -1,4 +1,4 @@
-"""Rooms from a TOML file: the difference first, like a plan, and then made so."""
+"""Rooms from a TOML file: shows the difference first, like a plan, and then applies it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the difference and
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What has to be done for one room: create it, change some fields, or nothing."""
+    """What to do for one room: create it, change some fields, or nothing."""
 
     room: str
     policy: Policy

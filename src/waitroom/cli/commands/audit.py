@@ -84,7 +84,7 @@ async def _newest(
 
 
 async def _export(cli: Session, log_of: Audit, log: Log, since_ms: int, room: str | None) -> None:
-    """Write batch after batch: nothing is kept in memory, however long the log is."""
+    """Write batch after batch: memory does not grow with the log."""
     read = written = noted = 0
     async for entries in log_of.since(since_ms, log=log):
         for entry in entries:
@@ -99,5 +99,5 @@ async def _export(cli: Session, log_of: Audit, log: Log, since_ms: int, room: st
 
 
 def document(entry: Entry) -> dict[str, Any]:
-    """Return an entry as the API has it."""
+    """Return an entry in the form of the API."""
     return dataclasses.asdict(entry)

@@ -1,8 +1,8 @@
 """`waitroom demo`: a concert on sale behind a waiting room, with a crowd, in one command.
 
 Three parts, each as it would run anywhere else: the server in this process and its workers, the
-concert site (`examples/concert`) under uvicorn, and the crowd. All on this machine alone, in a
-folder that goes when it ends.
+concert site (`examples/concert`) under uvicorn, and the crowd. All of it runs on this machine, in a
+folder that is removed at the end.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from waitroom.settings import Settings
 HOST = "127.0.0.1"
 ROOM = "concert"
 NEEDED = (
-    *("fastapi", "httptools", "httpx", "jinja2", "jwt", "msgspec", "multipart", "sqlalchemy"),
+    *("fastapi", "httptools", "httpx2", "jinja2", "jwt", "msgspec", "multipart", "sqlalchemy"),
     "uvicorn",
 )
 LONGEST_START_S = 60
@@ -89,7 +89,7 @@ def demo(
 
 
 def site_folder() -> Path:
-    """Return the folder in which the package `concert` is: in a wheel, or in a checkout."""
+    """Return the folder that contains the package `concert`: in a wheel, or in a checkout."""
     package = Path(version.__file__).parent
     for folder in (package / "examples", package.parents[1] / "examples"):
         if (folder / "concert" / "app.py").exists():
@@ -133,7 +133,7 @@ def _settings(home: Path, port: int, site_port: int, capacity: int) -> Settings:
 
 
 def own_settings(home: Path, port: int, **more: Any) -> Settings:
-    """Return settings of its own: a demonstration must touch nothing of anybody."""
+    """Return settings for the demonstration alone: it must not touch anything else."""
     return Settings(
         data_dir=home / "data",
         secret=secrets.token_urlsafe(32),
@@ -152,7 +152,7 @@ def own_settings(home: Path, port: int, **more: Any) -> Settings:
 
 @contextlib.contextmanager
 def _parts() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Keep the other processes, and end them with this one."""
+    """Hold the other processes, and end them with this one."""
     parts: list[subprocess.Popen[bytes]] = []
     try:
         yield parts
@@ -162,7 +162,7 @@ def _parts() -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and its workers, which are a group of their own."""
+    """End a process and its workers, which are a process group."""
     for what in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, what)
@@ -173,7 +173,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _run(folder: Path, *words: str, **env: str) -> subprocess.Popen[bytes]:
     """Start a Python program that finds the package `concert`."""
-    # A group of its own: Ctrl-C is for us, and we end the others.
+    # A process group of its own: Ctrl-C is for us, and we end the others.
     return subprocess.Popen(
         [sys.executable, *words],
         cwd=folder,
@@ -196,7 +196,7 @@ def _site(folder: Path, home: Path, port: int, site_port: int) -> subprocess.Pop
 
 
 def _greet(parts: list[Any], folder: Path, settings: Settings, site_port: int, people: int) -> None:
-    """Send the crowd in, and say where to look, once there is something to see."""
+    """Start the crowd, and say where to look once there is something to see."""
     base, site = f"http://{HOST}:{settings.port}", f"http://{HOST}:{site_port}"
     if not all(answers(url) for url in (f"{base}/readyz", f"{site}/")):
         typer.echo("The demo did not start in time; see what was said above.", err=True)
@@ -226,7 +226,7 @@ def answers(url: str) -> bool:
     deadline = time.monotonic() + LONGEST_START_S
     while time.monotonic() < deadline:
         try:
-            urllib.request.urlopen(url, timeout=2).close()  # noqa: S310 - http, by ourselves
+            urllib.request.urlopen(url, timeout=2).close()  # noqa: S310 - our own http address
             return True
         except (urllib.error.URLError, OSError):
             threading.Event().wait(0.1)

@@ -1,4 +1,4 @@
-"""`waitroom doctor`: looks at settings, server and rooms, and says what to fix."""
+"""`waitroom doctor`: checks settings, server and rooms, and says what to fix."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ async def doctor(cli: Session, other: Other = None) -> None:
 
 
 async def examine(settings: Settings) -> list[Check]:
-    """Return all checks that could be made."""
+    """Return all checks that were possible."""
     results = [_secret(settings), *checks.named_users(settings)]
     try:
         backend = await connect(settings.redis_url, settings.data_dir, settings.timeout_s)
     except WaitroomError as error:
         return [*results, _refused(error)]
-    # Nothing here is signed, so a key of the moment will do even where the secret is missing.
+    # Nothing is signed here, so a random key will do even if the secret is missing.
     async with Engine(backend, KeyRing([secrets.token_bytes(SHORTEST_KEY)])) as engine:
         results.append(_where(settings, backend))
         try:
@@ -110,7 +110,7 @@ def _where(settings: Settings, backend: Backend) -> Check:
 
 
 def _refused(error: WaitroomError) -> Check:
-    """Turn 'what; remedy' of an error into a check."""
+    """Turn an error's 'what; remedy' into a check."""
     name = "connection" if isinstance(error, BackendUnavailable) else "server"
     if isinstance(error, InvalidInput):
         name = error.field

@@ -1,4 +1,4 @@
-"""Keys: those of operators are made, listed and revoked; those of passes are rotated."""
+"""Keys: makes, lists and revokes those of operators; rotates those of passes."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ async def create(cli: Session, name: KeyName, role: RoleWord = Role.VIEWER) -> N
         text, made = await api_keys.create(engine.api_keys, cli.trail(engine), name, wanted)
     cli.out.show(
         {"key": text, **document(made)},
-        f"Made key {made.id} for {name}, with the role {made.role}:\n",
+        f"Created key {made.id} for {name}, with the role {made.role}:\n",
         text,
-        "\nKeep it now: it is not stored and cannot be shown again.",
+        "\nSave it now: it is not stored and cannot be shown again.",
     )
 
 
@@ -112,8 +112,8 @@ async def rotate(cli: Session, algorithm: Algorithm = None) -> None:
     made = await operations.rotate(cli.late_trail(), folder, wanted)
     cli.out.show(
         {"key": made.name, "folder": str(folder), "signs_after_s": pass_keys.SIGNS_AFTER_S},
-        f"Made {made}.\nIt signs from {pass_keys.SIGNS_AFTER_S:g} s on. Other servers need it too: "
-        "share the folder, or copy the file.",
+        f"Created {made}.\nIt signs from {pass_keys.SIGNS_AFTER_S:g} s on. "
+        "Other servers need it too: share the folder, or copy the file.",
     )
 
 
@@ -153,5 +153,5 @@ def read_role(word: str) -> Role:
 
 
 def document(key: ApiKey) -> dict[str, Any]:
-    """Return a key as JSON, without what is secret."""
+    """Return a key as JSON, without its secret."""
     return {"id": key.id, "name": key.name, "role": key.role, "created_ms": key.created_ms}

@@ -1,4 +1,4 @@
-"""Removing people: named ones, or all that a state and an age describe."""
+"""Remove people: named ones, or all that a state and an age describe."""
 
 from __future__ import annotations
 

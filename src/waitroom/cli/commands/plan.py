@@ -1,4 +1,4 @@
-"""`plan`: settings from the figures of a site. It needs no server."""
+"""`plan`: calculates settings from the figures of a site. It needs no server."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _chain(plan: Plan) -> Table:
 
 
 def _outcomes(plan: Plan) -> list[str | Table]:
-    """Return what the judged and the recommended pace lead to, side by side."""
+    """Return the results of the chosen and the recommended pace, side by side."""
     every = span(plan.inputs.every_s)
     both = (plan.judged, plan.recommended)
     shown = both if plan.judged.batch != plan.recommended.batch else both[1:]
@@ -170,5 +170,5 @@ def _percent(share: float) -> str:
 
 
 def _rounded(value: float) -> str:
-    """Return the nearest whole number; small ones keep two decimals, or they would vanish."""
+    """Return the nearest whole number; small numbers keep two decimals."""
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:,.2f}"

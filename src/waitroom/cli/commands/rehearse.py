@@ -29,7 +29,7 @@ ScenarioName = Annotated[
     str | None,
     typer.Argument(metavar="SCENARIO", help="A ready one by its name, or a TOML file."),
 ]
-People = Annotated[int | None, option("Play it with so many, and limits in proportion.")]
+People = Annotated[int | None, option("Number of people; limits scale with it.")]
 Seed = Annotated[int | None, option("Another seed than the scenario's own.")]
 Report = Annotated[Path | None, option("Where the HTML report goes, if it is wanted.", "FILE")]
 
@@ -92,7 +92,7 @@ def _list(cli: Session) -> None:
 
 
 def _check_report(report: Path) -> None:
-    """Say what is wrong before anything is played, which may take minutes."""
+    """Say what is wrong before the rehearsal, which may take minutes."""
     if importlib.util.find_spec("jinja2") is None:
         raise InvalidInput("report", "jinja2 is missing; run `pip install 'waitroom[server]'`")
     folder = report.absolute().parent

@@ -15,10 +15,10 @@ Ticket = Annotated[
     str,
     typer.Argument(metavar="TICKET", help="An id, a code, an account, or the whole ticket."),
 ]
-LiftBan = Annotated[bool, typer.Option("--lift-ban", help="Also if they are banned.")]
+LiftBan = Annotated[bool, typer.Option("--lift-ban", help="Even if they are banned.")]
 Force = Annotated[
     bool,
-    typer.Option("--force", help="Also if nothing tells of them: then at the end of the line."),
+    typer.Option("--force", help="Even without a record of them: then at the end of the line."),
 ]
 
 

@@ -1,4 +1,4 @@
-"""`report`: what really happened in a room, beside the plan."""
+"""`report`: what really happened in a room, compared with the plan."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def report(
 
 
 def _check(out: Path | None, csv: Path | None) -> None:
-    """Say what is wrong before anything is read, which may take minutes."""
+    """Say what is wrong before reading anything, which may take minutes."""
     if out is not None and importlib.util.find_spec("jinja2") is None:
         raise InvalidInput("out", "jinja2 is missing; run `pip install 'waitroom[server]'`")
     for name, path in (("out", out), ("csv", csv)):
@@ -134,7 +134,7 @@ async def _gathered(cli: Session, records: Records, planned: Plan | None) -> Sal
 
 
 def _write(sale: Sale, out: Path | None, csv: Path | None) -> list[str]:
-    """Write the files that were asked for; return where they are."""
+    """Write the requested files; return where they are."""
     texts: dict[Path, str] = {}
     if out is not None:
         from waitroom.report.sale_page import render  # needs Jinja2, which nothing else here does

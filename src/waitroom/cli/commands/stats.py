@@ -55,10 +55,10 @@ def _counters(stats: Stats) -> Table:
 
 
 async def _watch(cli: Session, engine: Engine, name: str) -> None:
-    """Show the numbers every second; Ctrl-C is the regular end, an outage is not."""
+    """Show the numbers every second; Ctrl-C is the normal end, an outage is not."""
     shown: RenderableType = ""
     console = cli.out.console
-    await engine.stats(name)  # an unknown room is an error, not a screen
+    await engine.stats(name)  # an unknown room must be an error, not an empty screen
     try:
         with Live(console=console, auto_refresh=False, transient=False) as live:
             while True:

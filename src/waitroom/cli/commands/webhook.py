@@ -1,4 +1,4 @@
-"""Webhooks: made, listed, rotated, tested and deleted."""
+"""Webhooks: make, list, switch, rotate, test and delete them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def create(cli: Session, url: Url, rooms: Rooms = "", types: Types = "") -
     async with cli.engine() as engine:
         trail = cli.trail(engine)
         made = await webhooks.create(engine, trail, url, _words(rooms), _words(types))
-    _show_secret(cli, made, f"Made webhook {made.id}. Its secret:")
+    _show_secret(cli, made, f"Created webhook {made.id}. Its secret:")
 
 
 @command(app, "list")
@@ -58,13 +58,14 @@ async def list_(cli: Session) -> None:
     """
     async with cli.engine() as engine:
         standings = await webhooks.standings(engine)
-    lines = table("id", "address", "delivered", "late", "dropped", "last error")
+    lines = table("id", "address", "state", "delivered", "late", "dropped", "last error")
     for each in standings:
         late = f"{each.late:,} ({each.oldest_ms // 60_000} min)" if each.late else "0"
         error = f"{moment(each.error_ms)} {each.error}" if each.error else ""
         lines.add_row(
             each.webhook.id,
             each.webhook.url,
+            "on" if each.webhook.enabled else "off",
             f"{each.delivered:,}",
             late,
             f"{each.dropped:,}",
@@ -74,6 +75,35 @@ async def list_(cli: Session) -> None:
     cli.out.show(
         {"webhooks": [_document(each) for each in standings]}, lines if standings else empty
     )
+
+
+@command(app)
+async def off(cli: Session, webhook_id: WebhookId) -> None:
+    """Switch a webhook off: nothing is sent to it until it is switched on again.
+
+    Example:
+
+      waitroom webhook off 4be0a1c9d2
+    """
+    await _switch(cli, webhook_id, enabled=False)
+
+
+@command(app)
+async def on(cli: Session, webhook_id: WebhookId) -> None:
+    """Switch a webhook on again. It gets what happens from now on, and is told what it missed.
+
+    Example:
+
+      waitroom webhook on 4be0a1c9d2
+    """
+    await _switch(cli, webhook_id, enabled=True)
+
+
+async def _switch(cli: Session, webhook_id: str, *, enabled: bool) -> None:
+    async with cli.engine() as engine:
+        await webhooks.switch(engine, cli.trail(engine), webhook_id, enabled=enabled)
+    word = "on" if enabled else "off"
+    cli.out.show({"id": webhook_id, "enabled": enabled}, f"Webhook {webhook_id} is {word}.")
 
 
 @command(app)
@@ -124,7 +154,7 @@ def _show_secret(cli: Session, webhook: Webhook, line: str) -> None:
         {"secret": webhook.secret, **_document(Standing(webhook))},
         f"{line}\n",
         webhook.secret,
-        "\nKeep it now: it is not shown again.",
+        "\nSave it now: it is not shown again.",
     )
 
 
@@ -133,7 +163,7 @@ def _words(text: str) -> list[str]:
 
 
 def _document(standing: Standing) -> dict[str, Any]:
-    """Return a webhook as JSON, without what is secret."""
+    """Return a webhook as JSON, without its secret."""
     webhook = standing.webhook
     return {
         "id": webhook.id,
@@ -141,10 +171,13 @@ def _document(standing: Standing) -> dict[str, Any]:
         "rooms": list(webhook.rooms),
         "types": list(webhook.types),
         "created_ms": webhook.created_ms,
+        "enabled": webhook.enabled,
+        "switched_ms": webhook.switched_ms,
         "late": standing.late,
         "oldest_ms": standing.oldest_ms,
         "delivered": standing.delivered,
         "dropped": standing.dropped,
+        "skipped": standing.skipped,
         "error": standing.error,
         "error_ms": standing.error_ms,
         "ok_ms": standing.ok_ms,

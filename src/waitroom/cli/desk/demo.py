@@ -1,7 +1,7 @@
 """`waitroom desk demo`: one restaurant with an evening of guests, in one command.
 
-The real server with a record and a store of its own, in a folder that goes when it ends; the
-guests and a host are a thread that uses its API.
+The real server with its own record and store, in a folder that is removed at the end; the guests
+and a host are a thread that uses its API.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def desk_demo(port: Port = 8080) -> None:
 
 
 async def _prepare(settings: Settings) -> str:
-    """Write the evening until now into the record; return a host's key."""
+    """Write the evening so far into the record; return a host's key."""
     from waitroom.cli.desk.evening import STORE, before
     from waitroom.credentials.secret import load_secret
     from waitroom.desk.models import Store, WaitingType
@@ -78,13 +78,13 @@ async def _prepare(settings: Settings) -> str:
         title = "한강국수 · Han River Noodles"
         # All guests of the demo come from this machine.
         await record.add_store(Store(id=STORE, title=title, types=lines, joins_per_hour=None))
-        await before(record, load_secret(settings), clock, random.Random(7))  # noqa: S311 - a play
+        await before(record, load_secret(settings), clock, random.Random(7))  # noqa: S311 - a demo
         text, _ = await HostKeys(database).create(STORE, "front tablet")
     return text
 
 
 def _evening(settings: Settings, key: str, stop: threading.Event) -> None:
-    """Say where to look once there is something to see, and let the evening go on."""
+    """Say where to look once there is something to see, and let the evening continue."""
     from waitroom.cli.desk.evening import STORE, Evening
 
     base = f"http://{HOST}:{settings.port}"

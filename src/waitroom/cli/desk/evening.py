@@ -1,8 +1,8 @@
-"""An evening at one restaurant, for `waitroom desk demo`: what came before, and what goes on.
+"""An evening at one restaurant, for `waitroom desk demo`: the hours before, and what follows.
 
-The first hours are written straight into the record, with the clock of back then, so that the
-line has a pace and a history. From then on guests and a host use the server's own API, as phones
-and a tablet would, and far faster than a real evening.
+The first hours are written straight into the record, with their own clock, so that the line has a
+turnover and a history. From then on guests and a host use the server's own API, as phones and a
+tablet would, but far faster than on a real evening.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 
 if TYPE_CHECKING:
     from waitroom.desk.record.record import Record
@@ -30,14 +30,14 @@ LINE = 9
 
 _MINUTE_US = 60_000_000
 _MOST_BEFORE = 1_000
-"""More than guests who came before."""
+"""More than the number of guests who came before."""
 
 _NAMES = ("서연", "Min-jun", "하은", "Alex", "지우", "Sora", "도윤", "Emma", "예준", "Noah", "수아")
 _NOTES = (None, None, None, None, "high chair", "창가 자리", "stroller")
 
 
 def guest(rng: random.Random, line: str, number: int) -> dict[str, Any]:
-    """Return what the guest of a number asks for; no real phone has their phone number."""
+    """Return what the guest with this number asks for; their phone number is nobody's."""
     return {
         "type": line,
         "size": rng.choice((1, 2, 2, 2, 3, 4, 4, 6)),
@@ -48,7 +48,7 @@ def guest(rng: random.Random, line: str, number: int) -> dict[str, Any]:
 
 
 async def before(record: Record, ring: KeyRing, clock: list[int], rng: random.Random) -> None:
-    """Live through the hours before: `clock` holds the record's time in µs, and ends at now."""
+    """Play the hours before: `clock` holds the record's time in µs, and ends at now."""
     end = clock[0]
     start = end - round(HOURS_BEFORE * 60) * _MINUTE_US
     for minute in range(round(HOURS_BEFORE * 60)):
@@ -90,8 +90,8 @@ class Evening:
     rng: random.Random = field(default_factory=random.Random)
 
     def __post_init__(self) -> None:
-        self._guests = httpx.Client(base_url=f"{self.base}/v1/stores/{STORE}", timeout=10)
-        self._host = httpx.Client(
+        self._guests = httpx2.Client(base_url=f"{self.base}/v1/stores/{STORE}", timeout=10)
+        self._host = httpx2.Client(
             base_url=f"{self.base}/v1/stores/{STORE}",
             timeout=10,
             headers={"Authorization": f"Bearer {self.host_key}"},
@@ -113,12 +113,12 @@ class Evening:
         return str(joined["url"])
 
     def run(self) -> None:
-        """Go on until the end; what fails, like a store that was paused, happens to others too."""
+        """Continue until the end; a failure, like a paused store, happens to real guests too."""
         with contextlib.closing(self._guests), contextlib.closing(self._host):
             while not self.stop.wait(self.pause_s * self.rng.uniform(0.6, 1.4)):
                 try:
                     self.step()
-                except (httpx.HTTPError, KeyError) as error:
+                except (httpx2.HTTPError, KeyError) as error:
                     log.debug("somebody did not succeed: %s", error)
 
     def step(self) -> None:

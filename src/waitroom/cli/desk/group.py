@@ -12,12 +12,12 @@ import typer
 from waitroom.cli.command import Session, group
 from waitroom.errors import InvalidInput
 
-if TYPE_CHECKING:  # the desk is an extra, and its packages take a while to load
+if TYPE_CHECKING:  # the desk is an extra, and its packages load slowly
     from waitroom.desk.desk import Desk
     from waitroom.desk.record.database import Database
 
 app = typer.Typer(name="desk")
-NEEDED = ("sqlalchemy", "aiosqlite", "alembic", "httpx", "segno")
+NEEDED = ("sqlalchemy", "aiosqlite", "alembic", "httpx2", "segno")
 StoreId = Annotated[str, typer.Argument(metavar="STORE", help="The store's id, like han-river.")]
 
 
@@ -34,7 +34,7 @@ def _about() -> None:
 
 
 def check_installed(extra: str = "desk", *more: str) -> None:
-    """Say what to install where the desk's packages are missing."""
+    """Say what to install if the desk's packages are missing."""
     missing = [name for name in (*NEEDED, *more) if importlib.util.find_spec(name) is None]
     if missing:
         why = f"{', '.join(missing)} is missing; run `pip install 'waitroom[{extra}]'`"
@@ -43,7 +43,7 @@ def check_installed(extra: str = "desk", *more: str) -> None:
 
 @asynccontextmanager
 async def open_record(cli: Session) -> AsyncIterator[Database]:
-    """Open the desk's database alone: Redis may be away."""
+    """Open only the desk's database: Redis may be away."""
     check_installed()
     from waitroom.desk.record.database import open_database
 

@@ -1,4 +1,4 @@
-"""`waitroom desk host`: the keys with which hosts sign in to the console of one store."""
+"""`waitroom desk host`: the keys that hosts use to sign in to the console of one store."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ async def create(cli: Session, store_id: StoreId, name: Name) -> None:
         text, made = await stores.create_host_key(keys, trail, store_id, name)
     cli.out.show(
         {"key": text, **document(made)},
-        f"Made key {made.id} for {name}, host of {store_id}:\n",
+        f"Created key {made.id} for {name}, host of {store_id}:\n",
         text,
-        f"\nKeep it now: it is not stored and cannot be shown again. Sign in with it at "
+        f"\nSave it now: it is not stored and cannot be shown again. Sign in with it at "
         f"/desk/{store_id}/host.",
     )
 
@@ -99,5 +99,5 @@ async def revoke(cli: Session, store_id: StoreId, key_id: KeyId, yes: Yes = Fals
 
 
 def document(key: HostKey) -> dict[str, Any]:
-    """Return a key as JSON, without what is secret."""
+    """Return a key as JSON, without its secret."""
     return {"id": key.id, "store": key.store, "name": key.name, "created_ms": key.created_ms}

@@ -1,4 +1,4 @@
-"""`waitroom desk rebuild`: the live lines as the record says, whatever was lost."""
+"""`waitroom desk rebuild`: bring the live lines to what the record says, whatever was lost."""
 
 from __future__ import annotations
 

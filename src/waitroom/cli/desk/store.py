@@ -28,6 +28,9 @@ Types = Annotated[
     ),
 ]
 TimeZone = Annotated[str | None, option("Decides its day, like Asia/Seoul.", "ZONE")]
+Country = Annotated[
+    str | None, option("Of phone numbers without a country code, like KR or US.", "CODE")
+]
 Mode = Annotated[str | None, option(f"{_MODES}.".capitalize(), "WORD")]
 Reason = Annotated[str | None, option("Why it is paused or closed, for guests.", "TEXT")]
 ClosesAt = Annotated[str | None, option("Nobody joins whose wait passes it; or none.", "HH:MM")]
@@ -67,6 +70,7 @@ async def create(
     title: Title = None,
     types: Types = None,
     time_zone: TimeZone = None,
+    country: Country = None,
     closes_at: ClosesAt = None,
     queue_limit: QueueLimit = None,
     largest_party: LargestParty = None,
@@ -91,7 +95,9 @@ async def create(
         from waitroom.desk.record.record import Record
         from waitroom.operations import stores
 
-        given = _given(time_zone, None, None, closes_at, max_defers, remote, keep_phones_days)
+        given = _given(
+            time_zone, country, None, None, closes_at, max_defers, remote, keep_phones_days
+        )
         given |= _doors(on_site, joins_per_hour)
         secret = _webhook(given, webhook_url, None, new=False)
         lines = [_line(text, ()) for text in types or ("dine-in=Dine in",)]
@@ -142,6 +148,7 @@ async def set_(
     title: Title = None,
     types: Types = None,
     time_zone: TimeZone = None,
+    country: Country = None,
     mode: Mode = None,
     reason: Reason = None,
     closes_at: ClosesAt = None,
@@ -170,7 +177,9 @@ async def set_(
         from waitroom.operations import stores
 
         old = await desk.record.store(store_id)
-        given = _given(time_zone, mode, reason, closes_at, max_defers, remote, keep_phones_days)
+        given = _given(
+            time_zone, country, mode, reason, closes_at, max_defers, remote, keep_phones_days
+        )
         given |= _doors(on_site, joins_per_hour)
         given |= {} if title is None else {"title": title}
         secret = _webhook(given, webhook_url, old, new=new_secret)
@@ -187,7 +196,7 @@ async def set_(
 
 
 def document(store: Store) -> dict[str, Any]:
-    """Return a store as JSON, without what is secret."""
+    """Return a store as JSON, without its secrets."""
     fields = dataclasses.asdict(store)
     del fields["webhook_secret"]
     return fields
@@ -195,6 +204,7 @@ def document(store: Store) -> dict[str, Any]:
 
 def _given(
     time_zone: str | None,
+    country: str | None,
     mode: str | None,
     reason: str | None,
     closes_at: str | None,
@@ -208,6 +218,7 @@ def _given(
         raise InvalidInput("mode", f"{mode!r:.40} is not {_MODES}")
     values = {
         "time_zone": time_zone,
+        "country": country,
         "mode": None if mode is None else StoreMode(mode),
         "max_defers": max_defers,
         "remote": remote,
@@ -219,7 +230,7 @@ def _given(
 
 
 def _doors(on_site: str | None, joins_per_hour: str | None) -> dict[str, Any]:
-    """Return what says who may join by themselves."""
+    """Return the settings that say who may join by themselves."""
     given: dict[str, Any] = {} if on_site is None else {"on_site": on_site}
     if joins_per_hour is not None:
         given["joins_per_hour"] = _count("joins_per_hour", joins_per_hour)
@@ -231,7 +242,7 @@ def _or_none(value: str) -> str | None:
 
 
 def _webhook(given: dict[str, Any], url: str | None, old: Store | None, *, new: bool) -> str | None:
-    """Add what changes of the webhook; return its secret if that is a new one."""
+    """Add the changes of the webhook; return its secret if that is new."""
     if url is not None:
         given["webhook_url"] = _or_none(url)
     address = given.get("webhook_url", old.webhook_url if old else None)
@@ -246,7 +257,7 @@ def _webhook(given: dict[str, Any], url: str | None, old: Store | None, *, new: 
 
 
 def _line(text: str, known: tuple[WaitingType, ...]) -> WaitingType:
-    """Return the line of NAME or NAME=TITLE: one that is known with what it has."""
+    """Return the line of NAME or NAME=TITLE; a known line keeps its other settings."""
     from waitroom.desk.models import WaitingType
 
     name, _, title = text.partition("=")
@@ -259,7 +270,7 @@ def _line(text: str, known: tuple[WaitingType, ...]) -> WaitingType:
 def _changed(
     store: Store, types: list[str] | None, queue_limit: str | None, largest: int | None
 ) -> tuple[WaitingType, ...]:
-    """Return the lines of a store after a change of those that are named, or of all."""
+    """Return the lines of a store after a change of the named ones, or of all."""
     named = [_line(text, store.types) for text in types or ()]
     both = {line.name: line for line in (*store.types, *named)}
     names = [line.name for line in named] or list(both)
@@ -295,5 +306,5 @@ def _told(secret: str | None) -> list[str]:
     return [
         "\nThe secret of its webhook, with which your receiver checks what it gets:\n",
         secret,
-        "\nKeep it now: it is not shown again.",
+        "\nSave it now: it is not shown again.",
     ]

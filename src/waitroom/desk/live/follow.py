@@ -1,7 +1,7 @@
 """Makes the live lines follow the record: a change written there is settled in the line.
 
-The record has the change, so no request fails because of the line. A change that comes too late is
-repaired in the background, and so is a line that has lost its parties.
+The record already has the change, so no request fails because of the line. A change that comes too
+late is repaired in the background, and so is a line that has lost its parties.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SETTLE_S = 2.0
 
 
 class Follower:
-    """Brings live lines to what the record says about a party or a store."""
+    """Updates live lines to what the record says about a party or a store."""
 
     def __init__(self, record: Record, lines: LiveLines, repairs: Repairs) -> None:
         self._record = record
@@ -35,15 +35,15 @@ class Follower:
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def party(self, party: Party, *, turnover: bool = False) -> None:
-        """Settle a party, and with `turnover` the pace of its line's last seatings."""
+        """Settle a party; with `turnover`, also update that of its line, from the last seatings."""
         await self._reach(party.store, party.line_name, self._bring(party, turnover=turnover))
 
     async def touch(self, store: str, line_name: str) -> None:
-        """Tell all who watch a line that the record has changed."""
+        """Notify everybody who watches a line that the record has changed."""
         await self._reach(store, line_name, self._lines.settle(room_of(store, line_name)))
 
     async def aclose(self) -> None:
-        """Wait for running work; what takes too long is cancelled, and repaired later."""
+        """Wait for running work; cancel what takes too long, which is repaired later."""
         if self._under_way:
             await asyncio.wait([*self._under_way], timeout=SETTLE_S)
         await end_tasks(*self._under_way)
@@ -55,10 +55,10 @@ class Follower:
         # One at a time: otherwise an older mean could arrive last.
         async with self._turnover_locks.setdefault(room, asyncio.Lock()):
             last = await self._record.turnover(party.store, party.line_name)
-            return await self._lines.settle(room, [settled(party)], pace=turnover_text(last))
+            return await self._lines.settle(room, [settled(party)], turnover=turnover_text(last))
 
     async def _reach(self, store: str, line_name: str, work: Coroutine[Any, Any, Outcome]) -> None:
-        """Wait for a live line, but not for long. It goes on if the caller is gone."""
+        """Wait a short time for work on a live line. The work continues if the caller is gone."""
         task = asyncio.get_running_loop().create_task(self._try(store, line_name, work))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)

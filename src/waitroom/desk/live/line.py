@@ -1,6 +1,6 @@
 """The live lines: one room of the engine per store and waiting type, brought to the record's order.
 
-Nothing here asks the database. A line that lost its parties (a flush, a failover, a room that was
+Nothing here reads the database. A line that lost its parties (a flush, a failover, a room that was
 dropped) is noticed because the engine's revision jumps; `Outcome.whole` is false then.
 """
 
@@ -24,7 +24,7 @@ STATES: Mapping[Status, str] = {
     Status.CANCELLED: "left",
     Status.NO_SHOW: "no_show",
 }
-"""The words of `settle` for a status."""
+"""The engine's word for each status, as `settle` takes it."""
 
 _JUMP = 500_000
 """The engine's revision grows by one per change, and by far more than this after a loss."""
@@ -36,7 +36,7 @@ def room_of(store: str, line_name: str) -> str:
 
 
 def settled(party: Party) -> Settled:
-    """Return where the record has a party, in the engine's words."""
+    """Return the state of a party in the record, in the engine's words."""
     return Settled(party.ticket, STATES[party.status], party.sort_key, party.revision)
 
 
@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
 
 
 def agrees(line: LineContents, party: Party) -> bool:
-    """Tell whether a live party stands where the record has it."""
+    """Return whether the live line has a party where the record has it."""
     ticket = party.ticket
     sort_key = party.sort_key if party.status is Status.WAITING else None
     return (
@@ -59,7 +59,7 @@ def agrees(line: LineContents, party: Party) -> bool:
 
 
 def is_ahead(line: LineContents, ticket: str, revision: int) -> bool:
-    """Tell whether the line saw a later revision than the record has: the record lost it."""
+    """Return whether the line saw a later revision than the record has: the record lost it."""
     return line.revisions.get(ticket, 0) > revision
 
 
@@ -72,29 +72,34 @@ class LiveLines:
         """Epoch and revision of each room when it was last known to be whole."""
 
     async def settle(
-        self, room: str, tickets: Sequence[Settled] = (), *, pace: str = "", forced: bool = False
+        self,
+        room: str,
+        tickets: Sequence[Settled] = (),
+        *,
+        turnover: str = "",
+        forced: bool = False,
     ) -> Outcome:
-        """Bring tickets, and the turnover as text (`pace` in Redis), to what the record says."""
+        """Bring tickets, and the turnover (as text), to what the record says."""
         made = room not in self._marks and await self._make(room)
         try:
-            changed = await self.engine.settle(room, tickets, pace=pace, forced=forced)
+            changed = await self.engine.settle(room, tickets, turnover=turnover, forced=forced)
         except UnknownRoom:  # an operator dropped it
             made = await self._make(room)
-            changed = await self.engine.settle(room, tickets, pace=pace, forced=forced)
+            changed = await self.engine.settle(room, tickets, turnover=turnover, forced=forced)
         return Outcome(changed, self._is_whole(room) and not made)
 
     def is_whole_at(self, room: str, mark: LineMark) -> None:
-        """Remember that a line was compared with the record, and agreed."""
+        """Remember that a line was compared with the record, and matched it."""
         self._marks[room] = max(mark, self._marks.get(room, mark))
 
     def _is_whole(self, room: str) -> bool:
-        """Tell whether the line has lost nothing since it was last compared with the record."""
+        """Return whether the line has lost nothing since it was last compared with the record."""
         last, now = self._marks.get(room), self.engine.line_mark(room)
         self._marks[room] = now
         return last is not None and now[0] == last[0] and now[1] - last[1] < _JUMP
 
     async def _make(self, room: str) -> bool:
-        """Make the room of a line; return whether it was not there."""
+        """Create the room of a line; return whether it was missing."""
         self.engine.declare(room, POLICY)
         try:
             await self.engine.create(room, POLICY)

@@ -2,8 +2,8 @@
 
 The record is written first, so it is right. A line is read before the record, so everybody in it
 was in the record by then: a ticket that the record does not have (any more) is a stranger, and is
-removed. All others are settled at the revision of the record, which changes nothing where a later
-change came first.
+removed. All others are settled at the revision of the record, which changes nothing if the line
+already has a later change.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Repaired:
     removed: int = 0
 
     def __add__(self, other: Repaired) -> Repaired:
-        """Return both together."""
+        """Return the sum of both."""
         return Repaired(
             self.lines + other.lines, self.settled + other.settled, self.removed + other.removed
         )
@@ -52,7 +52,7 @@ class Repaired:
 
 @contextlib.contextmanager
 def _apart(key: LineId) -> Iterator[None]:
-    """Log a line that cannot be repaired, so that the others still are."""
+    """Log a line that cannot be repaired, and let the others continue."""
     try:
         yield
     except (BrokenRoom, UpgradeNeeded) as error:
@@ -60,7 +60,7 @@ def _apart(key: LineId) -> Iterator[None]:
 
 
 async def end_tasks(*tasks: asyncio.Task[Any]) -> None:
-    """Cancel tasks until they have ended, because redis-py can lose a cancellation."""
+    """Cancel tasks again until they have ended, because redis-py can lose a cancellation."""
     pending = set(tasks)
     while pending:
         for task in pending:
@@ -69,7 +69,7 @@ async def end_tasks(*tasks: asyncio.Task[Any]) -> None:
 
 
 class Repairs:
-    """Repairs lines, each once at a time, however many callers ask."""
+    """Repairs lines, each only once at a time, however many callers ask."""
 
     def __init__(self, record: Record, lines: LiveLines) -> None:
         self.live = lines
@@ -81,7 +81,7 @@ class Repairs:
         self._laps = 0
 
     async def line(self, store: str, line_name: str) -> Repaired:
-        """Repair one line; callers that come together share it."""
+        """Repair one line; concurrent callers share one repair."""
         key = (store, line_name)
         task = self._under_way.get(key)
         if task is None:
@@ -104,12 +104,12 @@ class Repairs:
         return total
 
     def soon(self, store: str, line_name: str) -> None:
-        """Have a line repaired in the background: a change of the record did not reach it."""
+        """Schedule a repair of a line that a change of the record did not reach."""
         self._dirty.add((store, line_name))
         self._wake.set()
 
     async def aclose(self) -> None:
-        """End running repairs. A task that lives on would use a closed database."""
+        """End running repairs: a task that is still running would use a closed database."""
         await end_tasks(*self._under_way.values())
 
     async def run(self) -> None:
@@ -129,7 +129,7 @@ class Repairs:
                     next_lap = time.monotonic() + EVERY_S
                     await self._lap()
                 failures = 0
-            except Exception as error:  # a database or a server that is away: the next time
+            except Exception as error:  # the database or the backend is away: try again next time
                 failures += 1
                 log.log(
                     logging.WARNING if failures == 1 else logging.DEBUG,
@@ -167,7 +167,7 @@ class Repairs:
         for number, (key, count) in enumerate(zip(rooms, counts, strict=True)):
             live = lengths.get(key, (0, 0))
             counted = (count.waiting, count.called)
-            if counted != live or (live != (0, 0) and (not count.pace or self._is_due(number))):
+            if counted != live or (live != (0, 0) and (not count.turnover or self._is_due(number))):
                 with _apart(key):
                     await self.line(*key)
 
@@ -201,7 +201,7 @@ class Repairs:
     async def _compare(
         self, store: str, line_name: str, line: LineContents, live: Sequence[Party], *, forced: bool
     ) -> tuple[Repaired, bool]:
-        """Settle what differs; return how much, and whether it needs no second comparison."""
+        """Settle the differences; return what changed, and whether one comparison was enough."""
         room = room_of(store, line_name)
         strangers = sorted(line.tickets - {party.ticket for party in live})
         gone = [await self._stranger(store, line_name, ticket, line) for ticket in strangers]
@@ -209,9 +209,9 @@ class Repairs:
         removed = await self._settle(room, gone, line, forced=forced)
         changed = await self._settle(room, wrong, line, forced=forced)
         turnover = turnover_text(await self._record.turnover(store, line_name))
-        # Last: a line that has a turnover counts as whole.
-        if turnover != line.pace or forced:
-            await self._lines.settle(room, pace=turnover)
+        # The turnover is last: a line that has one counts as whole.
+        if turnover != line.turnover or forced:
+            await self._lines.settle(room, turnover=turnover)
         elif not wrong and not gone:
             self._lines.is_whole_at(room, line.mark)
         insisted = forced or any(_is_ahead_of(line, ticket) for ticket in (*gone, *wrong))
@@ -220,7 +220,7 @@ class Repairs:
     async def _settle(
         self, room: str, tickets: Sequence[Settled], line: LineContents, *, forced: bool
     ) -> int:
-        """Settle tickets, insisting where the line saw a later revision than the record has."""
+        """Settle tickets; force those where the line saw a later revision than the record has."""
         changed = 0
         for ahead in (False, True):
             batch = [ticket for ticket in tickets if _is_ahead_of(line, ticket) is ahead]
@@ -232,7 +232,7 @@ class Repairs:
     async def _stranger(
         self, store: str, line_name: str, ticket: str, line: LineContents
     ) -> Settled:
-        """Return where a ticket belongs that is not live in the record."""
+        """Return the state to settle for a ticket that is not live in the record."""
         try:
             return settled(await self._record.by_ticket(store, line_name, ticket))
         except UnknownParty:

@@ -13,11 +13,11 @@ _MOST_TOKENS = 20_000
 
 
 class Tokens:
-    """Signs and reads what a guest holds: the waiting type, and a ticket of no use elsewhere."""
+    """Signs and reads guests' tokens: a waiting type, and a ticket that is useless elsewhere."""
 
     def __init__(self, ring: KeyRing) -> None:
         self._ring = ring
-        # A guest polls with the same token again and again.
+        # Cached, because a guest polls with the same token repeatedly.
         self._verified = lru_cache(maxsize=_MOST_TOKENS)(self._verify)
 
     def sign(self, party: Party) -> str:

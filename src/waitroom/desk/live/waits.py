@@ -1,7 +1,7 @@
 """How long a wait in a line is: what a newcomer is told, and what the engine has observed.
 
-A guest's request costs one rank in a shared pipeline. Observed waits are worked out
-in the background and answered from memory.
+A guest's request costs one rank in a shared pipeline. Observed waits are calculated in the
+background and answered from memory.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class LineSummary:
     observed: Range | None
     accepts: bool
     why_not: str | None = None
-    """The error code that a guest on the spot would get."""
+    """The error code that a guest at the store would get."""
 
 
 def summarize_line(
     store: Store, waiting_type: WaitingType, counts: LineCounts, observed: Range | None, now_ms: int
 ) -> LineSummary:
     """Return a line as a newcomer sees it now."""
-    turnover = read_turnover(counts.pace)
+    turnover = read_turnover(counts.turnover)
     refusal: DeskError | None = None
     try:
         check_mode(store, Source.ON_SITE)
@@ -102,7 +102,7 @@ class ObservedWaits:
         self._task: asyncio.Task[None] | None = None
 
     def range(self, room: str, position: int) -> Range | None:
-        """Return the range of the wait at a position, at once, from what this process knows."""
+        """Return the range of the wait at a position, at once, from this process's memory."""
         line = self._lines.get(room)
         if line is None or line.due < time.monotonic():
             line = self._want(room, line)
@@ -114,7 +114,7 @@ class ObservedWaits:
         line = self._lines.get(room)
         if line is None or line.due < time.monotonic():
             line = line or self._add(room)
-            line.due = time.monotonic() + OBSERVED_S  # callers who come now need not look too
+            line.due = time.monotonic() + OBSERVED_S  # callers that come now need not look again
             await self._renew(room, line)
         return self.range(room, position)
 
@@ -133,7 +133,7 @@ class ObservedWaits:
         return line
 
     def _want(self, room: str, line: _Samples | None) -> _Samples:
-        """Have a line observed soon; until then callers get the last known range."""
+        """Schedule an observation of a line; until then callers get the last known range."""
         line = line or self._add(room)
         line.due = time.monotonic() + OBSERVED_S
         self._wanted[room] = line
@@ -169,7 +169,7 @@ class ObservedWaits:
 
 
 def _enough(samples: Sequence[Sample], stats: Stats) -> bool:
-    """Tell whether a line was observed long enough: a few calls in a row do not show its speed."""
+    """Return whether a line was observed long enough: a few calls do not show its speed."""
     if not samples:
         return False
     calls = stats.counters["called_total"] - samples[0].called_total

@@ -54,7 +54,7 @@ class Deliveries:
         self.under_way: dict[asyncio.Task[None], str] = {}
 
     async def step(self) -> None:
-        """Send what is due, as far as there is room for it."""
+        """Send due notices, as far as slots are free."""
         busy = Counter(self.under_way.values())
         lease_ms = round(2_000 * self._poster.patience_s)
         for store in await self._outbox.stores_due():

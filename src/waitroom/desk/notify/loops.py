@@ -26,10 +26,10 @@ from waitroom.posting import PATIENCE_S
 log = logging.getLogger("waitroom.desk.notify.loops")
 
 LOOK_S = 0.25
-"""How often lines are asked whether anything happened."""
+"""How often lines are checked for changes."""
 
 DUE_S = 1.0
-"""How often the outbox is checked for what another process left behind."""
+"""How often the outbox is checked for notices that another process left behind."""
 
 _LEAVE_S = 1.0
 _BACK_OFF_S = 2.0
@@ -72,7 +72,7 @@ class Notifier:
     async def __aexit__(self, *exc: object) -> None:
         self._stopping.set()
         self._due.set()
-        # Running deliveries may end; the others are sent again by any process after their lease.
+        # Let running deliveries finish; any process sends the others again after their lease.
         pending = {*self._loops, *self._deliveries.under_way}
         _, pending = await asyncio.wait(pending, timeout=_LEAVE_S)
         while pending:
@@ -91,7 +91,7 @@ class Notifier:
         pause_s: float,
         wake: asyncio.Event | None = None,
     ) -> None:
-        """Repeat a step until the end; one that fails is logged once, and tried again."""
+        """Repeat a step until the end; log a failing step once, and try it again."""
         failed = False
         while not self._stopping.is_set():
             if wake is not None:

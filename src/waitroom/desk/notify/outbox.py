@@ -1,8 +1,8 @@
 """The outbox: notices to guests, kept in the record until they are delivered.
 
-No notice depends on an event. The record says who is called and who waits near the front; whoever
-should have been told and has no notice gets one. So a crash, a lost event or a lost line delays a
-notice and never loses it, and a notice that is made twice exists once.
+No notice depends on an event. The record says who is called and who waits near the front; a party
+that should have been notified and has no notice gets one. So a crash, a lost event or a lost line
+delays a notice but never loses it, and a notice that is made twice is stored once.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from waitroom.desk.record.tables import changes, is_live, notices, parties
 
 DAY_MS = 86_400_000
 GIVE_UP_MS = DAY_MS
-"""How long a notice is tried. Older calls are not sent any more."""
+"""How long the delivery of a notice is tried. Older calls are not sent any more."""
 
 KEEP_MS = 30 * DAY_MS
-"""How long notices are kept, for those who ask why a guest was not told."""
+"""How long notices are kept, for people who ask why a guest was not notified."""
 
 _LONGEST_ERROR = 200
 _FIELDS = ("id", "store", "type", "status", "called_ms", "teams_ahead", "defers")
@@ -64,7 +64,7 @@ class Notice:
     party: int
     kind: Kind
     round: int
-    """The time of the call, so that a second call is sent again; else the number of defers."""
+    """For a call, its time, so that a second call is sent too; else the number of defers."""
 
     created_ms: int
     tries: int
@@ -75,7 +75,7 @@ class Notice:
         return f"{self.id}-{self.created_ms:x}"
 
     def outdated(self, party: Party) -> bool:
-        """Tell whether it is no longer true, like the call of a party that was seated since."""
+        """Return whether it is no longer true, like the call of a party that was seated since."""
         if self.kind is Kind.CALLED:
             return party.status is not Status.CALLED or party.called_ms != self.round
         return party.status is not Status.WAITING or party.defers != self.round
@@ -98,7 +98,7 @@ class Outbox:
         """Write the notices that are missing for the parties of some lines; return how many."""
         async with self._database.look() as connection:
             missing = await self._missing(connection, lines)
-        if not missing:  # nearly always; so nobody waits for a lock
+        if not missing:  # nearly always, and then no lock is needed
             return 0
         now = self.now_ms()
         common = {"created_ms": now, "due_ms": now, "tries": 0, "state": _WAITING}
@@ -107,7 +107,7 @@ class Outbox:
             for party, kind, turn, store in missing
         ]
         async with self._database.change() as connection:
-            # Both dialects can pass over a row that another process has just written.
+            # Both dialects can skip a row that another process has just written.
             dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
             await connection.execute(dialect.insert(notices).on_conflict_do_nothing(), rows)
         return len(rows)
@@ -141,9 +141,9 @@ class Outbox:
             return tuple((await connection.execute(due.distinct())).scalars())
 
     async def claim(self, store: str, most: int, lease_ms: int) -> tuple[Notice, ...]:
-        """Take notices that are due; nobody else gets them until the lease is over.
+        """Claim notices that are due; no other process gets them until the lease ends.
 
-        If the process that took one dies, another takes it after the lease.
+        If the process that claimed a notice dies, another one takes it after the lease.
         """
         now = self.now_ms()
         due = (
@@ -181,7 +181,7 @@ class Outbox:
         await self._set(notice, due_ms=self.now_ms() + pause_ms, error=error[:_LONGEST_ERROR])
 
     async def dropped(self, notice: Notice, why: str) -> None:
-        """Give a notice up."""
+        """Give up on a notice."""
         await self._set(notice, state=_DROPPED, error=why[:_LONGEST_ERROR])
 
     async def _set(self, notice: Notice, **values: Any) -> None:
@@ -210,7 +210,7 @@ def _pending() -> ColumnElement[bool]:
 
 
 def _untold(lines: Collection[LineId], oldest_ms: int) -> Select[Any]:
-    """Return who is called, or among the first four who wait, and has no notice of it."""
+    """Select parties that are called, or among the first four waiting, and have no notice of it."""
     waits = case((parties.c.status == Status.WAITING, 1), else_=0)
     # In the order of an index, so that nothing is sorted.
     rank = func.sum(waits).over(
@@ -225,7 +225,7 @@ def _untold(lines: Collection[LineId], oldest_ms: int) -> Select[Any]:
     party = live.subquery()
     called = and_(party.c.status == Status.CALLED, party.c.called_ms > oldest_ms)
     was_far = or_(party.c.teams_ahead > TEAMS_BEFORE_NOTICE, party.c.defers > 0)
-    # Whoever has at most three teams ahead is one of the first four.
+    # A party with at most three teams ahead is one of the first four.
     near = and_(party.c.status == Status.WAITING, party.c.rank <= TEAMS_BEFORE_NOTICE + 1, was_far)
     kind = case((party.c.status == Status.CALLED, str(Kind.CALLED)), else_=str(Kind.NEAR))
     turn = case((party.c.status == Status.CALLED, party.c.called_ms), else_=party.c.defers)
@@ -236,7 +236,7 @@ def _untold(lines: Collection[LineId], oldest_ms: int) -> Select[Any]:
 
 
 async def _went_back(connection: AsyncConnection, party: int) -> int:
-    """Return how many teams a party let go first the last time."""
+    """Return how many teams a party let go first in its last defer."""
     last = (
         select(changes.c.detail)
         .where(changes.c.party == party, changes.c.action == Action.DEFER)
@@ -248,7 +248,7 @@ async def _went_back(connection: AsyncConnection, party: int) -> int:
 
 
 def _notice(row: Any) -> Notice:
-    """Return the notice of a row that was just taken."""
+    """Return the notice of a row that was just claimed."""
     return Notice(
         id=row.id,
         store=row.store,

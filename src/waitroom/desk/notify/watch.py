@@ -1,8 +1,8 @@
 """Watches the lines of stores that have a webhook, and writes the notices that are due.
 
-A line's revision only wakes it: which notices are due follows from the record alone (`outbox.py`).
-So a Redis that is away costs no more than the time until the next lap, which compares all lines
-whatever their revisions are.
+A line's revision only wakes the watch: which notices are due follows from the record alone
+(`outbox.py`). So while Redis is away, notices wait at most for the next lap, which compares all
+lines whatever their revisions are.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ STORES_S = 2.0
 """How long a webhook that was just set may go unnoticed."""
 
 LAP_S = 10.0
-"""How often record and outbox are compared although nothing seems to have changed."""
+"""How often record and outbox are compared even if nothing seems to have changed."""
 
 FORGET_S = 3600.0
 _PER_LINE_S = 0.0025
-"""Hundreds of lines are asked less often, because one pipeline asks all of them."""
+"""Hundreds of lines are checked less often, because one pipeline checks all of them."""
 
 
 class Watch:

@@ -1,7 +1,7 @@
 """One signed POST to a store's own address: the desk's way to the store's SMS or 알림톡 vendor.
 
-Messages have the format of Standard Webhooks, as those of rooms. The address was set by whoever
-administers the desk, so it may be on the private network.
+Messages use the format of Standard Webhooks, like those of rooms. Whoever administers the desk
+set the address, so it may be on the private network.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ PREFIX = "whsec_"
 
 
 def standard(secret: str) -> str:
-    """Return a store's secret as libraries of Standard Webhooks take it.
+    """Return a store's secret in the form that Standard Webhooks libraries take.
 
-    One that was chosen by hand, or made by an earlier version, is used as it stands: its bytes are
+    A secret that was chosen by hand, or made by an earlier version, is used as it is: its bytes are
     the key.
     """
     if secret.startswith(PREFIX):
@@ -30,7 +30,7 @@ class Poster(posting.Poster):
     """Posts notices; close it at the end."""
 
     async def post(self, url: str, secret: str, notice: str, body: bytes, now_ms: int) -> None:
-        """Post a body; Undelivered unless it is answered with 2xx."""
+        """Post a body; raise Undelivered unless the answer is 2xx."""
         headers = signing.headers([standard(secret)], notice, now_ms, body)
         status = (await self.send(url, headers, body)).status
         if not 200 <= status < 300:

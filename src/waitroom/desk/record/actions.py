@@ -33,7 +33,7 @@ FROM: Mapping[Action, frozenset[Status]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Who does something, when, and under which request id: a repeated id does nothing twice."""
+    """Who does something, when, and under which request id: a repeated id changes nothing."""
 
     action: str
     by: str
@@ -47,8 +47,8 @@ async def repeated(
 ) -> Party | None:
     """Return the party of an earlier request with this id, if there was one.
 
-    It must be the same request: callers make these ids, and nobody may learn of another's party
-    by chance.
+    It must be the same request: callers choose these ids, and nobody may see another's party by
+    chance.
     """
     if deed.op_id is None:
         return None

@@ -1,8 +1,8 @@
 """The desk's database: SQLite in the data folder, or PostgreSQL by its URL.
 
 `change()` is a transaction that may write, `look()` one that reads. On SQLite a change takes the
-one write lock at its beginning (`BEGIN IMMEDIATE`), so that what it reads cannot be overtaken; on
-PostgreSQL it locks the row of a line (see `lines`).
+one write lock at its beginning (`BEGIN IMMEDIATE`), so that nothing it reads can change meanwhile;
+on PostgreSQL it locks the row of a line (see `lines`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from waitroom.errors import InvalidInput, RecordUnavailable
 
 FILE = "desk.db"
 BUSY_S = 15
-"""How long a process waits for the write of another one."""
+"""How long a process waits for another process's write."""
 
 _BUSY = f"busy_timeout={BUSY_S * 1000}"
 _WRITES = "waitroom_writes"
@@ -43,6 +43,12 @@ class Database:
         # SQLite has one writer at a time. Writers of this process wait here in order, instead of
         # asking again and again for the lock of the file.
         self._writing = asyncio.Lock()
+        self._given_back: set[asyncio.Task[None]] = set()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await asyncio.gather(*self._given_back)
+        await self.engine.dispose()
 
     @asynccontextmanager
     async def change(self) -> AsyncIterator[AsyncConnection]:
@@ -65,7 +71,7 @@ class Database:
         if not self.sqlite:
             return
         with _as_unavailable():
-            async with self._writing, self.engine.connect() as connection:
+            async with self._writing, self._connected() as connection:
                 await connection.execution_options(**{_WRITES: None})
                 # Joins must not wait long for this; it is tried again later.
                 for pragma in ("busy_timeout=300", "wal_checkpoint(TRUNCATE)", _BUSY):
@@ -74,10 +80,30 @@ class Database:
     @asynccontextmanager
     async def _begin(self, *, writes: bool) -> AsyncIterator[AsyncConnection]:
         with _as_unavailable():
-            async with self.engine.connect() as connection:
+            async with self._connected() as connection:
                 await connection.execution_options(**{_WRITES: writes})
                 async with connection.begin():
                     yield connection
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[AsyncConnection]:
+        """Take a connection.
+
+        SQLAlchemy loses one that is being opened when its caller is cancelled, so it is opened by
+        a task of its own, and given back once it is there.
+        """
+        opening = asyncio.ensure_future(self.engine.connect().start())
+        try:
+            connection = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            task = asyncio.ensure_future(_give_back(opening))
+            self._given_back.add(task)
+            task.add_done_callback(self._given_back.discard)
+            raise
+        try:
+            yield connection
+        finally:
+            await asyncio.shield(connection.close())
 
 
 @asynccontextmanager
@@ -86,13 +112,17 @@ async def open_database(url: str | None, data_dir: Path) -> AsyncIterator[Databa
     where = _url(url, data_dir)
     if where.get_backend_name() == "sqlite":
         await asyncio.to_thread(_make_file, Path(where.database or ""))
-    engine = _engine(where)
+    database = Database(_engine(where))
     try:
-        database = Database(engine)
         await _upgrade(database)
         yield database
     finally:
-        await engine.dispose()
+        await database.aclose()
+
+
+async def _give_back(opening: asyncio.Future[AsyncConnection]) -> None:
+    with suppress(*_AWAY, exc.DBAPIError):
+        await (await opening).close()
 
 
 async def _upgrade(database: Database) -> None:

@@ -15,7 +15,7 @@ from waitroom.desk.record.tables import host_keys
 from waitroom.errors import InvalidInput, UnknownKey
 
 MOST_KEYS = 100
-"""Of one store."""
+"""Per store."""
 
 PREFIX = "wrh_"
 

@@ -47,7 +47,7 @@ async def join(
         await _check_room(connection, line, waiting, deed.at_ms)
         if address is not None:
             await check_joins(connection, line.store, address, deed.at_ms)
-        # Last, so that an address can try only so many numbers.
+        # Last, so that an address can try only a few phone numbers.
         await _check_phone(connection, line, wish.phone)
     values = _party(line, wish, ticket, deed.at_ms) | {"teams_ahead": waiting}
     values |= await _next(connection, line, now_us)
@@ -99,7 +99,7 @@ async def _check_room(
 
 
 async def _check_phone(connection: AsyncConnection, line: LockedLine, phone: str | None) -> None:
-    """Refuse a second place for a number, without a word of the first one."""
+    """Refuse a second place for a phone number, without revealing the first."""
     if phone is None:
         return
     here = (lines.of_line(line.store.id, line.name), parties.c.phone == phone, is_live)
@@ -138,7 +138,7 @@ def _party(line: LockedLine, wish: Wish, ticket: str, now_ms: int) -> dict[str, 
 
 def _same(party: Party, wish: Wish) -> Party:
     """Return the party of a repeated request, unless another guest took the same id by chance."""
-    # Not by the source: the code that showed it may have ended before the answer came.
+    # Not by the source: the on-site code may have expired before the answer came.
     kept = (party.size, party.name, party.phone, party.note)
     if kept != (wish.size, wish.name, wish.phone, wish.note):
         raise used_otherwise()

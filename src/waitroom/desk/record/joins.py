@@ -1,4 +1,4 @@
-"""How many join a store from one address: counted in the record, so that it holds everywhere.
+"""The limit on joins from one address: counted in the record, so that it holds on every server.
 
 Only a keyed hash of the address is kept, and for no longer than it counts.
 """
@@ -18,7 +18,7 @@ WINDOW_MS = 3_600_000
 
 
 async def check_joins(connection: AsyncConnection, store: Store, address: str, now_ms: int) -> None:
-    """Refuse an address from which as many have joined within an hour as may."""
+    """Refuse an address that has reached its limit of joins per hour."""
     limit = store.joins_per_hour
     if limit is None:
         return
@@ -43,10 +43,10 @@ async def check_joins(connection: AsyncConnection, store: Store, address: str, n
 
 
 async def note_join(connection: AsyncConnection, store: Store, address: str, now_ms: int) -> None:
-    """Count a join, or the attempt of one."""
+    """Count a join, or an attempt to join."""
     await connection.execute(insert(joins).values(store=store.id, address=address, at_ms=now_ms))
 
 
 async def forget_joins(connection: AsyncConnection, now_ms: int) -> None:
-    """Forget what does not count any more."""
+    """Delete joins that no longer count."""
     await connection.execute(delete(joins).where(joins.c.at_ms <= now_ms - WINDOW_MS))

@@ -72,7 +72,7 @@ async def lock_line(connection: AsyncConnection, store_id: str, line_name: str) 
 
 
 async def keep_counts(connection: AsyncConnection, line: LockedLine, **values: Any) -> None:
-    """Write what a line counts."""
+    """Write the counters of a line."""
     here = (waiting_types.c.store == line.store.id) & (waiting_types.c.name == line.name)
     await connection.execute(update(waiting_types).where(here).values(values))
 
@@ -159,7 +159,7 @@ def listed(
 
 
 async def read_turnover(connection: AsyncConnection, store_id: str, line_name: str) -> Turnover:
-    """Return what the last seatings say; a party that registered at the front counts as one."""
+    """Return the turnover from the last seatings: per team, a party's own team included."""
     waited = parties.c.seated_ms - parties.c.registered_ms
     minutes = cast(case((waited > 0, waited), else_=0), Float) / 60_000.0
     last = (

@@ -1,4 +1,4 @@
-"""Brings the tables of the desk's database up to date, however many processes begin at once."""
+"""Brings the tables of the desk's database up to date, however many processes start at once."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Record(Queries):
         self._now_us = now_us
 
     def now_ms(self) -> int:
-        """Return the time by which the record goes."""
+        """Return the current time of the record's clock."""
         return self._now_us() // 1000
 
     # Stores ---------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ class Record(Queries):
     async def change_store(
         self, store_id: str, *, version: int | None = None, **changes: Any
     ) -> Store:
-        """Change what is given of a store, if nobody else did since `version`."""
+        """Change the given fields of a store, if nobody else changed it since `version`."""
         async with self.database.change() as connection:
             return await change_store(connection, store_id, version, changes)
 
@@ -100,7 +100,7 @@ class Record(Queries):
             try:
                 return await join(connection, line, wish, ticket, deed, self._now_us(), address)
             except PhoneInLine as error:
-                # Nothing is written yet. The attempt counts, or all numbers could be tried.
+                # Nothing is written yet. The attempt counts, or all phone numbers could be tried.
                 if address is not None:
                     await note_join(connection, line.store, address, deed.at_ms)
                 refusal = error
@@ -176,7 +176,7 @@ class Record(Queries):
         return party
 
     async def show_phone(self, store_id: str, party_id: int, *, by: str) -> Party:
-        """Return a party for somebody who sees its phone, and note in its history who did."""
+        """Return a party to somebody who views its phone, and write in its history who did."""
         async with self._change() as connection:
             party = await lines.read_party(connection, store_id, party_id)
             if party.phone is not None:
@@ -184,9 +184,9 @@ class Record(Queries):
             return party
 
     async def forget_phones(self) -> int:
-        """Erase who parties were once the store's retention is over; return how many.
+        """Erase names, phones and notes after the store's retention; return how many parties.
 
-        Those who still wait then, a line nobody has cleared, are forgotten one day later.
+        Parties that still wait then (in a line that nobody cleared) are erased one day later.
         """
         days = select(stores.c.keep_phones_days).where(stores.c.id == parties.c.store)
         kept_ms = cast(days.scalar_subquery(), BigInteger) * DAY_MS
@@ -213,7 +213,7 @@ class Record(Queries):
             async with self.database.change() as connection:
                 yield connection
         except exc.IntegrityError:
-            # Calls in one line wait for each other; the same id in two lines at once do not.
+            # Requests in one line wait for each other; the same id in two lines at once does not.
             if op_id is None:
                 raise
             raise acts.used_otherwise() from None

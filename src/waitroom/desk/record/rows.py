@@ -57,11 +57,11 @@ def change_of(row: Row[Any]) -> Change:
 
 
 def store_values(store: Store) -> dict[str, Any]:
-    """Return what `stores` keeps of a store."""
+    """Return the columns of a store in `stores`."""
     words = {"mode": str(store.mode), "on_site": str(store.on_site)}
     return {name: getattr(store, name) for name in STORE_FIELDS} | words
 
 
 def type_values(waiting_type: WaitingType) -> dict[str, Any]:
-    """Return what `waiting_types` keeps of a line, beside what it counts."""
+    """Return the columns of a line in `waiting_types`, without its counters."""
     return {name: getattr(waiting_type, name) for name in TYPE_FIELDS}

@@ -26,11 +26,11 @@ class HostSignOuts(SignOuts):
                 await connection.execute(delete(sign_outs).where(sign_outs.c.ends_s < now_s))
                 values = {"session": session_id, "ends_s": now_s + lasts_s}
                 await connection.execute(insert(sign_outs).values(values))
-        except exc.IntegrityError:  # the same button twice: it is stored
+        except exc.IntegrityError:  # the button was pressed twice: it is stored
             return
 
     async def read(self, session_id: str) -> bool:
-        """Tell whether a sign-out is stored."""
+        """Return whether a sign-out is stored."""
         query = select(sign_outs.c.session).where(sign_outs.c.session == session_id)
         async with self._database.look() as connection:
             return (await connection.execute(query)).first() is not None

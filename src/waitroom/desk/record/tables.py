@@ -1,8 +1,8 @@
 """The tables of the desk's record. A change of them needs a migration; a test compares the two.
 
 Words of `StrEnum`s are kept as text, times as Unix ms, sort keys as µs in columns named `place`.
-Who a party is (its name, phone and note) stands in `parties` alone, so that erasing it there erases
-it everywhere.
+Who a party is (its name, phone and note) is stored in `parties` alone, so that erasing it there
+erases it everywhere.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ stores = Table(
     Column("created_ms", BigInteger, nullable=False),
     Column("on_site", String(16), nullable=False, server_default="poster"),
     Column("joins_per_hour", Integer, server_default="20"),
+    Column("country", String(2), nullable=False, server_default="KR"),
 )
 
 # One row per line: a change of the line locks it, and it holds the counters.

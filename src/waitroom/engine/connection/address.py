@@ -1,4 +1,4 @@
-"""Parses URLs of servers. Pure: it opens nothing.
+"""Parses URLs of servers. Pure: it opens no connection.
 
 redis-py knows `redis://`, `rediss://` and `unix://`. It has no URLs for Sentinel and Cluster, so we
 define them: `redis+sentinel://host:port,host:port/service` and `redis+cluster://host`.
@@ -86,7 +86,7 @@ def _options(parts: SplitResult) -> dict[str, Any]:
 
 
 def _refuse_idle(options: dict[str, Any], tls: bool) -> None:
-    """Refuse options of TLS without TLS: who gives them believes that it is on."""
+    """Refuse TLS options without TLS: whoever sets them believes that TLS is on."""
     idle = next((name for name in options if name.startswith("ssl_")), None)
     if idle is not None and not tls:
         raise ValueError(f"{idle} needs TLS; use a scheme with rediss")

@@ -1,7 +1,7 @@
-"""The clients of a server. Visitors, operators and the probe have connections of their own.
+"""The clients of a server. Visitors, operators and the probe have separate connections.
 
-So a crowd cannot keep an operator or the ticker from the server, and our own congestion is never
-taken for a server that is away. A call waits for a free connection as long as its caller does.
+So a crowd cannot keep an operator or the ticker from the server, and our own congestion never looks
+like a server that is away. A call waits for a free connection as long as its caller does.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from waitroom.engine.connection.script_client import ScriptClient
 from waitroom.errors import BackendUnavailable
 
 CONNECTIONS = 16
-"""For visitors, and as many for operators: calls are micro-batched, so more would only wait in the
-server."""
+"""For visitors, and the same number for operators: calls are micro-batched, so more would only wait
+in the server."""
 
 CLIENT_NAME = "waitroom"
 Client = Redis | RedisCluster
 _MOST_KEYS_TRIED = 10_000
 _PROBED = "wr:probe:{}"
-"""A key that never exists. To delete it is a write, which a replica or a full disk refuses; but it
+"""A key that never exists. Deleting it is a write, which a replica or a full disk refuses; but it
 changes nothing, and a server whose memory is full allows it."""
 
 
 class Probe(Protocol):
-    """Finds out whether each node takes writes, on a connection that nobody else uses."""
+    """Finds out whether each node accepts writes, on a connection that nobody else uses."""
 
     def nodes(self) -> Sequence[str]:
-        """Return the names of the nodes; one server has one node with an empty name."""
+        """Return the names of the nodes; a single server is one node with an empty name."""
 
     def node_of(self, key: str) -> str:
-        """Return the node on which a key lives; an empty name if that is not known."""
+        """Return the node that holds a key; an empty name if that is not known."""
 
     async def ask(self, node: str) -> None:
         """Raise BackendUnavailable if the node cannot be used."""
@@ -54,13 +54,13 @@ class Probe(Protocol):
 
 
 class _SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
-    """The primary that the sentinels name, with a burst of calls waiting for a connection."""
+    """The primary that the sentinels name; calls in a burst wait for a connection."""
 
 
 class _Cluster(RedisCluster):
-    """A Cluster client whose bursts wait; redis-py's own fails once its connections are used.
+    """A Cluster client in which bursts wait; redis-py's own fails when all connections are in use.
 
-    They wait per node: calls to a node that hangs must not hold up those to the others.
+    Calls wait per node: calls to a node that hangs must not hold up calls to the others.
     """
 
     def __init__(self, *, at_once: int, **options: Any) -> None:
@@ -74,13 +74,13 @@ class _Cluster(RedisCluster):
             try:
                 return await super().execute_command(*args, **kwargs)
             except (AttributeError, RuntimeError) as error:
-                # When a node dies redis-py closes connections that other calls are about to use;
-                # those then find no writer, or one that uvloop has closed.
+                # When a node dies, redis-py closes connections that other calls are about to use;
+                # those calls then find no writer, or one that uvloop has closed.
                 raise redis_errors.ConnectionError(f"closed meanwhile: {error}") from error
 
 
 def node_name(cluster: RedisCluster, key: str) -> str:
-    """Return the name of the node on which a key lives; an empty one if that is not known."""
+    """Return the name of the node that holds a key; an empty name if that is not known."""
     try:
         node = cluster.get_node_from_key(key)
     except redis_errors.RedisClusterException:  # not connected yet, or a slot without a node
@@ -94,7 +94,7 @@ class Clients:
     def __init__(self, address: Address, timeout_s: float) -> None:
         self._sentinels: list[Redis] = []
         self.operators = self._client(address, timeout_s)
-        # Any: redis-py's clients, or ours, of which only scripts are asked.
+        # Any: redis-py's clients, or our own, which only runs scripts.
         self.visitors: Any = (
             ScriptClient(address, timeout_s, CLIENT_NAME)
             if ScriptClient.suits(address)
@@ -146,8 +146,8 @@ def _options(address: Address, timeout_s: float) -> dict[str, Any]:
 
 
 def _cluster(address: Address, at_once: int, options: dict[str, Any]) -> _Cluster:
-    # `reinitialize_steps` would close every connection after some MOVED, and with them the replies
-    # that other calls wait for. Twice the connections: discovery takes no turn.
+    # `reinitialize_steps` would close every connection after some MOVED, and lose the replies that
+    # other calls wait for. Twice the connections: discovery does not wait its turn.
     return _Cluster(
         at_once=at_once,
         startup_nodes=[ClusterNode(host, port) for host, port in address.hosts],
@@ -189,7 +189,7 @@ class _ServerProbe:
 
 
 class _ClusterProbe:
-    """A probe of each primary of a Cluster, by a key that lives there."""
+    """A probe of each primary of a Cluster, using a key that lives there."""
 
     def __init__(self, cluster: RedisCluster, address: Address, timeout_s: float) -> None:
         self._cluster = cluster
@@ -212,7 +212,7 @@ class _ClusterProbe:
             self._clients[node] = client
         keys = map(_PROBED.format, range(_MOST_KEYS_TRIED))
         key = next((key for key in keys if self.node_of(key) == node), None)
-        if key is not None:  # else it has no slots, and so no room
+        if key is not None:  # otherwise it has no slots, and so no room
             await _ask(client, key)
 
     async def aclose(self) -> None:

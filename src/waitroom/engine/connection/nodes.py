@@ -1,4 +1,4 @@
-"""The servers behind a connection, each asked what `waitroom doctor` wants to know."""
+"""The servers behind a connection, and what `waitroom doctor` asks each of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from waitroom.engine.connection.connect import Backend
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A server, whose name is empty, or one primary of a Cluster."""
+    """A single server, whose name is empty, or one primary of a Cluster."""
 
     name: str
     info: Mapping[str, Any]
@@ -31,7 +31,7 @@ class Node:
         return int(seconds) + int(micros) / 1e6
 
     async def needs_all_slots(self) -> bool | None:
-        """Tell whether a node refuses its own rooms while another is away; None if hidden."""
+        """Return whether a node refuses its own rooms while another is away; None if hidden."""
         try:
             reply = await self._command("CONFIG", "GET", "cluster-require-full-coverage")
         except RedisError:  # managed services forbid CONFIG
@@ -40,7 +40,7 @@ class Node:
         return b"yes" in values or "yes" in values
 
     async def saves(self) -> bool | None:
-        """Tell whether it writes snapshots; None where a managed service hides it."""
+        """Return whether it writes snapshots; None if a managed service hides it."""
         try:
             reply = await self._command("CONFIG", "GET", "save")
         except RedisError:  # managed services forbid CONFIG

@@ -1,8 +1,8 @@
-"""The scripts of visitors on one connection of our own, answered in the order they are sent.
+"""Runs visitors' scripts on one connection of our own, answered in the order they are sent.
 
-redis-py takes a connection from a pool for each call, with locks, timers and measurements around
+For each call, redis-py takes a connection from a pool, with locks, timers and measurements around
 it: eight times the work of the call itself, for every batch of the crowd. Here a call is packed,
-written and awaited. Only for one server without TLS; everything else is left to redis-py.
+written and awaited. Only for a single server without TLS; redis-py does everything else.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class _Link(asyncio.Protocol):
         self._due: deque[asyncio.Future[Any]] = deque()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Start."""
         self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Fail what was not answered: it may be done or not, so it is repeated."""
+        """Fail all unanswered calls: each may have run or not, so callers repeat them."""
         self.lost = True
         while self._due:
             future = self._due.popleft()
@@ -59,18 +59,18 @@ class _Link(asyncio.Protocol):
                 future.set_exception(redis_errors.ConnectionError(f"closed: {exc or 'the end'}"))
 
     def data_received(self, data: bytes) -> None:
-        """Give replies to those who wait for them."""
+        """Pass replies to their waiters."""
         try:
             self._parser.feed(data)
             while (reply := self._parser.gets()) is not False:
                 self._answer(reply)
-        except (hiredis.ProtocolError, IndexError):  # no reply, or one that nobody asked for
+        except (hiredis.ProtocolError, IndexError):  # not a reply, or one that nobody asked for
             self.abort()
 
     def _answer(self, reply: Any) -> None:
         future = self._due.popleft()
         if isinstance(reply, redis_errors.ReadOnlyError):
-            self.abort()  # a replica now: its name may lead to the new primary
+            self.abort()  # it is a replica now: its name may lead to the new primary
         if future.done():
             return  # its caller gave up
         if isinstance(reply, Exception):
@@ -86,7 +86,7 @@ class _Link(asyncio.Protocol):
         return future
 
     def late(self, future: asyncio.Future[Any]) -> None:
-        """Give up: a server that is late for one call is so for all behind it."""
+        """Give up: a server that is late for one call is late for all calls behind it."""
         if not future.done():
             future.set_exception(redis_errors.TimeoutError("no answer in time"))
         self.abort()
@@ -98,7 +98,7 @@ class _Link(asyncio.Protocol):
 
 
 class ScriptClient:
-    """Runs scripts as redis-py's client does; connects when it is needed, and again when lost."""
+    """Runs scripts as redis-py's client does; connects when needed, and again when it is lost."""
 
     def __init__(self, address: Address, timeout_s: float, client_name: str) -> None:
         self._address = address
@@ -111,7 +111,7 @@ class ScriptClient:
 
     @staticmethod
     def suits(address: Address) -> bool:
-        """Tell whether an address is one server that is spoken to in plain text."""
+        """Return whether an address is a single server reached in plain text."""
         return address.kind in ("single", "unix") and not address.tls
 
     async def evalsha(self, sha: str, numkeys: int, *args: Any) -> Any:
@@ -119,7 +119,7 @@ class ScriptClient:
         return await self._ask("EVALSHA", sha, numkeys, *args)
 
     async def eval(self, script: str, numkeys: int, *args: Any) -> Any:
-        """Run a script, and let the server know it."""
+        """Run a script, and let the server store it."""
         return await self._ask("EVAL", script, numkeys, *args)
 
     async def aclose(self) -> None:
@@ -142,7 +142,7 @@ class ScriptClient:
             timer.cancel()
 
     async def _connected(self) -> _Link:
-        """Connect, once for all who ask meanwhile."""
+        """Connect, once for all callers that ask meanwhile."""
         task = self._connecting
         if task is None:
             task = self._connecting = asyncio.create_task(self._connect())
@@ -152,7 +152,7 @@ class ScriptClient:
     def _forget(self, task: asyncio.Task[_Link]) -> None:
         self._connecting = None
         if not task.cancelled():
-            task.exception()  # its callers have it, unless they have all given up
+            task.exception()  # its callers have the error, unless all of them gave up
 
     async def _connect(self) -> _Link:
         loop, address = asyncio.get_running_loop(), self._address

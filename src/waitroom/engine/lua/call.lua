@@ -1,8 +1,9 @@
 -- call: call one ticket by hand, wherever it stands in the line.
--- KEYS: as in _common, with 19 op.
+-- Needs: budget, calling, deadlines, gone, line, opening, repeats, saving.
+-- KEYS: as in _common, with 24 op.
 -- ARGV: 6 id   7 '1' = forced
 -- Returns: called (until) | not_waiting (was) | holding (until) | room_paused | no_capacity
--- Unlike admit it takes somebody out of the middle of the line: those in front keep their places and turns.
+-- Unlike admit, it takes somebody out of the middle of the line: people in front keep their places and turns.
 local id, forced = ARGV[6], ARGV[7] == '1'
 local stop = open_room() or replay()
 if stop then return stop end
@@ -10,7 +11,7 @@ if stop then return stop end
 local state, place = locate(id)
 local word
 if state == 'called' then
-  -- Called before, by whomever: the same answer, and no second turn. For a called ticket `place` is its enter-by.
+  -- Already called, by anybody: the same answer, and no second turn. For a called ticket `place` is its enter-by.
   return no_change('called', 'until', wall(enter_by(place)))
 elseif state ~= 'waiting' then
   word = 'not_waiting'

@@ -1,6 +1,7 @@
--- clear: empty the room and begin a new epoch; tickets of the old one are refused from now on. The
--- rolling limit still counts who went inside before.
--- KEYS: as in _common, with 19 op.
+-- clear: empty the room and begin a new epoch; tickets of the old one are refused from now on. The rolling limit still
+-- counts people who went inside before.
+-- Needs: events, occupancy, opening, repeats, saving.
+-- KEYS: as in _common, with 24 op.
 -- ARGV: none of its own
 -- Returns: ok (cleared = how many were waiting, called or inside)
 local stop = open_room() or replay()
@@ -8,13 +9,14 @@ if stop then return stop end
 
 local n = R.n_waiting + live_called() + live_inside()
 -- First write: everything is checked.
--- Keys that count people's tickets go, and `gone` with them: the new epoch refuses their tickets anyway. `kicked`
--- stays, for a ban is of a visitor, whatever ticket they have. `entries`
--- and the pace stay, for clearing must not let more people in than the site can take.
+-- Keys about people's tickets are removed, and `gone` with them: the new epoch refuses their tickets anyway. `kicked`
+-- stays, because a ban applies to a visitor, whatever ticket they have. `entries` and the pace stay, because clearing
+-- must not let more people in than the site can take; used claims stay used. Whoever has been inside
+-- may come again, and accounts may have another salt. Entry codes are as new, but revoked ones stay revoked.
 redis.call('UNLINK', K.waiting, K.seen, K.called, K.inside, K.sids, K.done, K.gone, K.moved, K.record,
-  K.swept, K.swept_at)
-redis.call('HDEL', K.meta, 'reinstatements')
--- The clock, so that a room made anew after a loss cannot get an epoch that was used before.
+  K.swept, K.swept_at, K.codes, K.coded, K.been)
+redis.call('HDEL', K.meta, 'reinstatements', 'salt')
+-- From the clock, so that a room created again after a loss cannot get an epoch that was used before.
 R.epoch = max(floor(R.now_us), R.epoch + 1)
 set('epoch', R.epoch)
 set('sweep_after', 0)

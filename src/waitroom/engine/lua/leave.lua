@@ -1,5 +1,6 @@
--- leave: give up a place, a turn or a session; the freed place goes to the next one at once.
--- KEYS: as in _common, with 19 op.
+-- leave: give up a place, a turn or a session; the freed place goes to the next person at once.
+-- Needs: admission, endings, opening, repeats, saving.
+-- KEYS: as in _common, with 24 op.
 -- ARGV: 6 id   7 claim ('place:epoch' of its ticket)
 -- Returns: left (was = the state it had, 'none' = it was not here; called; endings: see note_ending)
 local id, claim = ARGV[6], ARGV[7]

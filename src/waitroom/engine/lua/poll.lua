@@ -1,5 +1,6 @@
--- poll: where is each ticket, and a heartbeat for those who wait. Admits and restores nobody, so it
--- goes on when the server's memory is full; 'absent' tells the caller to restore with join.
+-- poll: where is each ticket, and a heartbeat for waiting people. Admits and restores nobody, so it still runs when the
+-- server's memory is full; 'absent' tells the caller to restore with join.
+-- Needs: clock, deadlines, nowhere, opening, saving.
 -- KEYS: as in _common.
 -- ARGV: 6 the ids of all tickets, 16 characters each   7 their claims ('place:epoch'), by blanks
 -- Returns: ok, waiting, restoring (1 = hidden because the line may lack people), positions of all tickets
@@ -10,14 +11,14 @@ local ids = ARGV[6]
 local stop = open_room(POLL_TYPES)
 if stop then return stop end
 
--- Everything below runs for every ticket of every poll, so it asks one command per ticket that waits, and hands
--- out flat lists.
+-- Everything below runs for every ticket of every poll, so it uses one command per waiting ticket, and returns flat
+-- lists.
 local positions, others, seens, s = {}, {}, {}, 0
 -- Seconds, rounded up: nobody is absent too early, and a small number takes less memory per person.
 local now_s = string.format('%.0f', math.ceil(R.now / 1000))
 local sub, hidden = string.sub, R.hidden or restoring()
 
--- Claims stay one string until somebody is not waiting: taking them apart costs as much as a poll.
+-- Claims stay one string until somebody is not waiting: splitting them costs as much as a poll.
 local claims
 local function claim_of(n)
   if not claims then
@@ -27,7 +28,7 @@ local function claim_of(n)
   return claims[n]
 end
 
--- Called, inside or gone. This does not end what is over: poll writes heartbeats only, advance sweeps.
+-- Called, inside or gone. This does not end what is over: poll writes only heartbeats, advance sweeps.
 local function elsewhere(n, id)
   local state, score = locate(id)
   local word, number, sid = state, 0, 0

@@ -1,5 +1,6 @@
--- sample: note the room's numbers for charts and estimates, once in five seconds whoever asks. It is no
--- change of the room: `rev` stays, and an empty room to which nothing has happened is not noted again.
+-- sample: note the room's numbers for charts and estimates, once in five seconds, whoever asks. It does not change the
+-- room: `rev` stays, and an empty room in which nothing has happened is not noted again.
+-- Needs: occupancy, opening, saving.
 -- KEYS: as in _common.
 -- ARGV: 6 seconds that a newcomer is told to wait, '' = unknown
 -- Returns: ok (at = wall-clock ms, waiting, called, inside, every lifetime counter by its name; and, '' = none:
@@ -9,8 +10,8 @@
 local SAMPLE_MS = 5000
 local KEPT_SAMPLES = 1440 -- two hours
 local told_s = ARGV[6]
--- Any process may ask as often as it likes: the first in five seconds writes, so that no leader is needed. Only
--- these keys are read or written, so the types of others do not matter.
+-- Any process may ask as often as it likes: the first in five seconds writes, so no leader is needed. Only these keys
+-- are read or written, so the types of others do not matter.
 local stop = open_room({
   config = 'hash', meta = 'hash', waiting = 'zset', called = 'zset', inside = 'zset', series = 'stream',
 })
@@ -29,7 +30,7 @@ local sampled_at, sampled_rev, waited_ms, woke_at, woke_rev = tonumber(own[1] or
 local counters = redis.call('HMGET', K.meta, unpack(COUNTERS))
 local here = R.n_waiting + live_called() + live_inside()
 local idle = here == 0 and (R.active_at < sampled_at or not counters[1]) -- the first is `joined`
--- Also after a time that is yet to come: room time begins anew when a room has been tidied up.
+-- Also if `sampled_at` is still to come: room time starts again when a room has been cleaned up.
 if idle or math.abs(R.now - sampled_at) < SAMPLE_MS then return no_change('not_due') end
 
 local line = {'at', R.raw_ms, 'waiting', R.n_waiting, 'called', live_called(), 'inside', live_inside()}
@@ -37,19 +38,19 @@ for i, name in ipairs(COUNTERS) do
   line[#line + 1] = name
   line[#line + 1] = tonumber(counters[i] or 0)
 end
--- The same names in the same order each time: a stream then keeps them once for many entries.
+-- The same names in the same order each time: then a stream stores them once for many entries.
 for _, value in ipairs({
   'waited_ms', waited_ms or '', 'told_s', told_s, 'mode', R.mode, 'capacity', R.capacity or '',
   'per_minute', per_minute(), 'woke_at', woke_rev and woke_rev == sampled_rev and wall(tonumber(woke_at)) or '',
 }) do
   line[#line + 1] = value
 end
--- Ids are the time, so that a chart can be read from a moment on; they grow when the clock does not.
+-- Ids are the time, so that a chart can be read from a moment on; they grow even if the clock does not.
 local last = redis.call('XREVRANGE', K.series, '+', '-', 'COUNT', 1)[1]
 local id = max(R.raw_ms, last and tonumber(string.match(last[1], '^%d+')) + 1 or 0)
 -- First write: everything is checked.
 redis.call('XADD', K.series, 'MAXLEN', '~', KEPT_SAMPLES, string.format('%.0f-0', id), unpack(line))
--- Read by this verb alone, so they are not among the fields that every call reads.
+-- Only this verb reads them, so they are not among the fields that every call reads.
 redis.call('HSET', K.meta, 'sampled_at', R.now, 'sampled_rev', R.rev)
 if waited_ms then redis.call('HDEL', K.meta, 'waited_ms') end
 save(false)

@@ -1,18 +1,19 @@
--- settle: bring tickets to where a record elsewhere says they are (a desk's database), each unless
--- a later revision of it was here before: what comes late, or twice, changes nothing.
+-- settle: bring tickets to the state given by a record elsewhere (a desk's database), unless a later revision of the
+-- ticket came first: what comes late, or twice, changes nothing.
+-- Needs: calling, deadlines, events, line, opening, places, returns, saving.
 -- KEYS: as in _common.
--- ARGV: 6 '1' = whatever was here before   7 what the record says of the pace, '' = as before;
+-- ARGV: 6 '1' = whatever was here before   7 what the record says of the turnover, '' = as before;
 --       then for each ticket: id, state (waiting, called, or why it is gone: finished, left,
 --       no_show), place, revision
 -- Returns: ok (settled = how many changed, late, waiting); no ticket is named twice in one call
-local forced, pace = ARGV[6] == '1', ARGV[7]
+local forced, turnover = ARGV[6] == '1', ARGV[7]
 local stop = open_room()
 if stop then return stop end
 
--- The revision of who is gone is known for a day. What comes still later is for the desk's repair to mend.
+-- The revision of a gone ticket is known for a day. The desk's repair fixes anything that comes even later.
 local KEPT_S = 86400
 local now_s = math.ceil(R.now / 1000)
--- `news`: the record told something, even if nobody moved. A call without tickets is news by itself.
+-- `news`: the record said something, even if nobody moved. A call without tickets is news by itself.
 local settled, late, news, placed, called, places = 0, 0, #ARGV < 8, {}, {}, {}
 local ended = {finished = {}, left = {}, no_show = {}}
 
@@ -30,7 +31,7 @@ local function take_back(id, state, score)
   end
 end
 
--- Wait at the place that the record says, wherever they were. No limit holds this: the record has decided.
+-- Wait at the record's place, wherever they were. No limit applies: the record has decided.
 local function stand(id, state, score, place, known)
   if state ~= 'waiting' then
     take_back(id, state, score)
@@ -40,14 +41,14 @@ local function stand(id, state, score, place, known)
   redis.call('ZADD', K.waiting, place, id)
   redis.call('HSET', K.seen, id, now_s)
   redis.call('ZREM', K.gone, id)
-  -- Defers that were used stay used; the place of `moved` must not overrule the record's.
+  -- Used defers stay used; the place in `moved` must not overrule the record's.
   local defers = string.match(redis.call('HGET', K.moved, id) or '', '^%d+')
   if defers then redis.call('HSET', K.moved, id, string.format('%s:%.0f', defers, place)) end
   note_place(place)
   placed[#placed + 1] = id
 end
 
--- Be called. All of a call together after the loop, so that they share one deadline and one event.
+-- Be called. All people of one call together after the loop, so that they share one deadline and one event.
 local function turn(id, state, score, place, known)
   take_back(id, state, score)
   redis.call('HDEL', K.moved, id)
@@ -55,7 +56,7 @@ local function turn(id, state, score, place, known)
   called[#called + 1], places[#places + 1] = id, place
 end
 
--- Be gone, for a reason of the record's. The event follows after the loop, one for each reason.
+-- Be gone, for a reason from the record. The event follows after the loop, one for each reason.
 local function go(id, state, score, reason)
   -- Seated straight from the line: the line moved as if they had been called.
   if reason == 'finished' and state == 'waiting' then count('called_total', 1) end
@@ -65,7 +66,7 @@ local function go(id, state, score, reason)
   ended[reason][#ended[reason] + 1] = id
 end
 
--- Revisions of who has been gone for long, some at each call.
+-- Remove revisions of people long gone, some at each call.
 local function prune()
   local some = redis.call('HRANDFIELD', K.record, 10, 'WITHVALUES')
   for i = 1, #some, 2 do
@@ -83,7 +84,7 @@ for i = 8, #ARGV, 4 do
   if known and known > revision and not forced then
     late = late + 1
   else
-    -- The same revision again is settled again: it costs little, and repair brings back what was lost that way.
+    -- The same revision again is settled again: it costs little, and repair brings back lost tickets that way.
     local state, score = locate(id)
     local here = want == 'waiting' or want == 'called'
     if known ~= revision then
@@ -99,16 +100,16 @@ for i = 8, #ARGV, 4 do
     if moves then settled = settled + 1 end
   end
 end
--- Events after the loop: those who watch read of each ticket once, with the room as it is then.
+-- Events after the loop: watchers read about each ticket once, with the room as it is then.
 if #placed > 0 then event('placed', placed) end
 if #called > 0 then mark_called(called, places) end
 for reason, ids in pairs(ended) do
   if #ids > 0 then event('ended', ids, 'reason', reason) end
 end
--- Written only when it differs, so that a pace told again wakes nobody.
-local new_pace = pace ~= '' and pace ~= redis.call('HGET', K.meta, 'pace')
-if new_pace then redis.call('HSET', K.meta, 'pace', pace) end
+-- Written only if it differs, so that repeating a turnover wakes nobody.
+local new_turnover = turnover ~= '' and turnover ~= redis.call('HGET', K.meta, 'turnover')
+if new_turnover then redis.call('HSET', K.meta, 'turnover', turnover) end
 prune()
--- Whoever watches the room looks again, also for what only the record tells.
-save(news or settled > 0 or new_pace)
+-- Watchers of the room look again, also for changes that only the record has.
+save(news or settled > 0 or new_turnover)
 return reply('ok', 'settled', settled, 'late', late, 'waiting', R.n_waiting)

@@ -1,4 +1,5 @@
 -- stats: the room at a glance.
+-- Needs: line, occupancy, opening, returns, window.
 -- KEYS: as in _common.
 -- ARGV: none of its own
 -- Returns: ok (mode = as it is now, waiting, called, inside, entries, hold_until, oldest = longest wait in ms,
@@ -7,7 +8,7 @@
 local stop = open_room(nil, true)
 if stop then return stop end
 
--- Counted by deadlines, as every verb does, and not by the sizes of the sets: a late sweep does not show here.
+-- Counted by deadlines, as in every verb, not by the sizes of the sets: a late sweep does not show here.
 local head = redis.call('ZRANGE', K.waiting, 0, 0, 'WITHSCORES')[2]
 local holding = R.hold_until > R.now and wall(R.hold_until) or 0
 local oldest = head and not R.hidden and max(0, R.now - arrival(tonumber(head))) or 0

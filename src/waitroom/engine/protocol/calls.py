@@ -1,4 +1,4 @@
-"""The calls: a verb with its own arguments, in the order that the head of its Lua file says."""
+"""The calls: a verb with its own arguments, in the order given in the header of its Lua file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DROP = ScriptCall(Verb.DROP)
 
 
 def sample(told_s: int | None) -> ScriptCall:
-    """Note the room's numbers, and what a newcomer is told to wait."""
+    """Note the room's numbers, and the wait that a newcomer is told."""
     return ScriptCall(Verb.SAMPLE, [_or_empty(told_s)])
 
 
@@ -41,27 +41,33 @@ def configure(action: str, version: int | str, policy: Policy) -> ScriptCall:
 def restore(
     version: int, policy: Policy, message_at_ms: int | None, *, claim: int, endings: str
 ) -> ScriptCall:
-    """Bring back a room, or what one that is there has forgotten of it."""
+    """Bring back a room, or whatever an existing room has forgotten."""
     args = ["restore", version, claim, endings, _or_empty(message_at_ms), *policies.write(policy)]
     return ScriptCall(Verb.CONFIGURE, args)
 
 
 def join(
-    tickets: Sequence[tuple[str, str, bool, str]],
+    tickets: Sequence[tuple[str, str, bool, str, str, str]],
     draw: Callable[[str], int] | None,
     *,
     restore: bool = False,
     per_minute: int = 0,
 ) -> ScriptCall:
-    """Join tickets, each an id, its claim, whether to enter at once, and its source."""
+    """Join tickets: id, claim, whether to enter, source, entry code and use of a gate's claim."""
     args: list[Any] = [int(restore), per_minute]
-    for ticket_id, claim, enter, source in tickets:
-        args += (ticket_id, claim, draw(ticket_id) if draw else "", int(enter), source)
+    for ticket_id, claim, enter, source, code, use in tickets:
+        lot = draw(ticket_id) if draw else ""
+        args += (ticket_id, claim, lot, int(enter), source, code, use)
     return ScriptCall(Verb.JOIN, args, len(tickets))
 
 
+def adopt(account: str, ticket_id: str, claim: str, use: str) -> ScriptCall:
+    """Give an account the place of a ticket, or its own if that is earlier."""
+    return ScriptCall(Verb.ADOPT, (account, ticket_id, claim, use))
+
+
 def poll(ids: Sequence[str], claims: Iterable[str]) -> ScriptCall:
-    """Poll tickets, whose ids are all of one length."""
+    """Poll tickets, whose ids all have the same length."""
     claimed = " ".join([claim or "-" for claim in claims])
     return ScriptCall(Verb.POLL, ["".join(ids), claimed], len(ids))
 
@@ -120,16 +126,29 @@ def kick(ids: Sequence[str], *, ban: bool) -> ScriptCall:
 
 
 def reinstate(
-    ticket_id: str, claim: str, evidence: str, *, lift_ban: bool, force: bool
+    ticket_id: str, claim: str, evidence: str, epoch: int, *, lift_ban: bool, force: bool
 ) -> ScriptCall:
-    """Give a place back; `evidence` is what events tell, empty before they are read."""
-    return ScriptCall(Verb.REINSTATE, (ticket_id, claim, evidence, int(lift_ban), int(force)))
+    """Give a place back; `evidence` is what events of an epoch prove, empty until they are read."""
+    args = (ticket_id, claim, evidence, int(lift_ban), int(force), epoch)
+    return ScriptCall(Verb.REINSTATE, args)
 
 
-def settle(tickets: Sequence[tuple[str, str, int, int]], pace: str, *, forced: bool) -> ScriptCall:
-    """Bring tickets to the state that an outside record says."""
+def issue(batch: str, codes: int, uses: int, note: str, by: str) -> ScriptCall:
+    """Note a new batch of entry codes."""
+    return ScriptCall(Verb.ISSUE, (batch, codes, uses, note, by))
+
+
+def revoke(batch: str, *, force: bool) -> ScriptCall:
+    """Revoke a batch of entry codes."""
+    return ScriptCall(Verb.REVOKE, (batch, int(force)))
+
+
+def settle(
+    tickets: Sequence[tuple[str, str, int, int]], turnover: str, *, forced: bool
+) -> ScriptCall:
+    """Bring tickets to the state given by an outside record."""
     values = (value for ticket in tickets for value in ticket)
-    return ScriptCall(Verb.SETTLE, [int(forced), pace, *values], max(1, len(tickets)))
+    return ScriptCall(Verb.SETTLE, [int(forced), turnover, *values], max(1, len(tickets)))
 
 
 def page(

@@ -29,6 +29,30 @@ _REFUSALS: dict[str, Callable[[], errors.Refused]] = {
     ),
     "room_full": lambda: errors.RoomFull("as many people wait as this room allows; try later"),
     "banned": lambda: errors.Banned("an operator has removed you and lets you join no more"),
+    "code_required": lambda: errors.CodeRequired(
+        "this room is for invited people; join with an entry code"
+    ),
+    "code_used": lambda: errors.CodeRefused("somebody has joined with this code before", "used"),
+    "code_revoked": lambda: errors.CodeRefused("this code is no longer good", "revoked"),
+    "unknown_batch": lambda: errors.UnknownBatch(
+        "the room has no such batch of codes; see `waitroom code list`, or force it"
+    ),
+    "too_many_batches": lambda: errors.TooManyBatches(
+        "the room has as many batches of codes as it can hold; drop it and begin anew"
+    ),
+    "entered_before": lambda: errors.EnteredBefore(
+        "you have been inside, and this room lets everybody in once"
+    ),
+    "identity_required": lambda: errors.IdentityRequired(
+        "this room needs to know who you are; sign in at its site first"
+    ),
+    "claim_used": lambda: errors.ClaimRefused(
+        "the claim was used before; come from the site again for a new one"
+    ),
+    "other_accounts": lambda: errors.ClaimRefused(
+        "the site's claim key has another salt than the accounts of this room; give all its gates "
+        "one key, renewed with `waitroom claim-key ROOM --renew KEY`, or clear the room"
+    ),
     "waiting": lambda: errors.NotYourTurn("it is not your turn yet"),
     "session_over": lambda: errors.SessionOver("the session has ended; join again"),
     "session_kicked": lambda: errors.SessionOver(
@@ -47,7 +71,7 @@ _REFUSALS: dict[str, Callable[[], errors.Refused]] = {
         "a desk's record says where this ticket is; undo it at the desk"
     ),
     "unknown_ticket": lambda: errors.UnknownTicket(
-        "nothing in this room tells of this ticket; give its whole ticket string, or force it "
+        "there is no record of this ticket in this room; give its whole ticket string, or force it "
         "to the end of the line"
     ),
     "holding": lambda: errors.Holding(

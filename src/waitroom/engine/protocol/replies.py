@@ -1,32 +1,24 @@
-"""The replies: a word with fields, turned into tuples, frozen dataclasses or errors."""
+"""What each verb replies, turned into tuples, frozen dataclasses or errors."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from waitroom import errors
-from waitroom.engine.protocol.refusals import refusal
+from waitroom.engine.protocol.reply import Reply
 from waitroom.models import (
     Advanced,
-    Event,
+    CodeBatch,
     Listed,
     Mode,
     Page,
-    Reason,
     Reinstated,
-    Sample,
     State,
     Stats,
 )
 
-PROTOCOL = b"waitroom/1"
-WRONG_TYPE = (
-    "{} of this room holds another type than ours, so somebody else writes to it; delete that key, "
-    "or give Waitroom a database of its own"
-)
 COUNTERS = (
     "joined",
     "restored",
@@ -44,38 +36,6 @@ COUNTERS = (
 _INSIDE = ord("1")
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A parsed reply: the word, and its fields by name."""
-
-    word: str
-    fields: dict[str, Any]
-
-    def number(self, name: str) -> int:
-        """Return a required number."""
-        return int(self.fields[name])
-
-    def moment(self, name: str) -> int | None:
-        """Return a time in ms; scripts say 0 for none."""
-        return int(self.fields.get(name, 0)) or None
-
-    def expect(self, word: str) -> Reply:
-        """Return the reply itself if this is its word; else raise the error for its word."""
-        if self.word != word:
-            raise refusal(self.word)
-        return self
-
-
-class Head(NamedTuple):
-    """The first fields of every reply of a room: its state of progress."""
-
-    epoch: int
-    rev: int
-    watermark: int
-    last: int
-    version: int
-
-
 class JoinedTicket(NamedTuple):
     """One ticket of a `join`. `word` is a state, a reason or a refusal."""
 
@@ -87,12 +47,13 @@ class JoinedTicket(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """The answer of a `join`."""
+    """The answer of a `join`, or of an `adopt`, which also says the entry code of the place."""
 
     waiting: int
     restoring: bool
     epoch: int
     tickets: Sequence[JoinedTicket]
+    code: str = ""
 
 
 class EnteredTicket(NamedTuple):
@@ -105,7 +66,7 @@ class EnteredTicket(NamedTuple):
 
 
 class Elsewhere(NamedTuple):
-    """One ticket of a `poll` that does not wait. `word` is where it is."""
+    """One ticket of a `poll` that is not waiting. `word` says where it is."""
 
     word: str
     number: int
@@ -113,7 +74,7 @@ class Elsewhere(NamedTuple):
 
 
 class Polled(NamedTuple):
-    """The answer of a `poll`: a position per ticket, -1 for each of those elsewhere."""
+    """The answer of a `poll`: a position per ticket, -1 for each ticket that is elsewhere."""
 
     waiting: int
     restoring: bool
@@ -131,70 +92,22 @@ class Deferred(NamedTuple):
 
 
 class Admitted(NamedTuple):
-    """How many an `admit` has called, and whether a further call could call more."""
+    """How many people an `admit` called, and whether another call could call more."""
 
     called: int
     more: bool
 
 
-def parse(raw: Any) -> Reply:
-    """Read a raw reply; raise for errors that no verb can handle."""
-    word = word_of(raw)
-    fields = {raw[i].decode(): raw[i + 1] for i in range(2, len(raw), 2)}
-    if word == "broken_room":
-        raise errors.BrokenRoom(WRONG_TYPE.format(f"the key `{fields['key'].decode()}`"))
-    if word == "upgrade_needed":
-        raise errors.UpgradeNeeded(
-            f"the room has schema {fields['schema']}, newer than this Waitroom; upgrade it"
-        )
-    return Reply(word, fields)
-
-
-def word_of(raw: Any) -> str:
-    """Read only the word of a raw reply, which is much quicker."""
-    if not isinstance(raw, list) or raw[0] != PROTOCOL:
-        raise errors.UpgradeNeeded(f"the server answered {raw!r:.60}, not a reply of this version")
-    word: str = raw[1].decode()
-    return word
-
-
-def head(reply: Reply) -> Head | None:
-    """Read the head; a reply that ends a call early has none."""
-    fields = reply.fields
-    if "epoch" not in fields:
-        return None
-    return Head(*(fields[name] for name in Head._fields))
-
-
-def endings(reply: Reply) -> list[str]:
-    """Read what is to be remembered of those whom a call took out."""
-    return [ending.decode() for ending in reply.fields.get("endings", ())]
-
-
-def epoch(reply: Reply) -> int:
-    """Read the epoch of the room."""
-    return reply.number("epoch")
-
-
-def message_at_ms(reply: Reply) -> int | None:
-    """Read when the message of the policy was set."""
-    return reply.moment("message_at")
-
-
-def version(reply: Reply) -> int:
-    """Read the version of the policy."""
-    return reply.number("version")
-
-
 def joined(reply: Reply) -> Joined:
-    """Read the reply of `join`."""
+    """Read the reply of `join` or `adopt`."""
     flat = reply.fields["tickets"]
     tickets = [
         JoinedTicket(flat[i].decode(), flat[i + 1], flat[i + 2], flat[i + 3], flat[i + 4] == 1)
         for i in range(0, len(flat), 5)
     ]
     restoring = reply.fields["restoring"] == 1
-    return Joined(reply.number("waiting"), restoring, reply.number("epoch"), tickets)
+    code = reply.fields.get("code", b"").decode()
+    return Joined(reply.number("waiting"), restoring, reply.number("epoch"), tickets, code)
 
 
 def entered(reply: Reply) -> list[EnteredTicket]:
@@ -219,7 +132,7 @@ def _elsewhere(flat: Sequence[Any]) -> Iterator[Elsewhere]:
 
 
 def checked(reply: Reply) -> list[bool]:
-    """Tell of each session of a `check` whether it is inside."""
+    """Return for each session of a `check` whether it is inside."""
     return [letter == _INSIDE for letter in reply.fields["inside"]]
 
 
@@ -247,7 +160,7 @@ def called(reply: Reply) -> int | None:
 
 
 def cleared(reply: Reply) -> int:
-    """Read how many a room held before its `clear`."""
+    """Read how many people a room held before its `clear`."""
     return reply.number("cleared")
 
 
@@ -267,6 +180,34 @@ def reinstated(reply: Reply) -> Reinstated:
 def settled(reply: Reply) -> int:
     """Read how many tickets a `settle` has changed."""
     return reply.number("settled")
+
+
+def issued(reply: Reply) -> CodeBatch | None:
+    """Read the reply of `issue`; None if the room has a batch of that name."""
+    if reply.word == "batch_taken":
+        return None
+    fields = reply.expect("ok").fields
+    return code_batch(fields["batch"].decode(), fields["record"], None, 0)
+
+
+def revoked_ms(reply: Reply) -> int:
+    """Read when a batch of codes was revoked, or raise why it was not."""
+    return reply.expect("ok").number("at")
+
+
+def code_batch(batch: str, record: bytes | None, revoked: bytes | None, used: int) -> CodeBatch:
+    """Read what a room notes of a batch of codes; a loss may have forgotten the record."""
+    known = json.loads(record) if record else {}
+    return CodeBatch(
+        batch=batch,
+        count=known.get("count", 0),
+        uses=known.get("uses", 0),
+        note=known.get("note", ""),
+        by=known.get("by", ""),
+        made_ms=int(known["made_ms"]) if "made_ms" in known else None,
+        revoked_ms=int(revoked) if revoked else None,
+        used=used,
+    )
 
 
 def advanced(reply: Reply) -> Advanced:
@@ -305,7 +246,7 @@ def listed(reply: Reply, state: State) -> Page:
 
 
 def stats(reply: Reply, room: str, message_at_ms: int | None = None) -> Stats:
-    """Read the reply of `stats`; when the message was set is known with the policy."""
+    """Read the reply of `stats`; the time when the message was set is known from the policy."""
     number = reply.number
     return Stats(
         room=room,
@@ -323,54 +264,4 @@ def stats(reply: Reply, room: str, message_at_ms: int | None = None) -> Stats:
         now_ms=number("now"),
         message_at_ms=message_at_ms,
         hidden=number("hidden") == 1,
-    )
-
-
-_NUMBERS = tuple(
-    spec.name
-    for spec in dataclasses.fields(Sample)
-    if spec.default is dataclasses.MISSING and spec.name != "at_ms"
-)
-_MODES = {str(mode).encode(): mode for mode in Mode}
-
-
-def sample(reply: Reply) -> Sample | None:
-    """Read the reply of `sample`; None if it was not due."""
-    return None if reply.word == "not_due" else _sample(reply.fields)
-
-
-def sampled(entry: Mapping[bytes, bytes]) -> Sample:
-    """Read an entry of the stream of samples; older versions wrote fewer fields."""
-    return _sample({name.decode(): value for name, value in entry.items()})
-
-
-def _sample(fields: Mapping[str, Any]) -> Sample:
-    waited_ms, told_s, capacity, per_minute, woke_at = (
-        fields.get(name) or None
-        for name in ("waited_ms", "told_s", "capacity", "per_minute", "woke_at")
-    )
-    return Sample(
-        int(fields["at"]),
-        **{name: int(fields.get(name, 0)) for name in _NUMBERS},
-        waited_s=None if waited_ms is None else round(int(waited_ms) / 1000),
-        told_s=None if told_s is None else int(told_s),
-        mode=_MODES.get(fields.get("mode", b"")),
-        capacity=None if capacity is None else int(capacity),
-        per_minute=None if per_minute is None else float(per_minute),
-        woke_ms=None if woke_at is None else int(woke_at),
-    )
-
-
-_REASONS = {str(reason): reason for reason in Reason}
-
-
-def event(entry: Mapping[bytes, bytes]) -> Event:
-    """Read an entry of the stream of events; an unknown reason of a newer Waitroom becomes None."""
-    return Event(
-        kind=entry[b"kind"].decode(),
-        at_us=int(entry[b"at"]),
-        ids=tuple(entry[b"ids"].decode().split()),
-        reason=_REASONS.get(entry.get(b"reason", b"").decode()),
-        places=tuple(map(int, entry.get(b"places", b"").split())),
-        version=int(entry[b"version"]) if b"version" in entry else None,
     )

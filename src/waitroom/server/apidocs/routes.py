@@ -1,7 +1,7 @@
-"""`/docs`: the HTTP reference as one page of plain HTML, made from the OpenAPI document; and `/`.
+"""`/docs`: every call of this server in one line, and where it is described; its errors; and `/`.
 
-No script and nothing from elsewhere, so it works offline and in a closed network; the policy of the
-page allows its own style and nothing else. The `type` of a problem links to `/docs/errors`.
+No script and nothing from elsewhere, so they work in a closed network; the policy of the pages
+allows their own style and nothing else. The `type` of a problem links to `/docs/errors`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup, escape
 
 from waitroom import errors
-from waitroom.server.apidocs import reference
 from waitroom.server.context import Here
 from waitroom.server.http import problems
 from waitroom.server.pages import templates
@@ -26,7 +25,9 @@ from waitroom.server.pages.headers import document_headers
 from waitroom.version import __version__
 
 router = APIRouter(include_in_schema=False)
-DEFAULT_BASE = "http://localhost:8080"
+SITE = "https://waitroom.readthedocs.io"
+"""The documentation; the only address that these pages know outside of the server."""
+
 _CODE = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
 
 
@@ -44,35 +45,30 @@ class Trouble:
 @router.api_route("/", methods=["GET", "HEAD"])
 async def landing(server: Here) -> Response:
     """Say what runs here, to somebody who has only the address."""
-    return _answer(_render("apidocs/landing.html", desk=server.desk is not None))
+    return _answer("apidocs/landing.html", desk=server.desk is not None)
 
 
 @router.get("/docs")
-async def docs(server: Here, request: Request) -> Response:
-    """Show the reference."""
-    app = request.app
-    page: str | None = getattr(app.state, "reference_page", None)
-    if page is None:  # the document does not change while the app lives
-        base = (server.settings.public_url or DEFAULT_BASE).rstrip("/")
-        page = app.state.reference_page = reference_page(app.openapi(), base)
-    return _answer(page)
-
-
-def reference_page(document: reference.Document, base: str) -> str:
-    """Return the whole reference as HTML; `base` is where its curl lines point."""
-    return _render(
-        "apidocs/calls.html",
-        about=document["info"].get("description", ""),
-        base=base,
-        groups=reference.groups(document, base),
-        schemas=reference.schemas(document),
-    )
+async def docs(request: Request) -> Response:
+    """List the calls, and say where they are described."""
+    document = request.app.openapi()
+    return _answer("apidocs/calls.html", tags=document["tags"], calls=calls(document))
 
 
 @router.get("/docs/errors")
 async def error_docs() -> Response:
     """Show every error that an answer may have."""
-    return _answer(_render("apidocs/errors.html", troubles=troubles()))
+    return _answer("apidocs/errors.html", troubles=troubles())
+
+
+def calls(document: dict[str, Any]) -> dict[str, list[tuple[str, str, str]]]:
+    """Return method, path and first sentence of each call, by tag."""
+    by_tag: dict[str, list[tuple[str, str, str]]] = {}
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            about = operation["description"].partition("\n\n")[0].replace("\n", " ")
+            by_tag.setdefault(operation["tags"][0], []).append((method.upper(), path, about))
+    return by_tag
 
 
 @cache
@@ -104,11 +100,6 @@ def inline(text: str) -> Markup:
     return Markup(_CODE.sub(_element, str(escape(text))))  # noqa: S704 - escaped just before
 
 
-def breakable(path: str) -> Markup:
-    """Return a path that may be broken after each of its slashes."""
-    return Markup("/<wbr>").join(escape(part) for part in path.split("/"))
-
-
 def _element(match: re.Match[str]) -> str:
     return f"<code>{match[1]}</code>" if match[1] else f"<strong>{match[2]}</strong>"
 
@@ -118,20 +109,16 @@ def _style() -> str:
     return (templates.FOLDER / "apidocs/page.css").read_text("utf-8")
 
 
-def _render(name: str, **values: Any) -> str:
-    return templates.render(
+def _answer(name: str, **values: Any) -> Response:
+    style = _style()
+    page = templates.render(
         name,
         prose=prose,
         inline=inline,
-        breakable=breakable,
-        titles={str(status): text for status, text in problems.TITLES.items()},
-        problem_type=problems.MEDIA_TYPE,
+        site=SITE,
         version=__version__,
-        style=Markup(_style()),  # noqa: S704 - a file of ours
+        style=Markup(style),  # noqa: S704 - a file of ours
         **values,
     )
-
-
-def _answer(page: str) -> Response:
-    digest = base64.b64encode(hashlib.sha256(_style().encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return HTMLResponse(page, headers=document_headers(digest))

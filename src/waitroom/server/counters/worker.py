@@ -1,8 +1,8 @@
-"""The counters of one worker: plain lists and integers, because every call passes here.
+"""The counters of one worker: plain lists and integers, because every request passes here.
 
 `Counters` knows nothing of Prometheus and does no I/O: `shared.py` adds up the counters of all
 workers of a server, `metrics` shows the sum. Labels come from our own code (route templates,
-verbs, names of limits) and never from a caller, and even so their number is bounded.
+verbs, names of limits), never from a caller, and their number is bounded all the same.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TypeAlias
 LATENCY_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 ITEMS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 MOST_LABELS = 200
-"""Most (route, status) pairs, verbs or limits; what comes later is counted as `other`."""
+"""Most (route, status) pairs, verbs or limits; later ones are counted as `other`."""
 
 OTHER = "other"
 Row: TypeAlias = list[float]
-"""One histogram: a count per bucket, one for all above, and the sum of what was observed."""
+"""One histogram: a count per bucket, one for everything above, and the sum of all values."""
 
 Snapshot: TypeAlias = dict[str, dict[str, Row]]
-"""Family → labels joined by blanks → numbers. Adding two snapshots is adding their rows."""
+"""Family → labels joined by blanks → numbers. To add two snapshots, add their rows."""
 
-# The plain numbers of a worker, by what adding them up over workers means.
+# The plain numbers of a worker, grouped by what their sum over workers means.
 COUNTERS = (
     "lane_requests",
     "streams_opened",
@@ -51,6 +51,7 @@ class Counters:
 
     __slots__ = (
         "_calls",
+        "_challenges",
         "_items",
         "_limited",
         "_requests",
@@ -71,6 +72,7 @@ class Counters:
         self._calls: dict[str, Row] = {}
         self._items: dict[str, Row] = {}
         self._limited: dict[str, Row] = {}
+        self._challenges: dict[str, Row] = {}
         self.lane_requests = 0
         self.streams_opened = 0
         self.streams_open = 0
@@ -104,7 +106,7 @@ class Counters:
         sizes[-1] += items
 
     def let_in_while_away(self) -> None:
-        """Count a visitor let in while the backend was away, because the room's policy says so."""
+        """Count a visitor who was let in while the backend was away, as the room's policy says."""
         self.away_entries += 1
 
     def webhooks(self, outcome: str, count: int) -> None:
@@ -113,8 +115,12 @@ class Counters:
         setattr(self, name, getattr(self, name) + count)
 
     def limited(self, limit: str = "joins") -> None:
-        """Count somebody who was told to come later: `joins`, `streams`, `keys`, …."""
+        """Count somebody who was told to try later: `joins`, `streams`, `keys`, …."""
         self._limited.setdefault(_bounded(self._limited, limit), [0])[0] += 1
+
+    def challenge(self, outcome: str) -> None:
+        """Count a challenge: `issued`, `solved`, `refused`, `observed`, `ripening`, …."""
+        self._challenges.setdefault(_bounded(self._challenges, outcome), [0])[0] += 1
 
     def snapshot(self) -> Snapshot:
         """Return a copy of everything, as plain JSON values."""
@@ -122,6 +128,7 @@ class Counters:
             "requests": {f"{key[0]} {key[1]}": [*row] for key, row in self._requests.items()},
             "calls": {verb: [*row] for verb, row in self._calls.items()},
             "items": {verb: [*row] for verb, row in self._items.items()},
+            "challenges": {outcome: [*row] for outcome, row in self._challenges.items()},
             "limited": {limit: [*row] for limit, row in self._limited.items()},
             "counters": {name: [getattr(self, name)] for name in COUNTERS},
             "gauges": {name: [getattr(self, name)] for name in GAUGES},

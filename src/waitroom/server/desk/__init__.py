@@ -1,6 +1,6 @@
 """The restaurant desk over HTTP: guests, hosts, admins, and their pages.
 
-`api`, `console` and `pages` must not import each other; what they share lies beside them. Only a
+`api`, `console` and `pages` must not import each other; what they share is beside them. Only a
 server whose settings have `desk` imports this: it needs the extra `waitroom[desk]`.
 """
 

@@ -1,8 +1,8 @@
-"""Who acts for a store: a host with the key of that store, or somebody with an API key.
+"""Who acts for a store: a host with that store's key, or somebody with an API key.
 
-The key comes as `Authorization: Bearer`, or stands behind the cookie of the console. Host keys are
-in the desk's database, so a lost or absent Redis locks no host out. The key of another store is
-refused in the same way whether or not a store exists, so its holder learns nothing.
+The key comes as `Authorization: Bearer`, or from the cookie of the console. Host keys are in the
+desk's database, so a lost or absent Redis locks no host out. The key of another store is refused
+in the same way whether or not a store exists, so its holder learns nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SAFE = ("GET", "HEAD")
 
 @dataclass(frozen=True, slots=True)
 class HostCaller:
-    """Somebody who showed a good key: the key of one store, or an API key, which has a role."""
+    """Somebody who showed a valid key: a host key of one store, or an API key, which has a role."""
 
     key_id: str
     name: str
@@ -54,7 +54,7 @@ def desk_of(server: Server) -> Desk:
 
 
 async def caller_by_key(server: Server, text: str, address: str) -> HostCaller:
-    """Return whose key `text` is; a bad one is refused, and counted against the address."""
+    """Return the owner of the key `text`; a bad key is refused, and counted for the address."""
     if not text.startswith(PREFIX):
         who = await auth.who_is(server, text, address)
         return HostCaller(who.key.id, who.key.name, address, role=who.key.role)
@@ -69,7 +69,7 @@ async def caller_by_key(server: Server, text: str, address: str) -> HostCaller:
 
 
 async def caller_of(server: Server, request: Request, store: str) -> HostCaller:
-    """Return who sends a request, by their key or by the session of the store's console."""
+    """Return the sender of a request, by their key or by the session of the store's console."""
     address = auth.address_of(server, request)
     if "authorization" in request.headers:
         return await caller_by_key(server, auth.bearer(request), address)
@@ -77,7 +77,7 @@ async def caller_of(server: Server, request: Request, store: str) -> HostCaller:
     if signed_in is None:
         raise Unauthorized("send the key of this store, as `Authorization: Bearer wrh_…`")
     if request.method not in _SAFE:
-        check_own_form(server, request)  # a browser sends its cookie for other sites' pages too
+        check_own_form(server, request)  # a browser sends its cookie for other sites too
     key, token = signed_in
     if isinstance(key, HostKey):
         return HostCaller(key.id, key.name, address, store=key.store, form_token=token)

@@ -1,4 +1,4 @@
-"""Changes of stores and their keys, from what was sent to what the desk takes."""
+"""Changes of stores and their keys: from the body of a request to the desk's operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from waitroom.server.context import Server
 from waitroom.server.desk.access import HostCaller, desk_of
 from waitroom.server.desk.bodies.host_schemas import NewStore, StoreChange, TypeChange
 
-_FOR_ADMINS = {"title", "time_zone", "keep_phones_days", "webhook_url", "webhook_secret"}
+_FOR_ADMINS = {
+    "title",
+    "time_zone",
+    "country",
+    "keep_phones_days",
+    "webhook_url",
+    "webhook_secret",
+}
 _NULLABLE = {"reason", "closes_at", "webhook_url", "webhook_secret", "version", "joins_per_hour"}
 
 
@@ -29,7 +36,7 @@ async def create(server: Server, caller: HostCaller, body: NewStore) -> Store:
 
 
 async def change(server: Server, caller: HostCaller, store_id: str, body: StoreChange) -> Store:
-    """Change a store; with a version, only if nobody else did since."""
+    """Change a store; with a version, only if nobody else changed it since."""
     given = _given(body)
     version = given.pop("version", None)
     if not given:
@@ -78,7 +85,7 @@ def _given(body: StoreChange) -> dict[str, Any]:
 
 
 def _merged(old: tuple[WaitingType, ...], given: list[TypeChange]) -> tuple[WaitingType, ...]:
-    """Return the lines of a store: those that are named changed or added, the others as before."""
+    """Return the lines of a store: named ones changed or added, the others as before."""
     lines = {line.name: line for line in old}
     if len({change.name for change in given}) < len(given):
         raise InvalidInput("types", "two lines have the same name")

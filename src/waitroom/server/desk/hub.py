@@ -1,10 +1,10 @@
 """Live events of the desk: one loop per process looks at all watched stores and feeds every stream.
 
-Each time it reads all revisions in one pipeline, however many stores and guests there are. Where a
-store changed, its hosts get the line, made once for all of them, and its guests their places.
-Guests hear `place`, `store` (when it was opened, paused, closed or changed), `gone` and, as hosts
-do, `away` and `reconnect`; hosts hear `line`. Each event is the whole state, so a reconnect misses
-nothing. While Redis is away hosts see the record, and guests read that their place is kept.
+Each step reads all revisions in one pipeline, however many stores and guests there are. If a store
+has changed, its hosts get the line, made once for all of them, and its guests get their places.
+Guests receive `place`, `store` (when it was opened, paused, closed or changed), `gone` and, like
+hosts, `away` and `reconnect`; hosts receive `line`. Each event is the whole state, so a reconnect
+misses nothing. While Redis is away, hosts see the record, and guests read that their place is kept.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ from waitroom.server.rooms.backend_health import BackendHealth
 log = logging.getLogger("waitroom.desk.stream")
 
 LOOK_S = 0.3
-"""How often revisions are asked for: a called guest is told within about this time."""
+"""How often revisions are read: a called guest is told within about this time."""
 
 AWAY_S = 2.0
 """How often hosts get the line from the record alone while Redis is away."""
 
 KEYS_S = 1.0
-"""How often a host's key and session are checked again: a sign-out ends a stream within 2 s."""
+"""How often a host's key and session are checked: a sign-out ends a stream within 2 s."""
 
 ENDED_S = 3.0
-"""How often the place of a party that ended is read: it comes from the record."""
+"""How often the place of a party that ended is read from the record."""
 
 GONE_S = 900.0
-"""How long the stream of a party that ended goes on: a host may undo that."""
+"""How long the stream of a party that ended stays open: a host may undo the end."""
 
 PLACE_S = 1.5
 AGAIN_S = 1.0
@@ -72,10 +72,10 @@ class Watched:
     store: Store | None = None
     revision: tuple[int, ...] | None = None
     new: set[Listener] = field(default_factory=set)
-    """Streams that have no event of the store or the line yet."""
+    """Streams that have not had an event of the store or the line yet."""
 
     dirty: bool = True
-    """Whether hosts need the line, and guests the store if it changed."""
+    """Whether hosts need the line, and guests the store (if it changed)."""
 
     task: asyncio.Task[None] | None = None
     """Sends what only the record knows, so that a slow database delays no guest."""
@@ -142,7 +142,7 @@ class DeskHub:
             del self._watched[listener.store]
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run work that may ask the database in a task of its own."""
+        """Run work that may use the database in its own task."""
         task = asyncio.create_task(work)
         self._started.add(task)
         task.add_done_callback(self._started.discard)
@@ -171,7 +171,7 @@ class DeskHub:
                     await asyncio.sleep(SHARE_S)
 
     async def _look(self) -> None:
-        """Tell those whose store has changed since the last time, and those who are new."""
+        """Update listeners whose store has changed since the last time, and new ones."""
         self._backend_health.check()
         self._away = False
         known = [watched for watched in self._watched.values() if watched.store is not None]
@@ -181,7 +181,7 @@ class DeskHub:
             if revision != watched.revision:
                 watched.revision, watched.dirty = revision, True
                 for room in watched.rooms:
-                    self._desk.engine.forget_line(room)  # its length and pace are new too
+                    self._desk.engine.forget_line(room)  # its length and turnover have changed too
                 for guest in watched.guests:
                     ended = guest.ended_at is not None
                     guest.due_at = min(guest.due_at, guest.asked_at + ENDED_S if ended else now)
@@ -196,7 +196,7 @@ class DeskHub:
         return [tuple(next(revisions) for _ in watched.rooms) for watched in stores]
 
     async def _tell_places(self, now: float) -> None:
-        """Tell guests where they stand, whose line has moved or who are new."""
+        """Tell guests their places, if their line has moved or they are new."""
         guests = (guest for watched in self._watched.values() for guest in watched.guests)
         due = [guest for guest in guests if guest.due_at <= now and not guest.ended]
         for start in range(0, len(due), _AT_ONCE):
@@ -215,19 +215,19 @@ class DeskHub:
             return RecordUnavailable("the desk's database does not answer; the place is kept")
 
     def _follow(self, watched: Watched) -> None:
-        """Start sending the line and the store, unless that runs already or has just failed."""
+        """Start sending the line and the store, unless that is running or has just failed."""
         due = watched.dirty or watched.new
         late = watched.task is None or watched.task.done()
         if due and late and time.monotonic() >= watched.told_at:
             watched.task = self._start(self._tell(watched))
 
     async def _tell(self, watched: Watched) -> None:
-        """Tell hosts the line and guests of the store; what fails is tried again soon."""
+        """Send the line to hosts and the store to guests; try again soon if it fails."""
         fresh, watched.new = watched.new, set()
         dirty, watched.dirty = watched.dirty, False
         try:
             watched.store = await self._desk.record.store(watched.id)
-            if watched.revision is None and not self._away:  # before the line is read, not after
+            if watched.revision is None and not self._away:  # before reading the line, not after
                 [watched.revision] = await self._revisions([watched])
             if dirty or watched.hosts & fresh:
                 await self._tell_hosts(watched)
@@ -241,7 +241,7 @@ class DeskHub:
             return
         except BackendUnavailable:
             self._backend_health.suspect()
-        except WaitroomError as error:  # the record is away: those who wait do not need it
+        except WaitroomError as error:  # the record is away, which waiting guests do not need
             _tell_away(watched.hosts, error)
         except Exception:
             log.exception("the streams of store %s could not be fed", watched.id)
@@ -268,7 +268,7 @@ class DeskHub:
             guest.tell("store", text)
 
     def _tell_all_away(self, error: Unavailable) -> None:
-        """Say that the live line is away; hosts go on hearing what the record says."""
+        """Tell all that the live line is away; hosts still get what the record says."""
         self._backend_health.suspect()
         self._away, now = True, time.monotonic()
         for watched in self._watched.values():
@@ -307,7 +307,7 @@ class DeskHub:
             elif now - listener.sent_at > BEAT_S and not listener.wake.is_set():
                 listener.beat()
                 if isinstance(listener, Guest) and ended_at is None:
-                    # Observed waits change with time alone.
+                    # Observed waits change as time passes.
                     listener.due_at = min(listener.due_at, now)
 
 
@@ -327,7 +327,7 @@ def _tell_place(guest: Guest, place: Place | WaitroomError, now: float) -> None:
 
 
 def _tell_away(listeners: Iterable[Listener], error: WaitroomError) -> None:
-    """Say once that something cannot be reached."""
+    """Tell listeners once that something cannot be reached."""
     body, news = _problem(error), (error.code,)
     for listener in listeners:
         if listener.last_news != news:

@@ -1,7 +1,7 @@
-"""The lines of a store: by the live lines, and by the record alone while Redis is away.
+"""The lines of a store: from the live lines, and from the record alone while Redis is away.
 
-Hosts always see the record, so they can work without Redis. What a newcomer would wait comes from
-the live lines as long as they answer.
+Hosts always see the record, so they can work without Redis. A newcomer's wait comes from the live
+lines as long as they answer.
 """
 
 from __future__ import annotations
@@ -24,14 +24,17 @@ from waitroom.server.desk.bodies.hosts import party_body
 from waitroom.server.rooms.backend_health import BackendHealth
 
 RECENT_S = 2 * 3600
-"""Parties that ended within this time are shown beside the line, so that it can be undone."""
+"""Parties that ended within this time are shown beside the line, so that a host can undo it."""
 
 MOST_RECENT = 30
 
 
 @dataclass(frozen=True, slots=True)
 class LiveParties:
-    """All live parties of a store by the record, and the position of each that waits."""
+    """All live parties of a store in the record, and the position of each waiting one."""
+
+    country: str
+    """Of the store's phone numbers."""
 
     by_line: Mapping[str, Sequence[Party]]
     positions: Mapping[int, int]
@@ -40,7 +43,8 @@ class LiveParties:
     def body(self, party: Party) -> PartyBody:
         """Return a party of this store, live or not, as the hosts see it."""
         position = self.positions.get(party.id, 0) if party.status is Status.WAITING else 0
-        return party_body(party, position, self.turnovers.get(party.line_name))
+        turnover = self.turnovers.get(party.line_name)
+        return party_body(party, position, turnover, self.country)
 
 
 async def live_parties(
@@ -56,7 +60,7 @@ async def live_parties(
     for parties in by_line.values():
         waiting = (party.id for party in parties if party.status is Status.WAITING)
         positions |= {party_id: position for position, party_id in enumerate(waiting, 1)}
-    return LiveParties(by_line, positions, turnovers)
+    return LiveParties(store.country, by_line, positions, turnovers)
 
 
 async def summarize(
@@ -152,7 +156,7 @@ def _order(party: Party) -> int:
 async def ended_since(
     desk: Desk, store: Store, since_s: float, line_name: str | None = None
 ) -> list[Party]:
-    """Return who was seated or left since then, the newest first."""
+    """Return the parties that were seated or left since then, newest first."""
     parties: list[Party] = []
     for waiting_type in store.types:
         if line_name in (None, waiting_type.name):

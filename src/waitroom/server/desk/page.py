@@ -29,7 +29,7 @@ class Page(LocalPage):
         super().__init__(server or server_of(request), request)
 
     def reads_html(self, template: str) -> bool:
-        """Tell whether it is the console, whose script takes parts of the page from a newer one."""
+        """Return whether it is the console, whose script takes parts from a newer page."""
         return template == "desk/console.html"
 
     def values(self) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class Page(LocalPage):
 
 
 class PageRoute(ErrorPageRoute):
-    """Answers errors with a page, not JSON, and sends strangers at a console to its sign-in."""
+    """Answers errors with a page, not JSON; sends people who are not signed in to the sign-in."""
 
     async def problem(self, request: Request, error: WaitroomError) -> Response:
         """Return the page of an error."""

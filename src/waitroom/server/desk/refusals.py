@@ -1,10 +1,11 @@
-"""Why a store takes nobody, or refuses what a form says, in the words of a page."""
+"""Why a store accepts nobody, or refuses a form, in the words of a page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from waitroom.desk.models import Store, StoreMode
+from waitroom.desk.phones import example
 from waitroom.errors import InvalidInput, PhoneInLine, UnknownType, WaitroomError
 from waitroom.server.pages.text import Text
 
@@ -15,7 +16,7 @@ REASONS: Mapping[str, str] = {
     "line_full": "full",
     "past_closing": "late",
 }
-"""The code of an error, and what the keys of its words begin with."""
+"""The code of an error, and how the keys of its texts begin."""
 
 
 def shut_text(text: Text, store: Store, reason: str) -> str:
@@ -30,6 +31,8 @@ def refusal(text: Text, store: Store, error: WaitroomError, largest_party: int) 
     if isinstance(error, UnknownType):
         return {"type": text("wrong_type")}
     if isinstance(error, InvalidInput) and error.field in ("size", "phone", "name", "note"):
+        if error.field == "phone":
+            return {"phone": text("wrong_phone", example=example(store.country))}
         limit = LONGEST.get(error.field, largest_party)
         return {error.field: text(f"wrong_{error.field}", n=limit)}
     if (reason := REASONS.get(error.code)) is not None:

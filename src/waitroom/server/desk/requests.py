@@ -16,7 +16,7 @@ from waitroom.server.desk.access import desk_of
 from waitroom.server.http.auth import address_of, is_https
 
 _HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
-"""What may be a Host: it goes into addresses that people get, and a code has room for no more."""
+"""What a Host may be: it goes into addresses for people, and a QR code has little room."""
 
 
 async def join(
@@ -38,7 +38,7 @@ async def join(
 
 
 def limit_joins(server: Server, request: Request) -> None:
-    """Refuse an address from which too many join."""
+    """Refuse an address from which too many people join."""
     wait_s = server.joins.take(server.proxies.network(address_of(server, request)))
     if wait_s > 0:
         server.counters.limited("joins")
@@ -50,13 +50,13 @@ def op_id(server: Server, action: str, owner: str, key: str | None) -> str | Non
     if key is None:
         return None
     text = f"{action}:{owner}:{key}"
-    # With the server's secret: somebody who reads the database must not get a guest's place.
+    # Keyed with the server's secret: somebody who reads the database must not get a guest's place.
     sealed = server.ring.visitor_id("", f"desk-op:{hashlib.sha256(text.encode()).hexdigest()}")
     return f"{action}:{sealed}"
 
 
 def base_url(server: Server, request: Request) -> str:
-    """Return how guests reach this server: as the settings say, or as this request did."""
+    """Return how guests reach this server: from the settings, or from this request."""
     base = server.settings.public_url
     if base is None:
         scheme = "https" if is_https(server, request) else "http"
@@ -68,7 +68,7 @@ def base_url(server: Server, request: Request) -> str:
 
 
 def door_url(server: Server, request: Request, store: Store) -> str:
-    """Return where the QR code at a store leads now: with a code, those who scan it are there."""
+    """Return where the QR code at a store leads now, with the on-site code if there is one."""
     code = desk_of(server).on_site.current(store)
     query = "" if code is None else f"?code={code}"
     return f"{base_url(server, request)}/desk/{store.id}{query}"

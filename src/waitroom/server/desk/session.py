@@ -22,7 +22,7 @@ LIFE_S = 14 * 86_400
 def begin(
     server: Server, request: Request, response: Response, store: str, key: HostKey | ApiKey
 ) -> None:
-    """Sign somebody in who has shown a good key of this store, or an API key."""
+    """Sign in somebody who has shown a valid key of this store, or an API key."""
     kind = "host" if isinstance(key, HostKey) else "api"
     _cookie(server, store).begin(response, kind, key, secure=is_https(server, request))
 
@@ -39,7 +39,7 @@ async def end(server: Server, request: Request, response: Response, store: str) 
 async def current(
     server: Server, request: Request, store: str
 ) -> tuple[HostKey | ApiKey, str] | None:
-    """Return whose session the store's cookie is, and its CSRF token; None if nobody's."""
+    """Return the key and CSRF token of the store's session cookie; None if it is not valid."""
     claim = _cookie(server, store).read(request)
     key = None if claim is None else await _key(server, store, claim)
     if claim is None or key is None or not claim.is_of(key):
@@ -57,7 +57,7 @@ async def _key(server: Server, store: str, claim: Claim) -> HostKey | ApiKey | N
 
 
 def _desk(server: Server) -> Desk:
-    assert server.desk is not None  # noqa: S101 - its routes are there only then
+    assert server.desk is not None  # noqa: S101 - its routes exist only then
     return server.desk
 
 

@@ -1,6 +1,6 @@
 """Event streams of the desk as connections: who listens, and the answer that feeds them.
 
-`hub` says what they are told.
+`hub` decides what they are sent.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Guest(Listener):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Host(Listener):
-    """The stream of a host; `check` raises once their key is not good any more."""
+    """The stream of a host; `check` raises once their key is no longer valid."""
 
     check: Callable[[], Awaitable[object]]
     checked_at: float = field(default_factory=time.monotonic)
@@ -61,7 +61,7 @@ class StreamResponse(Response):
         address = server.proxies.visitor(client[0] if client else "", scope["headers"])
         listener.address = server.proxies.network(address)
         streams = server.desk_streams
-        assert streams is not None  # noqa: S101 - its routes are there only then
+        assert streams is not None  # noqa: S101 - its routes exist only then
         try:
             streams.open(listener)
         except WaitroomError as error:

@@ -1,7 +1,7 @@
 """The words of the desk's pages in each language, and how they say waits, counts and times.
 
-`static/desk/place.js` writes a guest's wait again by the same rules; a browser test holds the two
-together. Times are those of the store: who waits there reads its clock.
+`static/desk/place.js` writes a guest's wait by the same rules; a browser test checks that both
+agree. Times are in the store's time zone: people who wait there read its clock.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def within(text: Text, minutes: Range) -> str:
 
 
 def newcomer_wait(text: Text, summary: LineSummary) -> str:
-    """Say what a party that joins now would wait: as observed, if that is known."""
+    """Say how long a party that joins now would wait: as observed, if that is known."""
     if summary.observed is not None:
         return within(text, summary.observed)
     return wait(text, summary.wait_minutes)

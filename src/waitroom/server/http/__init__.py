@@ -1,4 +1,4 @@
-"""What every route shares: connections, requests, answers, problems, limits, streams and keys.
+"""What all routes share: connections, requests, answers, problems, limits, streams and keys.
 
 It must not know any face of the server; only `auth` knows the `Server`.
 """

@@ -13,10 +13,10 @@ from fastapi import Response
 
 Headers = list[tuple[bytes, bytes]]
 JSON: Headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
-"""The headers of nearly every answer: one list, shared, so nobody may change it."""
+"""The headers of nearly every answer: one shared list, so nobody may change it."""
 
 EMPTY: Headers = [(b"cache-control", b"no-store")]
-"""The headers of a 204, shared as well."""
+"""The headers of a 204, shared too."""
 
 
 class Answer(NamedTuple):

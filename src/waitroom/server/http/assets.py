@@ -1,9 +1,9 @@
 """The minified copies of scripts and style sheets that `make assets` builds from `static`.
 
-A copy counts only while its sources are unchanged, so an edit is seen at once and nobody needs npm
-to run Waitroom: without a copy the source is served. Only TypeScript cannot be: a page whose script
-is written in it works without one. Nothing but the standard library is imported here, because the
-build of the wheel reads this file too.
+A copy is used only while its sources are unchanged, so an edit shows at once and nobody needs npm
+to run Waitroom: without a copy the source is served. Only TypeScript cannot be served: a page whose
+script is written in it then works without the script. Only the standard library is imported here,
+because the build of the wheel reads this file too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _KINDS = {".css", ".js", ".ts"}
 
 
 def are_built(sources: Path = SOURCES) -> bool:
-    """Tell whether every source is part of a built file that is up to date."""
+    """Return whether every source is part of a built file that is up to date."""
     made = _made_of(sources)
     used = {name for output in up_to_date(sources) for name in made[output]}
     names = {path.relative_to(sources).as_posix() for path in sources.rglob("*.*")}

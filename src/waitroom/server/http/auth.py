@@ -1,8 +1,8 @@
 """Who calls the operator API: the key behind `Authorization: Bearer wr_…`, its role and address.
 
-`Viewer`, `Operator` and `Admin` are what a route asks for; each gives it the `Who` to write into
-the audit log. Bad keys are counted per address: after some of them that address must wait,
-but a good key from there still works, or one careless script would lock out its whole office.
+Routes depend on `Viewer`, `Operator` or `Admin`; each gives them the `Who` to write into the audit
+log. Bad keys are counted per address: after some of them that address must wait, but a good key
+from there still works, otherwise one careless script would lock out its whole office.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Who:
     """Somebody who showed a good key, or whom a proxy names."""
 
     key: ApiKey
-    """What they showed; for a named user, one that exists for this request alone."""
+    """The key they showed; for a named user, a key that exists for this request alone."""
 
     address: str
     user: str | None = None
@@ -58,7 +58,7 @@ class Who:
 
 
 async def who_is(server: Server, text: str, address: str) -> Who:
-    """Return whose key `text` is; a bad one is refused, and counted against the address."""
+    """Return the owner of the key `text`; a bad key is refused, and counted for the address."""
     key = await server.keys.find(text)
     if key is not None:
         return Who(key, address)
@@ -70,7 +70,7 @@ async def who_is(server: Server, text: str, address: str) -> Who:
 
 
 def bearer(request: Request) -> str:
-    """Return the key that a request shows."""
+    """Return the key that a request carries."""
     scheme, _, text = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not text.strip():
         raise Unauthorized("send an API key, as `Authorization: Bearer wr_…`")
@@ -84,13 +84,13 @@ def address_of(server: Server, request: Request) -> str:
 
 
 def is_https(server: Server, request: Request) -> bool:
-    """Tell whether the caller's browser uses https, directly or through a proxy."""
+    """Return whether the caller's browser uses https, directly or through a proxy."""
     peer = request.client.host if request.client else ""
     return server.proxies.is_https(peer, request.scope["scheme"], request.scope["headers"])
 
 
 def needs(role: Role) -> Callable[..., Awaitable[Who]]:
-    """Make the dependency of routes that need a role."""
+    """Make the dependency for routes that need a role."""
 
     async def dependency(request: Request, server: Here) -> Who:
         who = await who_is(server, bearer(request), address_of(server, request))
@@ -103,7 +103,7 @@ def needs(role: Role) -> Callable[..., Awaitable[Who]]:
 
 viewer, operator, admin = (needs(role) for role in Role)
 SIGNED = [Depends(_scheme)]
-"""For a router: says in the OpenAPI document that all its routes need a key."""
+"""For a router: declares in the OpenAPI document that all its routes need a key."""
 
 Viewer: TypeAlias = Annotated[Who, Depends(viewer)]
 Operator: TypeAlias = Annotated[Who, Depends(operator)]

@@ -1,6 +1,6 @@
 """Bodies: read whole before anything else runs, within a few seconds and a few kilobytes.
 
-Our own connections see to that themselves; `bounded` does the same under another ASGI server.
+Our own connections do that themselves; `bounded` does the same under another ASGI server.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOO_LARGE = "the body takes at most {} bytes"
 
 
 def expected(headers: Headers) -> bool:
-    """Tell whether a request has a body; most joins have none, and need not wait for one."""
+    """Return whether a request has a body; most joins have none, and need not wait for one."""
     for name, value in headers:
         if name == b"content-length":
             return value != b"0"
@@ -56,7 +56,7 @@ async def _next(receive: Receive) -> Message:
     except TimeoutError:
         raise RequestTooSlow(f"the body did not arrive within {BODY_S:.0f} s") from None
     if message["type"] == "http.disconnect":
-        # Or its chunks are wrong: then the caller is there to read this.
+        # Or its chunks are malformed: then the caller is there to read this.
         raise BadRequest("the body broke off before it was whole")
     return message
 
@@ -68,7 +68,7 @@ def _bounded(body: bytes, most: int) -> bytes:
 
 
 async def send_answer(send: Send, answer: Answer, *, last: bool = False) -> None:
-    """Send a whole answer; after the `last` the connection is closed."""
+    """Send a whole answer; after the `last` one the connection is closed."""
     headers = [*answer.headers, (b"connection", b"close")] if last else answer.headers
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})

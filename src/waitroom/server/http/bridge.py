@@ -1,7 +1,7 @@
 """From a connection to an ASGI app and back: scope, `receive` and `send` of one request.
 
-The body is whole before the app is called, so `receive` never waits for it; an answer that is not
-whole goes out in chunks, no faster than its client reads.
+The body is complete before the app is called, so `receive` never waits for it; an incomplete answer
+goes out in chunks, no faster than its client reads.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ log = logging.getLogger("waitroom.bridge")
 _NO_BODY = frozenset({204, 304})
 _LAST_CHUNK = b"0\r\n\r\n"
 _running: set[asyncio.Task[None]] = set()
-"""Tasks under way: the loop itself holds them weakly."""
+"""Running tasks: the loop itself holds only weak references."""
 
 
 class HttpRequest(NamedTuple):
-    """A request as it came, whole; header names are in lower case."""
+    """A complete request as it came; header names are in lower case."""
 
     method: str
     target: bytes
@@ -35,6 +35,8 @@ class HttpRequest(NamedTuple):
     body: bytes
     version: str
     keep_alive: bool
+    trace: bytes | None = None
+    """Its `traceparent`, empty if that came twice."""
 
     def path_and_query(self) -> tuple[str, bytes, bytes]:
         """Return the path as text and as it came, and the query."""
@@ -61,7 +63,7 @@ class Client(Protocol):
     on_lost: Callable[[], None] | None
     on_writable: Callable[[], None] | None
 
-    def answer(self, answer: Answer, /) -> None:
+    def answer(self, answer: Answer, request_id: str | None = None, /) -> None:
         """Send a whole answer."""
 
     def write(self, data: bytes, /) -> None:
@@ -129,23 +131,25 @@ class Exchange:
         self._changed = asyncio.Event()
 
     async def run(self, app: App) -> None:
-        """Run the app; whatever it does, the client gets an answer or the end."""
+        """Run the app; whatever it does, the client gets an answer or a closed connection."""
         client = self._client
+        scope = scope_of(client, self._request)
         try:
-            await app(scope_of(client, self._request), self.receive, self.send)
+            await app(scope, self.receive, self.send)
         except Exception:
-            log.exception("a request failed: %s", self._request.method)
+            known = {"request_id": scope["request_id"]} if "request_id" in scope else None
+            log.exception("a request failed: %s", self._request.method, extra=known)
         if self._over or client.transport.is_closing():
             return
-        if self._begun:  # the client must not take a part for the whole
+        if self._begun:  # the client must not take a part for the whole answer
             client.abort()
         else:
             self._finish()
-            error = WaitroomError("an error of ours; it is in the log")
-            client.answer(problems.answer(error))
+            error = WaitroomError("internal error; details are in the log")
+            client.answer(problems.answer(error), scope.get("request_id"))
 
     async def receive(self) -> Message:
-        """Return the body, and after that wait until the client or the answer is gone."""
+        """Return the body, then wait until the client or the answer is gone."""
         if self._body is not None:
             body, self._body = self._body, None
             return {"type": "http.request", "body": body, "more_body": False}

@@ -24,7 +24,7 @@ from waitroom.errors import (
     TooMany,
     WaitroomError,
 )
-from waitroom.server.http import answers, bridge, problems
+from waitroom.server.http import bridge, problems, request_ids
 from waitroom.server.http.answers import Answer, Headers
 from waitroom.server.http.bodies import BODY_S, MOST_OPERATOR_BODY, TOO_LARGE, App
 from waitroom.server.http.bridge import HttpRequest
@@ -40,18 +40,18 @@ may bring thousands, and parsed they take many times their size (2 MB for each s
 tests/acceptance/test_slow_clients.py, before there was this bound)."""
 
 TURN = 16
-"""Requests of one connection that are begun in a row; then all others have their turn."""
+"""Requests of one connection that are begun in a row before all others get their turn."""
 
 HEAD_S = 8.0
 """From the first byte of a request's head to its last."""
 
 UNREAD_S = 30.0
-"""An answer must be on its way by then: a client that does not read is cut off."""
+"""The time for a client to read an answer: a client that does not read is cut off."""
 
 LINGER_S = 2.0
-"""How long we listen, in vain, to a client that was refused in mid-sentence."""
+"""How long we still read, and ignore, what a refused client sends."""
 
-_WATCHED = frozenset({b"host", b"content-length", b"expect"})
+_WATCHED = frozenset({b"host", b"content-length", b"expect", request_ids.TRACE})
 _VERSIONS = ("1.1", "1.0")  # the parser takes 0.9 and 2.0 too, which are read in other ways
 _NEVER = float("inf")
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -86,12 +86,13 @@ class Connection(asyncio.Protocol):
         self._target = b""
         self._headers: Headers = []
         self._watched: dict[bytes, bytes] = {}
+        self._trace: bytes | None = None
         self._chunks: list[bytes] = []
         self._size = 0
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is asked and nothing to be answered."""
+        """Whether no request is being received or answered."""
         return self.request is None and not self._in_message
 
     # The transport ---------------------------------------------------------------------------
@@ -107,7 +108,7 @@ class Connection(asyncio.Protocol):
             self._refuse(TooMany("this address has too many connections open; close some", 30))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it; what is being answered may go on, for nobody."""
+        """Forget it; a running answer may continue, for nobody."""
         del exc
         self._deaf = self._over = True
         self._parser = None  # it holds our methods: a cycle
@@ -138,9 +139,9 @@ class Connection(asyncio.Protocol):
         self._next()
 
     def eof_received(self) -> bool:
-        """Finish what was asked: a client may say that this was all, and still read the answers.
+        """Finish what was asked: a client may end its side, and still read the answers.
 
-        One that follows a stream is gone.
+        A client that follows a stream is gone.
         """
         self._deaf = True
         self.send()
@@ -171,8 +172,8 @@ class Connection(asyncio.Protocol):
         try:
             parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._deaf = True  # nobody is upgraded; the request is answered, the rest not read
-        except httptools.HttpParserCallbackError:  # an error of ours, which no client must wait out
+            self._deaf = True  # upgrades are ignored: the request is answered, the rest is not read
+        except httptools.HttpParserCallbackError:  # our own error, which no client should wait for
             log.exception("a connection was closed, because its request could not be begun")
             self.abort()
         except httptools.HttpParserError:
@@ -211,6 +212,7 @@ class Connection(asyncio.Protocol):
         before, self._size = self._size, 0
         self._in_head = False
         watched, self._watched = self._watched, {}
+        self._trace = watched.get(request_ids.TRACE)
         parser = self._parser
         if self._deaf or parser is None:
             return
@@ -257,6 +259,7 @@ class Connection(asyncio.Protocol):
             b"".join(chunks),
             version,
             parser.should_keep_alive() and not parser.should_upgrade(),
+            self._trace,
         )
         ready = self.request is None and not self._queue and self.writable
         if ready and self._begun < TURN:
@@ -279,16 +282,20 @@ class Connection(asyncio.Protocol):
         if self.request is not None:
             bridge.start(self, self.request, app)
 
-    def answer(self, answer: Answer) -> None:
+    def answer(self, answer: Answer, request_id: str | None = None) -> None:
         """Send a whole answer to the request that is being answered."""
         request = self.request
         if request is None or self.transport.is_closing():
             return
-        prepared = self._prepared(request, answer)
-        if prepared is None or self._unsent or len(prepared) > PART:
-            self.write(prepared or self._whole(request, answer))
+        if request_id is None and (request.trace is not None or answer.status >= 400):
+            request_id = request_ids.of_trace(request.trace)
+        if request_id is not None:
+            answer = request_ids.tagged(answer, request_id)
+        data = self._prepared(request, answer) or self._whole(request, answer)
+        if self._unsent or len(data) > PART:
+            self.write(data)
         else:
-            self._unsent = prepared
+            self._unsent = data
             self._shared.send_soon(self)
         self.done()
 
@@ -304,15 +311,15 @@ class Connection(asyncio.Protocol):
             self.transport.write(data)
 
     def _prepared(self, request: HttpRequest, answer: Answer) -> bytes | None:
-        """Return an answer whose head is ready, as that of nearly every one is."""
+        """Return an answer whose head is prepared, as for nearly every answer."""
         status, headers, body = answer
         shared = self._shared
         if not request.keep_alive or request.version != "1.1" or shared.closing:
             return None
-        if headers is answers.JSON:
-            head = shared.json_heads.get(status)
-            return None if head is None else b"%b%d\r\n\r\n%b" % (head, len(body), body)
-        return shared.empty_head if headers is answers.EMPTY and status == 204 else None
+        head = shared.heads.get((id(headers), status))
+        if head is None or status == 204:
+            return head
+        return b"%b%d\r\n\r\n%b" % (head, len(body), body)
 
     def _whole(self, request: HttpRequest, answer: Answer) -> bytes:
         status, headers, body = answer
@@ -357,7 +364,7 @@ class Connection(asyncio.Protocol):
         self.deadline = self._shared.now + (HEAD_S if self._in_message else self._shared.idle_s)
 
     def _next(self) -> None:
-        """Begin the requests that wait; not by recursion, for there may be thousands."""
+        """Begin the requests that wait; not by recursion, because there may be thousands."""
         if self._in_next:
             return
         self._in_next = True
@@ -395,7 +402,7 @@ class Connection(asyncio.Protocol):
         self._next()
 
     def _refuse(self, error: WaitroomError) -> None:
-        """Read no more, and say why, after the answers to what came before."""
+        """Stop reading, and say why, after the answers to earlier requests."""
         self._deaf = True
         self._fault = self._fault or error
         if self.request is None and not self._queue and not self._over:
@@ -415,11 +422,11 @@ class Connection(asyncio.Protocol):
             self.close()
 
     def close(self) -> None:
-        """Close when what was written is sent; a client that does not read it is cut off later."""
+        """Close when everything written is sent; a client that does not read it is cut off."""
         self._deaf = self._over = True
         self.send()
         if self._fault is not None and self.transport.can_write_eof():
-            # More may be on its way; closed at once, the kernel would reset our last words.
+            # More may be on its way; if we closed at once, the kernel would reset our last answer.
             self.deadline = self._shared.now + LINGER_S
             self.transport.write_eof()
         else:

@@ -1,4 +1,4 @@
-"""All connections of a process: how many there may be, and the sweep that ends what is too slow.
+"""All connections of a process: how many are allowed, and the sweep that ends slow ones.
 
 One sweep a second for all: a timer for each connection would cost more than the connection.
 """
@@ -9,11 +9,12 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from email.utils import formatdate
 from typing import Any, Protocol
 
 from waitroom.server.http import answers
+from waitroom.server.http.answers import Headers
 from waitroom.server.http.bodies import App
 
 log = logging.getLogger("waitroom.connections")
@@ -21,7 +22,7 @@ log = logging.getLogger("waitroom.connections")
 SWEEP_S = 1.0
 IDLE_WHEN_FULL_S = 2.0
 FULL = 0.8
-"""From this share of all connections on, idle ones make room after `IDLE_WHEN_FULL_S`."""
+"""Above this share of all connections, idle ones are closed after `IDLE_WHEN_FULL_S`."""
 
 
 class Client(Protocol):
@@ -32,7 +33,7 @@ class Client(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is asked and nothing to be answered."""
+        """Whether no request is being received or answered."""
 
     def send(self) -> None:
         """Send what waits."""
@@ -48,7 +49,7 @@ class Client(Protocol):
 
 
 class Connections:
-    """All connections of a process: what answers them, how many there may be, and the sweep."""
+    """All connections of a process: what answers them, how many are allowed, and the sweep."""
 
     def __init__(
         self,
@@ -60,13 +61,13 @@ class Connections:
         idle_s: float = 75.0,
         is_proxy: Callable[[str], bool] = lambda _: False,
         network_of: Callable[[str], str] = lambda peer: peer,
+        shared_headers: Iterable[Headers] = (),
     ) -> None:
         self.app = app
         self.lane = lane
         self.now = self._swept_at = time.monotonic()
         self.date = b""
-        self.json_heads: dict[int, bytes] = {}
-        self.empty_head = b""
+        self.heads: dict[tuple[int, int], bytes] = {}
         self.idle_s = idle_s
         self.closing = False
         self.open: set[Client] = set()
@@ -77,6 +78,8 @@ class Connections:
         self._network_of = network_of
         self._per_address: Counter[str] = Counter()
         self._to_send: list[Client] = []
+        # Kept here for as long as `heads` knows them by their ids.
+        self._shared_headers = (answers.JSON, answers.EMPTY, *shared_headers)
         self.sweep(self._swept_at)
 
     @property
@@ -85,7 +88,7 @@ class Connections:
         return self._most - len(self.open)
 
     def add(self, connection: Client) -> bool:
-        """Count a connection in; tell whether its address has too many."""
+        """Count a connection in; return whether its address has too many."""
         self.open.add(connection)
         network = self._network_of(connection.peer)
         self._per_address[network] += 1
@@ -102,10 +105,10 @@ class Connections:
         self.on_room()
 
     def send_soon(self, connection: Client) -> None:
-        """Let a connection send together with the others that have an answer now.
+        """Let a connection send together with others that have an answer now.
 
-        Answers of a batch that are written one by one, while the next is made, each wake a reader
-        who has fallen asleep again: that cost a third of our time. Written in a row they do not.
+        If the answers of a batch are written one by one, while the next is made, each wakes a
+        reader that is asleep again: that cost a third of our time. Written in a row they do not.
         """
         if not self._to_send:
             asyncio.get_running_loop().call_soon(self._send_all)
@@ -116,21 +119,21 @@ class Connections:
         for connection in connections:
             try:
                 connection.send()
-            except Exception:  # others wait behind it
+            except Exception:  # others wait behind this one
                 log.exception("an answer could not be sent")
                 connection.abort()
 
     def sweep(self, clock_s: float) -> None:
-        """Take the time, and end what is too slow. Called once a second.
+        """Read the clock, and end what is too slow. Called once a second.
 
-        If this process itself was late, what a client has sent may be here, unread. So a late sweep
+        If this process itself was late, data from a client may be here, unread. So a late sweep
         counts as two seconds, however long it took.
         """
         self.now = now = self.now + min(clock_s - self._swept_at, 2 * SWEEP_S)
         self._swept_at = clock_s
         self.date = formatdate(usegmt=True).encode()
         self._prepare_heads()
-        # A crowd of idle connections must not keep others out.
+        # Many idle connections must not keep others out.
         full = len(self.open) > FULL * self._most
         haste_s = max(0.0, self.idle_s - IDLE_WHEN_FULL_S) if full else 0.0
         for connection in [*self.open]:
@@ -140,19 +143,20 @@ class Connections:
                 connection.close()
 
     def _prepare_heads(self) -> None:
-        """Write the heads of nearly all answers, but for the length of what follows."""
-        json, empty = (
-            b"".join(b"%b: %b\r\n" % header for header in headers) + b"date: %b\r\n" % self.date
-            for headers in (answers.JSON, answers.EMPTY)
-        )
-        self.json_heads = {
-            200: b"HTTP/1.1 200 OK\r\n%bcontent-length: " % json,
-            201: b"HTTP/1.1 201 Created\r\n%bcontent-length: " % json,
-        }
-        self.empty_head = b"HTTP/1.1 204 No Content\r\n%b\r\n" % empty
+        """Write the heads of nearly all answers, but for the length of what follows.
+
+        They are found by the list of headers itself, which such answers share, and their status.
+        """
+        for headers in self._shared_headers:
+            lines = b"".join(b"%b: %b\r\n" % header for header in headers)
+            lines += b"date: %b\r\n" % self.date
+            key = id(headers)
+            self.heads[key, 200] = b"HTTP/1.1 200 OK\r\n%bcontent-length: " % lines
+            self.heads[key, 201] = b"HTTP/1.1 201 Created\r\n%bcontent-length: " % lines
+            self.heads[key, 204] = b"HTTP/1.1 204 No Content\r\n%b\r\n" % lines
 
     async def finish(self, grace_s: float, longest_s: float) -> None:
-        """Answer what comes within the grace, then close; give up on answers after `longest_s`."""
+        """Answer requests that come within the grace, then close; give up after `longest_s`."""
         self.closing = True
         ends = time.monotonic() + longest_s
         await asyncio.sleep(grace_s)

@@ -1,6 +1,6 @@
 """Server-Sent Events as connections: what is sent, how many may be open, and how they end.
 
-It does not know the events: `rooms/live_streams.py` makes those of tickets, the desk its own.
+It does not know the events: `rooms/live_streams.py` makes those of tickets, the desk makes its own.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ SHARE_S = 0.02
 
 BEAT_S = 8.0
 """No stream stays silent longer: proxies and phones drop idle connections, and a page that misses
-two heartbeats says that it has lost us."""
+two heartbeats says that it has lost the connection."""
 
 LONGEST_PAUSE_S = 15.0
-"""The whole state is told at least so often, also if nothing has changed."""
+"""The whole state is sent at least this often, even if nothing has changed."""
 
 RETRY_MS = 2_000
 HEADERS = [

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of every route: the names in its path and the problems it answers.
+"""What the OpenAPI document says about every route: group, path parameters, possible problems.
 
 `document` also adds the schemas that routes refer to by name.
 """
@@ -12,6 +12,17 @@ from fastapi import FastAPI, Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from waitroom.server.http.problems import MEDIA_TYPE, TITLES
+
+TAGS = {
+    "visitors": "What a browser or an app calls for somebody who waits.",
+    "gates": "What the protected site asks, to let nobody in without a pass.",
+    "operators": "Running rooms. Every call needs an API key: `Bearer wr_…`.",
+    "desk guests": "A restaurant's waitlist, for those who wait. No key.",
+    "desk hosts": "Running a store's line. Needs its key: `Bearer wrh_…`.",
+    "desk admin": "Stores and host keys. Needs an API key of the role admin.",
+    "operations": "Health, readiness and numbers, for those who run the server.",
+}
+"""The groups of calls, in their order, with a sentence each."""
 
 RoomName = Annotated[
     str, Path(description="The room.", examples=["concert"], pattern=r"^[^/]+$", min_length=1)
@@ -36,6 +47,11 @@ class Problem(BaseModel):
     status: int
     detail: str
     code: str = Field(description="Stable: programs decide by it.", examples=["room_full"])
+    request_id: str = Field(
+        description="What the log calls this request, and `X-Request-Id` too: the trace id of its "
+        "`traceparent`, or else one of ours.",
+        examples=["4bf92f3577b34da6a3ce929d0e0e4736"],
+    )
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Compression of pages, scripts, styles and of what charts are drawn from.
+"""Compression of pages, scripts, styles and the data of charts.
 
 A crowd on phones loads the pages in the same minute. Answers of the API stay as they are: they are
 small, and most go to programs on the same network. So do pages of operators: they hold a secret,
@@ -18,17 +18,17 @@ _GZIP = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?!;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|
 
 
 def takes_gzip(accept_encoding: str | None) -> bool:
-    """Tell whether a client takes gzip; only those that say so do."""
+    """Return whether a client takes gzip; only clients that say so do."""
     return accept_encoding is not None and _GZIP.search(accept_encoding.lower()) is not None
 
 
 def packed(content: bytes) -> bytes:
-    """Return content as gzip has it; without a time, so that the same stays the same."""
+    """Return content as gzip; without a time, so that equal content gives equal bytes."""
     return gzip.compress(content, _LEVEL, mtime=0)
 
 
 def packed_json(request: Request, content: bytes, headers: dict[str, str]) -> Response:
-    """Return long JSON without secrets, compressed for a browser that takes it."""
+    """Return long JSON without secrets, compressed if the browser takes it."""
     data, all_headers = content, {**headers, "vary": "Accept-Encoding"}
     if takes_gzip(request.headers.get("accept-encoding")):
         data = gzip.compress(data, _QUICK_LEVEL, mtime=0)

@@ -23,7 +23,7 @@ _HEAD = [(b"content-type", MEDIA_TYPE.encode()), (b"cache-control", b"no-store")
 RETRY_AFTER_S = 2
 """Retry-After while the backend is away: it recovers by itself, usually fast."""
 
-# The nearest base class decides, so an error that is added later has a status too.
+# The nearest base class decides, so an error that is added later also has a status.
 STATUS: dict[type[errors.WaitroomError], int] = {
     errors.WaitroomError: 500,
     errors.InvalidInput: 422,
@@ -39,6 +39,14 @@ STATUS: dict[type[errors.WaitroomError], int] = {
     errors.RoomEnded: 403,
     errors.RoomNotOpen: 403,
     errors.Banned: 403,
+    errors.ChallengeRequired: 403,
+    errors.IdentityRequired: 403,
+    errors.ClaimRefused: 403,
+    errors.CodeRequired: 403,
+    errors.CodeRefused: 403,
+    errors.EnteredBefore: 403,
+    errors.UnknownBatch: 404,
+    errors.TooManyBatches: 409,
     errors.RoomFull: 429,
     errors.TurnPassed: 410,
     errors.SessionOver: 410,
@@ -82,9 +90,10 @@ TITLES = {
     422: "The input is not valid",
     429: "Too many",
     431: "The head is too large",
-    500: "An error of ours",
+    500: "Internal error",
     503: "Not available for a moment",
 }
+_REASONED = errors.TurnPassed | errors.SessionOver | errors.CodeRefused
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 _BY_STATUS: dict[int, type[errors.WaitroomError]] = {
     404: errors.NotFound,
@@ -108,14 +117,16 @@ def document(error: errors.WaitroomError) -> dict[str, Any]:
         "code": error.code,
     }
     if isinstance(error, errors.UnknownRoom):
-        # The error's message tells a developer which command to type; a visitor cannot.
+        # The error's message tells a developer which command to type; a visitor cannot type it.
         problem["detail"] = f"there is no room {error.room!r}"
     if isinstance(error, errors.InvalidInput):
         problem["field"] = error.field
     if isinstance(error, errors.EnterLater):
         problem["retry_at"] = moment(error.retry_at_ms)
-    if isinstance(error, errors.TurnPassed | errors.SessionOver) and error.reason is not None:
+    if isinstance(error, _REASONED) and error.reason is not None:
         problem["reason"] = error.reason
+    if isinstance(error, errors.ChallengeRequired):
+        problem["challenge"] = error.challenge
     return problem
 
 
@@ -160,8 +171,9 @@ def install(app: FastAPI) -> None:
 
     async def unforeseen(request: Request, error: Exception) -> Response:
         route = getattr(request.scope.get("route"), "path", "")
-        log.error("a call failed: %s %s", request.method, route, exc_info=error)
-        return answer(errors.WaitroomError("an error of ours; it is in the log")).response()
+        known = {"request_id": request.scope.get("request_id")}
+        log.error("a call failed: %s %s", request.method, route, exc_info=error, extra=known)
+        return answer(errors.WaitroomError("internal error; details are in the log")).response()
 
     app.add_exception_handler(errors.WaitroomError, known)
     app.add_exception_handler(RequestValidationError, invalid)
@@ -170,7 +182,7 @@ def install(app: FastAPI) -> None:
 
 
 def _methods(app: FastAPI, request: Request) -> list[str]:
-    """Return all methods of a path; Starlette names those of the first route that has it."""
+    """Return all methods of a path; Starlette names only those of the first matching route."""
 
     def has(method: str) -> bool:
         scope = {**request.scope, "method": method}

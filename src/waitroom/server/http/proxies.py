@@ -31,7 +31,7 @@ class TrustedProxies:
         self._always_https = public_url is not None and public_url.startswith("https:")
 
     def is_listed(self, peer: str) -> bool:
-        """Tell whether a peer is one of them."""
+        """Return whether a peer is one of them."""
         return peer in self._proxies
 
     def visitor(self, peer: str, headers: Headers) -> str:
@@ -41,15 +41,15 @@ class TrustedProxies:
         return self._proxies.visitor(peer, _header(headers, FORWARDED_FOR))
 
     def source(self, address: str) -> Source:
-        """Return who limits count an address as, with the network around it."""
+        """Return the source that limits count an address as, with the network around it."""
         return source(address, self._ipv6_prefix)
 
     def network(self, address: str) -> str:
-        """Return who limits count an address as."""
+        """Return the source that limits count an address as."""
         return source(address, self._ipv6_prefix).network
 
     def is_https(self, peer: str, scheme: str, headers: Headers) -> bool:
-        """Tell whether the visitor's browser uses https; no header can deny our own https."""
+        """Return whether the visitor's browser uses https; no header can deny our own https."""
         if scheme == "https" or self._always_https:
             return True
         return self._proxies.scheme(peer, scheme, _header(headers, FORWARDED_PROTO)) == "https"

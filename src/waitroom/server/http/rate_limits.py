@@ -1,8 +1,8 @@
-"""How often somebody may call: a token bucket per address, or per network of IPv6.
+"""How often a caller may send requests: a token bucket per address, or per IPv6 network.
 
-Counts are kept per process: behind several workers an address gets up to that many times the limit.
-They protect the server from one careless or hostile caller, and decide nothing about the line: new
-places in a room are counted by the room.
+Counts are kept per process: with N workers an address gets up to N times the limit. They protect
+the server from one careless or hostile caller, and decide nothing about the line: the room itself
+counts new places.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _MOST_ADDRESSES = 50_000
 
 
 class Buckets:
-    """A bucket of tokens per name, refilled evenly; `most` names are remembered."""
+    """A bucket of tokens per name, refilled evenly; at most `most` names are remembered."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Buckets:
         if self._rate <= 0:
             return 0.0
         now = self._clock()
-        # The time at which the bucket is full again tells how many tokens are missing.
+        # The time at which the bucket is full again shows how many tokens are missing.
         full_at = max(now, self._full_at.pop(name, 0.0))
         late = full_at + 1 / self._rate - now - self._burst / self._rate
         if late > 1e-9:

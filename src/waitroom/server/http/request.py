@@ -1,13 +1,14 @@
 """A visitor's HTTP request, from the lane or the framework; headers are parsed on demand.
 
 A browser keeps its ticket in a cookie; any client may send it as `Authorization: Bearer`, or in the
-path. The cookie belongs to this host alone, no script can read it, and requests that a page of
-another site sends neither read nor set it.
+path. The cookie belongs to this host alone, no script can read it, and requests from a page of
+another site can neither read nor set it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Self
 from urllib.parse import unquote
 
@@ -59,7 +60,7 @@ class VisitorRequest:
         path_ticket: str | None,
         body: bytes = b"",
     ) -> Self:
-        """Make one of an ASGI scope."""
+        """Make a request from an ASGI scope."""
         client = scope.get("client")
         peer, scheme = client[0] if client else "", scope["scheme"]
         headers = scope["headers"]
@@ -86,7 +87,7 @@ class VisitorRequest:
         return _cookie_in(text, name)
 
     def shown_cookie(self, name: str) -> str | None:
-        """Return a cookie, whoever sent the request: for what changes nothing."""
+        """Return a cookie, whoever sent the request: only for requests that change nothing."""
         text = self.header(b"cookie")
         return None if text is None else _cookie_in(text, name)
 
@@ -110,22 +111,28 @@ class VisitorRequest:
         return proxies.visitor(self.peer, self.headers)
 
     def source(self, proxies: TrustedProxies) -> Source:
-        """Return who limits count the visitor as."""
+        """Return the source that limits count the visitor as."""
         return proxies.source(proxies.visitor(self.peer, self.headers))
 
     def is_https(self, proxies: TrustedProxies) -> bool:
-        """Tell whether the visitor's browser uses https, directly or through a proxy."""
+        """Return whether the visitor's browser uses https, directly or through a proxy."""
         return proxies.is_https(self.peer, self.scheme, self.headers)
 
     def json(self, kind: type[msgspec.Struct]) -> Any:
         """Read the body; an empty one stands for `{}`."""
         try:
-            return msgspec.json.decode(self.body or b"{}", type=kind)
+            return _decoder(kind).decode(self.body or b"{}")
         except msgspec.ValidationError as error:
             what, _, where = str(error).partition(" - at `$.")
             raise InvalidInput(where.rstrip("`") or "body", what) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise BadRequest("the body is not JSON; send an object, or nothing") from None
+
+
+@cache
+def _decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[Any]:
+    """Return what reads a body; making one for each join would cost more than reading it."""
+    return msgspec.json.Decoder(kind)
 
 
 def _cookie_in(text: str, name: str) -> str | None:

@@ -24,6 +24,9 @@ router = APIRouter(include_in_schema=False)
 public = APIRouter()
 CLIENT = "waitroom.js"
 CLIENT_PATH = f"/{CLIENT}"
+WORK = "work.js"
+"""What the client loads when a room asks for a proof of work; apps elsewhere may import it too."""
+
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -32,11 +35,15 @@ _TYPES = {
 }
 _FOR_A_YEAR = "public, max-age=31536000, immutable"
 _FOR_MINUTES = "public, max-age=300"
+_FOR_ALL = {  # an app on another origin may import it: everything in it is public
+    "access-control-allow-origin": "*",
+    "cross-origin-resource-policy": "cross-origin",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """One file: what it holds and the URL to ask it by."""
+    """One file: its content, and its URL."""
 
     content: bytes
     packed: bytes
@@ -54,13 +61,13 @@ def files() -> dict[str, Static]:
     contents = {
         name: ((assets.BUILT if name in built else FOLDER) / name).read_bytes() for name in names
     }
-    client = _static(CLIENT, contents[CLIENT])
+    client = _static(CLIENT, contents[CLIENT].replace(b'"./work.js"', f'"/static/{WORK}"'.encode()))
     others = {name: _static(name, _linked(content, client)) for name, content in contents.items()}
     return others | {CLIENT: client}
 
 
 def _linked(content: bytes, client: Static) -> bytes:
-    """Let a script import the client by its version: a page never mixes those of two releases."""
+    """Let a script import the client by its version: a page never mixes two releases."""
     return content.replace(f'from "{CLIENT_PATH}"'.encode(), f'from "{client.url}"'.encode())
 
 
@@ -84,19 +91,19 @@ def url_of(name: str) -> str:
 
 
 def is_there(name: str) -> bool:
-    """Tell whether there is such a file: one that is made of TypeScript has to be built."""
+    """Return whether there is such a file: one that is made of TypeScript has to be built."""
     return name in files()
 
 
 def imported_by(name: str) -> str | None:
-    """Return the URL of the client, if a script imports it: one that was built contains it."""
+    """Return the URL of the client, if a script imports it: a built script contains it."""
     url = url_of(CLIENT)
     return url if url.encode() in files()[name].content else None
 
 
 @router.api_route("/static/{name:path}", methods=["GET", "HEAD"])
 async def static(request: Request, name: str, v: str = "") -> Response:
-    """Serve a file; only a URL of its present version may be kept."""
+    """Serve a file; only a URL with its current version may be cached."""
     file = files().get(name)
     if file is None:
         raise NotFound("there is no such file")
@@ -105,12 +112,15 @@ async def static(request: Request, name: str, v: str = "") -> Response:
         "cross-origin-resource-policy": "same-origin",
         "x-content-type-options": "nosniff",
     }
+    if name == WORK:
+        headers |= _FOR_ALL
     return _answer(request, file, headers)
 
 
 @router.head(CLIENT_PATH)
 @public.get(
     CLIENT_PATH,
+    operation_id="getClientScript",
     tags=["visitors"],
     response_class=Response,
     responses={
@@ -128,10 +138,8 @@ async def client(
     headers = {
         "etag": tag,
         "cache-control": _FOR_MINUTES,
-        # An app on another origin may import it: there is nothing in it that is not public.
-        "access-control-allow-origin": "*",
-        "cross-origin-resource-policy": "cross-origin",
         "x-content-type-options": "nosniff",
+        **_FOR_ALL,
     }
     if tag in if_none_match:
         return Response(status_code=304, headers=headers)

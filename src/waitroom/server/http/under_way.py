@@ -1,9 +1,9 @@
-"""How many requests of visitors are under way, and who may still come when there are too many.
+"""How many visitors' requests are under way, and which are still accepted if there are too many.
 
-Up to half of `most` only a number is kept. Above that, requests are noted by ticket and address, of
-IPv6 by network; above `most` a request is refused as busy if its ticket has another one under way,
-or if its address has more than its share. There is no fixed limit per address: a carrier's NAT, or
-a proxy that `proxies` does not name, puts everybody on one.
+Up to half of `most`, only a number is kept. Above that, requests are noted by ticket and address
+(for IPv6, by network). Above `most`, a request is refused as busy if its ticket has another one
+under way, or if its address has more than its share. There is no fixed limit per address: a
+carrier's NAT, or a proxy that `proxies` does not name, puts everybody on one address.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from waitroom.server.http.request import VisitorRequest
 
 
 class Noted(NamedTuple):
-    """Whose request it is."""
+    """Whose request it is: ticket and address."""
 
     ticket: str
     network: str
@@ -57,7 +57,7 @@ class UnderWay:
             _less(self._networks, noted.network)
 
     def _may_come(self, noted: Noted) -> bool:
-        """Tell whether a request may still come when there are `most` already."""
+        """Return whether a request is still accepted when there are `most` already."""
         if self.count >= 2 * self._most or (noted.ticket and noted.ticket in self._tickets):
             return False
         share = self._half / (len(self._networks) or 1)

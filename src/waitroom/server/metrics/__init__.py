@@ -1,4 +1,4 @@
-"""How Prometheus reads what the server counts.
+"""How Prometheus reads the server's counters.
 
 It must not change what is counted.
 """

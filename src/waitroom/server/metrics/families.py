@@ -1,9 +1,9 @@
-"""The metrics: what there is, and how it is written for Prometheus. No I/O.
+"""The metrics: which there are, and how they are written for Prometheus. No I/O.
 
-`METRICS` is the one table of what there is; docs/metrics.md, the dashboard and the alerts are held
-to it by tests. Numbers of the process are the sum over its workers (`workers.py`); numbers of rooms
-come from the backend and are the same in every process: take `max`, not `sum`, over processes.
-Labels are room names, route templates and words of ours. Never a ticket, an address or a key.
+`METRICS` is the one table of all metrics; docs/metrics.md, the dashboard and the alerts are held
+to it by tests. Numbers of the process are the sum over its workers (`counters/shared.py`).
+Numbers of rooms come from the backend and are the same in every process: take `max`, not `sum`.
+Labels are room names, route templates and our own words. Never a ticket, an address or a key.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ METRICS = (
     Family("waitroom_request_seconds", "histogram", "Time to answer a request", ("route",)),
     Family("waitroom_lane_requests", "counter", "Requests that the fast lane answered"),
     Family("waitroom_limited", "counter", "Requests told to come later", ("limit",)),
+    Family("waitroom_challenges", "counter", "Challenges to newcomers", ("outcome",)),
     Family("waitroom_streams_open", "gauge", "Live event streams open now"),
     Family("waitroom_streams_limit", "gauge", "Most event streams that may be open"),
     Family("waitroom_streams_opened", "counter", "Live event streams ever opened"),
@@ -73,8 +74,11 @@ METRICS = (
     Family("waitroom_workers", "gauge", "Worker processes alive"),
     Family("waitroom_workers_wanted", "gauge", "Worker processes that there should be"),
     Family("waitroom_loop_lag_seconds", "gauge", "How late the slowest worker's timers came"),
-    Family("waitroom_cpu_seconds", "counter", "Processor time of all workers"),
-    Family("waitroom_resident_bytes", "gauge", "Memory of all workers"),
+    Family("process_cpu_seconds", "counter", "Processor time of all workers"),
+    Family("process_resident_memory_bytes", "gauge", "Memory of all workers"),
+    Family("process_open_fds", "gauge", "Open files of the worker that has most"),
+    Family("process_max_fds", "gauge", "Most files that a worker may have open"),
+    Family("process_start_time_seconds", "gauge", "When the oldest worker started, as Unix time"),
     Family("waitroom_rooms", "gauge", "Rooms in the backend"),
     Family("waitroom_rooms_left_out", "gauge", "Rooms without numbers of their own here"),
     Family("waitroom_room_mode", "gauge", "Always 1; the label says the room's mode",
@@ -136,7 +140,7 @@ _COUNTERS = {
 
 @dataclass(frozen=True, slots=True)
 class RoomFigures:
-    """A room at the moment of a scrape; `wait_s` is low, likely, high for a newcomer."""
+    """A room at the time of a scrape; `wait_s` is low, likely, high for a newcomer."""
 
     stats: Stats
     wait_s: tuple[int, int, int] | None = None
@@ -145,7 +149,7 @@ class RoomFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts(Collector):
-    """Everything that one scrape shows. A collector, so that the encoders of the client take it."""
+    """Everything that one scrape shows. A collector, because the client's encoders take one."""
 
     sum: Sum
     rooms: Sequence[RoomFigures] = ()
@@ -168,6 +172,8 @@ class Facts(Collector):
         yield from _requests(self.sum.numbers.get("requests", {}))
         limited = self.sum.numbers.get("limited", {}).items()
         yield _many("waitroom_limited", (((limit,), row[0]) for limit, row in limited))
+        outcomes = self.sum.numbers.get("challenges", {}).items()
+        yield _many("waitroom_challenges", (((outcome,), row[0]) for outcome, row in outcomes))
         for name in ("calls", "items"):
             yield _backend(name, self.sum.numbers.get(name, {}))
         yield _single("waitroom_lane_requests", counters["lane_requests"][0])
@@ -182,9 +188,12 @@ class Facts(Collector):
         yield _many("waitroom_webhook_late", late)
         ages = (((each.webhook.id,), each.oldest_ms / 1000) for each in self.webhooks)
         yield _many("waitroom_webhook_oldest_seconds", ages)
-        yield _single("waitroom_cpu_seconds", counters["cpu_s"][0])
+        yield _single("process_cpu_seconds", counters["cpu_s"][0])
         yield _single("waitroom_streams_open", gauges["streams_open"][0])
-        yield _single("waitroom_resident_bytes", gauges["resident_bytes"][0])
+        yield _single("process_resident_memory_bytes", gauges["resident_bytes"][0])
+        yield _single("process_open_fds", self.sum.open_files)
+        yield _single("process_max_fds", self.sum.most_files)
+        yield _single("process_start_time_seconds", self.sum.started_s)
         yield _single("waitroom_loop_lag_seconds", self.sum.loop_lag_s)
         yield _single("waitroom_streams_limit", self.streams_limit)
         yield _single("waitroom_workers", self.sum.workers)

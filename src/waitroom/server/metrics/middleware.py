@@ -1,7 +1,7 @@
-"""Counts what the framework answers: pages, operators' calls, and everything without the lane.
+"""Counts the framework's answers: pages, operators' requests, and everything outside the lane.
 
 The lane counts its own requests. The label is the template of the route that answered, never the
-path: a path holds names and tickets, and a stranger can make up as many as they like.
+path: a path holds names and tickets, and a stranger can invent as many as they like.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from waitroom.server.process.logs import AccessLog
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-def counted(app: App, counters: Callable[[], Counters | None]) -> App:
+def counted(
+    app: App, counters: Callable[[], Counters | None], access: AccessLog | None = None
+) -> App:
     """Wrap the framework; `counters` answers None before start-up: nothing is counted then."""
-    access = AccessLog()
+    access = access or AccessLog()
 
     async def wrapped(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -42,7 +44,7 @@ def counted(app: App, counters: Callable[[], Counters | None]) -> App:
             # The duration of an open stream means nothing.
             if into is not None and not media.startswith(b"text/event-stream"):
                 into.request(name, status, seconds)
-            access.note(name, status, seconds)
+            access.note(name, status, seconds, request_id=scope.get("request_id"))
 
     return wrapped
 

@@ -19,7 +19,7 @@ from waitroom.server.rooms.board import REFRESH_S
 router = APIRouter(tags=["operations"])
 
 MOST_ROOMS = 1_000
-"""Most rooms with numbers of their own; `waitroom_rooms_left_out` says how many have none."""
+"""Most rooms with their own numbers; `waitroom_rooms_left_out` says how many have none."""
 
 GATHER_S = 5.0
 """Longest time to ask for rooms; Prometheus gives up after ten seconds unless told otherwise."""
@@ -30,22 +30,23 @@ FRESH_S = 2 * REFRESH_S
 
 @router.get(
     "/metrics",
+    operation_id="getMetrics",
     summary="Numbers for Prometheus",
     response_class=Response,
     responses={200: {"content": {"text/plain": {}, "application/openmetrics-text": {}}}},
 )
 async def metrics(server: Here, request: Request) -> Response:
-    """What this server does and how its rooms stand, in the text format of Prometheus.
+    """What this server does and the state of its rooms, in the text format of Prometheus.
 
-    OpenMetrics on request. Open to everybody who reaches the port, so keep it from the
-    outside at your proxy; it holds names of rooms and numbers, no tickets.
+    OpenMetrics on request. Open to everybody who reaches the port, so block it from outside at your
+    proxy; it holds names of rooms and numbers, no tickets.
     """
     # The numbers of rooms may be slightly older; those of the workers are current.
     facts = await _shared(request.app.state, server)
     facts = dataclasses.replace(
         facts, sum=await server.shared_counters.read(), draining=server.draining
     )
-    # With a thousand rooms it takes long enough to be felt by visitors, so not on the loop.
+    # With a thousand rooms it takes long enough that visitors would notice, so not on the loop.
     accept = request.headers.get("accept", "")
     body, content_type = await asyncio.to_thread(render, facts, accept)
     headers = {"content-type": content_type, "cache-control": "no-store"}
@@ -53,11 +54,11 @@ async def metrics(server: Here, request: Request) -> Response:
 
 
 async def _shared(kept: State, server: Server) -> Facts:
-    """Return facts about rooms; scrapes that come together share one round of questions."""
+    """Return facts about rooms; concurrent scrapes share one round of questions."""
     task: asyncio.Task[Facts] | None = getattr(kept, "scrape", None)
     if task is None or task.done():
         task = kept.scrape = asyncio.create_task(gather(server))
-    return await asyncio.shield(task)  # a scrape that gives up must not end it for the others
+    return await asyncio.shield(task)  # a scrape that gives up must not cancel it for others
 
 
 async def gather(server: Server) -> Facts:
@@ -90,7 +91,7 @@ async def gather(server: Server) -> Facts:
 
 
 async def _ask(server: Server, names: Sequence[str]) -> list[RoomFigures]:
-    """Return the figures of rooms, a few at a time, so that visitors are not crowded out."""
+    """Return the figures of rooms, a few at a time, so that visitors do not have to wait."""
     figures: list[RoomFigures] = []
     for start in range(0, len(names), AT_ONCE):
         page = names[start : start + AT_ONCE]
@@ -106,11 +107,11 @@ async def _figures(server: Server, room: str) -> RoomFigures | None:
             stats = board.stats
         else:
             stats = await server.engine.stats(room)
-            # A room in which nobody waits is not worth a board, which is renewed every second.
+            # A room in which nobody waits needs no board, which would be renewed every second.
             board = await server.boards.get(room) if stats.waiting else None
     except Unavailable:
         raise
-    except WaitroomError:  # dropped meanwhile, only a name in the index, or spoilt by somebody
+    except WaitroomError:  # dropped since, only a name in the index, or broken
         return None
     wait = board.wait(stats.waiting + 1) if board else None
     policy = server.engine.policy_of(room)

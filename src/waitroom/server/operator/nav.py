@@ -1,4 +1,4 @@
-"""The main navigation of the operator page: where somebody of a role may go."""
+"""The main navigation of the operator page: where each role may go."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from waitroom.credentials.roles import Role
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One entry: its address, the key of its words, and the role that it needs."""
+    """One entry: its address, the key of its text, and the role that it needs."""
 
     path: str
     key: str
     role: Role = Role.VIEWER
 
     def is_here(self, path: str) -> bool:
-        """Tell whether a page belongs to this entry."""
+        """Return whether a page belongs to this entry."""
         if self.path == "/admin":
             return path == self.path or path.startswith("/admin/rooms")
         return path == self.path or path.startswith(self.path + "/")

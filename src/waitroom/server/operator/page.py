@@ -1,20 +1,20 @@
 """How each operator page is made: language, session, template, headers, and errors as pages.
 
-Strangers are sent to the sign-in, and what goes wrong is told on a page of ours, not as JSON.
+People who are not signed in get the sign-in; errors are shown on a page, not as JSON.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
 
-from fastapi import Request, Response
+from fastapi import Depends, Form, Request, Response
 
 from waitroom.credentials.roles import Role
 from waitroom.errors import BackendUnavailable, InvalidInput, WaitroomError
 from waitroom.models import check_room_name
 from waitroom.operations.trail import Actor, Trail, Way
-from waitroom.server.context import Server, server_of
+from waitroom.server.context import Here, Server, server_of
 from waitroom.server.http.answers import moment
 from waitroom.server.http.auth import Who
 from waitroom.server.http.problems import answer, status_of
@@ -32,10 +32,10 @@ _SCRIPT = "operator/console.js"
 
 
 class PageRoute(ErrorPageRoute):
-    """Answers errors with a page of ours, and strangers with the sign-in."""
+    """Answers errors with our own page, and people who are not signed in with the sign-in."""
 
     async def problem(self, request: Request, error: WaitroomError) -> Response:
-        """Say on a page what went wrong."""
+        """Show on a page what went wrong."""
         server = server_of(request)
         try:
             session = await sessions.current(server, request)
@@ -47,21 +47,21 @@ class PageRoute(ErrorPageRoute):
         return page.html("operator/problem.html", status_of(error), **values)
 
     def sign_in(self, request: Request) -> Response:
-        """Lead to the sign-in; the script gets there by reloading the page."""
+        """Redirect to the sign-in; the script gets there by reloading the page."""
         if request.query_params.get("live"):
             return Response(status_code=401, headers=NO_STORE)
         return redirect("/admin/sign-in")
 
 
 class DataRoute(PageRoute):
-    """Answers a page's script with JSON, also where something goes wrong."""
+    """Answers a page's script with JSON, even for errors."""
 
     async def problem(self, request: Request, error: WaitroomError) -> Response:  # noqa: ARG002
-        """Say what went wrong as the API does."""
+        """Answer an error in the same form as the API."""
         return answer(error).response()
 
     def sign_in(self, request: Request) -> Response:  # noqa: ARG002
-        """Refuse: the script leads to the sign-in by reloading the page."""
+        """Refuse: the script gets to the sign-in by reloading the page."""
         return Response(status_code=401, headers=NO_STORE)
 
 
@@ -78,7 +78,7 @@ class Page(LocalPage):
 
     @classmethod
     async def of(cls, server: Server, request: Request, role: Role = Role.VIEWER) -> Page:
-        """Make one for somebody who is signed in and may see it."""
+        """Make a page for somebody who is signed in and may see it."""
         made = cls(server, request, await sessions.current(server, request))
         made.who.need(role)
         return made
@@ -96,14 +96,14 @@ class Page(LocalPage):
         return trail_of(self.server, self.who)
 
     def check(self, token: str) -> None:
-        """Refuse a form that is not of this session, or that another site sends."""
+        """Refuse a form that does not belong to this session, or that another site sends."""
         check_own_form(self.server, self.request)
         if self.session is None:
             raise NotSignedIn
         check_form_token(self.session.token, token, self.session.older_token)
 
     def reads_html(self, template: str) -> bool:  # noqa: ARG002 - the script of every page does
-        """Say that the script takes parts of the page from a newer one."""
+        """Return that the script takes parts from a newer page."""
         return True
 
     def values(self) -> dict[str, Any]:
@@ -121,19 +121,44 @@ class Page(LocalPage):
         }
 
 
+def _page_for(role: Role) -> Callable[..., Awaitable[Page]]:
+    async def page(server: Here, request: Request) -> Page:
+        return await Page.of(server, request, role)
+
+    return page
+
+
+def _form_for(role: Role) -> Callable[..., Awaitable[Page]]:
+    async def form(
+        server: Here, request: Request, token: Annotated[str, Form(max_length=100)] = ""
+    ) -> Page:
+        page = await Page.of(server, request, role)
+        page.check(token)
+        return page
+
+    return form
+
+
+# Parameters of routes: a page for a role, or a form that was sent from our page.
+AdminPage = Annotated[Page, Depends(_page_for(Role.ADMIN))]
+AdminForm = Annotated[Page, Depends(_form_for(Role.ADMIN))]
+ViewerForm = Annotated[Page, Depends(_form_for(Role.VIEWER))]
+OperatorForm = Annotated[Page, Depends(_form_for(Role.OPERATOR))]
+
+
 def trail_of(server: Server, who: Who) -> Trail:
     """Return the audit log, signed by somebody who uses the page."""
     return Trail(server.audit, Actor.of_key(who.key, Way.PAGE, who.address))
 
 
 class Say:
-    """What templates need to say numbers, times and deeds in the language of the page."""
+    """What templates need to write numbers, times and actions in the language of the page."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return a function of `console_text`, with the language filled in."""
+        """Return a function of `words`, with the language filled in."""
         function = getattr(say, name)
         return lambda *args: function(self._text, *args)
 
@@ -142,7 +167,7 @@ class Say:
         return moment(ms) or ""
 
     def plain(self, ms: int) -> str:
-        """Return a time as it reads without a script: in UTC, and saying so."""
+        """Return a time for readers without a script: in UTC, and labelled so."""
         return f"{(moment(ms) or '')[:19].replace('T', ' ')} UTC"
 
 

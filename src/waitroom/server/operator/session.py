@@ -34,14 +34,14 @@ class Session:
     who: Who
     token: str
     older_token: str = ""
-    """Another that is still good: a named user's changes with time."""
+    """The previous token, which is still valid: a named user's token changes with time."""
 
     sign_out_url: str | None = None
     """Where a named user signs out; a session by key ends here."""
 
 
 def begin(server: Server, request: Request, response: Response, key: ApiKey) -> None:
-    """Sign somebody in who has shown a good key."""
+    """Sign in somebody who has shown a valid key."""
     _cookie(server).begin(response, _KIND, key, secure=is_https(server, request))
 
 
@@ -55,7 +55,7 @@ async def end(server: Server, request: Request, response: Response) -> None:
 
 
 async def current(server: Server, request: Request) -> Session:
-    """Return who is signed in: the named user, else whoever has a cookie."""
+    """Return who is signed in: the named user, else the owner of the cookie."""
     user = _named(server, request)
     if user is not None and user.role is not None:
         return await _of_user(server, request, user, user.role)
@@ -68,14 +68,14 @@ async def current(server: Server, request: Request) -> Session:
 
 
 def _named(server: Server, request: Request) -> User | None:
-    """Return whom a proxy names; a name that is not believed counts for nothing."""
+    """Return the user whom a proxy names; a name that is not believed is ignored."""
     if server.named_users is None:
         return None
     peer = request.client.host if request.client else ""
     try:
         return server.named_users.read(peer, request.scope["headers"])
     except NotBelieved as reason:
-        # As rarely as bad keys are answered, or whoever sends such headers would fill the log.
+        # As rarely as bad keys are answered, or such headers would fill the log.
         if not server.bad_keys.take(f"user_header {reason}"):
             _LOG.warning("a user's name was not believed: %s", reason, extra={"peer": peer})
         return None
@@ -95,7 +95,7 @@ async def _of_cookie(server: Server, request: Request) -> Session:
     key = None if claim is None else await server.keys.get(claim.key_id)
     if claim is None or key is None or not claim.is_of(key):
         raise NotSignedIn
-    server.backend_health.check()  # which knows the sign-outs
+    server.backend_health.check()  # the backend knows the sign-outs
     if await server.sign_outs.has(claim.session_id):
         raise NotSignedIn
     return Session(Who(key, address_of(server, request)), claim.form_token)

@@ -1,4 +1,4 @@
-"""The words of the operator page, and how it says waits, ages, values and what somebody did."""
+"""The words of the operator page: how it writes waits, ages, values and what somebody did."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from babel.numbers import format_percent
 from waitroom import moments
 from waitroom.engine.audit import Entry
 from waitroom.estimate.methods import Wait
-from waitroom.models import MOMENTS, Policy
-from waitroom.server.operator.policy_form import Field
+from waitroom.models import CHOICES, MOMENTS, Policy
+from waitroom.server.operator.rooms.policy_form import Field
 from waitroom.server.pages.text import Text, cldr
 
-_MOST_HOURS = 48  # a longer wait, as before an opening, is told in days
+_MOST_HOURS = 48  # a longer wait, like before an opening, is given in days
 _COUNTS = ("called", "count", "kicked", "asked", "cleared", "lines", "settled", "removed")
 _TEXTS = {spec.name for spec in fields(Policy) if spec.metadata["unit"] in ("text", "texts")}
-_CHOICES = ("mode", "before_open", "eta", "when_away")
 _TOGETHER = (("batch", "every_s"), ("max_entries", "per_s"))
-_WORDS = ("ticket", "name", "role", "id", "store", "text", "host")
+_WORDS = ("ticket", "name", "role", "id", "store", "text", "host", "batch")
 
 
 def span(text: Text, seconds: float) -> str:
-    """Say a length of time in one unit, or two where one would be coarse."""
+    """Say a length of time in one unit, or in two if one would be coarse."""
     if seconds < 90:
         return text("span_s", n=round(seconds))
     minutes = round(seconds / 60)
@@ -76,12 +75,12 @@ def waits(text: Text, wait: Wait | None) -> str:
 
 
 def range(text: Text, wait: Wait) -> str:  # noqa: A001 - templates say `say.range`
-    """Say within what an estimate lies."""
+    """Say the range of an estimate."""
     return text("wait_range", low=span(text, wait.low), high=span(text, wait.high))
 
 
 def share(text: Text, part: float | None) -> str:
-    """Say a part of a whole in percent; a dash where there is no whole yet."""
+    """Say a part of a whole in percent; a dash if there is no whole yet."""
     if part is None:
         return "–"
     return format_percent(part, locale=cldr(text.lang))
@@ -97,7 +96,7 @@ def value(text: Text, name: str, given: Any, policy: Policy | None = None) -> st
         return text("yes") if given else text("no")
     if isinstance(given, dict):
         return ", ".join(given)
-    if name in _CHOICES:
+    if name in CHOICES:
         return choice(text, name, given)
     if isinstance(given, str):
         return given if len(given) <= 60 else f"{given[:60]}…"
@@ -120,7 +119,7 @@ def wrong(text: Text, given: Field) -> str:
     if "must be set together" in reason:
         pair = next(names for names in _TOGETHER if given.name in names)
         return text("wrong_together", other=field(text, pair[1 - pair.index(given.name)]))
-    if text.lang == "en":  # the policy itself says it in English, and knows best
+    if text.lang == "en":  # the policy's own message is in English
         return f"{reason[:1].upper()}{reason[1:]}."
     if given.choices:
         return text("wrong_choice")
@@ -129,7 +128,7 @@ def wrong(text: Text, given: Field) -> str:
 
 
 def moment(ms: int, zone: str | None) -> str:
-    """Say a moment in the zone of a room, which it names."""
+    """Say a moment in the zone of a room, and name the zone."""
     at = moments.from_ms(ms).astimezone(ZoneInfo(zone or "UTC"))
     return f"{at:%Y-%m-%d %H:%M} ({zone or 'UTC'})"
 
@@ -149,7 +148,7 @@ def rolling_limit(text: Text, policy: Policy) -> str:
 
 
 def field(text: Text, name: str) -> str:
-    """Say the name of a field; those without a word of their own are named as in the policy."""
+    """Say the name of a field; without a text of its own, the name in the policy."""
     return text.known(f"field_{name}", name)
 
 

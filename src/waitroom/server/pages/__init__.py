@@ -1,4 +1,4 @@
 """What all pages share: templates, headers, languages, errors as pages, and signed cookies.
 
-It must not know a single page.
+It must not know any particular page.
 """

@@ -1,7 +1,7 @@
-"""The accent of a page: any colour, made safe to read.
+"""The accent colour of a page: any colour, made safe to read.
 
-A colour is moved towards black or white until it stands out from the card; what is written on it
-is black or white, whichever can be read.
+A colour is moved towards black or white until it stands out from the card; text on it is black or
+white, whichever can be read.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def accent_style(colour: str = DEFAULT_COLOUR) -> str:
 
 
 def back_style(colour: str) -> str:
-    """Return CSS variables for a page around the card, and for what is written on it."""
+    """Return CSS variables for the page around the card, and for text on it."""
     return f":root{{--back:{colour};--on-back:{readable_on(colour)}}}"
 
 
 def visible_on(card: str, colour: str) -> str:
-    """Return `colour`, moved away from the card as little as is needed to stand out."""
+    """Return `colour`, moved away from the card only as far as it needs to stand out."""
     goal = _BLACK if readable_on(card) == _BLACK else _WHITE
     for step in range(21):
         mixed = _mix(colour, goal, step / 20)

@@ -1,4 +1,4 @@
-"""CSRF protection: a form counts only from our own page, and for the session it was made for."""
+"""CSRF protection: a form is accepted only from our own page, and for the session it belongs to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_own_form(server: Server, request: Request, *, origin_must_match: bool 
 
 
 def check_form_token(expected: str, token: str, older: str = "") -> None:
-    """Refuse a form whose CSRF token is not that of the session, nor the `older` one of it."""
+    """Refuse a form whose CSRF token is neither the session's current one nor the `older` one."""
     given = token.encode("utf-8", "replace")
     if not any(hmac.compare_digest(good.encode(), given) for good in (expected, older) if good):
         raise Forbidden(

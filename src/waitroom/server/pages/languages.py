@@ -1,6 +1,6 @@
-"""Which of our languages somebody reads: what they chose, or what their browser asks for.
+"""Which of our languages somebody reads: their choice, or what their browser asks for.
 
-The lookup of RFC 4647, which also knows by CLDR which script a region writes: zh-TW is zh-Hant.
+The lookup of RFC 4647, which also uses CLDR for the script of a region: zh-TW is zh-Hant.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST_RANGES = 20
 
 
 def choose(tags: tuple[str, ...], chosen: str | None, kept: str | None, accept: str | None) -> str:
-    """Pick a language: what was clicked, what was clicked before, what the browser asks for."""
+    """Choose a language: clicked now, clicked before, or what the browser asks for."""
     if clicked := nearest(chosen, tags):
         return clicked
     if kept in tags:
@@ -36,7 +36,7 @@ def choose(tags: tuple[str, ...], chosen: str | None, kept: str | None, accept: 
 
 @lru_cache(1_024)
 def nearest(wanted: str | None, tags: tuple[str, ...]) -> str | None:
-    """Return which of some languages suits best; None if all are foreign to the reader."""
+    """Return the best of some languages for a reader; None if none of them fits."""
     if not wanted:
         return None
     parts = wanted.lower().split("-")
@@ -52,7 +52,7 @@ def nearest(wanted: str | None, tags: tuple[str, ...]) -> str | None:
 
 
 def _script(parts: list[str]) -> str:
-    """Return the script of a tag; where it names none, the usual one of its language and region."""
+    """Return the script of a tag; if it names none, the usual one of its language and region."""
     language, *rest = parts
     for part in rest:
         if len(part) == 4 and part.isalpha():

@@ -1,6 +1,6 @@
-"""One locale file: read, and checked against English, so that no page meets a text it cannot say.
+"""One locale file: read, and checked against English, so that no page lacks a text it needs.
 
-An error names the file, the key and the remedy: who reads it may never have seen our code.
+An error names the file, the key and the remedy: its reader may never have seen our code.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _CASES: dict[int, Callable[[str], str]] = {2: str.upper, 4: str.title}
 """How regions and scripts are written in a tag, by their length."""
 
 _NUMBERS = (*range(1_001), 1_000_000, 2_000_000)
-"""What people may meet on the page, as far as plural rules tell numbers apart."""
+"""Numbers that people may see on the page, enough to tell all plural rules apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocaleFile:
-    """What a file says; `facts` are about the language itself."""
+    """The content of a file; `facts` are about the language itself."""
 
     tag: str
     words: Words
@@ -38,7 +38,7 @@ class LocaleFile:
 
 
 def read_file(path: Path) -> LocaleFile:
-    """Read a file that tests have checked: one of ours."""
+    """Read one of our own files, which tests have checked."""
     words = read_words(path)
     facts = words.pop(_META, {})
     return LocaleFile(path.stem, words, facts)
@@ -55,7 +55,7 @@ def checked_file(path: Path, english: Words) -> LocaleFile:
 
 
 def read_words(path: Path) -> dict[str, Any]:
-    """Read a file as it stands."""
+    """Read a file as it is."""
     try:
         words = json.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -69,19 +69,19 @@ def read_words(path: Path) -> dict[str, Any]:
 
 @cache
 def plural_categories(tag: str) -> dict[str, bool]:
-    """Return the plural categories of a language, and whether one stands for one number only."""
+    """Return the plural categories of a language, and whether each means one number only."""
     rule = cldr(tag).plural_form
     chosen = [rule(number) for number in _NUMBERS]
     return {name: chosen.count(name) == 1 for name in (*rule.tags, "other")}
 
 
 def placeholders(text: str) -> set[str]:
-    """Return what is filled into a text."""
+    """Return the placeholders of a text."""
     return set(PLACEHOLDER.findall(text))
 
 
 def wanted_placeholders(words: str | Mapping[str, str]) -> set[str]:
-    """Return what is filled into an entry, in one of its forms at least."""
+    """Return the placeholders of an entry, from all of its forms."""
     return placeholders(words if isinstance(words, str) else " ".join(words.values()))
 
 

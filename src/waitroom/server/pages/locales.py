@@ -1,4 +1,4 @@
-"""The languages of the waiting page: a file for each, and those that an operator adds.
+"""The languages of the waiting page: one file each, and those that an operator adds.
 
 A text that a file lacks comes from its base language (pt for pt-PT), then from English.
 """
@@ -17,7 +17,7 @@ from waitroom.server.pages.locale_file import SETTING, LocaleFile, checked_file,
 from waitroom.server.pages.text import FOLDER, Text, cldr
 
 Locales = Mapping[str, Text]
-"""By tag, in the order of their own names, as a reader looks for them."""
+"""By tag, sorted by their own names, as a reader looks for them."""
 
 SHIPPED = FOLDER / "waiting"
 
@@ -46,7 +46,7 @@ def _files_in(folder: Path) -> list[Path]:
 
 def _offered(files: list[LocaleFile]) -> bool:
     offered = _facts(files).get("offered", True)
-    return bool(offered) or files[0].tag == DEFAULT  # somebody must be told something
+    return bool(offered) or files[0].tag == DEFAULT  # English is always offered
 
 
 def _facts(files: list[LocaleFile]) -> dict[str, object]:
@@ -56,7 +56,7 @@ def _facts(files: list[LocaleFile]) -> dict[str, object]:
 def _text(
     files: list[LocaleFile], layers: Mapping[str, list[LocaleFile]], base_tags: tuple[str, ...]
 ) -> Text:
-    """Put the layers of a language together: English, its base, what we ship, what was added."""
+    """Merge the layers of a language: English, its base, what we ship, what was added."""
     tag, facts = files[0].tag, _facts(files)
     base = nearest(tag, base_tags) or DEFAULT
     below = [layers[name] for name in dict.fromkeys((DEFAULT, base)) if name != tag]

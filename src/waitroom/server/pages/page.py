@@ -24,7 +24,7 @@ class LocalPage:
     """A page in the reader's language. A face adds what its templates need."""
 
     face: ClassVar[str]
-    """The folder of its words."""
+    """The folder of its texts."""
 
     language_cookie: ClassVar[str] = LANGUAGE_COOKIE
     path: ClassVar[str] = "/"
@@ -46,7 +46,7 @@ class LocalPage:
         return {}
 
     def reads_html(self, template: str) -> bool:  # noqa: ARG002 - a face may know better
-        """Tell whether the page's script inserts our own HTML."""
+        """Return whether the page's script inserts our own HTML."""
         return False
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:

@@ -1,4 +1,4 @@
-"""Routes of pages: errors are shown on a page, and strangers are sent to the sign-in."""
+"""Routes of pages: errors are shown on a page; who is not signed in is sent to the sign-in."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NO_STORE = {"cache-control": "no-store"}
 
 
 class NotSignedIn(Exception):
-    """Nobody is signed in, or no longer."""
+    """Nobody is signed in, or not any more."""
 
 
 class ErrorPageRoute(APIRoute):
-    """Answers errors with a page rather than JSON; a face says how its page looks."""
+    """Answers errors with a page, not JSON; a face defines how its page looks."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap the handler that FastAPI makes."""

@@ -1,7 +1,7 @@
 """A session in a signed cookie: whose key it is and until when, and the CSRF token of its forms.
 
-The cookie holds no key, only its id and mark: it ends after its time, with its key, or when it is
-signed out.
+The cookie holds no key, only its id and mark: it ends after its time, with its key, or when its
+owner signs out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LONGEST = 200
 
 
 class Claim(NamedTuple):
-    """The content of a good cookie; the caller checks whether its key is still valid."""
+    """The content of a valid cookie; the caller checks whether its key is still valid."""
 
     kind: str
     key_id: str
@@ -34,13 +34,13 @@ class Claim(NamedTuple):
     ends_s: int
 
     def is_of(self, key: BearerKey) -> bool:
-        """Tell whether the session was begun with this key."""
+        """Return whether the session was begun with this key."""
         return hmac.compare_digest(key.mark, self.mark)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionCookie:
-    """The cookie of one face, or of one store; another's cookie is not accepted under its name."""
+    """The cookie of one face, or of one store; one cannot be used in place of another."""
 
     ring: KeyRing
     name: str
@@ -49,19 +49,19 @@ class SessionCookie:
     clock: Callable[[], float] = time.time
 
     def begin(self, response: Response, kind: str, key: BearerKey, *, secure: bool) -> None:
-        """Sign somebody in who has shown a good key."""
+        """Sign in somebody who has shown a valid key."""
         ends_s = int(self.clock()) + self.life_s
         text = f"{kind}.{key.id}.{key.mark}.{ends_s}.{secrets.token_hex(8)}"
         self._set(response, f"{text}.{self._sign('session', text)}", self.life_s, secure=secure)
 
     def end(self, response: Response, *, secure: bool) -> None:
-        """Remove the cookie; whoever has copied it is refused by the sign-outs."""
+        """Remove the cookie; the sign-outs refuse any copy of it."""
         self._set(response, "", 0, secure=secure)
-        if secure:  # also that of an older server, which would be read again
+        if secure:  # also the cookie of an older server, which would be read again
             response.delete_cookie(self.name, self.path)
 
     def read(self, request: Request) -> Claim | None:
-        """Return the session of a request's cookie; None if it is not ours, or too old."""
+        """Return the session of a request's cookie; None if it is not ours, or expired."""
         shown = filter(None, map(request.cookies.get, cookie_names(self.name)))
         text, _, seal = next(shown, "")[:_LONGEST].rpartition(".")
         if not hmac.compare_digest(seal.encode(), self._sign("session", text).encode()):
@@ -72,9 +72,9 @@ class SessionCookie:
         return Claim(kind, key_id, mark, self._sign("form", text), session_id, int(ends_s))
 
     def user_tokens(self, name: str) -> tuple[str, str]:
-        """Return the CSRF tokens of somebody who is signed in elsewhere and has no cookie of ours.
+        """Return the CSRF tokens of somebody who is signed in elsewhere and has no cookie from us.
 
-        The first is for new forms, the second is that of the time before: a form is good for at
+        The first is for new forms, the second is from the period before: a form is valid for at
         least `life_s`, and at most twice as long.
         """
         span = int(self.clock()) // self.life_s
@@ -82,7 +82,7 @@ class SessionCookie:
         return now, before
 
     def _sign(self, purpose: str, text: str) -> str:
-        # No room has an empty name, so no visitor's id can equal what is signed here.
+        # No room has an empty name, so no visitor's id can equal a signature made here.
         halves = (self.ring.visitor_id("", f"{purpose}:{half}:{self.name}") for half in (1, 2))
         return blake2b(text.encode(), key="".join(halves).encode(), digest_size=16).hexdigest()
 
@@ -91,7 +91,7 @@ class SessionCookie:
             cookie_name(self.name, secure=secure),
             value,
             max_age=age_s,
-            path="/" if secure else self.path,  # browsers take `__Host-` with no other
+            path="/" if secure else self.path,  # browsers accept `__Host-` only with this path
             secure=secure,
             httponly=True,
             samesite="strict",

@@ -1,4 +1,4 @@
-"""The texts of a page in one language: values, numbers and plurals filled in as CLDR has it."""
+"""The texts of a page in one language: values, numbers and plurals filled in by CLDR's rules."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from babel import Locale
 from babel.numbers import format_decimal
 
 LANGUAGES = ("en", "ko")
-"""What operators and hosts can read; the waiting page has more, see `locales.py`."""
+"""The languages for operators and hosts; the waiting page has more, see `locales.py`."""
 
 FOLDER = Path(__file__).parents[1] / "locales"
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Words = Mapping[str, str | dict[str, str]]
-"""By key a text, or one for each plural category of the number `n`."""
+"""By key, a text, or one text for each plural category of the number `n`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Text:
     lang: str
     words: Words
     name: str = ""
-    """What the language calls itself."""
+    """The language's own name."""
 
     reviewed: bool = True
     rtl: bool = False
@@ -43,7 +43,7 @@ class Text:
         return PLACEHOLDER.sub(lambda match: self._shown(values[match[1]]), words)
 
     def known(self, key: str, otherwise: str) -> str:
-        """Return a text without values, or something else where there is none."""
+        """Return a text without values, or something else if there is none."""
         return self(key) if key in self.words else otherwise
 
     def number(self, number: int) -> str:
@@ -55,7 +55,7 @@ class Text:
 
     @property
     def other(self) -> str:
-        """The other language of operators and hosts, to switch to."""
+        """The other language for operators and hosts, to switch to."""
         return next(lang for lang in LANGUAGES if lang != self.lang)
 
 

@@ -1,6 +1,6 @@
-"""`/admin/rooms/{room}/preview`: all faces of the waiting page, in any language, as it would look.
+"""`/admin/rooms/{room}/preview`: all faces of the waiting page, in any language.
 
-Samples have no script and send no form, so nobody takes a place by looking.
+Samples have no script and send no form, so looking at them takes no place.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _OPENS_MS = 200_000_000
 
 
 def samples(base: PageView) -> dict[str, PageView]:
-    """Return each face by a name, in the order in which a visitor may meet them.
+    """Return each face by name, in the order in which a visitor may see them.
 
     `base` gives room, policy and language; numbers and times are invented.
     """
@@ -52,5 +52,5 @@ def _soon(base: PageView, policy: Policy) -> PageView:
 
 
 def _queue(policy: Policy) -> dict[str, BeforeOpen]:
-    """Return what to change where everybody goes in before the opening, so that nobody sees it."""
+    """Return the change for a room that lets all in before the opening, so that it has a queue."""
     return {"before_open": BeforeOpen.WAIT} if policy.before_open is BeforeOpen.PASS else {}

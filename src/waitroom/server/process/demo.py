@@ -1,7 +1,7 @@
 """`waitroom serve --demo`: a room with a small crowd in it, so that there is something to see.
 
-The crowd is as real as visitors are: it joins, polls, enters, stays and finishes through the
-engine, in a thread of the parent process, and the server knows nothing of it.
+The crowd behaves like real visitors: it joins, polls, enters, stays and finishes through the
+engine, in a thread of the parent process. The server knows nothing of it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LINE: Final = 40
 def serve_demo(settings: Settings) -> None:
     """Run the server with a demonstration."""
     key = settings.admin_key or f"wr_demo_{secrets.token_urlsafe(24)}"
-    # Readable lines, and only what matters: somebody looks at this terminal.
+    # Readable lines, and only important ones: somebody is watching this terminal.
     settings = dataclasses.replace(settings, admin_key=key, log_json=False, log_level="warning")
     stop = threading.Event()
 

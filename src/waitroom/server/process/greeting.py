@@ -1,4 +1,4 @@
-"""What `waitroom serve` says at a terminal: where it listens, what is there, and the next step."""
+"""What `waitroom serve` prints on a terminal: where it listens, what is there, the next step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Waitroom {version} listens at {base}
 
 
 def greet(settings: Settings) -> None:
-    """Say it, if somebody looks; a log tells machines."""
+    """Print it if somebody is watching; machines read the log."""
     if sys.stderr.isatty():
         sys.stderr.write(greeting(settings))
         sys.stderr.flush()
@@ -27,15 +27,15 @@ def greet(settings: Settings) -> None:
 
 def greeting(settings: Settings) -> str:
     """Return the text."""
-    backend = "People and places are kept by a server of our own in " + str(settings.data_dir)
+    backend = "People and places are kept by the built-in server, in " + str(settings.data_dir)
     if settings.redis_url is not None:
-        backend = "People and places are kept at the server of `redis_url`"
+        backend = "People and places are kept by the server at `redis_url`"
     return _TEXT.format(version=__version__, base=base_url(settings), backend=backend)
 
 
 def base_url(settings: Settings) -> str:
-    """Return the address by which browsers reach this server, as far as the settings tell."""
-    anywhere = settings.host in ("0.0.0.0", "::")  # noqa: S104 - asked, not bound
+    """Return the address by which browsers reach this server, as far as the settings say."""
+    anywhere = settings.host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
     host = "127.0.0.1" if anywhere else settings.host
     shown = f"[{host}]" if ":" in host else host
     here = f"{'https' if settings.tls_cert else 'http'}://{shown}:{settings.port}"

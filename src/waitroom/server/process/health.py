@@ -1,9 +1,9 @@
-"""Is the process alive, and should it be sent visitors?
+"""Is the process alive, and should visitors be sent to it?
 
-Neither depends on Redis. `/healthz` says what the backend is like and answers 200 all the same: a
+Neither depends on Redis. `/healthz` reports the state of the backend but always answers 200: a
 supervisor that restarts a process because Redis is away would make things worse. `/readyz` is for
-balancers: one that took every process out for a blip of Redis would leave visitors with nothing,
-while the room's `when_away` has an answer for them.
+load balancers: one that removed every process during a short outage of Redis would leave visitors
+with nothing, while the room's `when_away` has an answer for them.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Ready(BaseModel):
     )
 
 
-@router.get("/healthz", summary="Is the process alive?")
+@router.get("/healthz", operation_id="getHealth", summary="Is the process alive?")
 async def healthz(request: Request, response: Response) -> Alive:
-    """200 as long as the process answers at all, with what it knows of Redis or Valkey."""
+    """200 as long as the process answers at all, with what it knows about Redis or Valkey."""
     response.headers.update(NO_STORE)
     server = _server(request)
     if server is None:
@@ -51,11 +51,12 @@ async def healthz(request: Request, response: Response) -> Alive:
 
 @router.get(
     "/readyz",
+    operation_id="getReadiness",
     summary="Should visitors be sent here?",
     responses={503: {"model": Ready, "description": "Starting or draining"}},
 )
 async def readyz(request: Request, response: Response) -> Ready:
-    """200 when visitors may come; 503 while starting or draining, never for the backend's sake."""
+    """200 when visitors may come; 503 while starting or draining, never because of the backend."""
     response.headers.update(NO_STORE)
     server = _server(request)
     if server is not None and not server.draining:

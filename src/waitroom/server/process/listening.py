@@ -1,9 +1,9 @@
 """The address that we listen on: is it free, who listens there, and how to stop.
 
-Workers share a port by `SO_REUSEPORT`. That would let two servers share it by accident, so we look
-first. A socket that is closed resets every connection that the kernel has taken but nobody has
-accepted yet; a proxy has sent its request by then and cannot send a POST twice. So before a socket
-is closed it refuses new connections, and what waits is taken.
+Workers share a port with `SO_REUSEPORT`. That would let two servers share it by accident, so we
+check first. Closing a socket resets every connection that the kernel has taken but nobody has
+accepted yet; a proxy has already sent its request and cannot send a POST twice. So before a socket
+is closed it refuses new connections, and waiting ones are accepted.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import sys
 from waitroom.errors import InvalidInput
 
 _SO_ATTACH_FILTER = 26
-# A program of the kernel's packet filter: drop what has SYN and not ACK, keep the rest. Loads
-# byte 13 of the TCP header, its flags. (code, jump if true, jump if false, operand)
+# A program for the kernel's packet filter: drop packets with SYN and without ACK, keep the rest.
+# Loads byte 13 of the TCP header, its flags. (code, jump if true, jump if false, operand)
 _NO_SYN = (
     (0x30, 0, 0, 13),
     (0x54, 0, 0, 0x12),
@@ -32,7 +32,7 @@ BACKLOG = 4096
 _SEND_BUFFER = 128 * 1024
 _UNREAD_MS = 30_000
 _OTHER_FILES = 256
-"""Open files that are not visitors' connections: the backend, logs, libraries, and some spare."""
+"""Open files other than visitors' connections: the backend, logs, libraries, and a reserve."""
 
 
 def resolve(host: str, port: int) -> str:
@@ -44,7 +44,7 @@ def resolve(host: str, port: int) -> str:
             "host",
             f"{host!r:.80} is not an address; use 127.0.0.1 for this machine alone or 0.0.0.0",
         ) from None
-    # `localhost` may be both; IPv4 is what people type.
+    # `localhost` may have both; IPv4 is what people type.
     family, _, _, _, address = min(addresses, key=lambda entry: entry[0] != socket.AF_INET)
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -69,7 +69,7 @@ def _refused(error: OSError, host: str, port: int) -> InvalidInput:
 
 
 def allow_files(wanted: int) -> int:
-    """Raise the limit of open files for that many connections; return how many it allows."""
+    """Raise the limit of open files for this many connections; return how many it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     need = wanted + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < need:
@@ -81,15 +81,15 @@ def allow_files(wanted: int) -> int:
 
 
 def listen(address: str, port: int) -> socket.socket:
-    """Return a socket bound to the port; whoever serves it calls `listen`.
+    """Return a socket bound to the port; the process that serves it calls `listen`.
 
-    On Linux the kernel spreads connections over all of them.
+    On Linux the kernel spreads connections over all sockets of the port.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    # Of each connection: answers are small and must not wait, and who does not read is cut off.
+    # For each connection: answers are small and must not wait; who does not read is cut off.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
     if sys.platform.startswith("linux"):
@@ -100,14 +100,18 @@ def listen(address: str, port: int) -> socket.socket:
 
 
 def refuse(listener: socket.socket) -> bool:
-    """Let a socket take no new connections; those that wait can still be accepted.
+    """Make a socket refuse new connections; waiting ones can still be accepted.
 
     A dropped client tries again after a second, and then finds the port closed, or us restarted.
-    Only Linux can; elsewhere a connection made in the last moment is reset.
+    Only Linux can, and on some kernels only root; elsewhere a connection made in the last moment
+    is reset.
     """
     if not sys.platform.startswith("linux"):
         return False
     steps = array.array("B", b"".join(struct.pack("HBBI", *step) for step in _NO_SYN))
     program = struct.pack("HP", len(_NO_SYN), steps.buffer_info()[0])
-    listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
+    except PermissionError:
+        return False
     return True

@@ -1,11 +1,11 @@
 """Logs: a JSON object per line, or a readable line on a terminal; never a secret, never two lines.
 
 Whatever a message holds, a record stays one record: control characters, line separators and marks
-that turn the direction of text are written as escapes. Tickets, passes, API keys, cookies and
-passwords are masked in the finished text, so it does not matter how they got there.
+that change the direction of text are escaped. Tickets, passes, API keys, cookies and passwords are
+masked in the finished text, so it does not matter how they got there.
 
 Requests are not logged, a crowd would fill any disk: `AccessLog` writes those that failed by our
-fault, and metrics count all.
+fault, and metrics count all. Who wants every request asks for it (setting `access_log`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Final
 from waitroom.credentials.bearer_keys import IN_TEXT
 
 LONGEST = 8_000
-"""Longest text in a record; the rest is cut, because no message of ours is that long."""
+"""Longest text in a record; the rest is cut, because none of our messages is that long."""
 
 HIDDEN: Final = "***"
 _SECRET_NAMES = re.compile(
@@ -31,7 +31,7 @@ _SECRET_NAMES = re.compile(
 _SECRETS = [
     (IN_TEXT, rf"\1{HIDDEN}"),
     (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"), HIDDEN),
-    (re.compile(r"(/tickets/)(?!me\b)[^/\s?#\"']+"), rf"\1{HIDDEN}"),
+    (re.compile(r"(/tickets/)(?!me\b|\{ticket\})[^/\s?#\"']+"), rf"\1{HIDDEN}"),
     (re.compile(r"(waitroom-(?:ticket|pass)-[\w.-]{1,64}=)[^;\s\"']+"), rf"\1{HIDDEN}"),
     (re.compile(r"((?:set-)?cookie[\"']?\s?[:=]\s?[\"']?)[^\"'\r\n]+", re.I), rf"\1{HIDDEN}"),
     (re.compile(r"(authorization[\"']?\s?[:=]\s?[\"']?)[^\"'\r\n]+", re.I), rf"\1{HIDDEN}"),
@@ -41,10 +41,10 @@ _SECRETS = [
         re.compile(r"((?:password|secret|token|api_key|waitroom_code)=)[^&\s\"']+", re.I),
         rf"\1{HIDDEN}",
     ),
-    # A ticket is 74 to 160 characters of base64; a hash that is hidden with them is no loss.
+    # A ticket is 74 to 160 characters of base64; it does not matter if a hash is masked too.
     (re.compile(r"(?<![\w-])[\w-]{70,}"), HIDDEN),
 ]
-# What a terminal or a viewer might take for the end of a line or for a command.
+# What a terminal or a viewer might take for a line end or a command.
 _FORMAT = "\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNSAFE_JSON = re.compile(f"[{_FORMAT}]")
 _UNSAFE_TEXT = re.compile(f"[\\x00-\\x1f{_FORMAT}]")
@@ -56,7 +56,7 @@ log = logging.getLogger("waitroom.access")
 
 
 def mask(text: str) -> str:
-    """Return `text` without secrets, and cut to a length that a log can bear."""
+    """Return `text` without secrets, and cut to `LONGEST`."""
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]}… ({len(text)} characters)"
     for pattern, instead in _SECRETS:
@@ -67,7 +67,7 @@ def mask(text: str) -> str:
 def configure(level: str = "info", json: bool | None = True, stream: Any = None) -> None:
     """Send every log of this process to `stream` (stderr), as JSON lines or as readable text.
 
-    With None, as text if somebody looks at a terminal.
+    With `json` None, as text if `stream` is a terminal.
     """
     if level not in _LEVELS:
         raise ValueError(f"{level!r} is none of {', '.join(sorted(_LEVELS))}")
@@ -84,7 +84,7 @@ def configure(level: str = "info", json: bool | None = True, stream: Any = None)
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object per line: time, level, logger, message, what `extra` gave, and the error."""
+    """One JSON object per line: time, level, logger, message, `extra` fields, and the error."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -124,18 +124,40 @@ class AccessLog:
     """Writes the requests that failed by our fault (5xx), a few per second, and counts the rest.
 
     While Redis is away every request fails; one line in a thousand says as much as all of them.
+    With `everything` it writes each request: its route, never its path, query or sender.
     """
 
-    def __init__(self, per_s: int = 5, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        per_s: int = 5,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        everything: bool = False,
+    ) -> None:
+        self._everything = everything
         self._per_s = per_s
         self._clock = clock
         self._second = -1
         self._written = 0
         self._kept_back = 0
 
-    def note(self, route: str, status: int, seconds: float, code: str | None = None) -> None:
+    def note(
+        self,
+        route: str,
+        status: int,
+        seconds: float,
+        code: str | None = None,
+        *,
+        request_id: str | None = None,
+    ) -> None:
         """Log an answer if it is an error of ours; `route` is the template, not the path."""
-        if status < 500:
+        if status < 500 and not self._everything:
+            return
+        more: dict[str, Any] = {"route": route, "status": status, "ms": round(seconds * 1000, 1)}
+        if request_id:
+            more["request_id"] = request_id
+        if self._everything:
+            log.info("request", extra=more)
             return
         second = int(self._clock())
         if second != self._second:
@@ -144,7 +166,6 @@ class AccessLog:
             self._kept_back += 1
             return
         self._written += 1
-        more = {"route": route, "status": status, "ms": round(seconds * 1000, 1)}
         if code:
             more["code"] = code
         if self._kept_back:
@@ -181,7 +202,7 @@ def _error(formatter: logging.Formatter, record: logging.LogRecord) -> str:
         parts.append(formatter.formatException(record.exc_info))
     if record.stack_info:
         parts.append(record.stack_info)
-    # The end of a traceback says what happened, so that is what stays of a very long one.
+    # The end of a traceback says what happened, so that part of a very long one is kept.
     return mask("\n".join(parts)[-LONGEST:])
 
 

@@ -1,9 +1,9 @@
 """`waitroom serve`: the parent process. It owns the port, the embedded backend and the workers.
 
-Each worker has a listening socket of its own on the same port (`SO_REUSEPORT`), so that the kernel
+Each worker has its own listening socket on the same port (`SO_REUSEPORT`), so that the kernel
 spreads connections evenly; the parent holds all of them. A signal to stop comes here first. Workers
-drain: they say so at `/readyz`, still answer, and send their streams elsewhere. Then the port
-refuses new connections, the workers take what waits there, answer it and end (`worker.py`).
+drain: they report it at `/readyz`, still answer, and send their streams elsewhere. Then the port
+refuses new connections, and the workers accept what waits there, answer it and end (`worker.py`).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from waitroom.settings import Settings
 
 log = logging.getLogger("waitroom.serve")
 
-KILL_S = 8.0
+KILL_S = 15.0
 """Workers that still run this long after the drain are killed."""
 
 KEYBOARD_S = 0.5
-"""At a keyboard there is no proxy in front, and nobody wants to wait."""
+"""For Ctrl-C on a terminal: there is no proxy in front, and nobody wants to wait."""
 
 START_S = 60.0
 """A successor that is not ready by then has failed, and the old worker stays."""
@@ -51,7 +51,7 @@ _spawning = multiprocessing.get_context("spawn")
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """What one worker after the other runs in: its socket, and how often it failed in a row."""
+    """The slot of one worker after the other: its socket, and how often it failed in a row."""
 
     listener: socket.socket | None = None
     worker: Running | None = None
@@ -68,11 +68,11 @@ class Running:
     over: asyncio.Event
     began: float
     expected: bool = False
-    """Whether its end is ours."""
+    """Whether we end it on purpose."""
 
     def tell(self, order: str) -> None:
         """Give an order."""
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # it has already ended
             self.pipe.send(order)
 
 
@@ -94,7 +94,7 @@ def serve(
         logs.configure(settings.log_level, settings.log_json)
     except ValueError as error:
         raise InvalidInput("log_level", str(error)) from None
-    # Started by hand: it unblocks signals where it is started, and `_signals_blocked` blocks them.
+    # Started here, because it unblocks signals where it starts, and `_signals_blocked` blocks them.
     resource_tracker.ensure_running()
     code = asyncio.run(Parent(settings, address, greet, reload).run(on_start))
     if code:
@@ -103,7 +103,7 @@ def serve(
 
 def run_worker(settings: Settings, listener: socket.socket, pipe: Pipe) -> None:
     """Be a worker: the target of its process."""
-    # Not above: the parent does not serve, and would start half a second later.
+    # Not imported above: the parent does not serve, and would start half a second later.
     from waitroom.server.process import worker
 
     worker.main(settings, listener, pipe)
@@ -147,15 +147,15 @@ class Parent:
                     self._start(self._places[-1])
                 number = await self._signal
                 await self._stop(number)
-            finally:  # an error of ours must not leave workers behind that ignore signals
+            finally:  # our own error must not leave workers that ignore signals
                 for worker in self._everybody:
                     worker.process.kill()
         return 0 if number else 1
 
     def _signalled(self, number: int) -> None:
-        """Stop on the first signal, at once on the second; SIGHUP reloads, if it can."""
+        """Stop on the first signal, at once on the second; reload on SIGHUP, if possible."""
         assert self._signal is not None  # noqa: S101 - `run` made it
-        at_terminal = sys.stdin is not None and sys.stdin.isatty()  # which has just been closed
+        at_terminal = sys.stdin is not None and sys.stdin.isatty()  # SIGHUP then means it closed
         if number == signal.SIGHUP and self._reload is not None and not at_terminal:
             if not self._signal.done() and (self._reloading is None or self._reloading.done()):
                 self._reloading = asyncio.create_task(self._renew())
@@ -167,14 +167,14 @@ class Parent:
     # Workers ---------------------------------------------------------------------------------
 
     def _listener(self) -> socket.socket:
-        """Return a socket for a place. Only Linux spreads connections over several of a port."""
+        """Return a socket for a place. Only Linux spreads connections over several per port."""
         shared = next((place.listener for place in self._places if place.listener), None)
         if shared is not None and not sys.platform.startswith("linux"):
             return shared.dup()
         return listening.listen(self._address, self._settings.port)
 
     def _start(self, place: Place) -> Running:
-        """Start a worker in a place; it takes over from an earlier one there."""
+        """Start a worker in a place; it takes over from the one before."""
         if place.listener is None:
             place.listener = self._listener()
         ours, theirs = _spawning.Pipe()
@@ -192,7 +192,7 @@ class Parent:
         return worker
 
     def _heard(self, worker: Running) -> None:
-        """Note that a worker is ready: it says nothing else."""
+        """Note that a worker is ready: workers say nothing else."""
         asyncio.get_running_loop().remove_reader(worker.pipe.fileno())
         with contextlib.suppress(EOFError, OSError):
             worker.pipe.recv()
@@ -220,7 +220,7 @@ class Parent:
         pause_s = min(LONGEST_PAUSE_S, 0.1 * 2**place.failures) if place.failures > 1 else 0.0
         log.error("a worker died and is started again", extra={"after_s": pause_s})
         if place.failures > 1 and self._everybody and place.listener is not None:
-            # Visitors at this socket wait for the successor, but not again and again: without it
+            # Visitors at this socket wait for the successor, but not every time: without the socket
             # the kernel sends them to the others.
             place.listener.close()
             place.listener = None
@@ -233,7 +233,7 @@ class Parent:
 
     async def _renew(self) -> None:
         """Read the settings again, and replace one worker after the other."""
-        assert self._reload is not None  # noqa: S101 - asked before
+        assert self._reload is not None  # noqa: S101 - checked before
         try:
             settings = self._reload()
             preparation.check(settings)
@@ -255,7 +255,7 @@ class Parent:
         log.info("reloaded")
 
     async def _succeed(self, place: Place) -> None:
-        """Start a successor, and let the old worker go once it is there."""
+        """Start a successor, and end the old worker once it is ready."""
         old, new = place.worker, self._start(place)
         if old is not None:
             old.expected = True
@@ -266,7 +266,7 @@ class Parent:
             old.tell(Order.RETIRE)
 
     async def _close(self, place: Place) -> None:
-        """End the worker of a place that is not needed any more."""
+        """End the worker of a place that is no longer needed."""
         if place.worker is not None and place.listener is not None:
             place.worker.expected = True
             listening.refuse(place.listener)
@@ -282,8 +282,8 @@ class Parent:
         self._tell_all(Order.DRAIN)
         await self._calmly(asyncio.sleep(wait_s))
         for place in self._places:
-            if place.listener is not None:
-                listening.refuse(place.listener)
+            if place.listener is not None and not listening.refuse(place.listener):
+                log.info("this system cannot refuse connections: those made just now may be reset")
         self._tell_all(Order.STOP)
         for place in self._places:
             if place.listener is not None:
@@ -296,7 +296,7 @@ class Parent:
         await self._all_ended()
 
     async def _calmly(self, work: Coroutine[Any, Any, None]) -> None:
-        """Wait for something, unless a second signal says not to."""
+        """Wait for some work, unless a second signal interrupts it."""
         waits = [asyncio.ensure_future(work), asyncio.ensure_future(self._hurry.wait())]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -315,7 +315,7 @@ class Parent:
 
 @contextlib.contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Let a process that is started meanwhile begin with these blocked, until it ignores them."""
+    """Let a process that starts meanwhile begin with signals blocked, until it ignores them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         yield

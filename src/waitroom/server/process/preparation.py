@@ -1,4 +1,4 @@
-"""Before anything serves: settings that cannot work are refused, and what workers need is made."""
+"""Before anything serves: refuse settings that cannot work, and make what workers need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from waitroom.operations.trail import CONFIG, Trail
 from waitroom.server.http.proxies import TrustedProxies
 from waitroom.server.process import listening
 from waitroom.settings import Settings, declared_rooms
-from waitroom.web.origins import Origins
+from waitroom.web.origins import Origins, listed_origins
 
 log = logging.getLogger("waitroom.serve")
 
@@ -30,8 +30,9 @@ def check(settings: Settings) -> None:
     TrustedProxies(settings.proxies)
     NamedUsers.of_settings(settings)
     Origins.of_settings(settings.public_url, settings.origins)
+    listed_origins((settings.cors_origins or "").replace(",", " ").split(), "cors_origins")
     if settings.desk:
-        # Not above, here and below: the parent serves nobody, and starts in half of the time
+        # Not imported above, here and below: the parent serves nobody, and starts in half the time
         # without the framework.
         from waitroom.server.lifecycle import check_desk
 
@@ -62,7 +63,7 @@ def _check_tls(cert: Path | None, key: Path | None) -> None:
         except OSError as error:
             raise InvalidInput(name, f"{path} cannot be read: {error.strerror}") from None
     try:
-        # An empty password, or OpenSSL would ask for one on the terminal.
+        # An empty password, otherwise OpenSSL would ask for one on the terminal.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password="")
     except (ssl.SSLError, ValueError) as error:
         why = getattr(error, "reason", None) or error

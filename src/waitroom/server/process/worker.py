@@ -1,8 +1,8 @@
 """A worker process: it accepts connections, serves them, and ends in order when the parent says so.
 
-The parent speaks over a pipe (`Order`). A thread reads it, so that even a worker whose loop hangs
-notices that the parent is gone. Signals are the parent's business: a Ctrl-C, or a supervisor that
-signals the whole group, reaches the workers too, and they ignore it.
+The parent sends orders over a pipe (`Order`). A thread reads it, so that even a worker whose loop
+hangs notices that the parent is gone. Only the parent handles signals: a Ctrl-C, or a supervisor
+that signals the whole group, reaches the workers too, and they ignore it.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ log = logging.getLogger("waitroom.worker")
 
 SETTLE_S = 0.3
 """From refusing new connections to closing the port, and from there to closing idle connections:
-what is on its way is taken and answered."""
+whatever is on its way is accepted and answered."""
 
-FINISH_S = 6.0
-"""How long answers that are under way may take in the end."""
+FINISH_S = 12.0
+"""How long the last running answers may take, also on a busy machine. Those who stop us wait 30 s:
+systemd, Compose and Kubernetes by our files."""
 
 ORPHAN_S = 1.0
 NO_FILES_S = 0.5
@@ -110,6 +111,7 @@ class Worker:
             idle_s=settings.idle_s,
             is_proxy=server.proxies.is_listed,
             network_of=server.proxies.network,
+            shared_headers=server.cors.shared_headers if server.cors else (),
         )
         connections.on_room = self._accept_again
         _settle_memory()
@@ -137,7 +139,7 @@ class Worker:
             await drain(self._app.server, self._settings.drain_s * 0.8)
         else:
             await drain(self._app.server, 0)
-            await asyncio.sleep(SETTLE_S)  # the parent has refused new ones; take what is there
+            await asyncio.sleep(SETTLE_S)  # the parent has refused new ones; accept the rest
             self._pause()
             while self._accept_one():
                 pass
@@ -154,14 +156,14 @@ class Worker:
     # Accepting -------------------------------------------------------------------------------
 
     def _accept_again(self) -> None:
-        """Take connections, as long as there may be more."""
+        """Accept connections, as long as there may be more."""
         if not self._accepting and not self._is_full() and self._listener.fileno() >= 0:
             self._accepting = True
             loop = asyncio.get_running_loop()
             loop.add_reader(self._listener.fileno(), self._accept)
 
     def _pause(self) -> None:
-        """Leave connections to the kernel, which keeps them until we take them."""
+        """Leave connections to the kernel, which keeps them until we accept them."""
         self._accepting = False
         asyncio.get_running_loop().remove_reader(self._listener.fileno())
 
@@ -178,7 +180,7 @@ class Worker:
                 return
 
     def _accept_one(self) -> bool:
-        """Take a connection; return whether there was one."""
+        """Accept a connection; return whether there was one."""
         loop = asyncio.get_running_loop()
         try:
             client, _ = self._listener.accept()
@@ -200,7 +202,7 @@ class Worker:
         return True
 
     async def _open(self, client: socket.socket) -> None:
-        """Begin to serve a connection; one whose handshake fails is of no interest."""
+        """Begin to serve a connection; ignore one whose handshake fails."""
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
                 self._connection,
@@ -217,21 +219,21 @@ class Worker:
 
 
 def tls_context(settings: Settings) -> ssl.SSLContext | None:
-    """Return what https needs, from TLS 1.2 on; None if we speak http."""
+    """Return what https needs, from TLS 1.2 on; None if we use http."""
     if settings.tls_cert is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # An empty password, or OpenSSL would ask for one on the terminal.
+    # An empty password, otherwise OpenSSL would ask for one on the terminal.
     context.load_cert_chain(settings.tls_cert, settings.tls_key, password="")
     return context
 
 
 def _settle_memory() -> None:
-    """Keep the garbage collector from scanning long-lived objects again and again.
+    """Keep the garbage collector from scanning long-lived objects repeatedly.
 
-    Polls make and drop hundreds of objects that hold no cycles; a full collection in the midst of
-    them costs every visitor who waits for an answer.
+    Polls make and drop hundreds of objects without cycles; a full collection meanwhile delays every
+    visitor who waits for an answer.
     """
     gc.collect()
     gc.freeze()

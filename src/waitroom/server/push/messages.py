@@ -1,4 +1,4 @@
-"""Which message is due to whom, and how it reads. Pure."""
+"""Which message is due for whom, and its text. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from waitroom.models import Policy, State
 from waitroom.server.pages.text import Text
 
 NEAR_S = 180
-"""Under this wait somebody is told to come back: time enough to find the phone and the page."""
+"""Below this wait somebody is told to come back: time enough to find the phone and the page."""
 
 _LONGEST_TTL_S = 3_600
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One notification, and for how long it is worth delivering."""
+    """One notification, and how long it is worth delivering."""
 
     title: str
     body: str
@@ -30,7 +30,7 @@ class Message:
 
 
 def due(subscriber: Subscriber, wait: Wait | None) -> str | None:
-    """Return what somebody is to be told now, if they were not told before."""
+    """Return the message that is due for somebody, unless they already had it."""
     if subscriber.state is State.CALLED:
         return None if CALLED in subscriber.messages else CALLED
     near = wait is not None and wait.likely < NEAR_S
@@ -39,9 +39,9 @@ def due(subscriber: Subscriber, wait: Wait | None) -> str | None:
 
 
 def over(subscriber: Subscriber, *, holding: bool) -> bool:
-    """Tell whether somebody can be forgotten: inside, or gone.
+    """Return whether a subscriber can be forgotten: inside, or gone.
 
-    While admission holds after a loss, who is missing may only not be back yet.
+    While admission holds after a loss, somebody missing may just not be back yet.
     """
     return subscriber.state is State.INSIDE or (subscriber.state is None and not holding)
 

@@ -1,4 +1,4 @@
-"""What browsers ask for: the service worker of a room, and to keep or forget a subscription."""
+"""What browsers request: the service worker of a room, and to keep or forget a subscription."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PushKeys(BaseModel):
 class Subscribe(BaseModel):
     """A browser's PushSubscription, as its `toJSON` writes it, and the language of messages."""
 
-    model_config = ConfigDict(extra="ignore")  # expirationTime, which nobody fills in
+    model_config = ConfigDict(extra="ignore")  # expirationTime, which nobody sets
     endpoint: str = Field(min_length=1, max_length=LONGEST_ENDPOINT)
     keys: PushKeys
     lang: str = Field("en", max_length=35)
@@ -42,6 +42,7 @@ class Subscribe(BaseModel):
 
 @router.post(
     "/v1/rooms/{room}/tickets/{ticket}/push",
+    operation_id="subscribePush",
     status_code=204,
     responses=problems(400, 404, 408, 409, 410, 413, 422, 503),
     tags=["visitors"],
@@ -66,6 +67,7 @@ async def subscribe(
 
 @router.delete(
     "/v1/rooms/{room}/tickets/{ticket}/push",
+    operation_id="unsubscribePush",
     status_code=204,
     responses=problems(404, 408, 409, 410, 422, 503),
     tags=["visitors"],
@@ -89,7 +91,7 @@ async def _view(server: Server, request: Request, room: str, ticket: str) -> Tic
 
 @router.get("/rooms/{room}/push.js", include_in_schema=False)
 async def worker(server: Here, room: str) -> Response:
-    """Return the service worker, which is at home below the room's page."""
+    """Return the service worker, whose scope is below the room's page."""
     check_room_name(room)
     if not server.push_key:
         raise NotFound("this server sends no push messages")
@@ -105,7 +107,7 @@ async def worker(server: Here, room: str) -> Response:
 
 @router.get("/rooms/{room}/alerts", include_in_schema=False)
 async def alerts(server: Here, room: str, lang: str = DEFAULT) -> Response:
-    """Return what the page says of notifications, which only those who want some need to load."""
+    """Return the page's texts on notifications; only visitors who want some load them."""
     check_room_name(room)
     locales = load_locales(server.settings.locales)
     text = locales.get(lang) or locales[DEFAULT]

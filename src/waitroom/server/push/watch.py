@@ -1,6 +1,6 @@
-"""The loop that looks where subscribers stand, and sends what is due.
+"""The loop that checks where subscribers stand, and sends due messages.
 
-It runs in every process. A room is looked at by whichever comes first, every few seconds; only its
+It runs in every process. Whichever process comes first checks a room, every few seconds; only its
 subscribers are read, in bounded steps. Each message is claimed before it is sent, so two processes
 never send the same one: a process that dies in between leaves its message unsent.
 """
@@ -26,11 +26,11 @@ log = logging.getLogger("waitroom.push")
 
 LAP_S = 5.0
 AT_ONCE = 32
-"""Messages under way; while a push service is slow, those after them wait."""
+"""Messages under way; while a push service is slow, later ones wait."""
 
 
 class PushWatch(Background):
-    """Looks at all rooms with subscribers, again and again."""
+    """Checks all rooms with subscribers, repeatedly."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class PushWatch(Background):
         self._sending: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Go on until it is cancelled."""
+        """Run until it is cancelled."""
         while True:
             await asyncio.sleep(self._lap_s * random.uniform(0.8, 1.2))  # noqa: S311
             try:
@@ -62,7 +62,7 @@ class PushWatch(Background):
                 log.exception("could not look for push messages")
 
     async def stop(self) -> None:
-        """Stop; messages under way are given up."""
+        """Stop; give up on messages under way."""
         await super().stop()
         for task in self._sending:
             task.cancel()
@@ -70,13 +70,13 @@ class PushWatch(Background):
             await asyncio.wait(self._sending, timeout=1)
 
     async def _lap(self) -> None:
-        turn_ms = int(self._lap_s * 700)  # less than the shortest pause, so that nobody is skipped
+        turn_ms = int(self._lap_s * 700)  # less than the shortest pause, so that no room is skipped
         for room in await self._subscriptions.rooms():
             if await self._subscriptions.take_turn(room, turn_ms):
                 await self.look(room)
 
     async def look(self, room: str) -> None:
-        """Start to send what is due in a room, and forget who is gone."""
+        """Start to send due messages in a room, and forget who is gone."""
         try:
             board = await self._boards.get(room)
         except UnknownRoom:
@@ -132,7 +132,7 @@ class PushWatch(Background):
 
 
 def _wait(board: Board, subscriber: Subscriber) -> Wait | None:
-    """Return how long somebody waits, unless that would tell the order of a draw before it."""
+    """Return how long somebody waits, unless that would reveal the order of a draw before it."""
     if board.stats.hidden or subscriber.position is None:
         return None
     return board.wait(subscriber.position)

@@ -1,4 +1,4 @@
-"""What a process knows of rooms in use: boards, passes, live streams, the health of the backend.
+"""What a process knows of rooms in use: boards, passes, live streams, the backend's health.
 
-Everything here takes its parts, never the `Server` that holds it. It must not know who asks.
+Everything here gets its parts, never the `Server` that holds it. It must not know who asks.
 """

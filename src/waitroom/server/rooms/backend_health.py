@@ -1,10 +1,10 @@
-"""Is the backend there? Three words, kept apart.
+"""Is the backend there? Three words, with different meanings.
 
 *busy*: our own queue is full. *slow*: the backend has not answered yet. *away*: several probes, on
 a connection that nobody else uses, have failed for at least `away_after_s`. Only then does a room's
-`when_away` act, and every call fails at once. It ends with the first probe that is answered.
+`when_away` apply, and every call fails at once. It ends with the first probe that is answered.
 
-In a Cluster each node has its own health: one that is away concerns its own rooms alone.
+In a Cluster each node has its own health: a node that is away affects only its own rooms.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ log = logging.getLogger("waitroom.backend_health")
 
 PROBE_EVERY_S = 1.0
 PROBE_AGAIN_S = 0.25
-"""Pause after a probe that failed: the return of the backend is noticed within a second."""
+"""Pause after a failed probe: the return of the backend is noticed within a second."""
 
 SHORTEST_LIMIT_S = 0.5
 FEWEST_PROBES = 3
@@ -34,14 +34,14 @@ _LATE_S = 0.2
 
 @dataclass(slots=True)
 class NodeHealth:
-    """What the probes of one node say."""
+    """What the probes of one node show."""
 
     away: bool = False
     failures: int = 0
     failing_since: float = 0.0
 
     def failed(self, began: float, away_after_s: float) -> None:
-        """Count a probe that failed; away after several, over long enough."""
+        """Count a failed probe; the node is away after several, over long enough."""
         if not self.failures:
             self.failing_since = began
         self.failures += 1
@@ -54,7 +54,7 @@ class NodeHealth:
 
 
 class BackendHealth(Background):
-    """Watches one backend: while it is `away`, calls are not worth making."""
+    """Watches one backend: while it is `away`, calls are pointless."""
 
     def __init__(self, engine: Engine, counters: Counters, away_after_s: float) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class BackendHealth(Background):
         self._away_after_s = away_after_s
         self._longest_probe_s = max(SHORTEST_LIMIT_S, away_after_s / FEWEST_PROBES)
         self.away = False
-        """Whether no node is there."""
+        """Whether all nodes are away."""
 
         self.on_return: list[Callable[[str, int, int], None]] = []
         """Called with a node, and since and until when it was away, in ms."""
@@ -73,7 +73,7 @@ class BackendHealth(Background):
         self._asked = asyncio.Event()
 
     def is_away(self, room: str) -> bool:
-        """Tell whether the node on which a room lives is away."""
+        """Return whether the node that holds a room is away."""
         if self.away or not self._some_away:
             return self.away
         node = self._nodes.get(self._engine.node_of(room))
@@ -89,7 +89,7 @@ class BackendHealth(Background):
         self._asked.set()
 
     async def run(self) -> None:
-        """Probe the nodes now and then, and at once when a call has failed."""
+        """Probe the nodes regularly, and at once when a call has failed."""
         while True:
             self._asked.clear()
             await asyncio.gather(*map(self._probe, self._known_nodes()))
@@ -113,7 +113,7 @@ class BackendHealth(Background):
             async with asyncio.timeout(self._longest_probe_s):
                 await self._engine.probe.ask(name)
         except Exception as error:  # any failure means no answer
-            # If this process itself was late, the answer may be there, unread.
+            # If this process itself was late, the answer may have come, unread.
             if time.monotonic() - began < self._longest_probe_s + _LATE_S:
                 log.debug("a probe of the backend failed: %s", error)
                 node.failed(began, self._away_after_s)
@@ -123,7 +123,7 @@ class BackendHealth(Background):
         self.away, self._some_away = all(states), any(states)
         self._engine.give_up_on(name for name, known in self._nodes.items() if known.away)
         if node.away:
-            # Those who wait for an answer get one now, also those who came after it went away.
+            # All who wait for an answer get one now, even if they came after the backend went away.
             self._engine.fail_waiting(_unavailable(), concerns=self.is_away)
         if node.away != was_away:
             self._tell(name, node)

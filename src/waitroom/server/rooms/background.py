@@ -17,11 +17,11 @@ class Background(ABC):
         self._task = asyncio.create_task(self.run())
 
     async def stop(self) -> None:
-        """Stop; what is under way is given up."""
+        """Stop; give up on what is under way."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task], timeout=1)
 
     @abstractmethod
     async def run(self) -> None:
-        """Go on until it is cancelled."""
+        """Run until it is cancelled."""

@@ -1,13 +1,14 @@
 """What a process knows of each room in use: policy, counts and the estimate, renewed each second.
 
-Polls read the board of their room and ask the backend nothing for it: one `stats` a second serves
-any number of visitors.
+Polls read the board of their room instead of the backend: one `stats` a second serves any number of
+visitors.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import time
 from collections import defaultdict, deque
@@ -16,7 +17,10 @@ from dataclasses import dataclass, field
 
 from waitroom.engine import Engine
 from waitroom.errors import UnknownRoom, WaitroomError
-from waitroom.estimate.methods import Estimator, Wait, estimator
+from waitroom.estimate.methods import Estimator, Wait
+from waitroom.estimate.observer import Observer, Peers
+from waitroom.estimate.reasons import Changes
+from waitroom.history import sample_of
 from waitroom.models import Mode, Policy, Sample, Stats
 from waitroom.server.rooms.background import Background
 
@@ -24,10 +28,10 @@ log = logging.getLogger("waitroom.boards")
 
 REFRESH_S = 1.0
 FORGET_S = 60.0
-"""A board that nobody asked for in this time is not renewed any more."""
+"""A board that nobody asked for in this time is no longer renewed."""
 
 TOLD_FOR_S = 3.0
-"""A board as old as this has missed a renewal or two, and nobody may have been told of it."""
+"""A board this old has missed a renewal or two, and perhaps nobody was told what it says."""
 
 SAMPLE_MS = 5_000
 KEPT_SAMPLES = 720  # an hour: a desk calls only a few people in that time
@@ -48,17 +52,22 @@ class Board:
     samples: deque[Sample]
     changed_at_ms: int | None = None
     mark: int = 0
-    """Changes when the public view of the room tells something new, besides numbers."""
+    """Changes when the public view of the room changes, except for numbers."""
 
     fresh_at: float = 0.0
     wanted_at: float = 0.0
     silence_s: float | None = None
-    """How long somebody who waits may be silent without losing anything."""
+    """How long a waiting visitor may be silent without losing anything."""
 
     wait: Callable[[int], Wait | None] = field(default=lambda _: None)
-    """How long somebody at a position waits, as far as that can be told."""
+    """How long somebody at a position waits, as far as that is known."""
 
+    observer: Observer = field(default_factory=Observer)
     estimator: Estimator | None = None
+    eta_reason: str | None = None
+    """Why the estimate has moved lately, as far as this process saw it; every poll reads it."""
+
+    _changes: Changes = field(default_factory=Changes)
 
     @property
     def version(self) -> int:
@@ -72,41 +81,29 @@ class Board:
         self.policy, self.stats, self.fresh_at = policy, stats, time.monotonic()
         holds, ended = stats.hold_until_ms is not None, stats.mode is not policy.mode
         self.mark = 4 * stats.version + 2 * holds + ended
-        # Called between two polls, a visitor needs half of the time to enter; polls take a third.
+        # A visitor called between two polls needs half of the time to enter; polls take a third.
         spans = policy.presence_s, policy.enter_within_s and 1.5 * policy.enter_within_s
         self.silence_s = min((span for span in spans if span), default=None)
         last = self.samples[-1].at_ms if self.samples else 0
         if not last <= stats.now_ms < last + SAMPLE_MS:
-            self.samples.append(sample_of(stats))
-        # The newest second counts too, or the estimate would react in steps.
-        self.estimator = estimator(policy, stats, (*self.samples, sample_of(stats)))
-        # While nobody is called no moment can be promised, whatever the pace was before.
+            self.samples.append(
+                dataclasses.replace(
+                    sample_of(stats),
+                    mode=stats.mode,
+                    capacity=policy.capacity,
+                    per_minute=policy.per_minute,
+                )
+            )
+        self.estimator = self.observer.renewed(policy, stats, self.samples)
+        # While nobody is called, no time can be promised, whatever the pace was before.
         stands = stats.mode in _STANDS or stats.hold_until_ms is not None
         self.wait = _unknown if stands else self.estimator.wait
+        reason = self._changes.note(policy, stats, self.samples, self.wait)
+        self.eta_reason = reason and reason.value
 
 
 def _unknown(_: int) -> None:
     return None
-
-
-def sample_of(stats: Stats) -> Sample:
-    """Return a room's stats as a sample."""
-    counters = stats.counters
-    return Sample(
-        at_ms=stats.now_ms,
-        waiting=stats.waiting,
-        called=stats.called,
-        inside=stats.inside,
-        joined=counters["joined"],
-        called_total=counters["called_total"],
-        entered=counters["entered"],
-        finished=counters["finished"],
-        left=counters["left"],
-        kicked=counters["kicked"],
-        expired=counters["expired"],
-        no_show=counters["no_show"],
-        abandoned=counters["abandoned"],
-    )
 
 
 class Boards(Background):
@@ -116,27 +113,28 @@ class Boards(Background):
         super().__init__()
         self.known: dict[str, Board] = {}
         self.load = 0.0
-        """How far behind the event loop is, 0 to 1: visitors are asked to poll less often then."""
+        """How far behind the event loop is, 0 to 1: visitors are then told to poll less often."""
 
         self._engine = engine
-        # Visitors may name any room: those who do must not keep operators from the backend.
+        self._peers = Peers()
+        # Visitors may name any room: they must not keep operators from the backend.
         self._turns = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_MADE_AT_ONCE))
         self._loading: dict[str, asyncio.Task[Board]] = {}
 
     async def get(self, room: str) -> Board:
-        """Return the board of a room, made on first use; many callers share the making."""
+        """Return the board of a room, made on first use; concurrent callers share the work."""
         board = self.known.get(room) or await self._loaded(room)
         board.wanted_at = time.monotonic()
         return board
 
     async def renew(self, room: str) -> Board:
-        """Return the board of a room as it is now; callers that come together share it."""
+        """Return the current board of a room; concurrent callers share the work."""
         return await self._loaded(room)
 
     async def told_s(self, room: str, waiting: int) -> int | None:
         """Return the likely wait that a newcomer is told, for the room's history.
 
-        A board that is renewed anyway says what people here are told. Else the room is looked at
+        A board that is renewed anyway says what people here are told. Otherwise the room is read
         for this, but only while people wait there.
         """
         board = self.known.get(room)
@@ -155,7 +153,7 @@ class Boards(Background):
         return await asyncio.shield(task)
 
     def want(self, room: str) -> None:
-        """Keep a board renewed for a while."""
+        """Keep renewing a board for a while."""
         board = self.known.get(room)
         if board is not None:
             board.wanted_at = time.monotonic()
@@ -170,7 +168,7 @@ class Boards(Background):
             async with self._turns[self._engine.node_of(room)]:
                 return await self._make(room)
         stats = await self._engine.stats(room)
-        if time.monotonic() - known.fresh_at > FORGET_S:  # its samples lack the time in between
+        if time.monotonic() - known.fresh_at > FORGET_S:  # its samples have a gap
             known.samples = deque(await self._samples(room), KEPT_SAMPLES)
         known.renew(self._engine.policy_of(room) or known.policy, stats)
         return known
@@ -181,7 +179,8 @@ class Boards(Background):
         policy = self._engine.policy_of(room)
         if policy is None:
             raise UnknownRoom(room)
-        board = Board(room, policy, stats, deque(samples, KEPT_SAMPLES))
+        observer = Observer(room, self._peers)
+        board = Board(room, policy, stats, deque(samples, KEPT_SAMPLES), observer=observer)
         board.renew(policy, stats)
         if len(self.known) >= _MOST_BOARDS:
             oldest = min(self.known.values(), key=lambda board: board.wanted_at)
@@ -201,7 +200,7 @@ class Boards(Background):
             self.load = 0.7 * self.load + 0.3 * min(1.0, max(0.0, lag) / _FULL_LAG_S)
             wanted_since = asked - FORGET_S
             wanted = [board for board in self.known.values() if board.wanted_at >= wanted_since]
-            # Side by side, so that a node of a Cluster that hangs does not hold up the others.
+            # In parallel, so that a Cluster node that hangs does not delay the others.
             turns = asyncio.Semaphore(_RENEWED_AT_ONCE)
             await asyncio.gather(*(self._renew(board, turns) for board in wanted))
 

@@ -1,4 +1,4 @@
-"""The loops that bring events out, for one process: relay, webhooks and archive."""
+"""The loops that publish events, for one process: relay, webhooks and archive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from waitroom.server.rooms.backend_health import BackendHealth
 if TYPE_CHECKING:
     from waitroom.events.delivery import Delivery  # its packages may be missing
 
-WEBHOOK_NEEDS = ("httpx", "standardwebhooks")
+WEBHOOK_NEEDS = ("httpx2", "standardwebhooks")
 _MOST_CANCELS = 10
 
 
@@ -77,7 +77,7 @@ class EventLoops:
 
 
 async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """Cancel tasks; again, if a call that was under way has taken the first one for a failure."""
+    """Cancel tasks; repeat it, because a running call may have taken the first for a failure."""
     left = set(tasks)
     for _ in range(_MOST_CANCELS):
         for task in left:

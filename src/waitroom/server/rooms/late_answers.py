@@ -1,8 +1,8 @@
-"""Answers to visitors whom the backend keeps waiting: one sweep, not a timer per request.
+"""Answers for visitors when the backend is slow: one sweep, not a timer per request.
 
-A poll that has waited for `poll_within_s` is told again what its ticket was told before, marked as
-stale, where that can be vouched for. Everything else waits for `answer_within_s`, and then fails
-as *slow*: what was asked may be done, and a repeat does nothing twice.
+A poll that has waited for `poll_within_s` gets the last answer of its ticket again, marked as
+stale, if that can be vouched for. Everything else waits for `answer_within_s`, and then fails
+as *slow*: the request may be done, and a repeat does nothing twice.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ log = logging.getLogger("waitroom.late_answers")
 
 SWEEP_S = 0.05
 MARGIN_S = 5.0
-"""How much later than asked somebody may poll and still be vouched for."""
+"""How much later than asked a client may poll and still be vouched for."""
 
 _LATEST = 1.0
 
 
 class LateAnswers(Background):
-    """Sweeps over those who wait."""
+    """Sweeps over requests that wait."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class LateAnswers(Background):
         self._answer_within_s = answer_within_s
 
     async def run(self) -> None:
-        """Sweep, again and again."""
+        """Sweep repeatedly."""
         while True:
             began = time.monotonic()
             await asyncio.sleep(SWEEP_S)
-            # If this process itself was late, answers may be there, unread.
+            # If this process itself was late, answers may have come, unread.
             if time.monotonic() - began < 3 * SWEEP_S:
                 try:
                     self._sweep()
@@ -66,7 +66,7 @@ class LateAnswers(Background):
         self._engine.fail_waiting(Slow(), longer_than_s=self._answer_within_s)
 
     def _vouched_s(self, room: str, position: int | None) -> float:
-        """Return for how long a position may be repeated: until its holder was to poll again."""
+        """Return how long a position may be repeated: until its holder should have polled again."""
         board = self._boards.known.get(room)
         if board is None:
             return 0.0

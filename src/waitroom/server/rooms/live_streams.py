@@ -1,6 +1,6 @@
 """Live events of tickets: one poll loop per process and room feeds every open stream of that room.
 
-A stream tells `ticket` (the same JSON as a status), `room` (the public view, when the operator
+A stream sends `ticket` (the same JSON as a status), `room` (the public view, when the operator
 changed something), `gone` (a problem, then the end), `away` (the backend cannot be reached; the
 place is kept) and `reconnect` (this process stops; come back at once). Each event is the whole
 state, so a client that reconnects has missed nothing.
@@ -39,7 +39,7 @@ LOOK_S = 0.4
 """How often a room's events are read: a called person is told within about this time."""
 
 LONGEST_LOOK_S = 1.5
-"""When a look at a room is given up, so that its streams hear soon that the backend is away."""
+"""When a look at a room is given up, so that its streams soon learn that the backend is away."""
 
 EVENTS_PER_PAGE = 500
 _MOST_PAGES = 20  # as many events as the room's log keeps
@@ -177,7 +177,7 @@ class RoomStreams:
     async def _follow_events(self) -> None:
         """Make the streams due that events have named since the last look.
 
-        Page by page: a look may be given up between two, and the cursor does not go back.
+        Page by page: a look may end between two pages, and the cursor does not go back.
         """
         for _ in range(_MOST_PAGES):
             page = await self._sources.engine.events(self._room, self._cursor, EVENTS_PER_PAGE)
@@ -203,10 +203,10 @@ class RoomStreams:
             stream.tell("gone", gone_answer(view).body, last=True)
             return
         body = ticket_body(self._sources.boards, self._sources.passes, view)
-        # Heartbeats of our own: the ticket is polled for its holder as long as the stream is open.
+        # Our own heartbeats: the ticket is polled for its holder as long as the stream is open.
         stream.due_at = now + min(LONGEST_PAUSE_S, body.poll_after_ms / 1000)
         news = (view.state, view.position, view.enter_by_ms, view.session_ends_at_ms)
-        # Not since anything was sent: a heartbeat does not say how many stand behind.
+        # Not the time of the last send: a heartbeat does not say how many stand behind.
         if news != stream.last_news or now - stream.ticket_sent_at > LONGEST_PAUSE_S:
             stream.last_news, stream.ticket_sent_at = news, now
             stream.tell("ticket", answers.encode(body))
@@ -219,7 +219,7 @@ class RoomStreams:
         if board.mark != before:
             self._new = set(self.streams)
             for stream in self.streams if before else ():
-                # Its wait is another now; at the next look or the one after, not all in one.
+                # Its wait has changed; send it at the next look or the one after, not all in one.
                 spread_s = random.uniform(0, LOOK_S)  # noqa: S311 - hides nothing
                 stream.due_at, stream.last_news = time.monotonic() + spread_s, ()
         if self._new:
@@ -232,7 +232,7 @@ class RoomStreams:
         if isinstance(error, BackendUnavailable):
             self._sources.backend_health.suspect()
             if not self._sources.backend_health.is_away(self._room):
-                return  # only slow: whoever listens loses nothing
+                return  # only slow: listeners lose nothing
         if self._away:
             return
         self._away = True

@@ -1,7 +1,7 @@
-"""The passes of a process: made for sessions, and read when somebody shows one.
+"""The passes of a process: made for sessions, and read when a client shows one.
 
-Signing and verifying cost far more than a lookup, so both are remembered for as long as the keys
-stay the same.
+Signing and verifying cost far more than a lookup, so both are cached for as long as the keys stay
+the same.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from waitroom.models import TicketView
 from waitroom.passes import Pass, PassKeys
 
 AWAY_PASS_S = 60
-"""How long a pass lasts that was made while the backend is away; by then it may be back."""
+"""How long a pass made while the backend is away lasts; by then the backend may be back."""
 
 PASS_S = 86_400
-"""How long a pass of an endless session lasts; each status makes a new one."""
+"""How long the pass of an endless session lasts; each status makes a new one."""
 
 _MOST_MADE = 20_000
 _MOST_READ = 50_000
@@ -27,13 +27,13 @@ class Passes:
     def __init__(self, keys: PassKeys, issuer: str) -> None:
         self.keys = keys
         self.issuer = issuer
-        """Who lets in: another deployment that has the same keys is another issuer."""
+        """The issuer: another deployment with the same keys is another issuer."""
 
         self._made: dict[tuple[str, int | None, int | None], str] = {}
         self._read: dict[str, Pass] = {}
 
     def replace_keys(self, keys: PassKeys) -> None:
-        """Use other keys from now on: a pass of a removed key must be refused soon."""
+        """Use other keys from now on: passes of a removed key must be refused soon."""
         self.keys = keys
         self._made.clear()
         self._read.clear()

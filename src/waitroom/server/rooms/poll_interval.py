@@ -11,16 +11,16 @@ FRONT_MS = 3_000
 LONGEST_MS = 30_000
 SHORTEST_MS = 1_000
 _WAIT_MS = 25.0  # per second of waiting: forty polls show a wait well enough
-_PLACE_MS = 300.0  # per place, so that a slow line does not turn from often to seldom in one step
-_UNKNOWN_MS = 10.0  # the same where nothing is known of its pace: hundreds may be called at once
+_PLACE_MS = 300.0  # per place, so that polls of a slow line do not suddenly become rare
+_UNKNOWN_MS = 10.0  # the same if its pace is unknown: hundreds may be called at once
 _JITTER = 0.1
 
 
 def restored_after_ms(pause_ms: int, left_ms: int, waiting: int, jitter: float) -> int:
-    """Return the pause of somebody whose position is hidden for so long after a loss.
+    """Return the pause of somebody whose position is hidden for `left_ms` after a loss.
 
-    Never longer than `pause_ms`. They ask again once it can be told, the more of them the less all
-    at once: `jitter` is 0 to 1.
+    Never longer than `pause_ms`. They ask again once it can be shown; the more people there are,
+    the more they are spread: `jitter` is 0 to 1.
     """
     spread_ms = min(LONGEST_MS / 2, FRONT_MS + _UNKNOWN_MS * waiting)
     return min(pause_ms, SHORTEST_MS + max(0, left_ms) + int(spread_ms * jitter))
@@ -36,9 +36,9 @@ def poll_after_ms(
 ) -> int:
     """Return the pause before the next poll.
 
-    `load` is 0 (idle) to 1 (as much as the server takes) and stretches it up to twice; `jitter`,
-    0 to 1, spreads clients by ± 10 % so that they do not come in waves. Nobody is made to wait so
-    long that two lost polls would cost them their place.
+    `load` is 0 (idle) to 1 (as much as the server can take) and stretches it up to twice; `jitter`,
+    0 to 1, spreads clients by ± 10 % so that they do not come in waves. The pause is never so long
+    that two lost polls would cost somebody their place.
     """
     if state is State.WAITING:
         if position is None:  # before a draw only the opening counts, after a loss its end

@@ -1,10 +1,13 @@
-"""Tickets and rooms as anybody sees them in JSON, declared once: answers and OpenAPI follow it."""
+"""Tickets and rooms as public JSON, declared once: answers and OpenAPI follow it."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from waitroom.estimate.reasons import Reason
+from waitroom.models import Mode
 
 # Only in some states; the others leave them out.
 _EnterBy = Annotated[str | None, Meta(description="Of a called ticket: enter before.")]
@@ -53,15 +56,23 @@ class Ticket(Struct, frozen=True):
     ]
     waiting: Annotated[int, Meta(description="How many wait in all.")]
     eta_s: Eta | None
+    eta_reason: Annotated[
+        str | None,
+        Meta(
+            description="Why `eta_s` has moved by more than a quarter lately; null if it has not, "
+            "or if the room shows no reason.",
+            extra_json_schema={"enum": [*map(str, Reason), None]},
+        ),
+    ]
     poll_after_ms: Annotated[int, Meta(description="Ask again after so long.")]
     enter_by: _EnterBy | UnsetType = UNSET
     session_ends_at: _EndsAt | UnsetType = UNSET
     stale: _Stale | UnsetType = UNSET
-    # Not in polls: to compute it would cost 2 % of one, and it never changes.
+    # Not in polls: it would cost 2 % of a poll, and it never changes.
     short_code: _ShortCode | UnsetType = UNSET
     restoring: _Restoring | UnsetType = UNSET
     room_mark: _RoomMark | UnsetType = UNSET
-    # A keyword of Python, so the field has another name here.
+    # A keyword of Python, so the field has a different name here.
     pass_: _Pass | UnsetType = field(name="pass", default=UNSET)
 
 
@@ -76,7 +87,13 @@ class RoomView(Struct, frozen=True):
     go_to: Annotated[str | None, Meta(description="Where people go on to once inside.")]
     footer: Annotated[str | None, Meta(description="Who the organiser is.")]
     help_link: Annotated[str | None, Meta(description="Where people get help.")]
-    mode: Annotated[str, Meta(description="As it is now: `ended` once `ends_at` has come.")]
+    mode: Annotated[
+        str,
+        Meta(
+            description="As it is now: `ended` once `ends_at` has come.",
+            extra_json_schema={"enum": [str(mode) for mode in Mode]},
+        ),
+    ]
     opens_at: str | None
     ends_at: str | None
     before_open: str

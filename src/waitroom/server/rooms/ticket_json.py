@@ -21,15 +21,15 @@ from waitroom.server.rooms.poll_interval import poll_after_ms, restored_after_ms
 from waitroom.server.rooms.schemas import Eta, RoomView, Ticket
 
 STALE_MS = 3_000
-"""When to ask again after an answer that only repeats the last one, at the latest."""
+"""The longest time until the next poll after an answer that only repeats the last one."""
 
 _LIVE_TEXTS = (
     *("message", "ready", "go_to", "footer", "help_link"),
     *("ended_text", "ended_link"),
 )
-"""Texts of the policy that open pages follow; `RoomView` declares them."""
+"""Texts of the policy that open pages update; `RoomView` declares them."""
 _LONGEST_PICTURE = 2_000
-"""Characters of a picture that every open stream is told; a larger one comes with the page."""
+"""Longest picture, in characters, sent to every open stream; a larger one comes with the page."""
 
 _LOCAL_TEXTS = {"title", *_LIVE_TEXTS}
 _OVER = {Reason.FINISHED, Reason.EXPIRED}
@@ -40,12 +40,13 @@ def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> Ticket:
     board = boards.known.get(view.room)
     position, state = view.position, view.state
     wait = board.wait(position) if board is not None and position is not None else None
-    silence_s = None
+    silence_s = reason = None
     mark: int | UnsetType = UNSET
     if board is not None:
         mark = board.mark
-        board.wanted_at = time.monotonic()  # it is kept renewed as long as somebody polls
+        board.wanted_at = time.monotonic()  # keeps it renewed as long as somebody polls
         silence_s = board.silence_s
+        reason = board.eta_reason if wait is not None else None
     after_ms = poll_after_ms(
         position,
         state,
@@ -57,7 +58,7 @@ def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> Ticket:
     if state is State.WAITING:
         stale: bool | UnsetType = UNSET
         restoring: bool | UnsetType = UNSET
-        if view.stale:  # a missed heartbeat too, so the next one must come soon
+        if view.stale:  # it missed a heartbeat too, so the next must come soon
             stale, after_ms = True, min(after_ms, STALE_MS)
         if view.restoring:
             restoring, after_ms = True, _restored_after_ms(board, view.waiting, after_ms)
@@ -68,6 +69,7 @@ def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> Ticket:
             position,
             view.waiting,
             eta(wait),
+            reason,
             after_ms,
             stale=stale,
             restoring=restoring,
@@ -81,6 +83,7 @@ def ticket_body(boards: Boards, passes: Passes, view: TicketView) -> Ticket:
             "called",
             None,
             view.waiting,
+            None,
             None,
             after_ms,
             enter_by=enter_by,
@@ -130,7 +133,7 @@ def room_body(board: Board) -> RoomView:
 
 
 def _texts(policy: Policy) -> dict[str, dict[str, str]] | UnsetType:
-    """Return the texts that open pages follow, in the languages that have their own."""
+    """Return the texts that open pages update, in the languages that have their own."""
     texts = {
         lang: {name: text for name, text in local.items() if name in _LOCAL_TEXTS}
         for lang, local in (policy.texts or {}).items()
@@ -159,6 +162,7 @@ def _inside(
         "inside",
         None,
         waiting,
+        None,
         None,
         after_ms,
         session_ends_at=ends_at,

@@ -1,4 +1,4 @@
-"""For protected sites: is this pass good, and the sessions that a gate handles.
+"""For protected sites: is this pass valid, and the sessions that a gate handles.
 
 It must not import other faces.
 """

@@ -1,4 +1,4 @@
-"""After a loss of state gates announce the sessions they see, so that no place is given twice.
+"""After a loss of state, gates announce the sessions they see, so that no place is given twice.
 
 Anybody who reaches the server may announce, so it must stay cheap: few passes per request, few
 signatures per turn of the event loop, one read per room, and writes only while a room holds.
@@ -18,7 +18,7 @@ from waitroom.server.context import Server
 from waitroom.server.rooms.passes import Passes
 
 SIGNATURES_PER_TURN = 4
-"""One takes about 0.3 ms (ES256), so that others wait for little more than a millisecond."""
+"""One takes about 0.3 ms (ES256), so others wait for little more than a millisecond."""
 
 
 def take_turn(server: Server, address: str) -> None:
@@ -30,7 +30,7 @@ def take_turn(server: Server, address: str) -> None:
 
 
 async def announce(server: Server, texts: Iterable[str]) -> int:
-    """Vouch for sessions whose record was lost; return how many of all these are inside now."""
+    """Vouch for sessions whose record was lost; return how many of all given are inside now."""
     rooms: dict[str, list[Pass]] = {}
     for session in await sessions_of(server.passes, texts):
         rooms.setdefault(session.room, []).append(session)
@@ -38,7 +38,7 @@ async def announce(server: Server, texts: Iterable[str]) -> int:
 
 
 async def renew(server: Server, session: Pass) -> TicketView:
-    """Extend a session, or take it in again: the room decides, and it knows whether it holds."""
+    """Extend a session, or take it in again: the room decides, as it knows whether it holds."""
     server.backend_health.check(session.room)
     return await server.engine.renew_session(
         session.room, session.ticket_id, session.sid, vouched_until_ms=session.expires_s * 1000
@@ -46,7 +46,7 @@ async def renew(server: Server, session: Pass) -> TicketView:
 
 
 async def sessions_of(passes: Passes, texts: Iterable[str]) -> list[Pass]:
-    """Return each session once, by its longest pass; what proves no session is left out."""
+    """Return each session once, by its longest pass; passes that prove no session are left out."""
     longest: dict[tuple[str, str, int], Pass] = {}
     for number, text in enumerate(dict.fromkeys(texts)):
         if number % SIGNATURES_PER_TURN == 0:
@@ -68,14 +68,14 @@ async def _inside(server: Server, room: str, sessions: list[Pass]) -> int:
         if not absent or not await _holds(server, room):
             return sum(inside)
     except Unavailable:
-        raise  # the gate comes again
+        raise  # the gate tries again
     except WaitroomError:  # the room is gone, or broken
         return 0
     return sum(inside) + sum(await asyncio.gather(*(_taken_in(server, lost) for lost in absent)))
 
 
 async def _holds(server: Server, room: str) -> bool:
-    """Tell whether a room holds after a loss; a board of a second ago may not know of it yet."""
+    """Return whether a room holds after a loss; a board of a second ago may not know it yet."""
     return (await server.boards.renew(room)).stats.hold_until_ms is not None
 
 
@@ -84,6 +84,6 @@ async def _taken_in(server: Server, session: Pass) -> bool:
         await renew(server, session)
     except Unavailable:
         raise
-    except WaitroomError:  # finished, or over by now
+    except WaitroomError:  # finished, or over since
         return False
     return True

@@ -1,6 +1,6 @@
-"""What gates ask for, with a pass or a one-time code: hand over, redeem, renew, finish, announce.
+"""Requests of gates, with a pass or a one-time code: hand over, redeem, renew, finish, announce.
 
-A gate knows a session by its pass alone. The pass is verified here as everywhere: by its signature
+A gate knows a session only by its pass. The pass is verified here as everywhere: by its signature
 and its end.
 """
 
@@ -80,6 +80,7 @@ class Announced(BaseModel):
 
 @router.post(
     "/rooms/{room}/tickets/{ticket}/handoff",
+    operation_id="createHandoff",
     status_code=201,
     responses=problems(404, 408, 409, 410, 413, 422, 503),
 )
@@ -98,7 +99,7 @@ async def hand_off(
     return Code(code=code, expires_at=moment(int(time.time() + LIFE_S) * 1000) or "")
 
 
-@router.post("/redeem", responses=problems(400, 408, 410, 413, 422, 503))
+@router.post("/redeem", operation_id="redeemCode", responses=problems(400, 408, 410, 413, 422, 503))
 async def redeem(server: Here, response: Response, body: Redeem) -> Session:
     """Turn a one-time code into the pass of its session; once, and only while that is inside."""
     response.headers.update(NO_STORE)
@@ -109,7 +110,9 @@ async def redeem(server: Here, response: Response, body: Redeem) -> Session:
     return _session(server, view._replace(session_ends_at_ms=session.ends_at_ms))
 
 
-@router.post("/passes/renew", responses=problems(401, 408, 409, 410, 413, 422, 503))
+@router.post(
+    "/passes/renew", operation_id="renewPass", responses=problems(401, 408, 409, 410, 413, 422, 503)
+)
 async def renew(server: Here, request: Request, response: Response) -> Session:
     """Extend the session of a pass; the answer has the new pass.
 
@@ -120,19 +123,28 @@ async def renew(server: Here, request: Request, response: Response) -> Session:
     return _session(server, await announcing.renew(server, pass_))
 
 
-@router.post("/passes/finish", status_code=204, responses=problems(401, 408, 410, 413, 503))
+@router.post(
+    "/passes/finish",
+    operation_id="finishPass",
+    status_code=204,
+    responses=problems(401, 408, 410, 413, 503),
+)
 async def finish(server: Here, request: Request) -> None:
-    """End the session of a pass; its place goes to the next one at once."""
+    """End the session of a pass; its place goes to the next person at once."""
     pass_ = _pass_of(server, request)
     server.backend_health.check(pass_.room)
     await server.engine.finish_session(pass_.room, pass_.ticket_id, pass_.sid)
 
 
-@router.post("/passes/announce", responses=problems(400, 408, 413, 422, 429, 503))
+@router.post(
+    "/passes/announce",
+    operation_id="announcePasses",
+    responses=problems(400, 408, 413, 422, 429, 503),
+)
 async def announce(server: Here, request: Request, body: Announce) -> Announced:
     """Announce the passes in use after a loss of state, so that their places are not given twice.
 
-    Passes that are forged, over or finished count for nothing. While a room does not hold admission
+    Passes that are forged, expired or finished are ignored. While a room does not hold admission
     after a loss, nothing changes in it: the answer only says how many are inside.
     """
     server.backend_health.check()

@@ -1,4 +1,4 @@
-"""What gates and proxies ask without knowing a session: is a pass good, and by which keys."""
+"""Requests of gates and proxies without a session: is a pass valid, and the public keys."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from waitroom.server.site.check import check
 router = APIRouter(tags=["gates"])
 
 
-@router.get("/v1/check", status_code=204, responses=problems(401, 422))
+@router.get("/v1/check", operation_id="checkPass", status_code=204, responses=problems(401, 422))
 async def check_pass(
     server: Here,
     request: Request,
     room: Annotated[str | None, Query(description="The room; none = any.")] = None,
 ) -> Response:
-    """Tell whether a pass is good now: for gates and nginx's `auth_request`.
+    """Check whether a pass is valid now: for gates and nginx's `auth_request`.
 
-    The pass comes as `Authorization: Bearer`, or in the cookie of the room.
+    The pass comes as `Authorization: Bearer`, or in the cookie of the room. With a claim of the
+    site in `Waitroom-Claim` it must be of that account.
     """
     del room  # read as the lane reads it
     asked = room_in_query(request.scope["query_string"])
@@ -31,10 +32,10 @@ async def check_pass(
     return (await check(server, visitor_request)).response()
 
 
-@router.get("/.well-known/jwks.json")
+@router.get("/.well-known/jwks.json", operation_id="getPassKeys")
 async def jwks(server: Here) -> JSONResponse:
     """Return the public keys of passes, and the `iss` that they must have."""
-    # A key that is taken away must be refused within seconds, whoever keeps this in between.
+    # A removed key must be refused within seconds, whoever caches this in between.
     headers = {"cache-control": "public, max-age=3"}
     document = {**server.passes.keys.jwks(), "issuer": server.passes.issuer}
     return JSONResponse(document, headers=headers)

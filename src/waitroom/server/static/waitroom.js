@@ -6,16 +6,17 @@
  * @property {string} room
  * @property {string} ticket  the place itself: a secret
  * @property {"waiting" | "called" | "inside"} state
- * @property {?number} position  1 is next; null where it means nothing or is hidden
+ * @property {?number} position  1 is next; null if it means nothing or is hidden
  * @property {number} waiting  how many wait in all
  * @property {?Eta} eta_s
+ * @property {?("slower_admission" | "faster_admission" | "paused" | "many_left" | "restoring")} eta_reason  why that moved lately
  * @property {number} poll_after_ms
  * @property {?string} [enter_by]  of a called ticket
  * @property {?string} [session_ends_at]  of a ticket inside
  * @property {boolean} [stale]  the backend was slow, and this repeats the last answer
  * @property {string} [short_code]  of the answer to a join: a short code to quote to support
- * @property {number} [room_mark]  unless it is the `mark` of the room as you know it, read the room again
- * @property {boolean} [restoring]  not everybody is back after a loss, so that no position is told
+ * @property {number} [room_mark]  if it differs from the `mark` of the room as you know it, read the room again
+ * @property {boolean} [restoring]  not everybody is back after a loss, so no position is shown
  * @property {string} [pass]  of a ticket inside: the proof for a gate
  */
 
@@ -26,7 +27,7 @@
  * @property {?string} message  what the organiser says, plain text
  * @property {?string} message_at
  * @property {?string} ready  what to have ready
- * @property {?string} go_to  where people go on to once inside
+ * @property {?string} go_to  where people go once inside
  * @property {"open" | "paused" | "closed" | "ended" | "manual" | "bypass"} mode
  * @property {?string} opens_at
  * @property {?string} ends_at
@@ -38,7 +39,7 @@
  * @property {?string} help_link
  * @property {?string} changed_at
  * @property {number} mark
- * @property {boolean} accepts  whether a join would be taken
+ * @property {boolean} accepts  whether a join would be accepted
  * @property {string} now
  * @property {?string} ended_text  what to say when it is over
  * @property {?string} ended_picture  what to show then
@@ -47,7 +48,7 @@
  */
 
 /**
- * What Waitroom says when it refuses (RFC 9457); docs/errors.md lists the codes.
+ * How Waitroom refuses a request (RFC 9457); docs/errors.md lists the codes.
  * @typedef {object} ProblemBody
  * @property {string} [code]
  * @property {string} [title]
@@ -55,6 +56,7 @@
  * @property {number} [status]
  * @property {string} [reason]  of a place that is gone: how it ended
  * @property {string} [retry_at]  of `enter_later`: when to try again
+ * @property {{kind: string}} [challenge]  of `challenge_required`: what to solve
  */
 
 /**
@@ -62,32 +64,47 @@
  * @typedef {object} Listener
  * @property {(view: Ticket) => void} [ticket]  the place, whenever it may have changed
  * @property {(view: Room) => void} [room]  the room, likewise
- * @property {(problem: Problem) => void} [gone]  the place is no more; `problem.body.reason` says how it ended
+ * @property {(problem: Problem) => void} [gone]  the place is lost; `problem.body.reason` says how it ended
  * @property {(problem: Problem) => void} [away]  Waitroom cannot be reached; the place is kept
- * @property {() => void} [alive]  a heartbeat: nothing is new, and Waitroom is there
+ * @property {() => void} [alive]  a heartbeat: nothing is new, and Waitroom answers
  * @property {Ticket} [view]  what is known already
  * @property {number} [hiddenMs]  in a hidden tab, poll no more often
  */
 
 /**
  * @typedef {object} Following
- * @property {() => void} stop  call back no more; the place is kept
+ * @property {() => void} stop  end the callbacks; the place is kept
  * @property {() => Promise<void>} ask  ask now
  */
 
 /** @typedef {{code: string, expires_at: string}} Handoff  a one-time code */
+/** @typedef {{solution?: string, token?: string}} Proof  a solved challenge */
 
-const SILENCE_MS = 18_000; // a stream has a heartbeat every 8 s at the latest: two are missing
-const FIRST_MS = 8_000; // and speaks at once, unless a proxy holds it back
+const SILENCE_MS = 18_000; // a stream has a heartbeat at least every 8 s: two are missing
+const FIRST_MS = 8_000; // and sends at once, unless a proxy holds it back
 const ME = "/tickets/me";
-const clock = () => performance.now(); // a phone that corrects its time must not miss a poll
+const clock = () => performance.now(); // a phone that corrects its clock must not miss a poll
 /** @param {number} ms */
-const upTo = (ms) => Math.random() * ms; // so that not everybody comes in the same moment
+const upTo = (ms) => Math.random() * ms; // so that not everybody comes at the same moment
 
-/** Why a call was not answered as hoped: decide by its `code`. */
+/**
+ * Keep a value, if there is a new one, and return what is kept; null if there is no store. Only browsers have a `window`:
+ * on a server one store would be everybody's. For our own pages, too.
+ * @param {"sessionStorage" | "localStorage"} store
+ * @param {string} name
+ * @param {string} [value]
+ */
+export const saved = (store, name, value) => {
+  try {
+    if (value !== undefined) window[store].setItem(name, value);
+    return window[store].getItem(name);
+  } catch { return null; } // a browser may forbid it
+};
+
+/** Why a request failed: decide by its `code`. */
 export class Problem extends Error {
   /**
-   * @param {number} status  0 if there was no answer that can be read
+   * @param {number} status  0 if there was no readable answer
    * @param {ProblemBody} body
    * @param {number} [retryMs]  try again after this time
    */
@@ -105,36 +122,53 @@ export class Problem extends Error {
 export class Waitroom {
   /** @type {string} */
   #url;
-  /** @type {boolean} */
-  #bearer;
-  #key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(36).padStart(2, "0")).join("");
+  #key = "";
+  /** @type {?Proof} */
+  #proof;
 
   /**
    * @param {string} room
    * @param {object} [options]
    * @param {string | URL} [options.base]  where Waitroom is; by default where this file came from
-   * @param {boolean} [options.bearer]  keep the ticket here rather than in a cookie: for another origin
-   * @param {?string} [options.ticket]  a ticket from before, with `bearer`
+   * @param {boolean} [options.bearer]  keep the ticket here, not in a cookie: for another origin
+   * @param {?string} [options.ticket]  an earlier ticket, with `bearer`
+   * @param {(challenge: any) => Promise<Proof>} [options.solve]  how to solve a challenge; by default a proof of work is solved here
+   * @param {?Proof} [options.proof]  `{solution: "?"}`: this can solve, so ask it even where the room only observes
    */
-  constructor(room, { base = new URL(".", import.meta.url), bearer, ticket = null } = {}) {
+  constructor(room, { base = new URL(".", import.meta.url), bearer, ticket = null, solve = byWork, proof = null } = {}) {
     const at = new URL(base, globalThis.location?.href);
     this.#url = `${at.href.replace(/\/$/, "")}/v1/rooms/${encodeURIComponent(room)}`;
-    this.#bearer = bearer ?? at.origin !== globalThis.location?.origin;
+    /** @type {boolean} */
+    this.bearer = bearer ?? at.origin !== globalThis.location?.origin;
     /** @type {?string} */
-    this.ticket = ticket; // stays null where a cookie has it
+    this.ticket = ticket; // stays null if a cookie has it
+    this.solve = solve;
+    this.#proof = proof;
   }
 
   /**
-   * Take a place, or keep the one there is.
+   * Take a place, or keep the present one. A challenge that the room asks for is solved.
    * @param {object} [options]
    * @param {boolean} [options.enter]  go straight in if there is room
+   * @param {string} [options.code]  an entry code, where the room needs one
    * @returns {Promise<Ticket>}
    */
-  join({ enter = false } = {}) {
-    return this.#view("POST", "/tickets", { enter }, { "idempotency-key": this.#key });
+  async join({ enter = false, code } = {}) {
+    // It outlives a reload, so that a lost answer is asked for again.
+    this.#key ||= saved("sessionStorage", this.#url) || crypto.getRandomValues(new Uint8Array(16)).join("-");
+    saved("sessionStorage", this.#url, this.#key);
+    for (let tries = 3; ; tries--) {
+      try {
+        return await this.#view("POST", "/tickets", { enter, code, ...this.#proof }, { "idempotency-key": this.#key });
+      } catch (problem) {
+        const { challenge } = /** @type {Problem} */ (problem).body;
+        if (!challenge || !tries) throw problem;
+        this.#proof = await this.solve(challenge); // kept: a room that is full is asked again
+      }
+    }
   }
 
-  /** Where the place is, and a sign that its holder is there. @returns {Promise<Ticket>} */
+  /** Return where the place is, and count as present. @returns {Promise<Ticket>} */
   status() { return this.#view("GET", ME); }
 
   /** Go inside, when called. @returns {Promise<Ticket>} */
@@ -153,8 +187,8 @@ export class Waitroom {
   leave() { return this.#call("DELETE", ME); }
 
   /**
-   * A one-time code that takes the session to another host.
-   * @param {?string} [browser]  `browser` of the address that the gate there sent this browser to; it takes no code without
+   * Get a one-time code that takes the session to another host.
+   * @param {?string} [browser]  the `browser` of the address to which the gate there sent this browser; needed there
    * @returns {Promise<Handoff>}
    */
   handoff(browser = null) { return this.#call("POST", `${ME}/handoff`, { browser }); }
@@ -169,7 +203,7 @@ export class Waitroom {
   }
 
   /**
-   * Follow the place until it is gone: live, or by polling where that fails.
+   * Follow the place until it is gone: live, or by polling if that fails.
    * @param {Listener} on
    * @returns {Following}
    */
@@ -181,7 +215,7 @@ export class Waitroom {
 
     /**
      * @template News
-     * @param {((news: News) => void) | undefined} callback  a fault in it is not ours
+     * @param {((news: News) => void) | undefined} callback  an error in it is not ours
      * @param {News} news
      */
     const tell = (callback, news) => {
@@ -211,7 +245,7 @@ export class Waitroom {
     };
     /** @param {Problem} problem */
     const lost = (problem) => {
-      if (problem.status !== 404 && problem.status !== 410) return away(problem);
+      if (!this.#over(problem) && problem.status !== 404) return away(problem);
       if (signal.aborted) return;
       end.abort();
       tell(on.gone, problem);
@@ -260,8 +294,8 @@ export class Waitroom {
         const { status, retryMs: later } = /** @type {Problem} */ (problem);
         if (status === 429) retryMs = later; // too many streams: we poll
         else if (status) lost(/** @type {Problem} */ (problem));
-        // Silent for too long, or nobody there where somebody was: ask at once who is. A first word that
-        // is late may be held back by a proxy: then we poll.
+        // Silent for too long, or no connection where there was one: ask at once. If only the first event
+        // is late, a proxy may hold it back: then we poll.
         else if (opened ? late : worked) askAt = 0;
       }
       clearTimeout(timer);
@@ -279,15 +313,23 @@ export class Waitroom {
       }
     };
 
-    // Whoever comes back to the page, or to the network, wants to know at once.
+    // Somebody who comes back to the page, or to the network, wants to know at once.
     const back = () => { if (!tab?.hidden && (misses || clock() - heardAt > 2_000)) void ask(); };
     tab?.addEventListener("visibilitychange", back, { signal });
-    for (const name of ["online", "pageshow", "focus"]) addEventListener(name, back, { signal });
-    addEventListener("offline", () => away(new Problem(0, {})), { signal });
+    const onPage = globalThis.addEventListener; // Node has none
+    for (const name of ["online", "pageshow", "focus"]) onPage?.(name, back, { signal });
+    onPage?.("offline", () => away(new Problem(0, {})), { signal });
     signal.addEventListener("abort", () => wake());
     if (on.view) due(on.view);
     void run();
     return { stop: () => end.abort(), ask };
+  }
+
+  /** Forget the key if the place is gone. A 404 may say that its cookie never came. @param {{status: number}} answer */
+  #over({ status }) {
+    const over = [204, 410].includes(status);
+    if (over) saved("sessionStorage", this.#url, this.#key = "");
+    return over;
   }
 
   /**
@@ -300,7 +342,7 @@ export class Waitroom {
 
   /** @param {Ticket} view */
   #keep(view) {
-    if (this.#bearer) this.ticket = view.ticket; // another one, for example after going back
+    if (this.bearer) this.ticket = view.ticket; // another one, for example after going back
     return view;
   }
 
@@ -329,17 +371,24 @@ export class Waitroom {
     if (this.ticket) sent.authorization = `Bearer ${this.ticket}`;
     if (body) sent["content-type"] = "application/json";
     /** @type {RequestInit} */
-    const request = { method, signal, headers: sent, body: body && JSON.stringify(body), cache: "no-store" };
-    request.credentials = this.#bearer ? "omit" : "same-origin";
+    const request = {
+      method, signal, headers: sent, body: body && JSON.stringify(body), cache: "no-store", credentials: this.bearer ? "omit" : "include",
+    };
     const answer = await fetch(this.#url + path, request).catch((error) => { throw new Problem(0, { detail: String(error) }); });
+    this.#over(answer);
     if (answer.ok) return answer;
     const after = Number(answer.headers.get("retry-after")) || 2;
     throw new Problem(answer.status, await read(answer), 1000 * after);
   }
 }
 
+/** @param {any} challenge @returns {Promise<Proof>} */
+async function byWork(challenge) {
+  return { solution: await (await import("./work.js")).solve(challenge) };
+}
+
 /** @param {Response} answer */
 async function read(answer) {
   if (answer.status === 204) return undefined;
-  return answer.json().catch(() => { throw new Problem(0, { detail: "the answer is not JSON" }); });
+  return answer.json().catch(() => { throw new Problem(0, { detail: "not JSON" }); });
 }

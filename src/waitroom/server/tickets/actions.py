@@ -1,7 +1,7 @@
-"""What visitors do with tickets. The lane, the framework's routes and the page's forms end here.
+"""Visitors' actions with tickets: for the lane, the framework's routes and the page's forms.
 
-Each action takes the server and a `VisitorRequest` and returns an `Answer`; what it raises,
-`respond` turns into a problem, or, while the backend is away, into what the room's policy wants.
+Each action takes the server and a `VisitorRequest` and returns an `Answer`; `respond` turns an
+error into a problem, or, while the backend is away, into what the room's policy says.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from waitroom.server.http.request import VisitorRequest
 from waitroom.server.rooms.ticket_json import gone_error, room_body, ticket_body
 from waitroom.server.tickets.away import away_answer
 from waitroom.server.tickets.bodies import DeferBody
-from waitroom.server.tickets.joining import ask_for_place, idempotency_key, take_place
+from waitroom.server.tickets.entry.newcomer import idempotency_key
+from waitroom.server.tickets.joining import ask_for_place, take_place
 from waitroom.server.tickets.limits import check_not_desk, within
 from waitroom.server.tickets.quick import Quick, Shown, take
 from waitroom.server.tickets.responses import forget, show
@@ -38,7 +39,7 @@ _LONGEST_TICKET = 256
 
 
 async def respond(server: Server, action: Action, request: VisitorRequest) -> Answer:
-    """Run an action; an error of ours becomes a problem."""
+    """Run an action; one of our errors becomes a problem."""
     try:
         noted = server.under_way.begin(request)
         try:
@@ -62,7 +63,7 @@ def refuse(server: Server, request: VisitorRequest, action: Action, error: Waitr
 
 
 async def status(server: Server, request: VisitorRequest) -> Answer:
-    """Tell where a ticket is."""
+    """Answer where a ticket is."""
     return await take(server, request, POLL, poll)
 
 
@@ -90,7 +91,7 @@ async def poll(server: Server, request: VisitorRequest) -> TicketView:
 
 
 async def join(server: Server, request: VisitorRequest) -> Answer:
-    """Take a place, or keep the one that the caller has."""
+    """Take a place, or keep the caller's present one."""
     return await take(server, request, JOIN, take_place)
 
 
@@ -138,7 +139,7 @@ async def defer(server: Server, request: VisitorRequest) -> Answer:
 
 
 async def finish(server: Server, request: VisitorRequest) -> Answer:
-    """End the session; its place goes to the next one."""
+    """End the session; its place goes to the next person."""
     server.backend_health.check(request.room)
     await server.engine.finish(request.room, request.ticket)
     return forget(server, request)
@@ -165,7 +166,7 @@ async def room(server: Server, request: VisitorRequest) -> Answer:
 async def hand_off(server: Server, request: VisitorRequest, browser: str | None = None) -> str:
     """Return a one-time code that takes the caller's session to a site on another host.
 
-    `browser` is the mark of the browser that it is for, as the gate of that site gave it.
+    `browser` is the mark of the browser that the code is for, as the gate of that site gave it.
     """
     if browser is not None and not is_mark(browser):
         raise InvalidInput("browser", "is not the mark that a gate gives its waiting page")

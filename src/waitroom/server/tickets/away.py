@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from waitroom.errors import InvalidTicket, Unavailable
-from waitroom.models import BeforeOpen, Mode, WhenAway
+from waitroom.models import BeforeOpen, Mode, Needs, WhenAway
 from waitroom.server.context import Server
 from waitroom.server.http import answers, problems
 from waitroom.server.http.answers import Answer
@@ -21,7 +21,7 @@ _LETS_IN = {Mode.OPEN, Mode.BYPASS}
 def away_answer(
     server: Server, request: VisitorRequest, error: Unavailable, *, may_enter: bool
 ) -> Answer:
-    """Answer as the room's policy wants it; `may_enter` if the request could let somebody in."""
+    """Answer as the room's policy says; `may_enter` if the request could let somebody in."""
     ticket = request.ticket
     try:
         if ticket or request.path_ticket is not None:
@@ -30,7 +30,7 @@ def away_answer(
         if request.path_ticket is not None:
             return problems.answer(invalid)
         ticket = ""
-    if not may_enter or not open_while_away(server, request.room):
+    if not may_enter or not open_while_away(server, request.room, known=bool(ticket)):
         return problems.answer(error)
     body, pass_cookie = let_in(server, request, ticket)
     headers = [*answers.JSON, pass_cookie] if request.takes_cookies else answers.JSON
@@ -49,16 +49,19 @@ def let_in(
     return body, cookie(name, pass_, secure=secure, max_age_s=AWAY_PASS_S)
 
 
-def open_while_away(server: Server, room: str) -> bool:
-    """Tell whether a room lets everybody in while the backend is away.
+def open_while_away(server: Server, room: str, *, known: bool) -> bool:
+    """Return whether a room lets everybody in while the backend is away.
 
-    It does not where nobody would be let in anyway: closed, ended, paused, by hand, not open yet.
-    Congestion, ours or the backend's, never opens a room: only probes that failed do.
+    It does not if nobody would be let in anyway: closed, ended, paused, by hand, not open yet. A
+    room that needs something of newcomers opens only to those who are `known` by their ticket.
+    Congestion, ours or the backend's, never opens a room: only failed probes do.
     """
     if not server.backend_health.is_away(room):
         return False
     policy = server.engine.policy_of(room)
     if policy is None or policy.when_away is not WhenAway.OPEN:
+        return False
+    if policy.needs is not Needs.NOTHING and not known:
         return False
     now_ms = int(time.time() * 1000)
     early = policy.opens_at_ms is not None and now_ms < policy.opens_at_ms

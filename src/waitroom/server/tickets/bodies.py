@@ -13,11 +13,23 @@ _ENTER = Meta(description="Go inside in the same request if there is room.")
 _PLACES = Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_000, "examples": [10]})
 
 
+_LONGEST_PROOF = 4_096
+_Proof = Annotated[str, Meta(min_length=1, max_length=_LONGEST_PROOF)]
+_SOLUTION = Meta(description="The solution of the challenge in a problem `challenge_required`.")
+_TOKEN = Meta(description="What the widget of a siteverify service gave.")
+_CLAIM = Meta(description="A gate's word about who this is, at most a minute old.")
+_CODE = Meta(description="An entry code. Needs an `Idempotency-Key`.")
+
+
 class JoinBody(Struct, forbid_unknown_fields=True):
     """Who joins, and how."""
 
     visitor: Annotated[_Visitor | None, _WHO] = None
     enter: Annotated[bool, _ENTER] = False
+    solution: Annotated[_Proof | None, _SOLUTION] = None
+    token: Annotated[_Proof | None, _TOKEN] = None
+    claim: Annotated[_Proof | None, _CLAIM] = None
+    code: Annotated[_Proof | None, _CODE] = None
 
 
 class DeferBody(Struct, forbid_unknown_fields=True):

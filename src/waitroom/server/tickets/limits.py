@@ -1,4 +1,4 @@
-"""What bounds every request of a visitor: its time, and the rooms that it may name."""
+"""What limits every visitor's request: its time, and the rooms that it may name."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ async def within(server: Server, work: Awaitable[Reply]) -> Reply:
 
 
 def check_not_desk(room: str) -> None:
-    """Refuse the line of a store: only the desk puts people there, so to visitors it is no room."""
+    """Refuse the line of a store: only the desk puts people there, so visitors see no such room."""
     if room.startswith(_DESK):
         raise UnknownRoom(room)

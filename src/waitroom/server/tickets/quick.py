@@ -12,14 +12,14 @@ from waitroom.server.http.answers import Answer
 from waitroom.server.http.request import VisitorRequest
 
 Shown = Answer | Awaitable[Answer]
-"""An answer, or, where it takes another question to the backend, the promise of one."""
+"""An answer, or, if it needs another question to the backend, the promise of one."""
 
 
 class Quick(NamedTuple):
-    """The two halves of a request: what is asked, and how the engine's answer is shown.
+    """The two halves of a request: what is asked, and how the engine's reply becomes an answer.
 
-    `ask` returns False, and has done nothing, where it takes more than one question. Both raise as
-    an action does.
+    `ask` returns False, and has done nothing, if one question is not enough. Both raise as an
+    action does.
     """
 
     ask: Callable[[Server, VisitorRequest, Waiter], bool]
@@ -32,7 +32,7 @@ async def take(
     quick: Quick,
     otherwise: Callable[[Server, VisitorRequest], Awaitable[Any]],
 ) -> Answer:
-    """Do both halves in the caller's task; `otherwise` asks where `ask` does not."""
+    """Do both halves in the caller's task; `otherwise` asks if `ask` does not."""
     future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     asked = quick.ask(server, request, future)
     shown = quick.show(server, request, await (future if asked else otherwise(server, request)))

@@ -1,4 +1,4 @@
-"""How a ticket is answered: its JSON, and for browsers the cookies that hold ticket and pass."""
+"""The answer with a ticket: its JSON, and for browsers the cookies that hold ticket and pass."""
 
 from __future__ import annotations
 

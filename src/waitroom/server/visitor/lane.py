@@ -1,8 +1,8 @@
 """The lane: visitors' requests answered at the connection, before ASGI or the framework is asked.
 
-It recognises just the requests of the table below, and the check of a pass, and leaves everything
-else to the app. What they do is in `tickets`; this module only reads requests and writes answers,
-with as little as possible in between.
+It knows only the requests of the table below, and the check of a pass, and leaves everything else
+to the app. What they do is in `tickets`; this module only reads requests and writes answers, with
+as little as possible in between.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from waitroom.errors import Busy, WaitroomError
 from waitroom.server.context import Server
-from waitroom.server.http import problems
+from waitroom.server.counters.worker import OTHER
+from waitroom.server.http import problems, request_ids
 from waitroom.server.http.answers import Answer
-from waitroom.server.http.bodies import App, Receive, Send
+from waitroom.server.http.bodies import App, Message, Receive, Send
 from waitroom.server.http.bridge import HttpRequest
 from waitroom.server.http.connection import Connection
 from waitroom.server.http.request import MOST_BODY, VisitorRequest, room_in_query
@@ -36,17 +37,19 @@ Refuse = Callable[[Server, VisitorRequest, WaitroomError], Answer]
 class Route(NamedTuple):
     """One request that the lane knows: what it does, and its name in the metrics.
 
-    A quick one is not done in a task; `refuse` is for what goes wrong in its own way.
+    A quick one is not done in a task; `refuse` is for what goes wrong in its own way. `pages` says
+    that scripts of pages call it, also those of listed origins.
     """
 
     action: Action
     name: str
     quick: Quick | None = None
     refuse: Refuse | None = None
+    pages: bool = True
 
 
 _TICKETS = "/v1/rooms/{room}/tickets"
-# By method, number of parts of the path, and its last word where it has one of its own.
+# By method, number of path parts, and the last word if the route has its own.
 ROUTES: dict[tuple[str, int, str], Route] = {
     ("GET", 6, ""): Route(actions.status, f"GET {_TICKETS}/{{ticket}}", actions.POLL),
     ("POST", 5, ""): Route(actions.join, f"POST {_TICKETS}", actions.JOIN),
@@ -58,13 +61,14 @@ ROUTES: dict[tuple[str, int, str], Route] = {
     ("GET", 4, ""): Route(actions.room, "GET /v1/rooms/{room}"),
 }
 EVENTS = f"GET {_TICKETS}/{{ticket}}/events"
-_OURS = "an error of ours; it is in the log"
+PREFLIGHT = f"OPTIONS {OTHER}"
+_OURS = "internal error; details are in the log"
 _running: set[asyncio.Task[None]] = set()
-"""Tasks under way: the loop itself holds them weakly."""
+"""Running tasks: the loop itself holds only weak references."""
 
 
 class Lane:
-    """Takes the requests of visitors from a connection; `check` tells whether a pass is good."""
+    """Takes visitors' requests from a connection; `check` is the route that checks a pass."""
 
     def __init__(self, server: Server, check: Route) -> None:
         self._server = server
@@ -81,8 +85,8 @@ class Lane:
             if path != "/v1/check" or method != "GET":
                 return False
             call = LaneCall(self._server, self._check, client, request, room_in_query(query), None)
-            # A site asks whether a pass is good, and may be told to let people in when it gets a
-            # 503. Who shows no good pass costs no call, so that is never answered as busy.
+            # A site asks whether a pass is valid, and may be set to let people in on a 503. A
+            # request without a valid pass costs no call, so it is never answered as busy.
             call.begin(always=True)
             return True
         if count < 4 or count > 7 or not parts[3] or (count > 4 and parts[4] != "tickets"):
@@ -104,26 +108,47 @@ class Lane:
                 client.peer,
                 client.scheme,
             )
-            client.run(self._stream(visitor))
+            stream, cors = self._stream(visitor), self._server.cors
+            stream = stream if cors is None else cors.around(stream)
+            client.run(request_ids.identified(stream))
             return True
-        return False
+        return method == "OPTIONS" and self._allow(client, request)
+
+    def _allow(self, client: Connection, request: HttpRequest) -> bool:
+        """Answer a browser that asks whether a page elsewhere may call; return whether it does."""
+        cors, counters = self._server.cors, self._server.counters
+        answer = None if cors is None else cors.preflight(request.method, request.headers)
+        if answer is None:
+            return False
+        began, access = time.perf_counter(), self._server.access_log
+        counters.lane_requests += 1
+        request_id = None if access is None else request_ids.of_headers(request.headers)
+        client.answer(answer, request_id)
+        seconds = time.perf_counter() - began
+        counters.request(PREFLIGHT, answer.status, seconds)
+        if access is not None:
+            access.note(PREFLIGHT, answer.status, seconds, request_id=request_id)
+        return True
 
     def _stream(self, visitor: VisitorRequest) -> App:
-        async def stream(scope: object, receive: Receive, send: Send) -> None:
-            del scope
+        async def stream(scope: Message, receive: Receive, send: Send) -> None:
             began = time.perf_counter()
-            self._server.counters.lane_requests += 1
-            status = await events.serve(self._server, visitor, receive, send)
+            server = self._server
+            server.counters.lane_requests += 1
+            status = await events.serve(server, visitor, receive, send)
+            seconds = time.perf_counter() - began
             if status != 200:  # the duration of an open stream means nothing
-                self._server.counters.request(EVENTS, status, time.perf_counter() - began)
+                server.counters.request(EVENTS, status, seconds)
+            if server.access_log is not None:
+                server.access_log.note(EVENTS, status, seconds, request_id=scope["request_id"])
 
         return stream
 
 
 class LaneCall(VisitorRequest):
-    """A request and its way to an answer: waits for the engine's, and sends it to the client.
+    """A request and its way to an answer: waits for the engine's reply, and sends it to the client.
 
-    One object for all of it, because one is made for every poll.
+    One object for all of it, because every poll makes one.
     """
 
     __slots__ = ("_began", "_client", "_done", "_noted", "_route", "_server", "_show")
@@ -172,11 +197,11 @@ class LaneCall(VisitorRequest):
         self._run(route.action(server, self))
 
     def done(self) -> bool:
-        """Tell whether the engine's answer is there."""
+        """Return whether the engine's reply has come."""
         return self._done
 
     def set_result(self, result: Any, /) -> None:
-        """Show the engine's answer."""
+        """Answer with the engine's reply."""
         self._done = True
         try:
             shown = self._show(self._server, self, result)
@@ -189,14 +214,19 @@ class LaneCall(VisitorRequest):
             self._run(shown)
 
     def set_exception(self, exception: Exception, /) -> None:
-        """Say why there is no answer."""
+        """Answer why there is no reply."""
         self._done = True
+        request_id = None
         try:
             answer = self._refusal(exception)
         except Exception as error:  # others wait for their answers behind this one
-            log.error("a visitor's request failed: %s", self._route.name, exc_info=error)
+            request_id = request_ids.of_headers(self.headers)
+            more = {"request_id": request_id}
+            log.error(
+                "a visitor's request failed: %s", self._route.name, exc_info=error, extra=more
+            )
             answer = problems.answer(WaitroomError(_OURS))
-        self._finish(answer)
+        self._finish(answer, request_id)
 
     def _refusal(self, error: Exception) -> Answer:
         route = self._route
@@ -224,15 +254,22 @@ class LaneCall(VisitorRequest):
         else:
             self._finish(answer)
 
-    def _finish(self, answer: Answer) -> None:
+    def _finish(self, answer: Answer, request_id: str | None = None) -> None:
         self._server.under_way.end(self._noted)
-        self._send(answer)
+        self._send(answer, request_id)
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: Answer, request_id: str | None = None) -> None:
+        cors, access = self._server.cors, self._server.access_log
+        if cors is not None and self._route.pages:
+            answer = cors.allow(self.headers, answer)
+        if access is not None and request_id is None:
+            request_id = request_ids.of_headers(self.headers)
         try:
-            self._client.answer(answer)
+            self._client.answer(answer, request_id)
         except Exception:  # others wait for their answers behind this one
             log.exception("an answer could not be sent: %s", self._route.name)
             self._client.abort()
         seconds = time.perf_counter() - self._began
         self._server.counters.request(self._route.name, answer.status, seconds)
+        if access is not None:
+            access.note(self._route.name, answer.status, seconds, request_id=request_id)

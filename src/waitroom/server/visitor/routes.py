@@ -1,6 +1,6 @@
-"""Visitors' requests declared for the framework: their OpenAPI, and the plain path behind the lane.
+"""Visitors' requests declared for the framework: their OpenAPI, and the path without the lane.
 
-Each route hands its request to the same function that the lane calls, so both answer the same.
+Each route passes its request to the same function that the lane calls, so both answer the same.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ async def _plain(
 
 @router.post(
     "/rooms/{room}/tickets",
+    operation_id="joinRoom",
     status_code=201,
     responses=problems(400, 401, 403, 404, 408, 413, 422, 429, 503)
     | {200: {"description": "A place already held"} | content(Ticket), 201: content(Ticket)},
@@ -53,11 +54,12 @@ async def join(server: Here, request: Request, room: RoomName) -> Response:
 
 @router.get(
     "/rooms/{room}/tickets/{ticket}",
+    operation_id="pollTicket",
     responses=problems(404, 410, 422, 503) | {200: content(Ticket)},
     tags=["visitors"],
 )
 async def status(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
-    """Tell where a ticket is, and that its holder is still there."""
+    """Return where a ticket is, and note that its holder is still there."""
     return await _plain(server, actions.status, request, room, ticket)
 
 
@@ -78,6 +80,7 @@ class _EventStream(Response):
 
 @router.get(
     "/rooms/{room}/tickets/{ticket}/events",
+    operation_id="followTicket",
     status_code=200,
     response_class=_EventStream,
     responses=problems(404, 422, 429, 503)
@@ -98,16 +101,18 @@ async def ticket_events(
 
 @router.post(
     "/rooms/{room}/tickets/{ticket}/enter",
+    operation_id="enterRoom",
     responses=problems(400, 404, 408, 409, 410, 413, 422, 503) | {200: content(Ticket)},
     tags=["visitors"],
 )
 async def enter(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
-    """Go inside; the answer has the pass. Asked again, it answers the same session."""
+    """Go inside; the answer has the pass. A repeated request gets the same session."""
     return await _plain(server, actions.enter, request, room, ticket)
 
 
 @router.post(
     "/rooms/{room}/tickets/{ticket}/renew",
+    operation_id="renewTicket",
     responses=problems(400, 404, 408, 409, 410, 413, 422, 503) | {200: content(Ticket)},
     tags=["visitors"],
 )
@@ -118,6 +123,7 @@ async def renew(server: Here, request: Request, room: RoomName, ticket: TicketTe
 
 @router.post(
     "/rooms/{room}/tickets/{ticket}/defer",
+    operation_id="deferTicket",
     responses=problems(400, 404, 408, 409, 410, 413, 422, 503) | {200: content(Ticket)},
     openapi_extra={**request_body(DeferBody, required=True), "parameters": [IDEMPOTENCY_KEY]},
     tags=["visitors"],
@@ -129,17 +135,19 @@ async def defer(server: Here, request: Request, room: RoomName, ticket: TicketTe
 
 @router.post(
     "/rooms/{room}/tickets/{ticket}/finish",
+    operation_id="finishTicket",
     status_code=204,
     responses=problems(400, 404, 408, 409, 410, 413, 422, 503),
     tags=["visitors"],
 )
 async def finish(server: Here, request: Request, room: RoomName, ticket: TicketText) -> Response:
-    """End a session; its place goes to the next one at once."""
+    """End a session; its place goes to the next person at once."""
     return await _plain(server, actions.finish, request, room, ticket)
 
 
 @router.delete(
     "/rooms/{room}/tickets/{ticket}",
+    operation_id="leaveRoom",
     status_code=204,
     responses=problems(400, 404, 408, 410, 413, 422, 503),
     tags=["visitors"],
@@ -151,6 +159,7 @@ async def leave(server: Here, request: Request, room: RoomName, ticket: TicketTe
 
 @router.get(
     "/rooms/{room}",
+    operation_id="viewRoom",
     responses=problems(404, 422, 503) | {200: content(RoomView)},
     tags=["visitors"],
 )

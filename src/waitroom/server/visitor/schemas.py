@@ -1,4 +1,4 @@
-"""The OpenAPI of what visitors send and get, made from the structs that are read and written."""
+"""The OpenAPI of visitors' requests and answers, made from the structs that we read and write."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from waitroom.server.rooms.schemas import RoomView, Ticket
 from waitroom.server.tickets.bodies import DeferBody, JoinBody
-from waitroom.server.tickets.joining import LONGEST_KEY, SHORTEST_KEY
+from waitroom.server.tickets.entry.newcomer import LONGEST_KEY, SHORTEST_KEY
 
 _REF = "#/components/schemas/{name}"
 COMPONENTS: dict[str, Any] = msgspec.json.schema_components(
@@ -40,5 +40,5 @@ def content(struct: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def request_body(struct: type[msgspec.Struct], *, required: bool) -> dict[str, Any]:
-    """Return the documentation of a body; handlers read it themselves, as the lane does."""
+    """Return the documentation of a body; handlers read the body themselves, as the lane does."""
     return {"requestBody": {"required": required, **content(struct)}}

@@ -1,4 +1,4 @@
 """The waiting page `/rooms/{room}`.
 
-It finds out facts, then renders them in a pure function. It must not import other faces.
+It collects facts, then renders them in a pure function. It must not import other faces.
 """

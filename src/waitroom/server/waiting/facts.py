@@ -6,6 +6,8 @@ Reading is safe: a crawler or a prefetching browser that follows a link takes no
 from __future__ import annotations
 
 import json
+import re
+import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +18,7 @@ import msgspec
 
 from waitroom import errors
 from waitroom.estimate.methods import Wait
-from waitroom.models import BeforeOpen, Mode, Policy, Reason, State, TicketView
+from waitroom.models import BeforeOpen, Mode, Needs, Policy, Reason, State, TicketView
 from waitroom.server.context import Server
 from waitroom.server.http.request import VisitorRequest, cookie
 from waitroom.server.pages.locales import load_locales
@@ -36,11 +38,16 @@ from waitroom.web.names import TICKET_COOKIE
 
 Cookies = list[tuple[bytes, bytes]]
 ENDED = {"left": Face.LEFT, "finished": Face.FINISHED}
+_REFUSED = {"identity": Face.SIGN_IN, "entered": Face.ENTERED}
 _STATUS = {Face.AWAY: 503, Face.UNKNOWN: 404}
 INSIDE_COOKIE = "waitroom-inside-"
-_TAIL = 8  # characters of a ticket that tell it from another of the same browser
+KEY_COOKIE = "waitroom-key-"
+KEY = re.compile(r"[A-Za-z0-9_-]{22}")
+"""What a page that asks for a code knows its browser by."""
+
+_TAIL = 8  # characters of a ticket that distinguish it from another of the same browser
 _SECRETS = ("ticket", "pass")
-_UNREAD = ("accepts", "eta_s", "now", "room", "waiting")  # fields of a room that the script skips
+_UNREAD = ("accepts", "eta_s", "now", "room", "waiting")  # fields of a room that the script ignores
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +67,16 @@ class Facts:
 class Asked:
     """The query of the page's address.
 
-    `ended` is how the caller's last place went, if by their own wish; `refused` is what the room
-    has just said no to; `wanted` is where they want to go once inside, and `browser` the mark that
-    a gate there knows this browser by.
+    `ended` is how the caller's last place ended, if by their own wish; `refused` is what the room
+    has just refused; `wanted` is where they want to go once inside, and `browser` the mark by which
+    a gate there knows this browser. `ripe_in_s` is when a page that ripens is ripe, if it is not.
     """
 
     ended: str | None = None
     refused: str | None = None
     wanted: str | None = None
     browser: str | None = None
+    ripe_in_s: int | None = None
 
 
 async def facts(
@@ -91,9 +99,9 @@ async def facts(
         secure=request.is_https(server.proxies),
     )
     try:
-        board = await _board(server, request.room)
+        board = await known_room(server, request.room)
         page = replace(page, policy=board.policy)
-        return await _known(server, request, board, page, asked.ended)
+        return await _known(server, request, board, page, asked)
     except (errors.UnknownRoom, errors.InvalidRoomName):
         return Facts(page, [])
     except (errors.Unavailable, errors.BrokenRoom, errors.UpgradeNeeded):
@@ -111,7 +119,8 @@ def mark_in(text: str | None) -> str | None:
     return text if text is not None and is_mark(text) else None
 
 
-async def _board(server: Server, room: str) -> Board:
+async def known_room(server: Server, room: str) -> Board:
+    """Return the board of a room, which is known here from now on."""
     check_not_desk(room)
     board = server.boards.known.get(room)
     if board is None:
@@ -122,13 +131,12 @@ async def _board(server: Server, room: str) -> Board:
 
 
 async def _known(
-    server: Server, request: VisitorRequest, board: Board, page: PageView, ended: str | None
+    server: Server, request: VisitorRequest, board: Board, page: PageView, asked: Asked
 ) -> Facts:
     page = replace(
         page,
         view=_plain(ticket_json.room_body(board), _UNREAD),
         holding=board.stats.hold_until_ms is not None,
-        changed_at_ms=board.changed_at_ms,
         message_at_ms=board.stats.message_at_ms,
         mode=board.stats.mode,
     )
@@ -139,19 +147,36 @@ async def _known(
         except errors.InvalidTicket:
             pass  # too old, or signed with an earlier secret: treat the holder as new
     server.backend_health.check(request.room)
-    face = ENDED.get(ended or "") or _newcomer(board, page.now_ms)
-    return Facts(replace(page, face=face), [])
+    refused = _REFUSED.get(page.refused or "")
+    face = ENDED.get(asked.ended or "") or refused or _newcomer(board, page)
+    if face in (Face.JOIN, Face.CODE) and asked.ripe_in_s is not None:
+        page, face = replace(page, ripe_in_s=asked.ripe_in_s), Face.RIPENING
+    return _asking(server, request, replace(page, face=face))
 
 
-def _newcomer(board: Board, now_ms: int) -> Face:
-    policy, stats = board.policy, board.stats
+def _newcomer(board: Board, page: PageView) -> Face:
+    policy, stats, now_ms = board.policy, board.stats, page.now_ms
     if stats.mode in (Mode.CLOSED, Mode.ENDED):
         return Face(str(stats.mode))
     if _early(policy, now_ms) and policy.before_open is BeforeOpen.REFUSE:
         return Face.SOON
+    if policy.needs is Needs.CODE:
+        return Face.CODE
     if policy.queue_limit is not None and stats.waiting >= policy.queue_limit:
         return Face.FULL
-    return Face.JOIN
+    return Face.SIGN_IN if policy.needs is Needs.IDENTITY else Face.JOIN
+
+
+def _asking(server: Server, request: VisitorRequest, page: PageView) -> Facts:
+    """Return a page that may ask for a code; it knows this browser again if an answer is lost."""
+    if not (page.needs_code and page.may_rejoin):
+        return Facts(page, [])
+    name, safe = KEY_COOKIE + request.room, request.is_https(server.proxies)
+    key = request.cookie(name) or ""
+    if not KEY.fullmatch(key):
+        key = secrets.token_urlsafe(16)
+    kept = cookie(name, key, secure=safe, max_age_s=86_400)
+    return Facts(replace(page, key=key), [kept])
 
 
 def _early(policy: Policy, now_ms: int) -> bool:
@@ -163,7 +188,7 @@ def _with_ticket(
     server: Server, request: VisitorRequest, page: PageView, view: TicketView
 ) -> Facts:
     if view.state is State.GONE:
-        return Facts(replace(page, face=_gone(request, page, view)), [])
+        return _asking(server, request, replace(page, face=_gone(request, page, view)))
     body = _plain(ticket_json.ticket_body(server.boards, server.passes, view))
     eta = body["eta_s"]
     page = replace(
@@ -175,6 +200,7 @@ def _with_ticket(
         position=view.position,
         restoring=view.restoring,
         eta=Wait(**eta) if eta else None,
+        eta_reason=body["eta_reason"],
         enter_by_ms=view.enter_by_ms,
         session_ends_at_ms=view.session_ends_at_ms,
         poll_after_ms=body["poll_after_ms"],
@@ -189,7 +215,7 @@ def _with_ticket(
 
 
 def inside(server: Server, request: VisitorRequest, ticket: str) -> tuple[bytes, bytes]:
-    """Return the cookie that remembers that this ticket was inside: the backend soon forgets."""
+    """Return the cookie that remembers that this ticket was inside: the backend soon forgets it."""
     safe = request.is_https(server.proxies)
     return cookie(INSIDE_COOKIE + request.room, ticket[-_TAIL:], secure=safe, max_age_s=86_400)
 
@@ -197,6 +223,8 @@ def inside(server: Server, request: VisitorRequest, ticket: str) -> tuple[bytes,
 def _gone(request: VisitorRequest, page: PageView, view: TicketView) -> Face:
     if view.reason is Reason.KICKED and page.refused == "join":
         return Face.BANNED
+    if page.refused in _REFUSED:
+        return _REFUSED[page.refused]
     if (
         view.reason is Reason.PASSED
         and request.cookie(INSIDE_COOKIE + request.room) == request.ticket[-_TAIL:]
@@ -220,14 +248,14 @@ def _remembered(
     server: Server, request: VisitorRequest, page: PageView, view: TicketView, cookies: Cookies
 ) -> Facts:
     """Show no higher number than this browser has seen."""
-    name, likely_s = PROGRESS_COOKIE + request.room, page.eta.likely if page.eta else None
+    name = PROGRESS_COOKIE + request.room
     if view.position is None:
         last = last_progress(request.cookie(name), view.id) if view.restoring else None
         if last is not None:
             page = replace(page, position=last.least, start=last.start)
         return Facts(page, cookies)
-    shown = progress(request.cookie(name), view.id, view.position, likely_s, page.now_ms // 1000)
-    page = replace(page, position=shown.least, start=shown.start, grown=shown.grown)
+    shown = progress(request.cookie(name), view.id, view.position)
+    page = replace(page, position=shown.least, start=shown.start)
     progress_cookie = cookie(
         name, shown.value(view.id), secure=request.is_https(server.proxies), max_age_s=86_400
     )
@@ -238,12 +266,20 @@ def _away(server: Server, request: VisitorRequest, page: PageView) -> Facts:
     """Return the page while the backend is away; a room may let people in then."""
     policy = page.policy or server.engine.policy_of(request.room)
     page = replace(page, face=Face.AWAY, policy=policy)
-    if not open_while_away(server, request.room):
+    if not open_while_away(server, request.room, known=_proven(server, request)):
         return Facts(page, [])
     body, pass_cookie = let_in(server, request, request.ticket)
     ends_ms = page.now_ms + AWAY_PASS_S * 1000
     page = replace(page, face=Face.INSIDE, session_ends_at_ms=ends_ms, ticket=_plain(body))
     return Facts(page, [pass_cookie])
+
+
+def _proven(server: Server, request: VisitorRequest) -> bool:
+    """Return whether the caller holds a ticket of the room, as far as its signature tells."""
+    try:
+        return bool(request.ticket and server.ring.read(request.room, request.ticket))
+    except errors.InvalidTicket:
+        return False
 
 
 def _plain(body: msgspec.Struct, without: Sequence[str] = _SECRETS) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Where people go on to once they are inside: the room's own address, or the page they came from.
+"""Where people go once they are inside: the room's own address, or the page they came from.
 
-Anybody can write `?return=`, so it counts only if it leads to this host or to the origin of
-the room's `go_to`, and then rebuilt from its parts: nothing of it can become a host, a
-scheme or a header. Pure.
+Anybody can write `?return=`, so it is used only if it leads to this host or to the origin of the
+room's `go_to`, and then rebuilt from its parts: nothing in it can become a host, a scheme or a
+header. Pure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from waitroom.web.return_urls import LONGEST_RETURN, origin_of, without_default_
 
 
 class Onward(NamedTuple):
-    """An address to go on to, and whether it needs a one-time code to take the session there."""
+    """An address to go to, and whether it needs a one-time code to take the session there."""
 
     url: str
     hand_off: bool
@@ -25,7 +25,7 @@ def returning(text: str | None, host: str | None, go_to: str | None) -> str | No
     """Return where a visitor came from, rebuilt; None unless it is here or where the room leads.
 
     `host` is ours, as the visitor's browser names it. An address on it becomes a path, so that a
-    forged name of the host leads nowhere else.
+    forged host name leads nowhere else.
     """
     parts = return_urls.split(text or "")
     if parts is None:
@@ -48,8 +48,7 @@ def returning(text: str | None, host: str | None, go_to: str | None) -> str | No
 def onward(back: str | None, host: str | None, go_to: str | None, *, secure: bool) -> Onward | None:
     """Return where to go: back, if `returning` accepted it, else to the room's `go_to`.
 
-    The cookie of the pass reaches every port of our host, but nothing that is not https if it came
-    by https.
+    The cookie of the pass reaches every port of our host, but only https if it was set over https.
     """
     url = back or go_to
     if url is None:

@@ -1,4 +1,4 @@
-"""The theme of a room's page: what its operators decide about texts, pictures, colours and font."""
+"""The theme of a room's page: its operators' choice of texts, pictures, colours and font."""
 
 from __future__ import annotations
 

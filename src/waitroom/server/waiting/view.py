@@ -1,7 +1,7 @@
 """The waiting page as a pure function: facts in, HTML out. What it shows is called its face.
 
-Clock times come from the script, because only the browser knows its time zone; without it the page
-shows spans ("8–11 minutes") and the opening time in the room's zone.
+Clock times come from the script, because only the browser knows its time zone; without the script
+the page shows spans ("8–11 minutes") and the opening time in the room's zone.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from waitroom.estimate.methods import Wait
-from waitroom.models import BeforeOpen, Mode, Policy, Reason
+from waitroom.estimate.reasons import Reason as EtaReason
+from waitroom.models import BeforeOpen, Mode, Needs, Policy, Reason
 from waitroom.server.http import statics
 from waitroom.server.pages import templates
 from waitroom.server.pages.languages import DEFAULT
 from waitroom.server.pages.locales import Locales, load_locales
 from waitroom.server.pages.text import Text, Words
+from waitroom.server.tickets.entry.challenges import ASK_ME, asked_kind
 from waitroom.server.waiting.onward import Onward, onward, returning
 from waitroom.server.waiting.theme import Theme
 from waitroom.server.waiting.words import span, wait_words, words_of
@@ -33,6 +35,7 @@ _ICON = (
 )
 _SOON_S = 3_600
 _SCRIPT = "waiting/page.js"
+_PROOFS = {"work": {"solution": ASK_ME}, "siteverify": {"token": ASK_ME}}
 _LINK_WORDS = ("days", "link_ago", "link_lost", "link_now")
 _INSIDE_WORDS = (*_LINK_WORDS, "inside_ends")
 _SAYS = re.compile(r'"([a-z]+(?:_[a-z]+)*)"')
@@ -42,10 +45,12 @@ class Face(StrEnum):
     """What the page says."""
 
     JOIN = "join"
+    RIPENING = "ripening"
     SOON = "soon"
     WAITING = "waiting"
     CALLED = "called"
     INSIDE = "inside"
+    CODE = "code"
     FULL = "full"
     CLOSED = "closed"
     ENDED = "ended"
@@ -56,6 +61,8 @@ class Face(StrEnum):
     FINISHED = "finished"
     REMOVED = "removed"
     BANNED = "banned"
+    SIGN_IN = "sign_in"
+    ENTERED = "entered"
     CLEARED = "cleared"
     AWAY = "away"
     UNKNOWN = "unknown"
@@ -71,16 +78,24 @@ FACE_OF = {
     Reason.PASSED: Face.PASSED,
     Reason.CLEARED: Face.CLEARED,
 }
+_CODE_ERRORS = {
+    "missing": "code_missing",
+    "unknown": "code_unknown",
+    "used": "code_used",
+    "revoked": "code_revoked",
+    "later": "code_busy",
+    "full": "full_title",
+}
 _LIVES = {Face.JOIN, Face.SOON, Face.WAITING, Face.CALLED, Face.FULL, Face.CLOSED}
 _REJOINS = {
-    *(Face.PASSED, Face.LATE, Face.OVER, Face.LEFT, Face.FINISHED),
+    *(Face.CODE, Face.PASSED, Face.LATE, Face.OVER, Face.LEFT, Face.FINISHED),
     *(Face.REMOVED, Face.CLEARED),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageView:
-    """Everything that the page shows; fields that its face does not use stay unset."""
+    """Everything that the page shows; fields that its face does not use are not set."""
 
     room: str
     face: Face
@@ -97,10 +112,9 @@ class PageView:
     waiting: int = 0
     eta: Wait | None = None
     start: int = 0
-    grown: bool = False
+    eta_reason: str | None = None
     holding: bool = False
     restoring: bool = False
-    changed_at_ms: int | None = None
     message_at_ms: int | None = None
     enter_by_ms: int | None = None
     session_ends_at_ms: int | None = None
@@ -110,12 +124,16 @@ class PageView:
     secure: bool = False
     wanted: str | None = None
     browser: str | None = None
+    key: str = ""
+    """By which the server knows this browser again, where a room needs a code."""
+
+    ripe_in_s: int = 15
     ticket: Mapping[str, Any] | None = None
     view: Mapping[str, Any] | None = None
     sample: bool = False
-    """Whether it is only looked at: without script and reload."""
+    """Whether it is only a preview: without script and reload."""
 
-    # What the template asks for ---------------------------------------------------------------
+    # For the template ------------------------------------------------------------------------
 
     @property
     def path(self) -> str:
@@ -146,7 +164,7 @@ class PageView:
 
     @property
     def headline(self) -> str:
-        """What the title of the window begins with."""
+        """The beginning of the window title."""
         if self.face is Face.WAITING and self.position:
             return self.text("title_ahead", n=self.position - 1)
         if self.face is Face.SOON:
@@ -166,9 +184,11 @@ class PageView:
 
     @property
     def refresh_s(self) -> int:
-        """How often the page reloads itself where no script runs; 0 is never."""
+        """How often the page reloads itself without a script; 0 is never."""
         if self.face is Face.AWAY:
             return 3
+        if self.face is Face.RIPENING:
+            return self.ripe_in_s + 1
         if self.face in (Face.FULL, Face.CLOSED) or (self.face is Face.ENDED and self.holds):
             return 30
         if self.face is Face.SOON and self.opens_left_s:
@@ -189,7 +209,7 @@ class PageView:
 
     @property
     def place(self) -> str:
-        """Of how many they stand before, or that nobody does."""
+        """How many people are in line, or that the reader is next."""
         if not self.position or self.restoring:
             return ""
         if self.position == 1:
@@ -222,7 +242,7 @@ class PageView:
 
     @property
     def note(self) -> str:
-        """Why the wait stands still or grows; empty if there is no reason."""
+        """Why nobody is called, or why the wait has moved; empty if there is no reason."""
         if self.face is not Face.WAITING:
             return ""
         if self.restoring:
@@ -231,14 +251,11 @@ class PageView:
             return self.text(f"note_{self._mode}")
         if self.holding:
             return self.text("note_holding")
-        if self.grown and self.changed_at_ms:
-            ago = span(self.text, max(0.0, -self._left_s(self.changed_at_ms)))
-            return self.text("note_slowed_ago", span=ago)
-        return self.text("note_slow") if self.grown else self._refusal
+        return self.text(f"why_{self.eta_reason}") if self.eta_reason else self._refusal
 
     @property
     def message_ago(self) -> str:
-        """How long ago the message was set; empty if nobody knows."""
+        """How long ago the message was set; empty if that is unknown."""
         if self.message_at_ms is None:
             return ""
         ago_s = max(0.0, -self._left_s(self.message_at_ms))
@@ -256,7 +273,7 @@ class PageView:
 
     @property
     def early(self) -> str:
-        """What holds before the room opens."""
+        """What applies before the room opens."""
         if self.policy is not None and self.policy.before_open is BeforeOpen.DRAW:
             return self.text("soon_draw")
         if not self.holds:
@@ -300,27 +317,37 @@ class PageView:
 
     @property
     def go_to(self) -> str | None:
-        """Where the room leads to."""
+        """Where the room leads."""
         return self.policy.go_to if self.policy else None
 
     @property
     def back(self) -> str | None:
-        """Where the reader came from and wants to go again, if that is a place to go to."""
+        """Where the reader came from and wants to return, if that is an allowed address."""
         return returning(self.wanted, self.host, self.go_to)
 
     @property
+    def site(self) -> str | None:
+        """Where people sign in: the site's gate sends them here again, with a claim."""
+        return (self.back or self.go_to) if self.face is Face.SIGN_IN else None
+
+    @property
     def onward(self) -> Onward | None:
-        """Where those inside go on to."""
+        """Where people inside go next."""
         return onward(self.back, self.host, self.go_to, secure=self.secure)
 
     @property
+    def asks(self) -> str:
+        """What newcomers are asked to solve: `work`, `siteverify` or nothing."""
+        return asked_kind(self.policy)
+
+    @property
     def may_defer(self) -> bool:
-        """Whether people may go back some places here."""
+        """Whether people may defer here."""
         return self.policy is not None and self.policy.max_defers > 0
 
     @property
     def is_last(self) -> bool:
-        """Whether nobody is behind, or nobody knows, so that nobody can be let go first."""
+        """Whether nobody is behind, or that is unknown, so that nobody can be let go first."""
         return not self.position or self.position >= self.waiting
 
     @property
@@ -329,20 +356,39 @@ class PageView:
         return self.face in _REJOINS and not self.ended
 
     @property
+    def needs_code(self) -> bool:
+        """Whether a place takes an entry code."""
+        return self.policy is not None and self.policy.needs is Needs.CODE
+
+    @property
+    def code_error(self) -> str:
+        """Why the last code gave no place; empty if none was tried."""
+        return self.text(_CODE_ERRORS[self.refused]) if self.refused in _CODE_ERRORS else ""
+
+    @property
+    def join_label(self) -> str:
+        """What the button says that takes a place."""
+        return self.text("join_button" if self.face is Face.CODE else "rejoin")
+
+    @property
     def ended(self) -> bool:
         """Whether it is over."""
         return self._mode is Mode.ENDED
 
     @property
     def ended_text(self) -> str:
-        """What is said then: the organiser's words, or ours."""
+        """What the page says then: the organiser's words, or ours."""
         return self.theme.ended_text or self.text("ended_text")
 
     @property
     def face_text(self) -> str:
-        """What the face says; where it is over, nobody is told that they may join again."""
+        """What the face says; when it is over, nobody is told that they may join again."""
         if self.ended and self.face in _REJOINS:
             return self.ended_text
+        if self.face is Face.CLOSED and self.needs_code:
+            return self.text("code_closed")
+        if self.face is Face.RIPENING:
+            return self.text("ripening_text", span=span(self.text, self.ripe_in_s))
         return self.text(f"{self.face}_text")
 
     @property
@@ -365,8 +411,9 @@ class PageView:
             "browser": self.browser,
             "note": self._refusal,
             "push": self.push,
-            "ticket": self.ticket,
-            "view": self.view and {k: v for k, v in self.view.items() if v is not None},
+            "proof": _PROOFS.get(self.asks),
+            "ticket": _known(self.ticket),
+            "view": _known(self.view),
             "text": self._client_words,
         }
         return {name: value for name, value in state.items() if value not in (None, False, "")}
@@ -375,7 +422,7 @@ class PageView:
 
     @property
     def _client_words(self) -> Words:
-        """What the script can say from here on; for anything else it loads the page again."""
+        """The texts that the script can show from here on; otherwise it reloads the page."""
         keys: Iterable[str] = _INSIDE_WORDS
         if self.lives:
             unsaid = {*_INSIDE_WORDS} - {*_LINK_WORDS}
@@ -398,20 +445,26 @@ class PageView:
         return (until_ms - self.now_ms) / 1000
 
 
+def _known(fields: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    return fields and {name: value for name, value in fields.items() if value is not None}
+
+
 def render(view: PageView) -> str:
     """Return the page as HTML."""
     css, js = map(statics.url_of, ("waiting/page.css", _SCRIPT))
     client = statics.imported_by(_SCRIPT)
     html = templates.render("waiting/page.html", v=view, t=view.text, css=css, js=js, client=client)
-    return html.replace(">\n<", "><")  # the blank lines of the template weigh too
+    return html.replace(">\n<", "><")  # the blank lines of the template have a size too
 
 
 @cache
 def client_keys() -> tuple[str, ...]:
     """Return the keys of the texts that the script uses: every string in it that is a key.
 
-    But for "ready", which it only knows as a part of the page.
+    Except for "ready", which it only knows as a part of the page. The reasons of an estimate are
+    named by the server.
     """
     source = (statics.FOLDER / _SCRIPT).read_text("utf-8")
     words = words_of(DEFAULT).words
-    return tuple(sorted({key for key in _SAYS.findall(source) if key in words} - {"ready"}))
+    keys = {key for key in _SAYS.findall(source) if key in words} - {"ready"}
+    return tuple(sorted(keys | {f"why_{reason}" for reason in EtaReason}))

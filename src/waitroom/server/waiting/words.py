@@ -1,7 +1,7 @@
 """How the waiting page writes waits and spans.
 
-`static/waiting/page.js` says them again in the visitor's time zone, by the same rules: a browser
-test checks.
+`static/waiting/page.js` writes them by the same rules in the visitor's time zone; a browser test
+checks that.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ _NEAR = 4
 """The last place whose turn may come at any moment: three people ahead."""
 _TENS_FROM_M = 90
 """Waits from here on are rounded to ten minutes: more would be false precision."""
+_WIDE = 2
+"""A range that ends later than so many times its beginning gets no time of day."""
+_FAR, _FAR_FROM_M = 6, 30
+"""The end of one that ends later than so many times, and after half an hour, says nothing."""
 
 
 def words_of(lang: str) -> Text:
@@ -24,24 +28,29 @@ def words_of(lang: str) -> Text:
 
 
 def wait_words(text: Text, wait: Wait | None, position: int | None) -> str:
-    """Say a wait as an honest range: whole minutes, tens of minutes when long."""
+    """Say a wait as an honest range: whole minutes, tens of minutes when long.
+
+    The wider it is, the less is said: "8–11 minutes", "between 5 and 30 minutes", "at least 4
+    minutes", "working it out".
+    """
     if wait is None:
         return text("wait_unknown")
     if wait.high < 60:
-        # With a crowd ahead, nobody believes in "any moment", however fast the line is.
+        # With many people ahead, nobody believes "any moment", however fast the line is.
         return text("wait_soon" if (position or 1) <= _NEAR else "wait_short")
     low, high = wait.low // 60, -(-wait.high // 60)
+    if high > max(_FAR_FROM_M, _FAR * low) and low < _HOUR_M:
+        return text("wait_least", n=low) if low > 1 else text("wait_unknown")
     if high > _TENS_FROM_M:
         low, high = low // 10 * 10, -(-high // 10) * 10
-    if high == 1:
-        return text("wait_about", n=1)
+    if high in (1, low):
+        return text("wait_about", n=high)
     if low < 1:
         return text("wait_up_to", span=minutes(text, high))
     if high > _TENS_FROM_M:
         return text("wait_span", low=minutes(text, low), high=minutes(text, high))
-    if low == high:
-        return text("wait_about", n=high)
-    return text("wait_range", low=low, n=high)
+    wide = wait.high > _WIDE * wait.low
+    return text("wait_between" if wide else "wait_range", low=low, n=high)
 
 
 def minutes(text: Text, total: int) -> str:

@@ -1,4 +1,4 @@
-"""What the OpenAPI document promises of the desk, the server keeps."""
+"""The server keeps what the OpenAPI document promises about the desk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.counts import count
 from tests.support.serving import ADMIN, Serving, serving
 
 PHASES = "--phases=coverage,fuzzing" if count("api_coverage") else "--phases=fuzzing"
-# Ranges are the desk's to check, which says better than a schema what is allowed.
+# The desk checks ranges itself, because it explains better than a schema what is allowed.
 WITHOUT = "--exclude-checks=positive_data_acceptance,ignored_auth"
 
 

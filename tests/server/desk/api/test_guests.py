@@ -1,4 +1,4 @@
-"""Guests over HTTP: joining, seeing their place, going back, giving up, and what is refused."""
+"""Guests over HTTP: joining, seeing their place, going back, giving up, and refusals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import httpx
+import httpx2
 import pytest
 
 from tests.server.desk.conftest import NAME, PHONE, Shop, open_shop, shop_on
@@ -16,7 +16,7 @@ from tests.support.serving import Serving, serving
 WAITING = {"status": "WAITING", "position": 1, "waiting": 1, "wait_minutes": 15, "observed": None}
 
 
-def problem(answer: httpx.Response) -> tuple[int, str]:
+def problem(answer: httpx2.Response) -> tuple[int, str]:
     """Return status and code of a refusal."""
     assert "application/problem+json" == answer.headers["content-type"], answer.text
     return answer.status_code, answer.json()["code"]
@@ -41,13 +41,13 @@ def test_a_guest_joins(shop: Shop, served: Serving) -> None:
 
 
 def test_the_farther_back_the_rarer(shop: Shop) -> None:
-    """Who stands far back is asked to poll less often, at most twice a minute or so."""
+    """People far back are asked to poll less often, about twice a minute."""
     last = [shop.join() for _ in range(16)][-1]
     assert 20_000 <= last["place"]["poll_after_ms"] <= 36_000
 
 
 def test_the_store_for_anybody(shop: Shop) -> None:
-    """Lines, waits and whether a join would be taken; nothing of who waits."""
+    """Lines, waits and whether a join would be accepted; nothing about who waits."""
     shop.join(name=NAME, phone=PHONE)
     answer = shop.guest.get(shop.path)
     view = answer.json()
@@ -70,7 +70,7 @@ def test_the_store_for_anybody(shop: Shop) -> None:
 
 
 def test_a_repeated_join_is_one_place(shop: Shop) -> None:
-    """The same Idempotency-Key answers the same party; another key, or a short one, does not."""
+    """The same Idempotency-Key returns the same party; another key, or a short one, does not."""
     key = {"idempotency-key": secrets.token_urlsafe(16)}
     body = {"type": "dine-in", "size": 3, "phone": PHONE}
     first, again = (shop.guest.post(f"{shop.path}/parties", json=body, headers=key)
@@ -112,8 +112,8 @@ def test_a_repeated_join_is_one_place(shop: Shop) -> None:
     ],
 )
 def test_bad_input(shop: Shop, field: str, wrong: dict[str, Any]) -> None:
-    """A party of 0 or 500, a phone of another shape, unknown fields: the field is named, nothing
-    is written, and what was sent is not repeated.
+    """A party of 0 or 500, a malformed phone number, unknown fields: the field is named, nothing
+    is written, and the input is not repeated.
     """
     body = {"type": "dine-in", "size": 2, **wrong}
     answer = shop.guest.post(f"{shop.path}/parties", json=body)
@@ -127,7 +127,7 @@ def test_bad_input(shop: Shop, field: str, wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"\xff"])
 def test_bad_bodies(shop: Shop, body: bytes) -> None:
-    """What is no JSON object is refused as such."""
+    """Anything but a JSON object is refused as such."""
     headers = {"content-type": "application/json"}
     answer = shop.guest.post(f"{shop.path}/parties", content=body, headers=headers)
     assert answer.status_code in (400, 422), answer.text
@@ -153,7 +153,7 @@ def test_stores_and_lines_that_are_not_there(shop: Shop) -> None:
 
 
 def test_closed_and_paused_stores(shop: Shop) -> None:
-    """Nobody joins, the reason is told, nothing is written; who waits keeps their place."""
+    """Nobody joins, the reason is told, nothing is written; people who wait keep their place."""
     token = shop.join()["token"]
     for mode, code in (("closed", "store_closed"), ("paused", "store_paused")):
         assert 200 == shop.change(mode=mode, reason="오늘은 여기까지").status_code
@@ -173,7 +173,7 @@ def test_closed_and_paused_stores(shop: Shop) -> None:
 
 
 def test_a_full_line(shop: Shop) -> None:
-    """With as many parties as its limit a line takes no more; the other one does."""
+    """At its limit a line accepts no more parties; the other line does."""
     shop.change(types=[{"name": "dine-in", "queue_limit": 1}])
     shop.join()
     answer = shop.guest.post(f"{shop.path}/parties", json={"type": "dine-in", "size": 2})
@@ -187,7 +187,7 @@ def test_a_full_line(shop: Shop) -> None:
 
 
 def test_past_closing(shop: Shop) -> None:
-    """Nobody joins whose wait would pass the closing time, and the store says so beforehand."""
+    """Nobody joins whose wait would exceed the closing time, and the store says so beforehand."""
     soon = datetime.now(ZoneInfo("Asia/Seoul")) + timedelta(minutes=5)
     assert 200 == shop.change(closes_at=soon.strftime("%H:%M")).status_code
     answer = shop.guest.post(f"{shop.path}/parties", json={"type": "dine-in", "size": 2})
@@ -197,7 +197,7 @@ def test_past_closing(shop: Shop) -> None:
     assert [] == shop.numbers()
 
 
-def test_foreign_tokens(shop: Shop, http: httpx.Client, operator: httpx.Client) -> None:
+def test_foreign_tokens(shop: Shop, http: httpx2.Client, operator: httpx2.Client) -> None:
     """A token of another store, another line, or of nobody: 404, and nothing changes."""
     token = shop.join()["token"]
     with open_shop(http, operator) as other:
@@ -219,7 +219,7 @@ def test_foreign_tokens(shop: Shop, http: httpx.Client, operator: httpx.Client) 
 
 
 def test_going_back(shop: Shop) -> None:
-    """A guest lets others go first, as often as the store allows; a repeat goes back once."""
+    """A guest lets others go first, as often as the store allows; a repeat counts once."""
     first, *_ = [shop.join()["token"] for _ in range(4)]
     path = f"{shop.path}/parties/{first}/defer"
     key = {"idempotency-key": secrets.token_urlsafe(16)}
@@ -237,7 +237,7 @@ def test_going_back(shop: Shop) -> None:
 
 
 def test_giving_up(shop: Shop) -> None:
-    """A cancelled party is out of the line; asked again, the answer is the same."""
+    """A cancelled party is out of the line; a repeat gets the same answer."""
     first, second = shop.join()["token"], shop.join()["token"]
     for _ in range(2):
         answer = shop.guest.delete(f"{shop.path}/parties/{first}")
@@ -254,7 +254,7 @@ def test_giving_up(shop: Shop) -> None:
 
 
 def test_erasing(shop: Shop) -> None:
-    """What is known of a guest is gone for good, and the place stays."""
+    """A guest's personal data is gone for good, and the place stays."""
     token = shop.join(name=NAME, phone=PHONE, note="창가")["token"]
     answer = shop.guest.post(f"{shop.path}/parties/{token}/erase")
     assert 200 == answer.status_code, answer.text
@@ -277,7 +277,7 @@ def test_answers_are_kept_by_nobody(shop: Shop) -> None:
 
 
 def test_a_line_is_no_room(shop: Shop) -> None:
-    """Visitors cannot join, see or enter a store's line past the desk; its page is not there."""
+    """Visitors cannot join, see or enter a store's line past the desk; it has no waiting page."""
     shop.join()
     room = f"desk.{shop.id}.dine-in"
     assert (404, "unknown_room") == problem(shop.guest.post(f"/v1/rooms/{room}/tickets"))
@@ -288,13 +288,13 @@ def test_a_line_is_no_room(shop: Shop) -> None:
 
 
 def test_joins_are_limited_by_address(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """One address joins so often in a minute; others, and those who only look, are not slowed."""
+    """One address may join this often per minute; other addresses and reads are not slowed."""
     folder = tmp_path_factory.mktemp("limited")
     limits = {"joins_per_minute": 3, "proxies": "127.0.0.1"}
     with serving(folder, desk=True, **limits) as server, shop_on(server) as shop:
         body = {"type": "dine-in", "size": 2}
 
-        def join(address: str) -> httpx.Response:
+        def join(address: str) -> httpx2.Response:
             headers = {"x-forwarded-for": address}
             return shop.guest.post(f"{shop.path}/parties", json=body, headers=headers)
 

@@ -95,7 +95,7 @@ def test_an_evening(shop: Shop) -> None:
 
 
 def test_nobody_waits(shop: Shop) -> None:
-    """Calling the next of an empty line, or one that nobody fits, is no error."""
+    """Calling the next from an empty line, or when no party fits, is not an error."""
     assert {"party": None} == shop.do("call-next", type="dine-in").json()
     shop.join(size=6)
     assert {"party": None} == shop.do("call-next", type="dine-in", fits=4).json()
@@ -103,7 +103,7 @@ def test_nobody_waits(shop: Shop) -> None:
 
 
 def test_what_the_host_saw(shop: Shop) -> None:
-    """`expected` and `revision` keep two hosts from deciding over each other."""
+    """`expected` and `revision` keep two hosts from overriding each other."""
     shop.join(), shop.join()
     first, second = shop.line()["parties"]
     answer = shop.do("call-next", type="dine-in", expected=second["id"])
@@ -119,7 +119,7 @@ def test_what_the_host_saw(shop: Shop) -> None:
 
 
 def test_repeats_do_nothing_twice(shop: Shop) -> None:
-    """The same Idempotency-Key calls one party, adds one walk-in, writes one line of history."""
+    """The same Idempotency-Key calls one party, adds one walk-in, writes one history entry."""
     shop.join(), shop.join()
     key = {"idempotency-key": secrets.token_urlsafe(16)}
     path = f"{shop.path}/line/call-next"
@@ -137,7 +137,7 @@ def test_repeats_do_nothing_twice(shop: Shop) -> None:
 
 
 def test_two_hosts_at_once(shop: Shop) -> None:
-    """Whoever calls at the same moment calls somebody else, and nobody is skipped."""
+    """Hosts who call at the same moment call different parties, and nobody is skipped."""
     for _ in range(24):
         shop.join()
     with ThreadPoolExecutor(6) as pool:
@@ -146,7 +146,7 @@ def test_two_hosts_at_once(shop: Shop) -> None:
 
 
 def test_a_walk_in(shop: Shop) -> None:
-    """A host adds a party also where guests are refused, unless told not to."""
+    """A host can add a party even where guests are refused, unless told not to."""
     shop.change(mode="paused")
     body = {"type": "dine-in", "size": 3, "name": NAME}
     answer = shop.host.post(f"{shop.path}/line", json=body)
@@ -167,7 +167,7 @@ def test_a_walk_in(shop: Shop) -> None:
 
 
 def test_the_whole_phone_number(shop: Shop) -> None:
-    """It is shown on demand only, and who looked stands in the history."""
+    """It is shown only on demand, and the history says who looked."""
     shop.join(phone=PHONE)
     party = first(shop)["id"]
     answer = shop.host.get(f"{shop.path}/line/{party}/phone")
@@ -180,7 +180,7 @@ def test_the_whole_phone_number(shop: Shop) -> None:
 
 
 def test_lists_by_status_and_day(shop: Shop) -> None:
-    """Any parties of the store can be listed, page by page."""
+    """All parties of the store can be listed, page by page."""
     for _ in range(5):
         shop.join()
     parties = shop.line()["parties"]

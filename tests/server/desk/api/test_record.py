@@ -1,4 +1,4 @@
-"""The record behind the server: what its log never says, and what happens when it is away."""
+"""The record behind the server: what its log never contains, and what happens when it is away."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_the_log_names_nobody(shop: Shop, served: Serving) -> None:
 
 
 def test_the_database_is_away(tmp_path: Path, postgres: Postgres) -> None:
-    """A database that cannot be used is a clear 503 with Retry-After; who waits is still told
-    their place, for that needs only the live line; once it is back all goes on.
+    """An unusable database is a clear 503 with Retry-After. People who wait still see their place,
+    which needs only the live line. Once the database is back, everything works again.
     """
     with (
         postgres.database() as url,
@@ -76,7 +76,7 @@ def _through(url: str, port: int) -> str:
     ],
 )
 def test_a_wrong_database(tmp_path: Path, url: str, message: str) -> None:
-    """The server says at once what is wrong, and ends."""
+    """The server says at once what is wrong, and exits."""
     server = launch(tmp_path, desk=True, desk_database=url)
     try:
         assert server.process.wait(120) not in (0, None)

@@ -1,4 +1,4 @@
-"""Stores and host keys over the API: made, changed, listed and revoked."""
+"""Stores and host keys over the API: created, changed, listed and revoked."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import secrets
 import time
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.server.desk.api.test_guests import problem
 from tests.server.desk.conftest import Shop
 
 
-def test_changing_the_store(shop: Shop, operator: httpx.Client) -> None:
-    """Hosts open, pause and limit; the rest needs an admin; versions keep changes apart."""
+def test_changing_the_store(shop: Shop, operator: httpx2.Client) -> None:
+    """Hosts open, pause and limit; the rest needs an admin; versions prevent lost changes."""
     answer = shop.change(mode="paused", reason="break", closes_at="22:00", max_defers=1)
     store = answer.json()
     assert (200, "paused", "break", "22:00", 1) == (
@@ -33,13 +33,19 @@ def test_changing_the_store(shop: Shop, operator: httpx.Client) -> None:
     stale = shop.change(mode="closed", version=store["version"] - 1)
     assert (409, "version_conflict") == problem(stale)
     hook = {"webhook_url": "https://example.com/hook", "webhook_secret": "s" * 32}
-    for fields in ({"title": "x"}, {"time_zone": "UTC"}, hook, {"types": [{"name": "bar"}]}):
+    for fields in (
+        {"title": "x"},
+        {"time_zone": "UTC"},
+        {"country": "JP"},
+        hook,
+        {"types": [{"name": "bar"}]},
+    ):
         assert (403, "forbidden") == problem(shop.change(**fields))
         changed = operator.patch(shop.path, json=fields)
         assert 200 == changed.status_code, changed.text
-    assert ("x", "UTC", hook["webhook_url"], True) == tuple(
-        changed.json()[name] for name in ("title", "time_zone", "webhook_url", "webhook_signed")
-    )
+    names = ("title", "time_zone", "country", "webhook_url", "webhook_signed")
+    shown = tuple(changed.json()[name] for name in names)
+    assert ("x", "UTC", "JP", hook["webhook_url"], True) == shown
     assert "s" * 32 not in changed.text
     seen = shop.change(remote=False).json()
     assert (None, True) == (seen["webhook_url"], seen["webhook_signed"])
@@ -67,7 +73,7 @@ def test_changing_the_store(shop: Shop, operator: httpx.Client) -> None:
     ],
 )
 def test_bad_changes(shop: Shop, field: str, wrong: Any) -> None:
-    """Each is refused by name, and the store stays as it was."""
+    """Each is refused by name, and the store stays the same."""
     before = shop.guest.get(shop.path).json()["version"]
     answer = shop.change(**{field: wrong})
     assert ((422, "invalid_input"), field) == (problem(answer), answer.json()["field"])
@@ -79,8 +85,8 @@ def test_nothing_to_change(shop: Shop) -> None:
     assert (422, "invalid_input") == problem(shop.change())
 
 
-def test_stores(shop: Shop, operator: httpx.Client) -> None:
-    """Stores are listed; two of one id cannot be; a bad one is refused by its field."""
+def test_stores(shop: Shop, operator: httpx2.Client) -> None:
+    """Stores are listed; two cannot share an id; a bad one is refused by its field."""
     listed = operator.get("/v1/stores").json()["stores"]
     assert shop.id in {store["id"] for store in listed}
     twice = operator.post("/v1/stores", json={"id": shop.id, "title": "x"})
@@ -89,6 +95,7 @@ def test_stores(shop: Shop, operator: httpx.Client) -> None:
         ("id", {"id": "No Spaces"}),
         ("title", {"title": ""}),
         ("time_zone", {"time_zone": "Mars/Base"}),
+        ("country", {"country": "ZZ"}),
         ("webhook_url", {"webhook_url": "ftp://x"}),
         ("types", {"types": []}),
     ):
@@ -100,7 +107,7 @@ def test_stores(shop: Shop, operator: httpx.Client) -> None:
     assert ["dine-in"] == [line["name"] for line in made.json()["types"]]
 
 
-def test_host_keys(shop: Shop, operator: httpx.Client) -> None:
+def test_host_keys(shop: Shop, operator: httpx2.Client) -> None:
     """They are listed without their secret, and revoked within two seconds."""
     path = f"{shop.path}/hosts"
     made = operator.post(path, json={"name": "계산대"}).json()
@@ -114,6 +121,6 @@ def test_host_keys(shop: Shop, operator: httpx.Client) -> None:
     assert (404, "unknown_key") == problem(operator.delete(f"{path}/{made['id']}"))
     asked = revoked = time.monotonic()
     while shop.guest.get(f"{shop.path}/line", headers=shown).status_code != 401:
-        assert asked < revoked + 3  # when it was asked: a slow machine may answer later
+        assert asked < revoked + 3  # time of the request: a slow machine may answer later
         time.sleep(0.05)
         asked = time.monotonic()

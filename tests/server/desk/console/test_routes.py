@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+import httpx2
 import pytest
 
 from tests.server.desk.conftest import Shop, open_shop
@@ -10,7 +10,7 @@ from tests.server.desk.forms import hidden, sign_in
 from tests.support.serving import ADMIN_KEY
 
 
-def test_the_door(shop: Shop, http: httpx.Client, operator: httpx.Client) -> None:
+def test_the_door(shop: Shop, http: httpx2.Client, operator: httpx2.Client) -> None:
     """Only a key of this store opens its console, or an API key."""
     door = f"/desk/{shop.id}/host/sign-in"
     stranger = http.get(f"/desk/{shop.id}/host")
@@ -31,7 +31,7 @@ def test_the_door(shop: Shop, http: httpx.Client, operator: httpx.Client) -> Non
         assert 200 == http.get(f"/desk/{other.id}/host").status_code
 
 
-def test_signing_out(shop: Shop, http: httpx.Client) -> None:
+def test_signing_out(shop: Shop, http: httpx2.Client) -> None:
     """It ends the session in this browser."""
     sign_in(shop, http)
     page = http.get(f"/desk/{shop.id}/host").text
@@ -39,8 +39,8 @@ def test_signing_out(shop: Shop, http: httpx.Client) -> None:
     assert 303 == http.get(f"/desk/{shop.id}/host").status_code
 
 
-def test_a_form_needs_its_token(shop: Shop, http: httpx.Client) -> None:
-    """A session alone does nothing: the form must be of its page."""
+def test_a_form_needs_its_token(shop: Shop, http: httpx2.Client) -> None:
+    """A session alone is not enough: the form must come from its own page."""
     shop.join()
     sign_in(shop, http)
     data = {"type": "dine-in", "token": "x"}
@@ -53,7 +53,7 @@ def test_a_form_needs_its_token(shop: Shop, http: httpx.Client) -> None:
     assert "CALLED" == shop.line()["parties"][0]["status"]
 
 
-def test_the_list(shop: Shop, http: httpx.Client) -> None:
+def test_the_list(shop: Shop, http: httpx2.Client) -> None:
     """Names are escaped and phone numbers masked."""
     shop.join(name="<script>x</script>", phone="010-0000-1234", note="a & b")
     sign_in(shop, http)
@@ -66,8 +66,8 @@ def test_the_list(shop: Shop, http: httpx.Client) -> None:
     assert "00001234" not in page
 
 
-def test_what_a_host_saw(shop: Shop, http: httpx.Client) -> None:
-    """A form of an older list is refused, with who it is now; a repeat of the same one is not."""
+def test_what_a_host_saw(shop: Shop, http: httpx2.Client) -> None:
+    """A form from an older list is refused, and shows who it is now; a repeat is not refused."""
     shop.join(name="Kim")
     sign_in(shop, http)
     page = http.get(f"/desk/{shop.id}/host").text
@@ -86,8 +86,8 @@ def test_what_a_host_saw(shop: Shop, http: httpx.Client) -> None:
     assert "1 Kim is now: Called" in plain.text
 
 
-def test_call_next_that_changed(shop: Shop, http: httpx.Client) -> None:
-    """Who is next now is said, and nobody is called by mistake."""
+def test_call_next_that_changed(shop: Shop, http: httpx2.Client) -> None:
+    """The answer says who is next now, and nobody is called by mistake."""
     for name in ("Kim", "Lee"):
         shop.join(name=name)
     sign_in(shop, http)
@@ -104,7 +104,7 @@ def test_call_next_that_changed(shop: Shop, http: httpx.Client) -> None:
     assert ["WAITING"] == [party["status"] for party in shop.line()["parties"]]
 
 
-def test_a_viewer_only_looks(shop: Shop, http: httpx.Client, operator: httpx.Client) -> None:
+def test_a_viewer_only_looks(shop: Shop, http: httpx2.Client, operator: httpx2.Client) -> None:
     """An API key that may not act sees the list without buttons."""
     shop.join(name="Kim")
     key = operator.post("/v1/admin/keys", json={"name": "v", "role": "viewer"}).json()["key"]
@@ -117,9 +117,9 @@ def test_a_viewer_only_looks(shop: Shop, http: httpx.Client, operator: httpx.Cli
 
 
 def test_a_change_of_the_store_is_audited(
-    shop: Shop, http: httpx.Client, operator: httpx.Client
+    shop: Shop, http: httpx2.Client, operator: httpx2.Client
 ) -> None:
-    """Who pauses a store on the console stands in the audit log, as over the API."""
+    """The audit log says who paused a store on the console, as it does for the API."""
     sign_in(shop, http)
     page = http.get(f"/desk/{shop.id}/host").text
     data = {"token": hidden(page, "token"), "mode": "paused", "reason": "break"}
@@ -132,8 +132,8 @@ def test_a_change_of_the_store_is_audited(
 
 
 @pytest.mark.attack
-def test_a_sign_in_is_recorded(shop: Shop, http: httpx.Client, operator: httpx.Client) -> None:
-    """Which host signed in, and to which store, stands in the log of sign-ins."""
+def test_a_sign_in_is_recorded(shop: Shop, http: httpx2.Client, operator: httpx2.Client) -> None:
+    """The log of sign-ins says which host signed in, and to which store."""
     sign_in(shop, http)
     entries = operator.get("/v1/admin/audit", params={"log": "sign_ins"}).json()["entries"]
     (entry,) = [entry for entry in entries if entry["detail"].get("store") == shop.id]

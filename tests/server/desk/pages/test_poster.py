@@ -1,4 +1,4 @@
-"""The poster and the screen: for hosts, with a code that shows that a guest is there."""
+"""The poster and the screen: for hosts, with a code that proves that a guest is there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.server.desk import qr
@@ -18,26 +18,26 @@ PAGES = ("poster", "poster.svg", "screen", "screen.svg")
 
 
 @pytest.fixture
-def tablet(shop: Shop) -> Iterator[httpx.Client]:
+def tablet(shop: Shop) -> Iterator[httpx2.Client]:
     """Return a browser that is signed in to the store's console."""
-    with httpx.Client(base_url=shop.host.base_url, timeout=20) as browser:
+    with httpx2.Client(base_url=shop.host.base_url, timeout=20) as browser:
         browser.post(f"/desk/{shop.id}/host/sign-in", data={"key": shop.key})
         yield browser
 
 
-def test_the_code_leads_to_the_join_page(shop: Shop, tablet: httpx.Client) -> None:
-    """What a phone reads out of the picture is the address that is printed, and it answers."""
+def test_the_code_leads_to_the_join_page(shop: Shop, tablet: httpx2.Client) -> None:
+    """A phone reads the printed address from the picture, and the address works."""
     page = tablet.get(f"/desk/{shop.id}/poster")
     address = qr.read(page.text)
     assert f"{str(tablet.base_url).rstrip('/')}/desk/{shop.id}?code={shop.code}" == address
     assert address in page.text
     assert address == qr.read(tablet.get(f"/desk/{shop.id}/poster.svg").text)
-    assert "Join the waitlist" in httpx.get(address).text
+    assert "Join the waitlist" in httpx2.get(address).text
 
 
 @pytest.mark.attack
-def test_strangers_see_no_code(shop: Shop, http: httpx.Client) -> None:
-    """Who could open the poster at home would be on site from there."""
+def test_strangers_see_no_code(shop: Shop, http: httpx2.Client) -> None:
+    """Anybody who could open the poster at home would count as on site."""
     for path in PAGES:
         answer = http.get(f"/desk/{shop.id}/{path}")
         assert (303, f"/desk/{shop.id}/host/sign-in") == (
@@ -49,9 +49,9 @@ def test_strangers_see_no_code(shop: Shop, http: httpx.Client) -> None:
 
 @pytest.mark.attack
 def test_a_screen_shows_a_code_that_rotates(
-    shop: Shop, tablet: httpx.Client, http: httpx.Client
+    shop: Shop, tablet: httpx2.Client, http: httpx2.Client
 ) -> None:
-    """It opens the line on site; the poster carries none, and the old one is worth nothing."""
+    """It opens the line on site; the poster has none, and the old one is worthless."""
     printed = shop.code
     shop.change(on_site="rotating").raise_for_status()
     assert f"/desk/{shop.id}/screen.svg" in tablet.get(f"/desk/{shop.id}/screen").text
@@ -67,8 +67,8 @@ def test_a_screen_shows_a_code_that_rotates(
 
 
 @pytest.mark.parametrize("host", ["a" * 4_000, "a b", "x/y", "<b>", "a@b"])
-def test_a_host_that_is_none(shop: Shop, tablet: httpx.Client, host: str) -> None:
-    """It would go into the code, and is refused before that."""
+def test_a_host_that_is_none(shop: Shop, tablet: httpx2.Client, host: str) -> None:
+    """It would end up in the code, so it is refused first."""
     for path in ("poster", "poster.svg", "screen.svg"):
         answer = tablet.get(
             f"/desk/{shop.id}/{path}",
@@ -78,8 +78,8 @@ def test_a_host_that_is_none(shop: Shop, tablet: httpx.Client, host: str) -> Non
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
-def test_both_languages(shop: Shop, tablet: httpx.Client, lang: str) -> None:
-    """They speak Korean and English whatever the browser asks for, that one first."""
+def test_both_languages(shop: Shop, tablet: httpx2.Client, lang: str) -> None:
+    """They show Korean and English whatever the browser asks for, with its language first."""
     for path in ("poster", "screen"):
         text = tablet.get(f"/desk/{shop.id}/{path}", headers={"accept-language": lang}).text
         english, korean = text.index("Scan to join"), text.index("QR 코드를 스캔해")
@@ -87,7 +87,7 @@ def test_both_languages(shop: Shop, tablet: httpx.Client, lang: str) -> None:
         assert f'<html lang="{lang}">' in text
 
 
-def test_svg(shop: Shop, tablet: httpx.Client) -> None:
+def test_svg(shop: Shop, tablet: httpx2.Client) -> None:
     """The code alone is a picture with the quiet zone that the standard asks for."""
     answer = tablet.get(f"/desk/{shop.id}/poster.svg")
     assert "image/svg+xml" == answer.headers["content-type"]
@@ -95,16 +95,16 @@ def test_svg(shop: Shop, tablet: httpx.Client) -> None:
     assert re.search(r' d="M4 4\.5h7', answer.text)
 
 
-def test_unknown_store(http: httpx.Client) -> None:
-    """A store that is not there has no poster."""
+def test_unknown_store(http: httpx2.Client) -> None:
+    """A store that does not exist has no poster."""
     for path in PAGES:
         assert 404 == http.get(f"/desk/nowhere/{path}").status_code
 
 
 def test_the_public_address(tmp_path: Path) -> None:
-    """Behind a proxy the code leads to where guests reach us, not to where the proxy does."""
+    """Behind a proxy the code leads to the address that guests use, not to the proxy's target."""
     with serving(tmp_path, desk=True, public_url="https://wait.example.com/") as served:
         body = {"id": "bar", "title": "Bar", "types": [{"name": "bar", "title": "Bar"}]}
-        httpx.post(f"{served.base}/v1/stores", json=body, headers=ADMIN).raise_for_status()
-        page = httpx.get(f"{served.base}/desk/bar/poster", headers=ADMIN).text
+        httpx2.post(f"{served.base}/v1/stores", json=body, headers=ADMIN).raise_for_status()
+        page = httpx2.get(f"{served.base}/desk/bar/poster", headers=ADMIN).text
         assert qr.read(page).startswith("https://wait.example.com/desk/bar?code=")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import httpx
+import httpx2
 import pytest
 
 from tests.server.desk.conftest import Shop, open_shop
@@ -13,8 +13,8 @@ from tests.server.desk.forms import form, hidden, joined, sign_in
 PLACE = re.compile(r"/desk/[^/]+/p/[^/?]+$")
 
 
-def test_join_and_see_the_place(shop: Shop, http: httpx.Client) -> None:
-    """A form takes a place and leads to its page, which has the number and the wait."""
+def test_join_and_see_the_place(shop: Shop, http: httpx2.Client) -> None:
+    """A form takes a place and leads to its page, which shows the number and the wait."""
     shop.join()
     page = http.get(f"/desk/{shop.id}?code={shop.code}").text
     assert "1 party waiting" in page
@@ -28,15 +28,15 @@ def test_join_and_see_the_place(shop: Shop, http: httpx.Client) -> None:
     assert ("Kim", 2, "on_site") == (party["name"], party["size"], party["source"])
 
 
-def test_from_elsewhere(shop: Shop, http: httpx.Client) -> None:
-    """Who did not come by the poster is not at the store yet."""
+def test_from_elsewhere(shop: Shop, http: httpx2.Client) -> None:
+    """Anybody who did not come by the poster is not at the store yet."""
     assert 303 == http.post(f"/desk/{shop.id}", data=form()).status_code
     assert "remote" == shop.line()["parties"][0]["source"]
 
 
 @pytest.mark.attack
-def test_nobody_is_at_the_store_because_they_say_so(shop: Shop, http: httpx.Client) -> None:
-    """Neither the old address nor a code that is not ours makes a guest count as on site."""
+def test_nobody_is_at_the_store_because_they_say_so(shop: Shop, http: httpx2.Client) -> None:
+    """Neither the old address nor a made-up code makes a guest count as on site."""
     assert "code" not in http.get(f"/desk/{shop.id}?here=1").text
     for claim in ({"here": "1"}, {"code": "1"}, {"code": shop.code[:-1]}, {"code": "é" * 20}):
         assert 303 == http.post(f"/desk/{shop.id}", data=form(**claim)).status_code
@@ -44,8 +44,8 @@ def test_nobody_is_at_the_store_because_they_say_so(shop: Shop, http: httpx.Clie
 
 
 @pytest.mark.attack
-def test_one_address_cannot_bury_a_store(http: httpx.Client, operator: httpx.Client) -> None:
-    """After the store's limit the form says so; a host still adds whoever stands there."""
+def test_one_address_cannot_bury_a_store(http: httpx2.Client, operator: httpx2.Client) -> None:
+    """After the store's limit the form says so; a host can still add somebody who is there."""
     with open_shop(http, operator, joins_per_hour=2) as shop:
         for _ in range(2):
             assert 303 == http.post(f"/desk/{shop.id}", data=form()).status_code
@@ -57,8 +57,8 @@ def test_one_address_cannot_bury_a_store(http: httpx.Client, operator: httpx.Cli
 
 
 @pytest.mark.attack
-def test_a_number_has_one_place(shop: Shop, http: httpx.Client) -> None:
-    """The second form is refused at its field, and tells nothing of the first party."""
+def test_a_number_has_one_place(shop: Shop, http: httpx2.Client) -> None:
+    """The second form is refused at its field, and reveals nothing about the first party."""
     joined(shop, http, name="Kim", phone="010-1234-5678")
     refused = http.post(f"/desk/{shop.id}", data=form(phone="+82 10 1234 5678"))
     assert 409 == refused.status_code
@@ -69,7 +69,20 @@ def test_a_number_has_one_place(shop: Shop, http: httpx.Client) -> None:
     assert [1] == shop.numbers()
 
 
-def test_a_form_sent_twice_is_one_party(shop: Shop, http: httpx.Client) -> None:
+def test_numbers_of_the_country(shop: Shop, http: httpx2.Client, operator: httpx2.Client) -> None:
+    """Forms for guests and hosts show the local number format; the list uses it too."""
+    operator.patch(shop.path, json={"country": "US"}).raise_for_status()
+    assert 'placeholder="(201) 555-0123"' in http.get(f"/desk/{shop.id}").text
+    refused = http.post(f"/desk/{shop.id}", data=form(phone="010-1234-5678"))
+    assert (422, True) == (refused.status_code, "such as (201) 555-0123" in refused.text)
+    joined(shop, http, name="Kim", phone="(415) 555-0100")
+    assert ["(***) ***-0100"] == [party["phone"] for party in shop.line()["parties"]]
+    sign_in(shop, http)
+    console = http.get(f"/desk/{shop.id}/host").text
+    assert (True, True) == ('placeholder="(201) 555-0123"' in console, "(***) ***-0100" in console)
+
+
+def test_a_form_sent_twice_is_one_party(shop: Shop, http: httpx2.Client) -> None:
     """An impatient second tap gets the same place."""
     op = hidden(http.get(f"/desk/{shop.id}").text, "op")
     places = {joined(shop, http, op=op) for _ in range(3)}
@@ -77,8 +90,8 @@ def test_a_form_sent_twice_is_one_party(shop: Shop, http: httpx.Client) -> None:
     assert [1] == shop.numbers()
 
 
-def test_what_is_wrong_is_said_at_its_field(shop: Shop, http: httpx.Client) -> None:
-    """All wrong fields at once, with what was filled in, and nothing written."""
+def test_what_is_wrong_is_said_at_its_field(shop: Shop, http: httpx2.Client) -> None:
+    """All wrong fields are shown at once, with the input kept, and nothing is written."""
     wrong = form(size="500", phone="12", name="<b>Kim</b>", note="n" * 201)
     answer = http.post(f"/desk/{shop.id}", data=wrong)
     assert 422 == answer.status_code
@@ -91,15 +104,15 @@ def test_what_is_wrong_is_said_at_its_field(shop: Shop, http: httpx.Client) -> N
 
 
 @pytest.mark.parametrize("size", ["", "0", "-1", "2.5", "many", "9" * 400, "²"])
-def test_a_size_that_is_none(shop: Shop, http: httpx.Client, size: str) -> None:
+def test_a_size_that_is_none(shop: Shop, http: httpx2.Client, size: str) -> None:
     """A party of nobody is refused at its field."""
     answer = http.post(f"/desk/{shop.id}", data=form(size=size))
     assert 422 == answer.status_code
     assert 'id="size-wrong"' in answer.text
 
 
-def test_why_nobody_can_join(http: httpx.Client, operator: httpx.Client) -> None:
-    """Each state has its words, and the reason that the hosts give."""
+def test_why_nobody_can_join(http: httpx2.Client, operator: httpx2.Client) -> None:
+    """Each state has its text, with the reason that the hosts give."""
     full = [{"name": "bar", "title": "Bar", "queue_limit": 0}]
     with open_shop(http, operator, types=full) as shop:
         assert 'data-shut="full"' in http.get(f"/desk/{shop.id}").text
@@ -120,7 +133,7 @@ def test_why_nobody_can_join(http: httpx.Client, operator: httpx.Client) -> None
         assert 303 == http.post(f"/desk/{shop.id}", data=form(code=shop.code)).status_code
 
 
-def test_who_has_a_place_is_led_to_it(shop: Shop, http: httpx.Client) -> None:
+def test_who_has_a_place_is_led_to_it(shop: Shop, http: httpx2.Client) -> None:
     """The join page knows its guest; once the place is over it does not."""
     location = joined(shop, http)
     assert f'href="{location}"' in http.get(f"/desk/{shop.id}").text
@@ -128,7 +141,7 @@ def test_who_has_a_place_is_led_to_it(shop: Shop, http: httpx.Client) -> None:
     assert location not in http.get(f"/desk/{shop.id}").text
 
 
-def test_defer_and_cancel(shop: Shop, http: httpx.Client) -> None:
+def test_defer_and_cancel(shop: Shop, http: httpx2.Client) -> None:
     """Both are forms that lead back to the page, as often as the store allows."""
     location = joined(shop, http)
     alone = http.post(f"{location}/defer", data={"places": "1"})
@@ -149,7 +162,7 @@ def test_defer_and_cancel(shop: Shop, http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("places", ["", "0", "11", "-1", "x", "9999"])
-def test_a_defer_of_nonsense(shop: Shop, http: httpx.Client, places: str) -> None:
+def test_a_defer_of_nonsense(shop: Shop, http: httpx2.Client, places: str) -> None:
     """It is refused on a page."""
     location = joined(shop, http)
     answer = http.post(f"{location}/defer", data={"places": places})
@@ -157,8 +170,8 @@ def test_a_defer_of_nonsense(shop: Shop, http: httpx.Client, places: str) -> Non
     assert "That did not work" in answer.text
 
 
-def test_erase(shop: Shop, http: httpx.Client) -> None:
-    """At the end a guest can take back what they told."""
+def test_erase(shop: Shop, http: httpx2.Client) -> None:
+    """At the end a guest can delete what they told."""
     location = joined(shop, http, name="Kim", phone="010-0000-0000")
     assert "Erase my data" not in http.get(location).text
     http.post(f"{location}/cancel")
@@ -172,10 +185,10 @@ def test_erase(shop: Shop, http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("token", ["x", "dine-in.x", "dine-in." + "A" * 120, "%00", "a" * 900])
-def test_a_foreign_ticket(shop: Shop, http: httpx.Client, token: str) -> None:
+def test_a_foreign_ticket(shop: Shop, http: httpx2.Client, token: str) -> None:
     """An address that is nobody's place says so, in both languages."""
     for lang, message in (
-        ("en", "Nothing to wait for here"),
+        ("en", "Place not found"),
         ("ko", "대기 정보를 찾을 수 없습니다"),
     ):
         answer = http.get(f"/desk/{shop.id}/p/{token}", headers={"accept-language": lang})
@@ -185,16 +198,16 @@ def test_a_foreign_ticket(shop: Shop, http: httpx.Client, token: str) -> None:
 
 
 def test_the_ticket_of_another_store(
-    shop: Shop, http: httpx.Client, operator: httpx.Client
+    shop: Shop, http: httpx2.Client, operator: httpx2.Client
 ) -> None:
-    """A place is of one store only."""
+    """A place belongs to one store only."""
     with open_shop(http, operator) as other:
         token = joined(shop, http).rpartition("/")[2]
         assert 404 == http.get(f"/desk/{other.id}/p/{token}").status_code
         assert 404 == http.get("/desk/nowhere").status_code
 
 
-def test_another_site_cannot_send_forms(shop: Shop, http: httpx.Client) -> None:
+def test_another_site_cannot_send_forms(shop: Shop, http: httpx2.Client) -> None:
     """Browsers say where a form comes from, and ours come from here."""
     location = joined(shop, http)
     headers = {"origin": "https://evil.example", "sec-fetch-site": "cross-site"}
@@ -203,8 +216,8 @@ def test_another_site_cannot_send_forms(shop: Shop, http: httpx.Client) -> None:
     assert [1] == shop.numbers()
 
 
-def test_headers(shop: Shop, http: httpx.Client) -> None:
-    """Pages run only what they bring, are kept by nobody, and tell nobody their address."""
+def test_headers(shop: Shop, http: httpx2.Client) -> None:
+    """Pages run only their own scripts, are not cached, and reveal their address to nobody."""
     sign_in(shop, http)
     location = joined(shop, http)
     base = f"/desk/{shop.id}"
@@ -225,7 +238,7 @@ def test_headers(shop: Shop, http: httpx.Client) -> None:
         assert not re.search(r'(?:src|href)="https?:', answer.text)
 
 
-def test_the_language(shop: Shop, http: httpx.Client) -> None:
+def test_the_language(shop: Shop, http: httpx2.Client) -> None:
     """The browser's language, unless another one was clicked."""
     korean = {"accept-language": "ko-KR,ko;q=0.9"}
     assert "대기 등록" in http.get(f"/desk/{shop.id}", headers=korean).text

@@ -1,4 +1,4 @@
-"""What a lever will do, told before it is pulled."""
+"""What a lever will do, told before it is used."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def of(room: Board, lever: Lever, **form: str) -> Preview:
 
 
 def keys(shown: Preview) -> list[str]:
-    """Return what a preview tells, without the numbers."""
+    """Return what a preview says, without the numbers."""
     return [fact.key.removeprefix("fact_") for fact in shown.facts]
 
 
@@ -42,7 +42,7 @@ def said(shown: Preview, lang: str = "en") -> str:
 
 @pytest.mark.parametrize("eta", [Eta.SERVICE, Eta.OBSERVED])
 def test_twice_the_capacity_halves_the_wait(eta: Eta) -> None:
-    """The preview follows the limits, not the pace of the past, and says where it leads."""
+    """The preview follows the limits, not the past pace, and says where it leads."""
     shown = of(board(SLOTS.change(eta=eta)), Lever.CAPACITY, capacity="100")
     assert {"capacity": (50, 100)} == shown.changed
     assert shown.before_s is not None
@@ -59,7 +59,7 @@ def test_twice_the_capacity_halves_the_wait(eta: Eta) -> None:
 
 
 def test_the_sentence_of_the_sale() -> None:
-    """Of 12,400 in line the last waits so long before, so long after, and so many are inside."""
+    """With 12,400 in line it gives the last one's wait before and after, and how many go inside."""
     line = Line(
         Policy(capacity=1_500, session_s=600), 15_000, session=lambda rng: rng.gauss(240, 40)
     )
@@ -71,7 +71,7 @@ def test_the_sentence_of_the_sale() -> None:
         r"The last of ([\d,]+) waits (\d+) → (\d+) min; so does whoever joins now\. "
         r"(\d+) people are called at once\. Calls per minute: about (\d+) → (\d+)\. "
         r"Called and inside rise from 1,500 to about ([\d,]+) of 2,000\. "
-        r"Worked out with places held for 4 min on average",
+        r"Based on places held for 4 min on average",
         said(shown),
     )
     assert match is not None, said(shown)
@@ -88,11 +88,11 @@ def test_half_the_pace_doubles_the_wait() -> None:
     shown = of(paced, Lever.PACE, batch="400", every_s="10")
     assert (1000, 250) == pytest.approx((shown.before_s, shown.after_s))
     assert "The last of 10,000 waits 17 → 4 min" in said(shown)
-    assert "300 people more are called at once, in the step of the pace" in said(shown)
+    assert "300 more people are called at once, in the current step of the pace" in said(shown)
 
 
 def test_a_limit_that_is_not_the_tightest() -> None:
-    """Raising what does not limit changes nothing, and the preview names what does."""
+    """Raising a limit that does not bind changes nothing; the preview names the one that does."""
     policy = preset("per-minute", max_entries=60, per_s=60, batch=10, every_s=10)
     shown = of(board(policy, stats(600, 0, 0)), Lever.PACE, batch="100", every_s="10")
     assert "last_same_entries" == keys(shown)[0]
@@ -102,7 +102,7 @@ def test_a_limit_that_is_not_the_tightest() -> None:
 
 
 def test_lowering_below_those_inside() -> None:
-    """It says how many are above, and that nobody is sent away."""
+    """It says how many are above the limit, and that nobody is sent away."""
     shown = of(board(SLOTS), Lever.CAPACITY, capacity="20")
     assert Fact("fact_over", n=30) in shown.facts
     assert "Called and inside fall from 50 to about 20 of 20." in said(shown)
@@ -112,14 +112,14 @@ def test_lowering_below_those_inside() -> None:
 
 
 def test_sessions_of_unknown_length() -> None:
-    """Where nobody has finished and no length is set, it says why nothing can be told."""
+    """If nobody has finished and no length is set, it says why nothing can be predicted."""
     shown = of(board(SLOTS.change(session_s=None)), Lever.CAPACITY, capacity="70")
     assert ["last_unknown", "at_once", "basis_none"] == keys(shown)
-    assert "Nobody has finished yet, so the length of a session is not known" in said(shown)
+    assert "Nobody has finished yet, so neither the length of a session" in said(shown)
 
 
 def test_nobody_waits() -> None:
-    """Then it tells of a newcomer."""
+    """Then it tells about a newcomer."""
     shown = of(board(SLOTS, stats(0, 0, 20)), Lever.CAPACITY, capacity="30")
     assert ["nobody", "new_in"] == keys(shown)
     shown = of(board(SLOTS, stats(0, 0, 50)), Lever.CAPACITY, capacity="40")
@@ -127,11 +127,11 @@ def test_nobody_waits() -> None:
 
 
 def test_pause_and_resume() -> None:
-    """What stops, who keeps what and until when; and who is called once it goes on."""
+    """What stops, who keeps what and until when, and who is called once it resumes."""
     shown = of(board(SLOTS), Lever.MODE, mode="paused")
     assert ["paused", "called_stay", "inside_stay", "may_join", "silent"] == keys(shown)
-    assert "5 people who are called may still enter, each within 60 s of their call." in said(shown)
-    assert "for longer than 150 s still loses the place" in said(shown)
+    assert "5 people already called may still enter, each within 60 s of their call." in said(shown)
+    assert "for longer than 150 s still loses their place" in said(shown)
     paused = board(SLOTS.change(mode=Mode.PAUSED), stats(600, 0, 20))
     shown = of(paused, Lever.MODE, mode="open")
     assert ["open", "at_once", "last_then", "level_rises", "basis_guess"] == keys(shown)
@@ -140,10 +140,10 @@ def test_pause_and_resume() -> None:
 
 
 def test_other_modes() -> None:
-    """Each says who is let in, and above which capacity."""
+    """Each says who is admitted, and beyond which capacity."""
     shown = of(board(SLOTS), Lever.MODE, mode="bypass")
     assert ["bypass", "level_above"] == keys(shown)
-    assert "rise from 50 to about 650; the capacity of 50 does not hold" in said(shown)
+    assert "rise from 50 to about 650; the capacity of 50 does not apply" in said(shown)
     assert ["closed", "called_stay", "inside_stay"] == keys(
         of(board(SLOTS), Lever.MODE, mode="closed")
     )
@@ -155,14 +155,14 @@ def test_other_modes() -> None:
 
 
 def test_a_limit_of_a_room_that_stands() -> None:
-    """It tells what holds once the room goes on."""
+    """It tells what applies once the room resumes."""
     paused = board(SLOTS.change(mode=Mode.PAUSED))
     shown = of(paused, Lever.CAPACITY, capacity="100")
     assert ["stands", "last_then", "rate", "level_rises", "basis_guess"] == keys(shown)
 
 
 def test_admitting() -> None:
-    """Who is called, above which limits, and what that means for those behind them."""
+    """Who is called, beyond which limits, and what that means for people behind them."""
     room = board(SLOTS, stats(600, 0, 20))
     shown = of(room, Lever.ADMIT, count="30")
     assert ["admit", "behind_same"] == keys(shown)
@@ -188,7 +188,7 @@ def test_ending() -> None:
     shown = of(board(SLOTS), Lever.END, when="now", ended_text="Sold out.")
     assert {"mode", "ended_text"} == set(shown.changed)
     assert ["ended", "called_stay", "inside_stay"] == keys(shown)
-    assert "600 people who wait are told so within two seconds" in said(shown)
+    assert "600 people waiting are told so within two seconds" in said(shown)
     seoul = board(SLOTS.change(time_zone="Asia/Seoul"))  # now is 17:00 there
     shown = of(seoul, Lever.END, when="at", ends_at="2027-01-15T17:20")
     assert "over at 2027-01-15 17:20 (Asia/Seoul), in 20 min" in said(shown)
@@ -205,7 +205,7 @@ def test_ending() -> None:
 
 
 def test_beginning_again() -> None:
-    """A room that ended by its time is opened by taking that away."""
+    """A room that ended by its end time is reopened by removing that time."""
     ended = board(SLOTS.change(ends_at=from_ms(NOW_MS)))
     wish = wishes.read({"do": "mode", "mode": "open", "ends_at": ""}, ended.policy)
     assert {"mode": "open", "ends_at": ""} == wish.inputs
@@ -215,7 +215,7 @@ def test_beginning_again() -> None:
 
 
 def test_events() -> None:
-    """What happens at the moment, in how long, and what an opening that was moved means."""
+    """What happens at that moment, how long until then, and what moving an opening means."""
     shown = of(board(SLOTS), Lever.EVENTS, opens_at="2027-01-15T09:30", ends_at="")
     assert ["opens_at", "before_wait", "opens_again"] == keys(shown)
     assert "It opens at 2027-01-15 18:30 (Asia/Seoul), in 1 h 30 min." in said(shown)
@@ -233,7 +233,7 @@ def test_events() -> None:
 
 def test_the_length_of_the_line() -> None:
     """Who may still join, and that nobody's wait changes."""
-    assert "600 wait now, so 400 more may join." in said(
+    assert "600 waiting now, so 400 more may join." in said(
         of(board(SLOTS), Lever.QUEUE, queue_limit="1,000")
     )
     assert ["queue_over", "queue_wait"] == keys(of(board(SLOTS), Lever.QUEUE, queue_limit="500"))
@@ -242,10 +242,10 @@ def test_the_length_of_the_line() -> None:
 
 
 def test_a_message() -> None:
-    """Who sees it, where, how soon, in which languages."""
+    """Who sees it, where, how soon, and in which languages."""
     shown = of(board(SLOTS), Lever.MESSAGE, message="Late")
     assert ["message_readers", "message_inside", "message_all"] == keys(shown)
-    assert "The pages of 605 people who wait or are called show it within two sec" in said(shown)
+    assert "The pages of 605 people waiting or called show it within two sec" in said(shown)
     local = board(SLOTS.change(message="A", texts={"ko": {"message": "가"}, "ja": {"title": "x"}}))
     shown = of(local, Lever.MESSAGE, **{"message": "B", "message.ko": "나", "message.ja": ""})
     assert "Pages in Korean show the text for that language" in said(shown)
@@ -255,7 +255,7 @@ def test_a_message() -> None:
 
 
 def test_texts() -> None:
-    """Only what differs is changed."""
+    """Only fields that differ are changed."""
     room = board(SLOTS.change(title="A", texts={"ko": {"title": "가"}}))
     form = {"title": "A", "footer": " Us\r\nSeoul ", "title.ko": "나", "ready": ""}
     shown = of(room, Lever.TEXTS, **form)
@@ -295,7 +295,7 @@ POLICIES = [
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_every_preview_says_something(lang: str) -> None:
-    """In each room and language; and none says that a wait goes from something to the same."""
+    """In each room and language; and none says that a wait changes from something to the same."""
     rooms = [stats(0, 0, 0), stats(1, 1, 1), stats(600, 5, 45), stats(30_000, 100, 2_000)]
     for policy, now, form in itertools.product(POLICIES, rooms, FORMS):
         room = board(policy, now)
@@ -310,7 +310,7 @@ def test_every_preview_says_something(lang: str) -> None:
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_two_waits_never_look_the_same(lang: str) -> None:
-    """However close they are, if they differ by more than is left out as the same."""
+    """However close they are, if they differ by more than what counts as equal."""
     text = load_text("operator", lang)
     for before in (1, 6, 44, 61, 89, 95, 130, 600, 1_799, 5_399, 5_401, 7_300, 90_000):
         for part in (0.0, 0.5, 0.9, 0.96, 1.04, 1.1, 3.0):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import html
 import re
 
-import httpx
+import httpx2
 import pytest
 
 from tests.server.operator.forms import do, token_of
 from tests.support.serving import Serving
 
 
-def test_pause_and_undo(page: httpx.Client, operator: httpx.Client, room: str) -> None:
-    """A confirmed change acts, says what it did, and can be undone while it is the last one."""
+def test_pause_and_undo(page: httpx2.Client, operator: httpx2.Client, room: str) -> None:
+    """A confirmed change takes effect, says what it did, and can be undone while it is the last."""
     answer = do(page, room, do="mode", mode="paused")
     assert 303 == answer.status_code
     assert "paused" == operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["mode"]
@@ -22,10 +22,10 @@ def test_pause_and_undo(page: httpx.Client, operator: httpx.Client, room: str) -
     assert 303 == undo(page, room, shown).status_code
     assert "open" == operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["mode"]
     again = undo(page, room, shown)
-    assert (409, True) == (again.status_code, "Somebody else was faster" in again.text)
+    assert (409, True) == (again.status_code, "Somebody else changed it first" in again.text)
 
 
-def undo(page: httpx.Client, room: str, shown: str) -> httpx.Response:
+def undo(page: httpx2.Client, room: str, shown: str) -> httpx2.Response:
     """Press the undo button of a page."""
     entry = re.search(r'name="entry" value="([\d-]+)"', shown)
     assert entry is not None
@@ -34,9 +34,9 @@ def undo(page: httpx.Client, room: str, shown: str) -> httpx.Response:
 
 
 def test_undo_from_everywhere(
-    page: httpx.Client, served: Serving, operator: httpx.Client, room: str
+    page: httpx2.Client, served: Serving, operator: httpx2.Client, room: str
 ) -> None:
-    """A change made elsewhere is undone from the room's page, its live part or the log."""
+    """A change made elsewhere can be undone from the room's page, its live part or the log."""
     operator.patch(f"/v1/admin/rooms/{room}", json={"policy": {"capacity": 9}}).raise_for_status()
     operator.post(f"/v1/admin/rooms/{room}/admit", json={"count": 1}).raise_for_status()
     places = (f"/admin/rooms/{room}", f"/admin/rooms/{room}?live=1", f"/admin/audit?room={room}")
@@ -49,7 +49,7 @@ def test_undo_from_everywhere(
     shown = page.get(f"/admin/rooms/{room}").text
     assert "Undone · Capacity: 9 → 2" in shown
     made = operator.post("/v1/admin/keys", json={"name": "v", "role": "viewer"}).json()
-    with httpx.Client(base_url=served.base, timeout=60) as viewer:
+    with httpx2.Client(base_url=served.base, timeout=60) as viewer:
         viewer.post("/admin/sign-in", data={"key": made["key"]})
         for path in places:
             shown = viewer.get(path).text
@@ -57,9 +57,9 @@ def test_undo_from_everywhere(
 
 
 def test_a_room_that_ended_by_its_time_is_opened(
-    page: httpx.Client, operator: httpx.Client, room: str
+    page: httpx2.Client, operator: httpx2.Client, room: str
 ) -> None:
-    """The page says that it ended, and opening it takes the end away, which can be undone."""
+    """The page says that it ended; opening it removes the end time, which can be undone."""
     policy = {"ends_at": "2020-01-01T00:00:00Z"}
     operator.patch(f"/v1/admin/rooms/{room}", json={"policy": policy}).raise_for_status()
     shown = page.get(f"/admin/rooms/{room}").text
@@ -73,17 +73,19 @@ def test_a_room_that_ended_by_its_time_is_opened(
     assert None is operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["ends_at"]
 
 
-def test_a_change_in_between(page: httpx.Client, operator: httpx.Client, room: str) -> None:
+def test_a_change_in_between(page: httpx2.Client, operator: httpx2.Client, room: str) -> None:
     """If somebody changes the room between preview and confirmation, nothing is overwritten."""
     token = token_of(page.get("/admin").text)
     operator.patch(f"/v1/admin/rooms/{room}", json={"policy": {"capacity": 9}}).raise_for_status()
     form = {"do": "capacity", "capacity": "5", "version": "1", "token": token}
     answer = page.post(f"/admin/rooms/{room}/do", data=form)
-    assert (409, True) == (answer.status_code, "Somebody else was faster" in answer.text)
+    assert (409, True) == (answer.status_code, "Somebody else changed it first" in answer.text)
 
 
-def test_admit(page: httpx.Client, http: httpx.Client, operator: httpx.Client, room: str) -> None:
-    """Calling people says first for how many there is room, and a double click calls once."""
+def test_admit(
+    page: httpx2.Client, http: httpx2.Client, operator: httpx2.Client, room: str
+) -> None:
+    """Calling people first says how many there is room for, and a double click calls once."""
     for _ in range(6):
         http.post(f"/v1/rooms/{room}/tickets").raise_for_status()
     shown = page.get(f"/admin/rooms/{room}/confirm?do=admit&count=3").text
@@ -95,11 +97,11 @@ def test_admit(page: httpx.Client, http: httpx.Client, operator: httpx.Client, r
         assert 303 == page.post(f"/admin/rooms/{room}/do", data=fields).status_code
     assert 5 == operator.get(f"/v1/admin/rooms/{room}/stats").json()["called"]
     log = page.get(f"/admin/audit?room={room}").text
-    assert "Called 3 of 3 asked for" in log
+    assert "Called 3 of 3 requested" in log
 
 
-def test_call_and_remove_one(page: httpx.Client, http: httpx.Client, room: str) -> None:
-    """A ticket of the list can be called or removed, each confirmed."""
+def test_call_and_remove_one(page: httpx2.Client, http: httpx2.Client, room: str) -> None:
+    """A ticket in the list can be called or removed, each after a confirmation."""
     for _ in range(4):
         http.post(f"/v1/rooms/{room}/tickets").raise_for_status()
     listed = page.get(f"/admin/rooms/{room}/tickets?state=waiting").text
@@ -122,14 +124,14 @@ def test_call_and_remove_one(page: httpx.Client, http: httpx.Client, room: str) 
         ("", 422),
     ],
 )
-def test_bad_wishes(page: httpx.Client, room: str, query: str, status: int) -> None:
-    """What cannot be done is told on a page, with a way back."""
+def test_bad_wishes(page: httpx2.Client, room: str, query: str, status: int) -> None:
+    """An impossible action is explained on a page, with a way back."""
     answer = page.get(f"/admin/rooms/{room}/confirm?{query}")
     assert (status, True) == (answer.status_code, f"Back to {room}" in answer.text)
 
 
-def test_a_message_to_everyone(page: httpx.Client, operator: httpx.Client, room: str) -> None:
-    """It is previewed as its readers see it, sent, taken back by undo, and removed."""
+def test_a_message_to_everyone(page: httpx2.Client, operator: httpx2.Client, room: str) -> None:
+    """It is previewed as its readers see it, sent, reverted by undo, and removed."""
     draft = page.get(f"/admin/rooms/{room}", params={"draft": "delay"}).text
     assert "We are running about 10 minutes late." in draft
     form = {"do": "message", "token": token_of(draft), "message": " Late.\r\n<b>Sorry</b> "}
@@ -153,7 +155,7 @@ def test_a_message_to_everyone(page: httpx.Client, operator: httpx.Client, room:
     assert (422, True) == (too_long.status_code, f"Back to {room}" in too_long.text)
 
 
-def confirmed(page: httpx.Client, room: str, form: dict[str, str]) -> httpx.Response:
+def confirmed(page: httpx2.Client, room: str, form: dict[str, str]) -> httpx2.Response:
     """Preview a text and confirm it."""
     shown = page.post(f"/admin/rooms/{room}/confirm", data=form).text
     pairs = re.findall(r'<input type="hidden" name="([\w.-]+)" value="([^"]*)"', shown)
@@ -164,14 +166,14 @@ def confirmed(page: httpx.Client, room: str, form: dict[str, str]) -> httpx.Resp
 
 
 def test_a_message_replaces_those_of_languages(
-    page: httpx.Client, operator: httpx.Client, room: str
+    page: httpx2.Client, operator: httpx2.Client, room: str
 ) -> None:
-    """The preview says so, and an undo brings them back."""
+    """The preview says so, and an undo restores them."""
     change = {"policy": {"message": "Welcome", "texts": {"ko": {"message": "안녕하세요"}}}}
     operator.patch(f"/v1/admin/rooms/{room}", json=change).raise_for_status()
     form = {"do": "message", "token": token_of(page.get("/admin").text), "message": "Late"}
     shown = page.post(f"/admin/rooms/{room}/confirm", data=form).text
-    assert "It also replaces what was said in single languages." in shown
+    assert "It also replaces the messages for individual languages." in shown
     answer = confirmed(page, room, form)
     assert operator.get(f"/v1/admin/rooms/{room}").json()["policy"]["texts"] is None
     shown = page.get(answer.headers["location"]).text
@@ -182,9 +184,9 @@ def test_a_message_replaces_those_of_languages(
 
 
 def test_a_long_message_comes_back_whole(
-    page: httpx.Client, operator: httpx.Client, room: str
+    page: httpx2.Client, operator: httpx2.Client, room: str
 ) -> None:
-    """Undo brings back every character."""
+    """Undo restores every character."""
     long = "가" * 1_000
     operator.patch(f"/v1/admin/rooms/{room}", json={"policy": {"message": long}}).raise_for_status()
     form = {"do": "message", "token": token_of(page.get("/admin").text), "message": "Late"}

@@ -1,4 +1,4 @@
-"""Forms of levers, read into wishes."""
+"""Lever forms, parsed into wishes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLAIN = Policy()
 
 @pytest.mark.parametrize("text", ["-5", "1e3", "0x10", "٣", "1.2.3", "5;", "9" * 13])
 def test_numbers_that_are_none(text: str) -> None:
-    """What a form holds is read strictly."""
+    """The content of a form is parsed strictly."""
     with pytest.raises(InvalidPolicy):
         wishes.read({"do": "capacity", "capacity": text}, PLAIN)
     with pytest.raises(InvalidInput):
@@ -24,7 +24,7 @@ def test_numbers_that_are_none(text: str) -> None:
 
 
 def test_numbers_as_people_type_them() -> None:
-    """Separators are fine, and nothing means no limit."""
+    """Separators are fine, and an empty field means no limit."""
     wish = wishes.read({"do": "capacity", "capacity": " 1,200 "}, PLAIN)
     assert {"capacity": 1200} == wish.changes
     assert {"batch": None, "every_s": None} == wishes.read({"do": "pace"}, PLAIN).changes
@@ -32,7 +32,7 @@ def test_numbers_as_people_type_them() -> None:
 
 
 def test_moments_are_of_the_room() -> None:
-    """A form holds a local time: that of the room's zone, or UTC where it has none."""
+    """A form contains a local time: in the room's zone, or UTC if it has none."""
     form = {"do": "events", "opens_at": "2030-03-01T20:00", "ends_at": "2030-03-01T21:00+00:00"}
     seoul = Policy(time_zone="Asia/Seoul")
     expected = {"opens_at": "2030-03-01T11:00:00.000Z", "ends_at": "2030-03-01T21:00:00.000Z"}
@@ -45,7 +45,7 @@ def test_moments_are_of_the_room() -> None:
 
 
 def test_what_was_not_touched_stays() -> None:
-    """A form that is sent back as it was changes nothing, not even seconds that it hides."""
+    """A form that is sent back unchanged changes nothing, not even seconds that it hides."""
     policy = Policy(opens_at=from_ms(1_900_000_012_345), time_zone="Asia/Seoul", title="A")
     form = {name: wishes.local_time(policy, name) for name in ("opens_at", "ends_at")}
     assert {} == wishes.read({"do": "events", **form}, policy).changes
@@ -65,7 +65,7 @@ def test_a_wish_is_asked_for_again() -> None:
 
 
 def test_every_lever_has_its_words() -> None:
-    """A page of its own, a button, and a place on the room's page."""
+    """Its own page, a button, and a place on the room's page."""
     for lang in ("en", "ko"):
         text = load_text("operator", lang)
         for lever in Lever:

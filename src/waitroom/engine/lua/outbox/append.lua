@@ -1,4 +1,4 @@
--- append: put entries into a room's outbox, and note how far its relay has come: both, or none.
+-- append: put entries into a room's outbox, and note how far its relay has come: both or neither.
 -- KEYS: 1 outbox, STREAM of type, at (wall ms), data (JSON); ids are '<ms>-<number of the entry>'   2 relay, HASH
 -- ARGV: 1 turn of the relay that the caller has seen   2 most entries   3 how long they are kept, in ms
 --       4 how many fields of the relay follow, names and values; then type, at, data of each entry
@@ -22,6 +22,6 @@ fields[#fields + 1], fields[#fields + 2] = 'ms', string.format('%.0f', last_ms)
 fields[#fields + 1], fields[#fields + 2] = 'written', n
 redis.call('HSET', KEYS[2], unpack(fields))
 redis.call('XTRIM', KEYS[1], 'MINID', '~', string.format('%.0f', now_ms - tonumber(ARGV[3])))
-redis.call('EXPIRE', KEYS[2], 34560000) -- also of a room that was dropped and made anew
+redis.call('EXPIRE', KEYS[2], 34560000) -- also for a room that was dropped and created again
 redis.call('EXPIRE', KEYS[1], math.floor(tonumber(ARGV[3]) / 1000) + 3600)
 return string.format('%.0f-%.0f', last_ms, n)

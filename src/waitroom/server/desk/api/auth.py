@@ -1,4 +1,4 @@
-"""What the routes of the desk's API ask for: a caller whose key has the role that they need."""
+"""What the routes of the desk's API need: a caller whose key has the required role."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _scheme = HTTPBearer(
     auto_error=False,
 )
 SIGNED = [Depends(_scheme)]
-"""For a router: says in the OpenAPI document that all its routes need a key."""
+"""For a router: declares in the OpenAPI document that all its routes need a key."""
 
 
 def needs(role: Role) -> Callable[..., Awaitable[HostCaller]]:
-    """Make the dependency of a store's routes that need a role; a host counts as an operator."""
+    """Make the dependency for a store's routes that need a role; a host counts as an operator."""
 
     async def dependency(request: Request, server: Here, store: StoreId) -> HostCaller:
         caller = await caller_of(server, request, store)
@@ -37,7 +37,7 @@ def needs(role: Role) -> Callable[..., Awaitable[HostCaller]]:
 
 
 async def admin_of_all(request: Request, server: Here) -> HostCaller:
-    """Return an admin; for routes that are about no store in particular."""
+    """Return an admin; for routes that do not belong to one store."""
     caller = await caller_by_key(server, auth.bearer(request), auth.address_of(server, request))
     caller.need("", Role.ADMIN)
     return caller

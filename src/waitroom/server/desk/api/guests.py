@@ -1,7 +1,7 @@
-"""What guests ask for, without a key: see a store, join its line, see their place, defer.
+"""Requests of guests, without a key: see a store, join its line, see their place, defer.
 
-A place is read from the live line alone, so that any number of phones may ask; only what changes
-something, and what ended, goes to the record.
+A place is read from the live line alone, so that any number of phones may poll; only changes, and
+places that have ended, go to the record.
 """
 
 from __future__ import annotations
@@ -35,19 +35,21 @@ router = APIRouter(
 )
 
 
-@router.get("", responses=problems(*_READS))
+@router.get("", operation_id="getStore", responses=problems(*_READS))
 async def store_view(server: Here, store: StoreId) -> StoreBody:
     """Show a store to anybody: is it open, how many wait in each line, how long it would take."""
     return await lines.read_store(desk_of(server), server.backend_health, store)
 
 
-@router.post("/parties", status_code=201, responses=problems(*_WRITES, 429))
+@router.post(
+    "/parties", operation_id="joinStore", status_code=201, responses=problems(*_WRITES, 429)
+)
 async def join(
     server: Here, request: Request, store: StoreId, body: NewParty, repeat: Repeat = None
 ) -> Joined:
-    """Join a line; the answer has the token, which is the place.
+    """Join a line; the answer has the token, which stands for the place.
 
-    The same `Idempotency-Key` gets the same place again, also after a lost answer.
+    The same `Idempotency-Key` gets the same place again, even after a lost answer.
     """
     shown = await desk_of(server).record.store(store)
     here = desk_of(server).on_site.is_good(shown, body.code)
@@ -58,9 +60,14 @@ async def join(
     return Joined(token=token, url=url, **dict(answer))
 
 
-@router.get("/parties/{token}", response_model=PlaceBody, responses=problems(*_READS))
+@router.get(
+    "/parties/{token}",
+    operation_id="getPlace",
+    response_model=PlaceBody,
+    responses=problems(*_READS),
+)
 async def place(server: Here, store: StoreId, token: Token) -> Response:
-    """Tell where a party stands and how long it may take."""
+    """Return where a party stands and how long it may take."""
     desk = desk_of(server)
     desk.read_token(store, token)  # a wrong token is refused even while the line is away
     server.backend_health.check()
@@ -74,6 +81,7 @@ async def place(server: Here, store: StoreId, token: Token) -> Response:
 
 @router.get(
     "/parties/{token}/events",
+    operation_id="followPlace",
     status_code=200,
     response_class=stream.StreamResponse,
     responses=problems(*_READS, 429)
@@ -85,7 +93,7 @@ async def place_events(server: Here, store: StoreId, token: Token) -> Response:
     return stream.StreamResponse(server, stream.Guest(store=store, token=token))
 
 
-@router.post("/parties/{token}/defer", responses=problems(*_WRITES))
+@router.post("/parties/{token}/defer", operation_id="deferPlace", responses=problems(*_WRITES))
 async def defer(
     server: Here, store: StoreId, token: Token, body: Places, repeat: Repeat = None
 ) -> GuestAnswer:
@@ -97,9 +105,9 @@ async def defer(
     return await _answer(server, party, token)
 
 
-@router.delete("/parties/{token}", responses=problems(*_WRITES))
+@router.delete("/parties/{token}", operation_id="cancelPlace", responses=problems(*_WRITES))
 async def cancel(server: Here, store: StoreId, token: Token, repeat: Repeat = None) -> GuestAnswer:
-    """Give up the place. Asked again, it answers the same."""
+    """Give up the place. A repeated request gets the same answer."""
     desk = desk_of(server)
     op_id = requests.op_id(server, "cancel", f"{store}/{token}", repeat)
     try:
@@ -111,7 +119,7 @@ async def cancel(server: Here, store: StoreId, token: Token, repeat: Repeat = No
     return await _answer(server, party, token)
 
 
-@router.post("/parties/{token}/erase", responses=problems(*_WRITES))
+@router.post("/parties/{token}/erase", operation_id="erasePlace", responses=problems(*_WRITES))
 async def erase(server: Here, store: StoreId, token: Token) -> GuestAnswer:
     """Erase name, phone number and note for ever; a place in the line stays."""
     desk = desk_of(server)
@@ -126,7 +134,7 @@ async def _answer(server: Server, party: Party, token: str) -> GuestAnswer:
     if not server.backend_health.away:
         try:
             place = place_body(await desk.place(party.store, token))
-        except BackendUnavailable:  # the change is done, and the record has it
+        except BackendUnavailable:  # the change is done and in the record
             server.backend_health.suspect()
     store = await desk.record.store(party.store)
     return GuestAnswer(party=guest_party(store, party), place=place)

@@ -1,8 +1,9 @@
-"""What the hosts of a store ask for: its line, and everything that is done to a party.
+"""Requests of a store's hosts: its line, and everything that is done to a party.
 
-Every change names what the host saw where it matters (`expected`, `revision`), so two hosts never
-decide over each other unseen; and takes an `Idempotency-Key`, so a flaky network does nothing
-twice. All of it works while Redis is away: the record is written, and the live line follows.
+Every change names what the host saw if that matters (`expected`, `revision`), so two hosts never
+overrule each other without noticing; and it takes an `Idempotency-Key`, so a bad network does
+nothing twice. All of it works while Redis is away: the record is written, and the live line
+follows.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _ACTIONS = {
 }
 
 
-@router.get("/line", response_model=HostedLine)
+@router.get("/line", operation_id="getLine", response_model=HostedLine)
 async def line(
     server: Here,
     _: Reader,
@@ -97,6 +98,7 @@ def _day(text: str | None) -> date | None:
 
 @router.get(
     "/line/events",
+    operation_id="followLine",
     status_code=200,
     response_class=stream.StreamResponse,
     responses=stream.described("`line`, `gone`, `away`, `reconnect`"),
@@ -111,7 +113,7 @@ async def line_events(server: Here, _: Reader, request: Request, store: StoreId)
     return stream.StreamResponse(server, stream.Host(store=store, check=check))
 
 
-@router.post("/line", status_code=201)
+@router.post("/line", operation_id="addWalkIn", status_code=201)
 async def walk_in(
     server: Here,
     caller: Host,
@@ -135,7 +137,7 @@ async def walk_in(
     return WalkedIn(party=await lines.read_party(desk, party), token=token, url=url)
 
 
-@router.post("/line/call-next")
+@router.post("/line/call-next", operation_id="callNextParty")
 async def call_next(
     server: Here, caller: Host, store: StoreId, body: CallNext, repeat: Repeat = None
 ) -> Acted:
@@ -171,7 +173,8 @@ def _add(action: Action, about: str) -> None:
         return await _act(server, caller, store, party, action, repeat, revision=revision)
 
     act.__name__, act.__doc__ = f"{action}_party", about
-    router.post(f"/line/{{party}}/{word}")(act)
+    name = action[0] + action.title().replace("_", "")[1:] + "Party"  # like noShowParty
+    router.post(f"/line/{{party}}/{word}", operation_id=name)(act)
 
 
 async def _act(
@@ -193,7 +196,7 @@ for _action, _about in _ACTIONS.items():
     _add(_action, _about)
 
 
-@router.post("/line/{party}/defer")
+@router.post("/line/{party}/defer", operation_id="deferParty")
 async def defer_party(
     server: Here,
     caller: Host,
@@ -202,26 +205,26 @@ async def defer_party(
     body: HostPlaces,
     repeat: Repeat = None,
 ) -> Acted:
-    """Put a waiting party behind so many others, as its guests ask."""
+    """Let N other parties go first, as the party's guests ask."""
     given = {"places": body.places, "revision": body.revision}
     return await _act(server, caller, store, party, Action.DEFER, repeat, **given)
 
 
-@router.get("/line/{party}/history")
+@router.get("/line/{party}/history", operation_id="getPartyHistory")
 async def history(server: Here, _: Reader, store: StoreId, party: PartyId) -> History:
     """Return what happened to a party, and who did it, oldest first."""
     changed = await desk_of(server).record.history(store, party)
     return History(changes=[change_body(change) for change in changed])
 
 
-@router.get("/line/{party}/phone")
+@router.get("/line/{party}/phone", operation_id="getPartyPhone")
 async def phone(server: Here, caller: Host, store: StoreId, party: PartyId) -> Phone:
-    """Return the whole phone number; who looked at it stands in the party's history."""
+    """Return the whole phone number; the party's history says who looked at it."""
     shown = await desk_of(server).record.show_phone(store, party, by=caller.name)
     return Phone(phone=shown.phone)
 
 
-@router.post("/line/{party}/erase")
+@router.post("/line/{party}/erase", operation_id="eraseParty")
 async def erase_party(server: Here, caller: Host, store: StoreId, party: PartyId) -> Acted:
     """Erase name, phone number and note for ever; a place in the line stays."""
     desk = desk_of(server)
@@ -229,7 +232,7 @@ async def erase_party(server: Here, caller: Host, store: StoreId, party: PartyId
     return Acted(party=await lines.read_party(desk, done))
 
 
-@router.get("/on-site-code")
+@router.get("/on-site-code", operation_id="getOnSiteCode")
 async def on_site_code(server: Here, _: Reader, request: Request, store: StoreId) -> OnSiteCode:
     """Return the code that shows that a guest is at the store, for a screen of your own."""
     shown, codes = await desk_of(server).record.store(store), desk_of(server).on_site
@@ -241,7 +244,7 @@ async def on_site_code(server: Here, _: Reader, request: Request, store: StoreId
     )
 
 
-@router.patch("")
+@router.patch("", operation_id="changeStore")
 async def change_store(
     server: Here, caller: Host, store: StoreId, body: StoreChange
 ) -> StoreRecord:

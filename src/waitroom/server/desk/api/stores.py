@@ -1,4 +1,4 @@
-"""What admins call: the stores there are, and the keys of their hosts."""
+"""Requests of admins: the stores, and the keys of their hosts."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ router = APIRouter(
 )
 
 
-@router.get("")
+@router.get("", operation_id="listStores")
 async def list_stores(server: Here, _: Admin) -> Stores:
     """Return all stores with their settings."""
     listed = await desk_of(server).record.stores()
     return Stores(stores=[store_record(store, secrets=True) for store in listed])
 
 
-@router.post("", status_code=201)
+@router.post("", operation_id="createStore", status_code=201)
 async def create_store(
     server: Here, caller: Admin, body: NewStore, response: Response
 ) -> StoreRecord:
@@ -49,14 +49,14 @@ async def create_store(
     return store_record(made, secrets=True)
 
 
-@router.get("/{store}/hosts")
+@router.get("/{store}/hosts", operation_id="listHosts")
 async def list_hosts(server: Here, _: StoreAdmin, store: StoreId) -> HostKeysBody:
     """Return the host keys of a store, without their secrets."""
     keys = await desk_of(server).hosts.list(store)
     return HostKeysBody(hosts=[host_key_body(key) for key in keys])
 
 
-@router.post("/{store}/hosts", status_code=201)
+@router.post("/{store}/hosts", operation_id="createHost", status_code=201)
 async def create_host(
     server: Here, caller: StoreAdmin, store: StoreId, body: NewHost
 ) -> HostKeyMade:
@@ -66,10 +66,10 @@ async def create_host(
     return HostKeyMade(key=text, **host_key_body(made).model_dump())
 
 
-@router.delete("/{store}/hosts/{key_id}", status_code=204)
+@router.delete("/{store}/hosts/{key_id}", operation_id="revokeHost", status_code=204)
 async def revoke_host(
     server: Here, caller: StoreAdmin, store: StoreId, key_id: Annotated[str, Path(max_length=64)]
 ) -> None:
-    """Revoke a host key; every server refuses it within two seconds, and ends its streams soon."""
+    """Revoke a host key; every server refuses it within two seconds, and soon ends its streams."""
     keys, trail = desk_of(server).hosts, changes.trail_of(server, caller)
     await stores.revoke_host_key(keys, trail, store, key_id)

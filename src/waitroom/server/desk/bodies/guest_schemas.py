@@ -1,7 +1,7 @@
 """The JSON of the desk's API, as pydantic models: what all routes share, and what guests see.
 
 They check bodies and make the OpenAPI document; `host_schemas` has those of hosts and admins.
-Ranges are checked by the desk itself, which says better what is allowed: here are only shapes.
+They check only shapes: the desk itself checks ranges, because its errors say what is allowed.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _Why = Annotated[
 
 
 class Strict(BaseModel):
-    """A body: unknown fields are typos, and text is not a number."""
+    """A body: an unknown field is a typo, and text is not a number."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -126,7 +126,7 @@ class Joined(BaseModel):
 
 
 class GuestAnswer(BaseModel):
-    """The party after what its guest did."""
+    """The party after its guest's action."""
 
     party: GuestParty
     place: PlaceBody | None = Field(description="Null while the live line cannot be asked.")
@@ -153,6 +153,7 @@ class StoreBody(BaseModel):
     store: str
     title: str
     time_zone: str
+    country: str = Field(description="Of phone numbers that are typed without a country code.")
     mode: StoreMode
     reason: str | None = Field(description="Why it is paused or closed.")
     closes_at: str | None = Field(description="Local time: nobody joins whose wait passes it.")

@@ -23,7 +23,7 @@ _ENDED_POLL_S = 30.0
 
 
 def poll_after_ms(place: Place) -> int:
-    """Return how long a guest may wait before they ask again: longer farther back, and spread."""
+    """Return the pause before a guest's next poll: longer farther back, and spread."""
     if not place.status.live:
         seconds = _ENDED_POLL_S
     else:
@@ -70,6 +70,7 @@ def store_body(store: Store, lines: Sequence[LineSummary]) -> StoreBody:
         store=store.id,
         title=store.title,
         time_zone=store.time_zone,
+        country=store.country,
         mode=store.mode,
         reason=store.reason,
         closes_at=store.closes_at,

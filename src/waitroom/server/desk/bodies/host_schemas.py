@@ -16,7 +16,7 @@ class CallNext(Strict):
     """Which party is next."""
 
     type: Text = Field(examples=["dine-in"])
-    fits: Size | None = Field(None, description="Only a party of at most so many.")
+    fits: Size | None = Field(None, description="Only call a party of at most this size.")
     expected: int | None = Field(
         None, description="The party that the host saw as next; 409 if it is another one now."
     )
@@ -83,7 +83,7 @@ class HostedLine(BaseModel):
 
 
 class Acted(BaseModel):
-    """The party after what was done."""
+    """The party after the action."""
 
     party: PartyBody | None = Field(description="Null if nobody (who fits) waits.")
 
@@ -114,7 +114,7 @@ class History(BaseModel):
 
 
 class Phone(BaseModel):
-    """A phone number, whole."""
+    """A whole phone number."""
 
     phone: str | None
 
@@ -131,7 +131,7 @@ class OnSiteCode(BaseModel):
 
 
 class TypeChange(Strict):
-    """A line as it should be; what is left out stays as it is, or gets the default."""
+    """A line as it should be; fields that are left out stay as they are, or get the default."""
 
     name: Text = Field(examples=["dine-in"])
     title: Text | None = None
@@ -140,7 +140,7 @@ class TypeChange(Strict):
 
 
 class StoreChange(Strict):
-    """What to change; hosts may change all but what says `admin`."""
+    """What to change; hosts may change all fields except those that say `admin`."""
 
     version: int | None = Field(None, description="As it was read; 409 if it is another now.")
     mode: Literal["open", "paused", "closed"] | None = None
@@ -153,13 +153,16 @@ class StoreChange(Strict):
     types: list[TypeChange] | None = Field(None, max_length=50)
     title: Text | None = Field(None, description="admin")
     time_zone: Text | None = Field(None, description="admin")
+    country: Text | None = Field(
+        None, examples=["KR"], description="admin; of phone numbers, two letters of ISO 3166"
+    )
     keep_phones_days: int | None = Field(None, description="admin")
     webhook_url: Annotated[str, Field(max_length=2_000)] | None = Field(None, description="admin")
     webhook_secret: Text | None = Field(None, description="admin; never shown again")
 
 
 class NewStore(StoreChange):
-    """A store to be made."""
+    """A store to create."""
 
     id: Text = Field(examples=["noodle-bar"], description="Part of addresses.")
     title: Text
@@ -171,6 +174,7 @@ class StoreRecord(BaseModel):
     id: str
     title: str
     time_zone: str
+    country: str
     mode: StoreMode
     reason: str | None
     closes_at: str | None
@@ -202,7 +206,7 @@ class Stores(BaseModel):
 
 
 class NewHost(Strict):
-    """A key to be made."""
+    """A key to create."""
 
     name: Text = Field(examples=["front tablet"], description="Stands in the history.")
 

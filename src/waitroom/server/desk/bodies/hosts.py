@@ -20,7 +20,7 @@ from waitroom.server.http.answers import moment
 _MINUTE_MS = 60_000
 
 
-def party_body(party: Party, position: int, turnover: Turnover | None) -> PartyBody:
+def party_body(party: Party, position: int, turnover: Turnover | None, country: str) -> PartyBody:
     """Return a party as the hosts see it; its position is 0 unless it waits."""
     until_ms = party.seated_ms or party.ended_ms or int(time.time() * 1000)
     return PartyBody(
@@ -30,7 +30,7 @@ def party_body(party: Party, position: int, turnover: Turnover | None) -> PartyB
         day=party.day.isoformat(),
         size=party.size,
         name=party.name,
-        phone=masked(party.phone) if party.phone else None,
+        phone=masked(party.phone, country) if party.phone else None,
         note=party.note,
         source=party.source,
         status=party.status,
@@ -54,7 +54,7 @@ def store_record(store: Store, *, secrets: bool) -> StoreRecord:
         "webhook_signed": store.webhook_secret is not None,
         "created_at": at(store.created_ms),
     }
-    return StoreRecord(**settings)  # which has no field for the secret itself
+    return StoreRecord(**settings)  # it has no field for the secret itself
 
 
 def change_body(change: Change) -> ChangeBody:

@@ -1,4 +1,4 @@
-"""What a console tells its host: what was done, or why not and who is next now."""
+"""The console's answers to its host: what was done, or why not and who is next now."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from waitroom.server.desk.refusals import refusal
 from waitroom.server.pages.text import Text
 
 UNDOABLE = frozenset({Action.CALL, Action.SEAT, Action.NO_SHOW, Action.CANCEL, Action.RESTORE})
-"""Actions that a host may undo; an undo of an undo would go one step further back."""
+"""Actions that a host may undo; undoing an undo would go one more step back."""
 
 _DEEDS = frozenset({"join", *(str(action) for action in Action)})
 

@@ -1,7 +1,7 @@
 """A store's lines as its hosts see them: who waits, who was called, who ended today.
 
-From the record, so that a host can go on working while Redis is away; only a newcomer's wait
-comes from the live lines, if they answer.
+All of it comes from the record, so that a host can keep working while Redis is away; only a
+newcomer's wait comes from the live lines, if they answer.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 
 from waitroom.desk.desk import Desk
 from waitroom.desk.models import Action, Party, Status, Store
-from waitroom.desk.phones import masked
+from waitroom.desk.phones import example, masked
 from waitroom.server.desk import text as say
 from waitroom.server.desk.lines import ended_since, summarize
 from waitroom.server.pages.text import Text
 from waitroom.server.rooms.backend_health import BackendHealth
 
 MOST_SHOWN = 100
-"""Parties of one line that the page lists: nobody calls the hundred and first by hand."""
+"""Most parties of one line that the page lists: nobody calls the hundred and first by hand."""
 
 MOST_ENDED = 50
 ENDED_S = 12 * 3600
@@ -90,7 +90,7 @@ async def read_lists(
     summaries = {summary.name: summary for summary in await summarize(desk, backend, store)}
     live = {line.name: await desk.record.live(store.id, line.name) for line in store.types}
     ended = await ended_since(desk, store, now_ms / 1000 - ENDED_S)
-    # Who ended between the two reads is in both; the later read is right.
+    # A party that ended between the two reads is in both; the later read is right.
     ended_ids = {party.id for party in ended}
     columns = []
     for waiting_type in store.types:
@@ -117,7 +117,7 @@ def _row(text: Text, store: Store, party: Party, now_ms: int) -> Row:
     return Row(
         party=party,
         who=say.who(text, party),
-        phone=masked(party.phone) if party.phone else None,
+        phone=masked(party.phone, store.country) if party.phone else None,
         buttons=BUTTONS[party.status],
         since=_since(text, store, party, now_ms),
         may_defer=party.status.live and party.defers < store.max_defers,
@@ -142,4 +142,10 @@ def values(lists: Lists, chosen: str) -> dict[str, Any]:
     """Return what the template of the page needs; `chosen` is the line to show first."""
     names: Sequence[str] = [column.name for column in lists.columns]
     shown = chosen if chosen in names else (names[0] if names else "")
-    return {"lists": lists, "store": lists.store, "shown": shown, "defers": DEFERS}
+    return {
+        "lists": lists,
+        "store": lists.store,
+        "shown": shown,
+        "defers": DEFERS,
+        "example": example(lists.store.country),
+    }

@@ -1,7 +1,7 @@
 """A store's console, `/desk/{store}/host`: the list, and what hosts do with it.
 
 Server-rendered: every button is a form, and works without a script. The script sends the same
-forms, asks for JSON, and keeps what is not saved yet until it is. Two hosts may act at once: a form
+forms, asks for JSON, and keeps unsaved input until it is saved. Two hosts may act at once: a form
 carries what its host saw, and is refused if that has changed, with who is next now.
 """
 
@@ -56,7 +56,7 @@ async def sign_in_page(server: Here, request: Request, store: str) -> Response:
 async def sign_in(
     server: Here, request: Request, store: str, key: Annotated[str, Form(max_length=400)] = ""
 ) -> Response:
-    """Begin a session for whoever shows a good key of this store."""
+    """Begin a session for somebody who shows a valid key of this store."""
     check_own_form(server, request)
     shown = await desk_of(server).record.store(store)
     try:
@@ -75,7 +75,7 @@ async def sign_in(
 
 
 async def _shown_key(server: Server, text: str) -> HostKey | ApiKey:
-    """Return the key itself, which was good a moment ago."""
+    """Return the key itself, which was valid a moment ago."""
     keys = desk_of(server).hosts if text.startswith(PREFIX) else server.keys
     key: HostKey | ApiKey | None = await keys.find(text)
     if key is None:
@@ -106,7 +106,7 @@ class Host:
     async def of(
         cls, server: Server, request: Request, store: str, token: str | None = None
     ) -> Host:
-        """Return the host; with a CSRF token, only if they may act and the form is theirs."""
+        """Return the host; with a CSRF token, only if they may act and sent the form themselves."""
         try:
             caller = await caller_of(server, request, store)
         except Unauthorized:
@@ -118,7 +118,7 @@ class Host:
 
     @property
     def asks_json(self) -> bool:
-        """Whether the script asks: it shows the result itself."""
+        """Whether the script sent the request: it shows the result itself."""
         return "application/json" in self.page.request.headers.get("accept", "")
 
     def op_id(self, action: str, op: str) -> str | None:
@@ -127,7 +127,7 @@ class Host:
         return requests.op_id(self.page.server, action, f"{self.store}/{self.caller.key_id}", key)
 
     def done(self, message: str, party: Party | None = None, *, undo: bool = False) -> Response:
-        """Answer what was done, and whether it can be taken back."""
+        """Answer what was done, and whether it can be undone."""
         if self.asks_json:
             back = {"party": party.id, "revision": party.revision} if party and undo else None
             return JSONResponse(
@@ -171,7 +171,7 @@ async def console(
     live: bool = False,
     did: Annotated[int | None, Query(ge=1, le=2**53)] = None,
 ) -> Response:
-    """Show the lines; with `live`, only what changes."""
+    """Show the lines; with `live`, only the parts that change."""
     host = await Host.of(server, request, store)
     if live:
         return await host.show("desk/console_live.html", live=True)
@@ -194,7 +194,7 @@ async def act(
     op: Word = "",
     token: Word = "",
 ) -> Response:
-    """Call, seat, undo and so on."""
+    """Apply an action, like a call, a seating or an undo."""
     host = await Host.of(server, request, store, token)
     desk, text = desk_of(server), host.page.text
     try:
@@ -226,7 +226,7 @@ async def call_next(
     op: Word = "",
     token: Word = "",
 ) -> Response:
-    """Call the first party that fits, if it is still the one that the host saw."""
+    """Call the first party that fits, if it is still the one that the host saw as next."""
     host = await Host.of(server, request, store, token)
     desk, text = desk_of(server), host.page.text
     try:
@@ -261,7 +261,7 @@ async def add(
     op: Word = "",
     token: Word = "",
 ) -> Response:
-    """Add a party that came to the host, also where guests are refused."""
+    """Add a party that came to the host, even if guests are refused."""
     host = await Host.of(server, request, store, token)
     desk, text = desk_of(server), host.page.text
     try:

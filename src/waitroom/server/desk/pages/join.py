@@ -9,6 +9,7 @@ from typing import Any
 from waitroom.desk.inputs import Wish, checked_wish
 from waitroom.desk.live.waits import LineSummary
 from waitroom.desk.models import Source, Store, StoreMode
+from waitroom.desk.phones import example
 from waitroom.errors import InvalidInput, WaitroomError
 from waitroom.server.desk import text as say
 from waitroom.server.desk.refusals import REASONS, refusal, shut_text
@@ -26,12 +27,12 @@ class LineChoice:
     largest: int
     accepts: bool
     about: str
-    """How long it takes, or why it takes nobody."""
+    """How long the wait is, or why nobody can join."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What somebody has filled in, to be shown again if it was refused."""
+    """What somebody has filled in, to show it again if it was refused."""
 
     line_name: str = ""
     size: str = "2"
@@ -41,7 +42,7 @@ class Filled:
 
 
 def shown_line(text: Text, store: Store, summary: LineSummary) -> LineChoice:
-    """Return a line with how long it takes now, or why it takes nobody."""
+    """Return a line with its current wait, or why nobody can join it."""
     waiting_type = store.waiting_type(summary.name)
     largest = waiting_type.largest_party if waiting_type else 1
     reason = None if summary.accepts else REASONS.get(summary.why_not or "", "closed")
@@ -101,7 +102,7 @@ def refusals(text: Text, store: Store, filled: Filled, error: WaitroomError) -> 
 def values(
     text: Text, store: Store, summaries: Sequence[LineSummary], filled: Filled, *, code: str
 ) -> dict[str, Any]:
-    """Return what the template of the page needs; a good `code` shows that they are there."""
+    """Return what the template of the page needs; a valid `code` shows that the guest is there."""
     lines = [shown_line(text, store, summary) for summary in summaries]
     open_lines = [line.name for line in lines if line.accepts]
     if filled.line_name not in open_lines:
@@ -112,6 +113,7 @@ def values(
         "lines": lines,
         "most": max((line.largest for line in lines), default=1),
         "values": filled,
+        "example": example(store.country),
         "shut": reason,
         "shut_text": shut_text(text, store, reason) if reason else "",
         "code": code,

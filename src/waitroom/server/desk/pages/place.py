@@ -57,7 +57,7 @@ def values(
 
 
 def _waiting(text: Text, store: Store, place: Place | None, now_ms: int) -> dict[str, str]:
-    """Return the words of the wait; empty where nobody waits."""
+    """Return the words of the wait; empty if the party is not waiting."""
     if place is None or not place.position:
         return {"ahead": "…", "of": "", "wait_words": "", "clock": "", "observed": ""}
     observed = place.observed and text("place_observed", range=say.within(text, place.observed))
@@ -129,7 +129,7 @@ def _json(place: Place) -> dict[str, Any]:
 
 @cache
 def client_keys() -> tuple[str, ...]:
-    """Return the texts that the script uses, read out of it so that none can be forgotten."""
+    """Return the texts that the script uses, read from the script so that none is missed."""
     script = Path(__file__).parents[2] / "static" / "desk/place.js"
     keys = sorted(set(_SAYS.findall(script.read_text("utf-8"))))
     return tuple(name for key in keys for name in (key, f"{key}_one"))

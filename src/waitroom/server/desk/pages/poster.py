@@ -24,7 +24,7 @@ from waitroom.server.pages.text import LANGUAGES, load_text
 
 router = APIRouter(prefix="/desk/{store}", route_class=PageRoute, include_in_schema=False)
 _QUIET = 2  # modules of white around the code; the frame of the poster adds more
-_SVG_QUIET = 4  # what the standard asks for, because anything may be beside it
+_SVG_QUIET = 4  # required by the standard, because anything may be beside it
 _SVG_HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'",
@@ -33,7 +33,7 @@ _SVG_HEADERS = {
 
 
 async def _store_of_host(server: Server, request: Request, store: str) -> Store:
-    """Return the store, if a host of it asks."""
+    """Return the store, if one of its hosts asks."""
     shown = await desk_of(server).record.store(store)
     try:
         caller = await caller_of(server, request, store)
@@ -44,7 +44,7 @@ async def _store_of_host(server: Server, request: Request, store: str) -> Store:
 
 
 def _printed_url(server: Server, request: Request, store: Store) -> str:
-    """Return where the poster leads: a code that rotates cannot be printed."""
+    """Return where the poster leads: a rotating code cannot be printed."""
     if store.on_site is OnSite.ROTATING:
         return f"{base_url(server, request)}/desk/{store.id}"
     return door_url(server, request, store)
@@ -76,7 +76,7 @@ async def poster_svg(server: Here, request: Request, store: str) -> Response:
 
 @router.get("/screen")
 async def screen(server: Here, request: Request, store: str) -> Response:
-    """Show the code of now on a tablet at the door; its script asks for the next one."""
+    """Show the current code on a tablet at the door; its script asks for the next one."""
     shown = await _store_of_host(server, request, store)
     page = Page(request, server)
     second = load_text("desk", next(lang for lang in LANGUAGES if lang != page.lang))
@@ -85,7 +85,7 @@ async def screen(server: Here, request: Request, store: str) -> Response:
 
 @router.get("/screen.svg")
 async def screen_svg(server: Here, request: Request, store: str) -> Response:
-    """Return the code of now alone."""
+    """Return the current code alone."""
     shown = await _store_of_host(server, request, store)
     return _svg(door_url(server, request, shown))
 

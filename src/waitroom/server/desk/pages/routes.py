@@ -1,7 +1,7 @@
 """What guests see: the page to join a store's line, and the page of their place.
 
-Both work without a script. A GET only looks; what changes something is a POST that answers 303 to
-the page of the place. A form on another site cannot send it.
+Both work without a script. A GET only reads; every change is a POST that answers 303 to the page of
+the place. A form on another site cannot send it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Op = Annotated[str, Form(max_length=64)]
 
 @router.api_route("", methods=["GET", "HEAD"])
 async def join_page(server: Here, request: Request, store: str, code: str = "") -> Response:
-    """Show how long it takes, and a form to join."""
+    """Show how long the wait is, and a form to join."""
     page = Page(request, server)
     shown = await desk_of(server).record.store(store)
     mine = await _mine(server, request, store)
@@ -101,7 +101,7 @@ async def join(
         _, token = await requests.join(server, request, store, line_name, wish, op or None)
     except WaitroomError as error:
         errors = join_form.refusals(page.text, shown, filled, error)
-        shown = await desk.record.store(store)  # it may have been paused meanwhile
+        shown = await desk.record.store(store)  # it may have been paused since
         return await _form(page, shown, filled, errors, code=code, status=status_of(error), op=op)
     response = redirect(f"/desk/{store}/p/{token}")
     response.set_cookie(
@@ -141,7 +141,7 @@ async def place_page(
 
 
 async def _place(server: Server, store: str, token: str) -> Place | None:
-    """Return where a party stands, or None while the live line cannot be asked."""
+    """Return where a party stands, or None while the live line does not answer."""
     if server.backend_health.away:
         return None
     try:
@@ -161,7 +161,7 @@ async def act(
     places: Annotated[str, Form(max_length=4)] = "",
     op: Op = "",
 ) -> Response:
-    """Let others go first, cancel, or erase what is known of the guest."""
+    """Let others go first, cancel, or erase the guest's data."""
     check_own_form(server, request)
     desk = desk_of(server)
     party = await desk.guest_party(store, token)
@@ -169,7 +169,7 @@ async def act(
     outcome = ""
     try:
         if act == "defer":
-            count = int(places) if places.isdecimal() else 0  # which is refused
+            count = int(places) if places.isdecimal() else 0  # 0 is refused
             after = await desk.guest_act(store, token, Action.DEFER, places=count, op_id=key)
             outcome = "defer_done" if after.revision != party.revision else "defer_last"
         elif act == "cancel":

@@ -1,4 +1,4 @@
-"""What happens at a moment: an end or an opening, now or later, and people called by hand."""
+"""What a timed change does: an end or an opening, now or later, and people called by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from waitroom.server.rooms.board import Board
 
 
 def end(board: Board, policy: Policy, prospects: Prospects) -> list[Fact]:
-    """Tell who is told that it is over, and who is still served."""
+    """Return who is told that it is over, and who is still served."""
     stats, ends_ms = board.stats, policy.ends_at_ms
     if policy.mode_at(stats.now_ms) is Mode.ENDED:
         over = [Fact("fact_ended", n=stats.waiting), *kept_facts(board)]
@@ -30,7 +30,7 @@ def end(board: Board, policy: Policy, prospects: Prospects) -> list[Fact]:
 
 
 def events(board: Board, policy: Policy, prospects: Prospects) -> list[Fact]:
-    """Tell what an opening and an end will do, and in how long."""
+    """Return what an opening and an end will do, and how soon."""
     facts = []
     if policy.opens_at != board.policy.opens_at:
         facts += _opening(board, policy)
@@ -55,7 +55,7 @@ def _opening(board: Board, policy: Policy) -> list[Fact]:
 
 
 def admission(board: Board, count: int, force: bool) -> tuple[list[Fact], int]:
-    """Tell who is called by hand and above which limits; return also how many they are."""
+    """Return who is called by hand and above which limits, and how many people that is."""
     policy, stats = board.policy, board.stats
     wanted = min(count, stats.waiting)
     room = room_left(policy, stats)

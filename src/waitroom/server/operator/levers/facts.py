@@ -50,7 +50,7 @@ def sentence(text: Text, fact: Fact, zone: str | None) -> str:
 
 
 def kept_facts(board: Board) -> list[Fact]:
-    """Tell what those called and inside keep while nobody else is called."""
+    """Return what people called and inside keep while nobody else is called."""
     stats, within_s = board.stats, board.policy.enter_within_s
     facts = []
     if stats.called and within_s is not None:
@@ -63,7 +63,7 @@ def kept_facts(board: Board) -> list[Fact]:
 
 
 def language_name(text: Text, tag: str) -> str:
-    """Say what a language is called in the language of the page."""
+    """Return the name of a language in the language of the page."""
     try:
         return cldr(tag).get_display_name(text.lang) or tag
     except (ValueError, UnknownLocaleError):

@@ -1,4 +1,4 @@
-"""What the forms of the levers are filled in with before anybody types."""
+"""The initial values of the levers' forms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from waitroom.server.pages.text import Text
 
 @dataclass(frozen=True, slots=True)
 class TextInput:
-    """One text of the page in a form; `language` is empty for the one that all others read."""
+    """One text of the page in a form; `language` is empty for the text of all other languages."""
 
     name: str
     field: str
@@ -32,7 +32,7 @@ class TextInput:
 
 
 def values(text: Text, policy: Policy, *, admin: bool, draft: str) -> dict[str, Any]:
-    """Return what the template of the levers needs; links are for admins."""
+    """Return what the template of the levers needs; only admins see links."""
     names = (*TEXTS, *LINKS) if admin else TEXTS
     return {
         "message_inputs": _inputs(text, policy, "message"),

@@ -1,7 +1,7 @@
-"""What a lever will do, in numbers, told before it is pulled.
+"""What a lever will do, in numbers, shown before the operator confirms it.
 
-The wait that people see now is scaled by how far the two policies are apart when both are played
-forward (`estimate.outlook`), so that "before" is the number that stands on the page.
+The wait that people see now is scaled by the difference between the two policies when both are
+played forward (`estimate.outlook`), so that "before" is the number on the page.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import Any
 
 from waitroom.estimate.methods import delay_of, estimator
 from waitroom.estimate.outlook import Outlook, Prospects
+from waitroom.history import sample_of
 from waitroom.models import Mode, Policy
 from waitroom.server.operator.levers import events, saying
 from waitroom.server.operator.levers.facts import Fact, kept_facts
 from waitroom.server.operator.levers.wishes import Lever, Wish
-from waitroom.server.rooms.board import Board, sample_of
+from waitroom.server.rooms.board import Board
 
 _STANDS = (Mode.PAUSED, Mode.CLOSED, Mode.ENDED)
 _OWN_LIMIT = {Lever.CAPACITY: "capacity", Lever.PACE: "pace", Lever.LIMIT: "entries"}
@@ -25,12 +26,12 @@ _OWN_LIMIT = {Lever.CAPACITY: "capacity", Lever.PACE: "pace", Lever.LIMIT: "entr
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would change, and what that does, fact by fact."""
+    """What would change, and the effects, fact by fact."""
 
     changed: dict[str, tuple[Any, Any]] = field(default_factory=dict)
     facts: tuple[Fact, ...] = ()
     before_s: float | None = None
-    """The wait of the last in line, or of a newcomer where nobody waits."""
+    """The wait of the last in line, or of a newcomer if nobody waits."""
 
     after_s: float | None = None
 
@@ -41,7 +42,7 @@ def preview(board: Board, wish: Wish) -> Preview:
         return Preview(facts=(Fact(f"fact_{wish.lever}"),))
     if wish.lever is Lever.ADMIT:
         return _admission(board, wish)
-    policy = board.policy.change(**wish.changes)  # the policy itself says what is not allowed
+    policy = board.policy.change(**wish.changes)  # the policy itself refuses what is not allowed
     old, new = board.policy.as_dict(), policy.as_dict()
     changed = {name: (old[name], new[name]) for name in old if old[name] != new[name]}
     if not changed:
@@ -61,7 +62,7 @@ class Change:
         samples = (*board.samples, sample_of(stats))
         self.prospects = Prospects(board.policy, stats, samples)
         self.stands = policy.mode_at(stats.now_ms) in _STANDS
-        # A room that stands is judged as it will be once it goes on.
+        # A room that stands still is judged as it will be once it continues.
         new = policy.change(mode=Mode.OPEN, ends_at=None) if self.stands else policy
         base = board.policy.change(
             **{name: getattr(new, name) for name in ("mode", "ends_at", "opens_at", "before_open")}
@@ -71,7 +72,9 @@ class Change:
         self.before_s = None if wait is None else float(wait.likely)
         self.old: Outlook = self.prospects.under(base)
         self.new: Outlook = self.prospects.under(new, admitted=admitted)
-        usual = estimator(base, stats, samples).wait(self.position)
+        # What people are told has learnt from what came true, which a new estimate has not.
+        unchanged = base == board.policy
+        usual = wait if unchanged else estimator(base, stats, samples).wait(self.position)
         delay_s = max(0.0, delay_of(new, stats))
         self.after_s = self._scaled(None if usual is None else float(usual.likely), delay_s)
 
@@ -83,7 +86,7 @@ class Change:
 
     @property
     def same(self) -> bool:
-        """Whether the wait stays, as far as anybody would notice."""
+        """Whether the wait does not change noticeably."""
         if self.before_s is None or self.after_s is None:
             return False
         return abs(self.before_s - self.after_s) <= max(5.0, 0.03 * self.before_s)
@@ -112,7 +115,7 @@ def _limit_facts(lever: Lever, change: Change) -> list[Fact]:
 
 
 def wait_facts(change: Change, own_limit: str = "") -> list[Fact]:
-    """Tell of the wait of the last in line, or of a newcomer."""
+    """Return facts about the wait of the last in line, or of a newcomer."""
     waiting, before_s, after_s = change.board.stats.waiting, change.before_s, change.after_s
     if not waiting:
         nobody = Fact("fact_nobody")
@@ -135,7 +138,7 @@ def wait_facts(change: Change, own_limit: str = "") -> list[Fact]:
 
 
 def _called_facts(change: Change) -> list[Fact]:
-    """Tell who is called at once because of the change, and the rate of calls afterwards."""
+    """Return who is called at once because of the change, and the rate of calls afterwards."""
     facts = []
     if not change.stands and (more := change.new.at_once - change.old.at_once) > 0:
         paced = change.policy.batch is not None and change.new.at_once == change.policy.batch
@@ -149,7 +152,7 @@ def _called_facts(change: Change) -> list[Fact]:
 
 
 def _level_facts(change: Change) -> list[Fact]:
-    """Tell where the number of people called and inside levels off."""
+    """Return where the number of people called and inside levels off."""
     stats, policy, level = change.board.stats, change.policy, change.new.level
     if not stats.waiting or level is None:
         return []
@@ -164,7 +167,7 @@ def _level_facts(change: Change) -> list[Fact]:
 
 
 def _basis_facts(change: Change) -> list[Fact]:
-    """Tell how long a place is held, if what was said rests on it."""
+    """Return how long a place is held, if the other facts depend on it."""
     stats, session_s = change.board.stats, change.prospects.session_s
     if not stats.waiting or change.policy.mode is Mode.MANUAL:
         return []
@@ -197,8 +200,10 @@ def _queue_facts(change: Change) -> list[Fact]:
     unchanged = Fact("fact_queue_wait")
     if limit is None:
         return [Fact("fact_queue_none"), unchanged]
-    if waiting >= limit:
+    if waiting > limit:
         return [Fact("fact_queue_over", n=waiting - limit, of=limit), unchanged]
+    if waiting == limit:
+        return [Fact("fact_queue_full", of=limit), unchanged]
     facts = [Fact("fact_queue_left", n=limit - waiting, now=waiting)]
     growth = change.prospects.arrivals - (change.new.rate or 0.0)
     if growth > 0:
@@ -207,7 +212,7 @@ def _queue_facts(change: Change) -> list[Fact]:
 
 
 def _admission(board: Board, wish: Wish) -> Preview:
-    """Calling people by hand: who, above which limits, and what it does to those behind them."""
+    """Return the effects of a call by hand: who, above which limits, and for those behind them."""
     facts, called = events.admission(board, wish.count, wish.force)
     change = Change(board, board.policy, called)
     if called and board.policy.mode_at(board.stats.now_ms) is Mode.OPEN:

@@ -1,4 +1,4 @@
-"""Levers: say what one will do, do it, take it back. Each names the room, and is logged."""
+"""Levers: show what one will do, do it, undo it. Each names the room, and is logged."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from waitroom.operations import people, reinstating, rooms
 from waitroom.operations import undo as undoing
 from waitroom.operations.rooms import check_role
 from waitroom.server.context import Here
-from waitroom.server.operator import room_view
 from waitroom.server.operator.levers import wishes
 from waitroom.server.operator.levers.facts import sentence
 from waitroom.server.operator.levers.preview import preview
 from waitroom.server.operator.levers.wishes import Lever, Wish
-from waitroom.server.operator.page import Page, PageRoute
+from waitroom.server.operator.page import OperatorForm, Page, PageRoute
+from waitroom.server.operator.room import view as room_view
 from waitroom.server.pages.route import redirect
 
 router = APIRouter(prefix="/admin/rooms/{room}", route_class=PageRoute, include_in_schema=False)
@@ -28,14 +28,14 @@ router = APIRouter(prefix="/admin/rooms/{room}", route_class=PageRoute, include_
 
 @router.get("/confirm")
 async def confirm(server: Here, request: Request, room: str) -> Response:
-    """Say what a lever will do; nothing is changed yet."""
+    """Show what a lever will do; nothing is changed yet."""
     page = await Page.of(server, request, Role.OPERATOR)
     return await _confirm(page, room, request.query_params)
 
 
 @router.post("/confirm")
 async def confirm_text(server: Here, request: Request, room: str) -> Response:
-    """Say it of a text, which is too long for an address; nothing is changed yet."""
+    """Show it for a text, which is too long for an address; nothing is changed yet."""
     page = await Page.of(server, request, Role.OPERATOR)
     form = {name: str(value) for name, value in (await request.form()).items()}
     page.check(form.get("token", ""))
@@ -50,7 +50,7 @@ async def _confirm(page: Page, room: str, form: Mapping[str, str]) -> Response:
     shown = preview(board, wish)
     zone = board.policy.time_zone
     return page.html(
-        "operator/confirm.html",
+        "operator/levers/confirm.html",
         room=room_view.view(board, server.backend_health.away),
         wish=wish,
         preview=shown,
@@ -75,7 +75,7 @@ async def do(server: Here, request: Request, room: str) -> Response:
 async def _do(page: Page, room: str, wish: Wish, version: str, op_id: str | None) -> str:
     engine, trail, force = page.server.engine, page.trail, wish.force
     if wish.lever not in (Lever.ADMIT, Lever.CALL, Lever.KICK, Lever.REINSTATE):
-        if not wish.changes:  # a second click: it is done already
+        if not wish.changes:  # a second click: it is already done
             return ""
         known = int(version) if version.isdecimal() and len(version) < 16 else None
         _, entry_id = await rooms.change(engine, trail, room, wish.changes, known, op_id=op_id)
@@ -97,15 +97,9 @@ async def _do(page: Page, room: str, wish: Wish, version: str, op_id: str | None
 
 @router.post("/undo")
 async def undo(
-    server: Here,
-    request: Request,
-    room: str,
-    entry: Annotated[str, Form(max_length=40)] = "",
-    token: Annotated[str, Form(max_length=100)] = "",
+    page: OperatorForm, room: str, entry: Annotated[str, Form(max_length=40)] = ""
 ) -> Response:
-    """Take back the last change, unless somebody has changed the room since."""
-    page = await Page.of(server, request, Role.OPERATOR)
-    page.check(token)
+    """Undo the last change, unless somebody has changed the room since."""
     check_room_name(room)
-    _, entry_id, _ = await undoing.undo(server.engine, page.trail, room, entry_id=entry)
+    _, entry_id, _ = await undoing.undo(page.server.engine, page.trail, room, entry_id=entry)
     return redirect(f"/admin/rooms/{room}?done={entry_id}")

@@ -9,7 +9,7 @@ from waitroom.server.rooms.board import Board
 
 
 def message(board: Board, policy: Policy) -> list[Fact]:
-    """Tell who reads a message, or no longer reads the one that goes."""
+    """Return who reads a message, or no longer reads the one that is removed."""
     stats = board.stats
     readers = stats.waiting + stats.called
     if policy.message is None and not _own(policy, "message"):
@@ -26,7 +26,7 @@ def message(board: Board, policy: Policy) -> list[Fact]:
 
 
 def texts(board: Board, policy: Policy) -> list[Fact]:
-    """Tell where changed texts of the page appear."""
+    """Return where changed texts of the page appear."""
     readers = board.stats.waiting + board.stats.called
     tags = languages(policy)
     reads = Fact("fact_texts_languages", languages=tags) if tags else Fact("fact_message_all")
@@ -34,5 +34,5 @@ def texts(board: Board, policy: Policy) -> list[Fact]:
 
 
 def _own(policy: Policy, name: str) -> list[str]:
-    """Return the languages that have a text of their own."""
+    """Return the languages that have their own text."""
     return [tag for tag, local in (policy.texts or {}).items() if name in local]

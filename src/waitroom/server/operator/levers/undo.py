@@ -1,4 +1,4 @@
-"""The last change of a room as pages show it, with what keeps it from being undone."""
+"""The last change of a room as pages show it, with the reason if it cannot be undone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LastChange:
 
 
 async def last_change(server: Server, room: str, version: int, role: Role) -> LastChange | None:
-    """Return the last change of a room, as somebody of this role may undo it."""
+    """Return the last change of a room, with what keeps this role from undoing it, if anything."""
     entry = await server.last_changes.of(room, version)
     return None if entry is None else LastChange(entry, _obstacle(entry, version, role))
 

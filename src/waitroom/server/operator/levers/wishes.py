@@ -1,4 +1,4 @@
-"""What an operator asks for: the levers, and the forms that are read into a wish."""
+"""What an operator asks for: the levers, and how their forms are read into a wish."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ NUMBERS = {
 """The fields of levers that take numbers; an empty one means no limit."""
 
 TEXTS = ("title", "ready", "event_date", "event_place", "footer", "ended_text")
-"""Texts of the page, each of which a policy may say otherwise in a language."""
+"""Texts of the page; a policy may have another one for each language."""
 
 LONG_TEXTS = frozenset({"message", "footer", "ended_text"})
 """Those that may have several lines."""
 
 LINKS = tuple(sorted(FOR_ADMINS))
 DRAFTS = ("delay", "part_sold_out", "technical", "goes_on", "thanks")
-"""Messages to begin with; the texts `draft_…` name them, and `draft_…_text` is what they say."""
+"""Ready messages; the texts `draft_…` are their names, `draft_…_text` their content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a form asked for; `inputs` are its fields, for the form that confirms it."""
+    """What a form asked for; `inputs` are its fields, for the confirmation form."""
 
     lever: Lever
     changes: dict[str, Any] = field(default_factory=dict)
@@ -68,11 +68,11 @@ class Wish:
     ban: bool = False
     lift_ban: bool = False
     person: bool = False
-    """Whether it was asked for on that person's page, where the operator then goes back."""
+    """Whether it came from that person's page, to which the operator then returns."""
 
 
 def languages(policy: Policy) -> tuple[str, ...]:
-    """Return the languages in which a room says texts of its own."""
+    """Return the languages for which a room has its own texts."""
     return tuple(policy.texts or ())
 
 
@@ -132,7 +132,7 @@ def _number(name: str, text: str) -> float | None:
 
 def _mode(form: Mapping[str, str], _: Policy) -> dict[str, Any]:
     changes: dict[str, Any] = {"mode": form.get("mode", "").strip()}
-    if "ends_at" in form:  # no mode holds after it, so it goes
+    if "ends_at" in form:  # after the end no mode applies, so the end is removed
         changes["ends_at"] = None
     return changes
 
@@ -179,7 +179,7 @@ def _events(form: Mapping[str, str], policy: Policy) -> dict[str, Any]:
 
 
 def _moment(name: str, form: Mapping[str, str], policy: Policy) -> str | None:
-    """Read a moment in the room's zone; one that names its own keeps it."""
+    """Read a moment in the room's zone; one that names its own zone keeps it."""
     text = form.get(name, "").strip()
     if not text:
         return None
@@ -194,7 +194,7 @@ def _text(name: str, text: str) -> str | None:
 def _local(
     form: Mapping[str, str], policy: Policy, names: tuple[str, ...]
 ) -> dict[str, dict[str, str]] | None:
-    """Return the texts by language with those of the form in their place."""
+    """Return the texts by language, with those of the form replaced."""
     texts: dict[str, dict[str, str]] = {}
     for language, old in (policy.texts or {}).items():
         given = {

@@ -1,10 +1,10 @@
-// The console, live: the same list again whenever it changed, and a queue of what is not saved yet.
-// Without this script every button works as a form; with it, none is lost to a flaky network.
+// The console, live: shows the list again whenever it changes, and keeps a queue of unsaved changes.
+// Without this script every button works as a form; with it, no press is lost to a bad network.
 "use strict";
 (() => {
   const { liveUrl = "", eventsUrl = "", door = "" } = document.body.dataset;
-  const SLOW_MS = 400; // an answer within this time needs no words
-  const EVERY_MS = 30_000; // minutes waited grow without anybody doing anything
+  const SLOW_MS = 400; // a faster answer needs no message
+  const EVERY_MS = 30_000; // minutes waited grow even if nobody does anything
   const POLL_MS = 3_000; // while no stream is open
   /** @param {string} id */
   const by = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -58,7 +58,7 @@
     return n < 0 ? [] : [...listed.slice(n + 1), ...listed.slice(0, n).reverse()].map((card) => card.dataset.party ?? "");
   }
 
-  // A list that is exchanged under a finger would swallow the tap: it waits until the finger is up.
+  // Replacing the list under a finger would swallow the tap: wait until the finger is up.
   let pressedMs = 0;
   /** @type {?string} */
   let pending = null;
@@ -70,10 +70,10 @@
     });
   }
 
-  /** @param {Element} element  what people press, told apart from the others of its party */
+  /** @param {Element} element  what people press, distinguished from others of its party */
   const nameOf = (element) => [element.tagName, element.getAttribute("name"), element.getAttribute("value")].join();
 
-  // What a person is working with stays: the focus by party and button, and details that are open.
+  // What a person works with stays: the focus by party and button, and open details.
   /** @param {string} html */
   function renew(html) {
     if (Date.now() - pressedMs < 1_000) { pending = html; return; }
@@ -124,8 +124,8 @@
   function listen() {
     stream = new EventSource(eventsUrl);
     stream.addEventListener("line", look);
-    stream.addEventListener("gone", look); // the key may be gone: looking leads to the door
-    stream.addEventListener("away", look); // the live line is; the record goes on
+    stream.addEventListener("gone", look); // the key may be gone: looking leads to the sign-in
+    stream.addEventListener("away", look); // the live line is away; the record still works
     stream.onerror = () => { lookAtMs = Math.min(lookAtMs, Date.now() + POLL_MS); };
   }
 
@@ -140,10 +140,10 @@
     if (words.textContent !== text) words.textContent = text;
   }
 
-  // What is not saved yet -----------------------------------------------------------------------
+  // Unsaved changes -----------------------------------------------------------------------------
 
   /**
-   * What a host pressed: it stays in the queue until the server has taken or refused it.
+   * What a host pressed: it stays in the queue until the server has accepted or refused it.
    * @typedef {object} Change
    * @property {string} op  the idempotency key
    * @property {string} url
@@ -198,7 +198,7 @@
   function act(form, button) {
     const data = new FormData(form, button);
     data.delete("op");
-    data.delete("token"); // that of the page as it is when it is sent
+    data.delete("token"); // the page's current one is added when it is sent
     const body = /** @type {[string, string][]} */ ([...data]);
     const { party: id = "", type = "" } = Object.fromEntries(body);
     if (id && queue.some((waiting) => waiting.party === id)) return;
@@ -224,8 +224,8 @@
   }
 
   /**
-   * Returns whether to go on: the change was saved or refused. The same key is sent until then, so
-   * that what was saved while its answer got lost is not done twice.
+   * Returns whether to continue: the change was saved or refused. The same key is sent until then, so
+   * that a change whose answer got lost is not made twice.
    * @param {Change} change
    */
   async function save(change) {
@@ -237,7 +237,7 @@
         method: "POST", body, signal: AbortSignal.timeout(8_000),
         headers: { accept: "application/json", "idempotency-key": change.op },
       });
-      if (answer.status === 401) { location.assign(door); return false; } // the queue outlives it
+      if (answer.status === 401) { location.assign(door); return false; } // the queue survives
       if (answer.status >= 500 || answer.status === 408 || answer.status === 429) throw Error(String(answer.status));
       reply = await answer.json().catch(() => ({}));
     } catch {
@@ -256,7 +256,7 @@
     return true;
   }
 
-  // What is said ------------------------------------------------------------------------------
+  // Messages ----------------------------------------------------------------------------------
 
   let hideTimer = 0;
   /** @param {HTMLElement} box */
@@ -288,7 +288,7 @@
     hide(notice);
   }
 
-  // Hands and keys ----------------------------------------------------------------------------
+  // Pointer and keyboard ----------------------------------------------------------------------
 
   document.addEventListener("submit", (event) => {
     const form = /** @type {HTMLFormElement} */ (event.target);
@@ -318,7 +318,7 @@
     }
   });
 
-  // The whole number, to call it, for a minute. Who looked at it stands in the party's history.
+  // The whole number, to call it, for a minute. The party's history says who looked at it.
   const PHONE_MS = 60_000;
   /** @type {Map<string, string>} */
   const phones = new Map();
@@ -384,10 +384,10 @@
   keysOn.checked = saved(localStorage, "waitroom:keys") !== "0";
   keysOn.addEventListener("change", () => keep(localStorage, "waitroom:keys", keysOn.checked ? "1" : "0"));
   for (const button of all("[data-step], [data-dismiss]")) button.hidden = false;
-  // On a small screen the list comes first; what has ended is a tap away.
+  // On a small screen the list comes first; ended parties are one tap away.
   if (matchMedia("(max-width: 63.99rem)").matches) document.querySelector("[data-key=ended]")?.removeAttribute("open");
 
-  // The heart ---------------------------------------------------------------------------------
+  // The main loop -----------------------------------------------------------------------------
 
   setInterval(() => {
     if (stream?.readyState === EventSource.CLOSED) stream = null;

@@ -29,7 +29,7 @@
     show();
   });
   form.addEventListener("submit", (event) => {
-    // An impatient second tap: the server would answer with the same place, but need not be asked.
+    // An impatient second tap: the server would answer with the same place, so it is not sent.
     if (form.dataset.sent) event.preventDefault();
     form.dataset.sent = "1";
   });

@@ -1,9 +1,9 @@
 // A guest's place, live: where they stand, and that their table is ready. Everything else is a form.
-// Without this script the page renews itself; the server writes the same words.
+// Without this script the page reloads itself; the server writes the same words.
 "use strict";
 (() => {
   /**
-   * Where a party stands, as the API says it.
+   * Where a party stands, in the API's form.
    * @typedef {object} Place
    * @property {string} status
    * @property {number} position
@@ -98,7 +98,7 @@
   const tell = (text) => write("live", text); // read aloud, so use it rarely
   const ahead = () => (place.position > 1 ? some("place_ahead", place.position - 1) : say("place_next"));
 
-  // What is shown -----------------------------------------------------------------------------
+  // Display -----------------------------------------------------------------------------------
 
   /** @param {string} next */
   function show(next) {
@@ -135,7 +135,7 @@
 
   function ready() {
     tell(say("called_title"));
-    // Browsers refuse it, and complain, on a page that nobody has touched yet.
+    // Browsers refuse to vibrate, and complain, on a page that nobody has touched yet.
     if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.([400, 150, 400, 150, 400]);
     if (parts.sound?.checked) beep();
     if (window.Notification?.permission === "granted") {
@@ -160,7 +160,7 @@
     } catch { /* no sound here */ }
   }
 
-  // What is heard -----------------------------------------------------------------------------
+  // News from the server ----------------------------------------------------------------------
 
   /** @param {Place} view */
   function heard(view) {
@@ -168,7 +168,7 @@
     freshMs = now();
     askAtMs = now() + Math.max(2_000, view.poll_after_ms ?? 10_000);
     const live = view.status === "WAITING" || view.status === "CALLED";
-    // The server has the words for an end, and for a host who takes it back.
+    // The server has the words for an end, and for a host who undoes it.
     if (live !== page.live || (!live && view.status !== place?.status)) return reload();
     place = view;
     if (!live) return;
@@ -196,7 +196,7 @@
     source.addEventListener("store", (event) => { paused = JSON.parse(event.data).mode !== "open"; paint(); });
     source.addEventListener("gone", () => (page.live ? reload() : source.close()));
     source.addEventListener("away", away);
-    source.onerror = () => { askAtMs = 0; }; // it comes back by itself, and until then we ask
+    source.onerror = () => { askAtMs = 0; }; // it reconnects by itself, and until then we ask
     stream = source;
   }
 
@@ -212,12 +212,12 @@
     }
   }
 
-  // The heart ---------------------------------------------------------------------------------
+  // The main loop -----------------------------------------------------------------------------
 
   function beat() {
     if (stream?.readyState === EventSource.CLOSED && page.live) stream = null;
     if (!stream && !document.hidden) listen();
-    // Also while the stream is open: it is silent while nothing changes, also when it is broken.
+    // Even while the stream is open: it is silent while nothing changes, but also when it is broken.
     if (now() > askAtMs && !document.hidden && (page.live || lost)) void ask();
     paint();
   }
@@ -228,7 +228,7 @@
     event.preventDefault();
     if (busy) return;
     busy = true;
-    // A lost network must not replace this page by the browser's own.
+    // A lost network must not replace this page with the browser's own.
     fetch(form.action, { method: "POST", body: new URLSearchParams(/** @type {[string, string][]} */ ([...new FormData(form)])) })
       .then((answer) => {
         if (answer.status >= 500) throw Error(String(answer.status));
@@ -254,7 +254,7 @@
     parts.sound.checked = saved("waitroom:sound") === "1";
     parts.sound.addEventListener("change", () => {
       save("waitroom:sound", parts.sound.checked ? "1" : "0");
-      if (parts.sound.checked) beep(); // how it will sound; a click also allows it later
+      if (parts.sound.checked) beep(); // how it will sound; a click also allows sound later
     });
     parts.notify.addEventListener("click", async () => { await Notification.requestPermission(); notifyWords(); });
     notifyWords();

@@ -1,14 +1,14 @@
-// The charts of a room: the past that was asked for, kept up to date, in four panels with one pointer.
+// The charts of a room: the requested past, kept up to date, in four panels with one pointer.
 import { askHistory, askMarks, drawn, joined } from "./history";
 import type { Drawn, History, Mark, Span } from "./history";
 import { Panel, SORTS } from "./panel";
 import { RANGES, Shown } from "./ranges";
 import { fillTable } from "./table";
 
-/** How often the end is asked for, in a small part of what is shown but not more often than this. */
+/** How often the newest points are requested: every small part of the shown span, but not more often than this. */
 const SOONEST_MS = 5_000, PART = 720;
 const MINUTE_MS = 60_000;
-/** When the charts are there and the page listens: what the budget of the page measures. */
+/** When the charts are drawn and the page listens: the budget of the page measures it. */
 const READY = "console-ready";
 
 /** The charts of the page. */
@@ -17,7 +17,7 @@ export class Charts {
   private readonly panels: Panel[];
   private readonly ahead: number;
   private history: History | null = null;
-  /** How much of the past before what is shown is of use. */
+  /** How much of the past before the shown span is useful. */
   private lead = 0;
   private marks: Mark[] = [];
   private drawn: Drawn = { at: [], values: {} };
@@ -55,9 +55,9 @@ export class Charts {
     void this.load();
   };
 
-  /** Ask for all that is to be shown, and draw it; what was drawn stays until then. */
+  /** Request everything to show, and draw it; the old drawing stays until then. */
   async load(): Promise<void> {
-    // At first exactly the hour that the page had the browser ask for while the script was on its way.
+    // At first exactly the hour that the page let the browser request while the script was loading.
     const span = this.round ? this.span() : this.shown.span(Number(this.section.dataset.now));
     const round = ++this.round;
     this.history = null;
@@ -69,7 +69,7 @@ export class Charts {
       this.draw();
       await this.loadArrivals(round, span);
     } catch {
-      // The server is away, which the page says. What is drawn stays, and is asked for again.
+      // The server is away, which the page says. The drawing stays, and is requested again.
     }
     if (round === this.round) this.plan();
   }
@@ -102,7 +102,7 @@ export class Charts {
     return askHistory(this.url("history"), { since: since - this.lead, until });
   }
 
-  /** Ask what people had been told who were called in this span, but arrived before it. */
+  /** Request the waits told to people who were called in this span, but arrived before it. */
   private async loadArrivals(round: number, { since }: Span): Promise<void> {
     const waits = (this.history?.waited_s ?? []).map((waited) => 1000 * (waited ?? 0));
     const longest = waits.reduce((most, waited) => Math.max(most, waited), 0), before = since - this.lead;
@@ -114,7 +114,7 @@ export class Charts {
     this.draw();
   }
 
-  /** Ask for the newest points again and again, while they are in sight. */
+  /** Request the newest points repeatedly, while the page is visible. */
   private plan(after?: number): void {
     clearTimeout(this.timer);
     if (document.hidden) return;

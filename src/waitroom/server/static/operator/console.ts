@@ -1,4 +1,4 @@
-// The operator page's script. Without it every page works all the same; it is then renewed by reloading.
+// The operator page's script. Every page also works without it, and then updates by reloading.
 import { Charts } from "./charts";
 import { filterRooms } from "./filter";
 import { listenToKeys } from "./keyboard";

@@ -1,4 +1,4 @@
-// Copies what a page shows once. The button is hidden where there is no script, or no clipboard.
+// Copies what a page shows only once. The button is hidden without a script or a clipboard.
 "use strict";
 /** @type {NodeListOf<HTMLButtonElement>} */
 const buttons = document.querySelectorAll("button[data-copy]");

@@ -1,12 +1,12 @@
 // Filters the list of rooms while somebody types. Without a script the form asks the server.
 
-/** Filter the rooms of a page by what stands in its field. */
+/** Filter the rooms of a page by the text in its field. */
 export const filterRooms = (main: HTMLElement): void => {
   const field = main.querySelector<HTMLInputElement>("#filter[data-shown]");
   const none = main.querySelector<HTMLElement>("#no-match");
   if (!field || !none) return;
 
-  // Only what differs is written: the observer below hears every write, and would never come to rest.
+  // Write only what differs: the observer below sees every write, and would never stop.
   const hide = (part: HTMLElement, hides: boolean) => {
     if (part.hidden !== hides) part.hidden = hides;
   };

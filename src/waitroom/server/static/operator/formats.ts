@@ -1,4 +1,4 @@
-// Numbers, waits and times as the charts write them, in the language of the page and the zone of its reader.
+// Numbers, waits and times as the charts write them, in the page's language and its reader's time zone.
 
 const language = document.documentElement.lang;
 const DAY_S = 86_400;
@@ -21,7 +21,7 @@ export const axisCount = (value: number): string => value < 10_000 ? whole.forma
 export const wait = (value: number): string => value < 60 ? seconds.format(value) : minutes.format(value / 60);
 /** A moment, in full. */
 export const when = (atS: number): string => moment.format(atS * 1000);
-/** A moment on the axis, whose marks are `step` seconds apart: midnight is said as a day. */
+/** A moment on the axis, whose marks are `step` seconds apart: midnight is shown as a day. */
 export const axisTime = (atS: number, step: number): string => {
   const date = new Date(atS * 1000);
   if (step >= DAY_S || (date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0)) return day.format(date);

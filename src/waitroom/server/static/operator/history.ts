@@ -1,8 +1,8 @@
-// A room's past as the server tells it, and what the charts draw of it.
+// A room's past as the server sends it, and what the charts draw of it.
 
 type Column = (number | null)[];
 
-/** Columns of equal length, of which the charts need these. A row of nulls stands where a gap begins. */
+/** Columns of equal length, of which the charts need these. A row of nulls marks the beginning of a gap. */
 export interface History {
   step: string;
   step_ms: number;
@@ -11,7 +11,7 @@ export interface History {
   called: Column;
   inside: Column;
   called_total: Column;
-  /** How long the last one called had waited; null where nobody was called. */
+  /** How long the last person called had waited; null if nobody was called. */
   waited_s: Column;
   /** The wait that a newcomer was told. */
   told_s: Column;
@@ -28,16 +28,16 @@ export interface Mark {
   href?: string | null;
 }
 
-/** From when until when, in milliseconds. */
+/** A time span, in milliseconds. */
 export interface Span {
   since: number;
   until: number;
 }
 
-/** null is a gap; undefined has no value of its own, and the line goes on. */
+/** null is a gap; undefined has no value of its own, and the line continues. */
 export type Values = (number | null | undefined)[];
 
-/** Tell whether there is a value. */
+/** Return whether there is a value. */
 export const isKnown = (value: number | null | undefined): value is number => typeof value === "number";
 
 /** What is drawn: times in seconds, and values by name. */
@@ -48,7 +48,7 @@ export interface Drawn {
 
 const MINUTE_MS = 60_000;
 const TIMEOUT_MS = 10_000;
-/** Over less than this a single batch would look like a flood. */
+/** Over a shorter time a single batch would look like a flood. */
 const SHORTEST_MS = 10_000;
 
 const ask = async <Answer>(url: string, span: Span, step = ""): Promise<Answer> => {
@@ -66,7 +66,7 @@ export const askHistory = (url: string, span: Span, step?: string): Promise<Hist
 export const askMarks = async (url: string, span: Span): Promise<Mark[]> =>
   (await ask<{ marks: Mark[] }>(url, span)).marks;
 
-/** Join newer points to older ones; where both know a moment, the newer one is right. `since` is the oldest of use. */
+/** Join newer points to older ones; if both have a moment, the newer one is right. `since` is the oldest to keep. */
 export const joined = (old: History, newer: History, since = 0): History => {
   const before = newer.at_ms.length ? newer.at_ms[0] : Infinity;
   const kept = old.at_ms.map((at) => at >= since && at < before);
@@ -78,7 +78,7 @@ export const joined = (old: History, newer: History, since = 0): History => {
   return Object.fromEntries(columns) as History;
 };
 
-/** Return where in a sorted list a value belongs: the last that is not above it, or -1. */
+/** Return the index of the last value in a sorted list that is not above a value, or -1. */
 const lastUpTo = (sorted: number[], value: number): number => {
   let low = 0, high = sorted.length;
   while (low < high) {
@@ -96,11 +96,11 @@ const pace = (history: History, ends: number[], index: number): number | null =>
   return Math.max(0, after - before) * MINUTE_MS / Math.max(ends[index] - ends[back], SHORTEST_MS);
 };
 
-/** Return what the one who waited so long had been told on arrival, as far as it is known. */
+/** Return the wait that was told on arrival, as far as it is known. */
 const toldOnArrival = (history: History, ends: number[], arrived: number): number | undefined =>
   history.told_s[lastUpTo(ends, arrived)] ?? undefined;
 
-/** Counts are those at the end of a span, the last of which may not be over yet. A gap begins just after one. */
+/** Counts are those at the end of a span; the last span may not be over yet. A gap begins just after one. */
 const endsOf = (history: History, now: number): number[] => history.at_ms.map((at, index) => {
   if (history.waiting[index] === null) return at + 1;
   return history.step_ms < MINUTE_MS ? at : Math.min(at + history.step_ms, Math.max(now, at + 2));

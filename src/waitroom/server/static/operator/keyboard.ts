@@ -1,4 +1,4 @@
-// Keys for those who would rather not reach for the mouse; `?` lists them. Never while somebody is typing.
+// Keyboard shortcuts; `?` lists them. Never while somebody is typing.
 import type { Charts } from "./charts";
 
 const OVERVIEW = "/admin", SECOND_KEY_MS = 1500;
@@ -6,7 +6,7 @@ const OVERVIEW = "/admin", SECOND_KEY_MS = 1500;
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 
-/** Listen to the keys of every page, and to those of the charts where there are any. */
+/** Listen to the keys of every page, and to those of the charts if there are any. */
 export const listenToKeys = (charts: Charts | null): void => {
   const help = document.getElementById("keys") as HTMLDialogElement | null;
   let goAt = 0;

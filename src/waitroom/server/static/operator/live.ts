@@ -1,4 +1,4 @@
-// The same page again every two seconds, and how old what is shown has become.
+// Loads the page again every two seconds, and shows how old the content is.
 import { renew } from "./morph";
 import { atRest } from "./press";
 import { showTimes } from "./times";
@@ -6,7 +6,7 @@ import { showTimes } from "./times";
 const EVERY_MS = 2000, CHARTS_EVERY = 5, TIMEOUT_MS = 5000;
 const STALE_S = 5, OFFLINE_S = 10;
 
-/** Keep the live parts of a page up to date; `main` says where newer ones are. */
+/** Keep the live parts of a page up to date; `main` says where to get newer ones. */
 export const follow = (main: HTMLElement): void => {
   const url = main.dataset.liveUrl;
   const updated = document.getElementById("updated"), offline = document.getElementById("offline");
@@ -21,7 +21,7 @@ export const follow = (main: HTMLElement): void => {
   };
 
   const ask = async () => {
-    // The server's own charts are of use only until the script has drawn its own.
+    // The server's own charts are useful only until the script has drawn its own.
     const visible = document.getElementById("drawn")?.hidden === false;
     const drawn = visible && round++ % CHARTS_EVERY === 0 ? "" : "&drawn=0";
     const headers = { accept: "text/html" }, signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -40,7 +40,7 @@ export const follow = (main: HTMLElement): void => {
     try {
       await ask();
     } catch {
-      // Away for a moment: `tellAge` says so once it is more than that.
+      // Away for a moment: `tellAge` says so if it lasts longer.
     } finally {
       busy = false;
       tellAge();

@@ -1,11 +1,11 @@
-// What was done and what happened, as lines across the charts; the first chart has flags that tell of it.
+// What was done and what happened, as lines across the charts; the first chart has flags that explain them.
 import type uPlot from "uplot";
 import { when } from "./formats";
 import type { Mark } from "./history";
 
-/** Flags that are closer than this stand as one, or nobody could press them. */
+/** Flags closer than this are merged, otherwise nobody could press them. */
 const APART_PX = 18;
-/** Most lines that one flag tells of. */
+/** Most lines of text for one flag. */
 const MOST_TOLD = 8;
 
 interface Group {
@@ -47,7 +47,7 @@ const flag = (group: Group, toTheLeft: boolean): HTMLElement[] => {
 
 const keyOf = (group: Group): string => group.marks.map((mark) => `${mark.at_ms} ${mark.kind}`).join();
 
-/** Put the marks into a chart. Those that are there already are only moved, so that a focus stays. */
+/** Put the marks into a chart. Existing ones are only moved, so that a focus stays. */
 export const placeMarks = (plot: uPlot, marks: Mark[], flags: boolean): void => {
   const groups = grouped(plot, marks);
   const old = new Map([...plot.over.querySelectorAll<HTMLElement>(".mark")].map((node) => [node.dataset.key, node]));

@@ -1,8 +1,8 @@
-// Renews parts of the page node by node. What somebody has just pressed, focused, selected, opened or
-// typed is the same node afterwards, so no tap and no half-filled form is lost.
+// Updates parts of the page node by node. What somebody has just pressed, focused, selected, opened or
+// typed in stays the same node, so no tap and no half-filled form is lost.
 import { Idiomorph } from "idiomorph";
 
-/** Tell whether somebody has typed or chosen something that was not sent yet. */
+/** Return whether somebody has typed or chosen something that was not sent yet. */
 const isEdited = (field: Element): boolean => {
   if (field instanceof HTMLInputElement) {
     return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
@@ -17,7 +17,7 @@ const beforeAttributeUpdated = (name: string, element: Element): boolean => {
   return !(["value", "checked", "selected"].includes(name) && isEdited(element));
 };
 
-/** Make every live part of the page what it is in a newer one. */
+/** Update every live part of the page from a newer page. */
 export const renew = (page: Document): void => {
   for (const part of page.querySelectorAll("[data-live]")) {
     const old = document.getElementById(part.id);

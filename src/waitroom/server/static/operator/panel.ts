@@ -1,4 +1,4 @@
-// One chart: lines over time, a limit drawn in, a caption with the values under the pointer.
+// One chart: lines over time, a limit line, a caption with the values under the pointer.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "./charts.css";
@@ -9,11 +9,11 @@ import { placeMarks } from "./marks";
 
 /** One line of a chart. */
 interface Line {
-  /** Its values, and its words. */
+  /** The name of its values and its text. */
   name: string;
   /** The custom property with its colour. */
   colour: string;
-  /** What the caption tells, where the line shows a sum. */
+  /** What the caption shows, if the line shows a sum. */
   told?: string;
   dashed?: boolean;
   filled?: boolean;
@@ -28,7 +28,7 @@ export interface Sort {
   waits?: boolean;
 }
 
-/** What happens in a chart that concerns all of them. */
+/** Actions in one chart that concern all of them. */
 export interface Hands {
   zoom: (span: Span) => void;
   back: () => void;
@@ -137,7 +137,7 @@ export class Panel {
 
   private readonly format = (value: number): string => this.sort.waits ? wait(value) : count(value);
 
-  /** Write the values under the pointer; without one, the last. */
+  /** Write the values under the pointer; without one, the last values. */
   private tell(): void {
     const { left = -1, idxs = [] } = this.plot.cursor, { values } = this.drawn;
     const told = this.sort.lines.map((line, index) => {
@@ -213,7 +213,7 @@ export class Panel {
     };
   }
 
-  /** Return the top of the scale: a limit far above everything would flatten it all. */
+  /** Return the top of the scale: a limit far above everything would flatten the lines. */
   private top(high: number | null): number {
     const limits = this.sort.lines.filter((line) => line.limit).flatMap((line) => this.drawn.values[line.name] ?? []);
     const limit = Math.max(0, ...limits.slice(-2000).map((value) => value ?? 0));

@@ -1,4 +1,4 @@
-// Whether something is being pressed. A page that moves between press and release would lose the click.
+// Whether something is being pressed. If a page moves between press and release, the click is lost.
 
 let pressed = false;
 let pending: (() => void) | null = null;
@@ -12,10 +12,10 @@ const release = (): void => {
 addEventListener("pointerdown", () => { pressed = true; }, true);
 // The click comes after the release.
 for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(release), true);
-// Released where the page could not hear of it.
+// Released outside the page, so that it got no event.
 addEventListener("pointermove", (event) => { if (pressed && event.buttons === 0) release(); }, true);
 
-/** Do something as soon as nothing is pressed; of several things the last one counts. */
+/** Do some work as soon as nothing is pressed; only the last of several is done. */
 export const atRest = (work: () => void): void => {
   if (pressed) pending = work;
   else work();

@@ -40,7 +40,7 @@ export class Shown {
     this.keep();
   }
 
-  /** Show a part of what is shown; return whether there is anything to see in it. */
+  /** Show a part of the shown span; return whether there is anything to see in it. */
   zoom(span: Span): boolean {
     if (span.until - span.since < SHORTEST_MS) return false;
     this.zooms.push(span);

@@ -1,4 +1,4 @@
-// What the charts show as a table, the newest first.
+// The data of the charts as a table, newest first.
 import { count, wait, when } from "./formats";
 import { isKnown } from "./history";
 import type { Drawn } from "./history";
@@ -8,7 +8,7 @@ const COLUMNS: [string, (value: number) => string][] = [
   ["waiting", count], ["called", count], ["inside", count], ["pace", count], ["waited", wait], ["told", wait],
 ];
 
-/** Fill the body of the table; of many points evenly spread ones are taken. */
+/** Fill the body of the table; of many points, take evenly spread ones. */
 export const fillTable = (body: HTMLElement, { at, values }: Drawn): void => {
   const every = Math.max(1, Math.ceil(at.length / MOST_ROWS));
   const rows: HTMLElement[] = [];

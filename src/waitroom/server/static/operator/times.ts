@@ -6,7 +6,7 @@ const formats: Record<string, Intl.DateTimeFormat> = {
   time: new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" }),
 };
 
-/** Write all times of a page in the zone of its reader. */
+/** Write all times of a page in its reader's time zone. */
 export const showTimes = (root: ParentNode): void => {
   for (const time of root.querySelectorAll<HTMLTimeElement>("time[data-show]")) {
     time.textContent = formats[time.dataset.show ?? "both"].format(new Date(time.dateTime));

@@ -3,11 +3,11 @@
 /** @typedef {{room: string, lang: string, push?: string}} Page */
 
 /**
- * Do what the reader has decided about notifications, and say on the button what they can expect.
+ * Apply the reader's decision about notifications, and say on the button what to expect.
  * @param {Page} page
  * @param {HTMLButtonElement} button
  * @param {boolean} alone  whether the page itself can notify while it is open
- * @returns {Promise<boolean>}  whether the server tells a closed tab too
+ * @returns {Promise<boolean>}  whether the server notifies a closed tab too
  */
 export async function notify(page, button, alone) {
   const granted = Notification.permission === "granted";
@@ -20,7 +20,7 @@ export async function notify(page, button, alone) {
 }
 
 /**
- * Let the server tell this browser of its turn, also when the page is closed.
+ * Let the server notify this browser of its turn, even when the page is closed.
  * @param {Page} page
  * @returns {Promise<boolean>}  whether the server has the subscription
  */
@@ -30,7 +30,7 @@ async function subscribe({ room, lang, push }) {
   const { pushManager: manager } = registration;
   const wanted = { userVisibleOnly: true, applicationServerKey: push };
   const subscription = await manager.subscribe(wanted).catch(async () => {
-    // There is one for another key of the server, from before.
+    // There is an older subscription, for another key of the server.
     await (await manager.getSubscription())?.unsubscribe();
     return manager.subscribe(wanted);
   });
@@ -42,7 +42,7 @@ async function subscribe({ room, lang, push }) {
   return answer.ok;
 }
 
-/** @param {string} url @returns {string}  a URL that the page's policy takes for one of ours */
+/** @param {string} url @returns {string}  a URL that the page's policy trusts */
 function trusted(url) {
   const types = /** @type {any} */ (window).trustedTypes;
   return types ? types.createPolicy("waitroom-push", { createScriptURL: (/** @type {string} */ text) => text }).createScriptURL(url) : url;

@@ -1,6 +1,6 @@
-// The waiting page follows one ticket: it takes a place, tells where it is, and goes in on its turn.
+// The waiting page follows one ticket: it takes a place, shows where it is, and enters on its turn.
 // All of it works without this script too, by forms and reloads; the server writes the same words.
-import { Problem, Waitroom } from "/waitroom.js";
+import { Problem, Waitroom, saved } from "/waitroom.js";
 
 /** @import { Eta, Following, Room, Ticket } from "/waitroom.js" */
 
@@ -22,6 +22,7 @@ import { Problem, Waitroom } from "/waitroom.js";
  * @property {?string} browser  the mark by which a gate there knows this browser
  * @property {string} [note]
  * @property {string} [push]  the key to subscribe to push messages with, if the server sends any
+ * @property {{solution: string}} [proof]  that this page can solve a challenge, if the room has one
  * @property {?Ticket} ticket
  * @property {Room} view  null while Waitroom is away, where nothing reads it
  * @property {Record<string, string & Record<string, string>>} text  a string, or one per plural category
@@ -29,7 +30,9 @@ import { Problem, Waitroom } from "/waitroom.js";
 
 /** @type {Page} */
 const page = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("page")).textContent);
-const place = new Waitroom(page.room, { base: "/" });
+const place = new Waitroom(page.room, {
+  base: "/", proof: page.proof, solve: (challenge) => import("/static/waiting/challenge.js").then((module) => module.solve(challenge)),
+});
 /** @param {string} selector @returns {NodeListOf<HTMLElement>} */
 const all = (selector) => document.querySelectorAll(selector);
 /** @type {Record<string, HTMLElement> & {bar: HTMLProgressElement, notify: HTMLButtonElement, sound: HTMLInputElement}} */
@@ -41,20 +44,20 @@ const now = () => Date.now() + skewMs;
 /** @param {?string} [text] */
 const at = (text) => (text ? Date.parse(text) : 0);
 /** @param {number} ms */
-const upTo = (ms) => Math.random() * ms; // so that not everybody comes in the same moment
+const upTo = (ms) => Math.random() * ms; // so that not everybody comes at the same moment
 
-const GRACE_MS = 5_000; // between "it is your turn" and going in by ourselves
+const GRACE_MS = 5_000; // between "it is your turn" and entering by ourselves
 let { face, ticket, view: room } = page;
-let calledMs = 0; // when we learnt of our turn
+let calledMs = 0; // when we learned of our turn
 let enterAtMs = 0; // not before, if the server said so
 let freshMs = now();
-let ticketMs = freshMs; // when the ticket and its estimate were told
-let tryAtMs = 0; // when to do again what the server did not take
+let ticketMs = freshMs; // when we got the ticket and its estimate
+let tryAtMs = 0; // when to repeat a request that failed
 /** @type {?Following} */
 let following = null;
 let lost = face === "away";
 let busy = false;
-let codeless = false; // no code could be had for another host
+let codeless = false; // no code was available for another host
 
 // Words and numbers -------------------------------------------------------------------------
 
@@ -101,17 +104,19 @@ function minutes(total) {
   return m ? say("span_hm", { h, m }) : say("span_h", { n: h });
 }
 
-/** @param {?Eta} eta @param {number} n  the position: with a crowd ahead nobody believes in "any moment" */
+/** @param {?Eta} eta @param {number} n  the position: with many people ahead nobody believes "any moment" */
 function waitWords(eta, n) {
   if (!eta) return say("wait_unknown");
   if (eta.high < 60) return say(n > 4 ? "wait_short" : "wait_soon");
   let low = Math.floor(eta.low / 60), high = Math.ceil(eta.high / 60);
+  // So far above its beginning that the end says nothing.
+  if (high > 30 && high > 6 * low && low < 60) return low > 1 ? say("wait_least", { n: low }) : say("wait_unknown");
   const long = high > 90;
   if (long) [low, high] = [Math.floor(low / 10) * 10, Math.ceil(high / 10) * 10];
-  if (high === 1) return say("wait_about", { n: 1 });
-  if (low < 1) return say("wait_up_to", { span: minutes(high) });
+  if (low === high || high === 1) return say("wait_about", { n: high });
+  if (!low) return say("wait_up_to", { span: minutes(high) });
   if (long) return say("wait_span", { low: minutes(low), high: minutes(high) });
-  return low === high ? say("wait_about", { n: high }) : say("wait_range", { low, n: high });
+  return say(eta.high > 2 * eta.low ? "wait_between" : "wait_range", { low, n: high });
 }
 
 /** @param {number} n */
@@ -141,33 +146,29 @@ function writeNumber(name, text) {
 /** @param {string} text */
 const tell = (text) => write("live", text); // the only live region: it is read aloud, so use it rarely
 
-// What outlives a reload: where we started and the best that was shown. The number only falls:
+// What survives a reload: where we started and the best position shown. The number only falls:
 // places that others get back after an interruption would make it rise for a moment.
 const key = `waitroom:${page.room}`;
-/** @returns {{start: number, least: number, due: number, since: number, grown?: boolean}} */
-const blank = () => ({ start: 0, least: Infinity, due: Infinity, since: now() });
+const blank = () => ({ start: 0, least: Infinity });
 let memory = blank();
-/** @param {Storage} storage @param {string} name @param {string} value */
-const save = (storage, name, value) => { try { storage.setItem(name, value); } catch { /* private mode */ } };
-/** @param {Storage} storage @param {string} name */
-const saved = (storage, name) => { try { return storage.getItem(name); } catch { return null; } };
-function remember() { save(sessionStorage, key, JSON.stringify(memory)); }
+/** @param {string} [value] */
+const kept = (value) => saved("sessionStorage", key, value);
+function remember() { kept(JSON.stringify(memory)); }
 function forget() {
   memory = blank();
-  save(sessionStorage, key, "");
+  kept("");
 }
 if (page.holds) {
-  try { Object.assign(memory, JSON.parse(saved(sessionStorage, key) || "{}")); } catch { /* not ours */ }
+  try { Object.assign(memory, JSON.parse(kept() || "{}")); } catch { /* not ours */ }
   memory.start = Math.max(memory.start || 0, page.start || 0);
-  memory.least = Math.min(memory.least ?? Infinity, page.least || Infinity);
-  memory.due = memory.due ?? Infinity; // JSON knows no Infinity
+  memory.least = Math.min(memory.least ?? Infinity, page.least || Infinity); // JSON has no Infinity
 } else forget();
 
-// What is shown -----------------------------------------------------------------------------
+// Display -----------------------------------------------------------------------------------
 
 /** @param {string} next */
 function show(next) {
-  if (next === "soon" && !page.text.soon_time) return reload(); // the words come with the page
+  if (next === "soon" && !page.text.soon_time) return reload(); // the page brings the words
   const before = face;
   face = next;
   for (const part of all("[data-face]")) part.hidden = part.dataset.face !== face;
@@ -176,14 +177,14 @@ function show(next) {
   if (parts.banner) showTexts();
   if (face === "called" && before !== "called") turn(before);
   if (face === "ended" && before !== face) tell(headline());
-  if (face !== "called") document.title = `${headline()} · ${room?.title ?? page.title}`;
+  document.title = `${face === "called" ? "● " : ""}${headline()} · ${room?.title ?? page.title}`;
 }
 
 /** @param {?Room} view */
 const localise = (view) => Object.assign(view ?? {}, view?.texts?.[page.lang] ?? view?.texts?.[page.lang.split("-")[0]]);
 localise(room);
 
-// What the organiser says may change at any moment.
+// The organiser's texts may change at any moment.
 function showTexts() {
   for (const name of /** @type {const} */ (["title", "message", "ready", "footer"])) write(name, room[name] ?? "");
   write("said", room.message_at ? time(at(room.message_at)) : "");
@@ -200,14 +201,13 @@ function headline() {
 
 /** @param {string} before */
 function turn(before) {
-  calledMs = before === "join" ? -Infinity : now(); // who did not wait goes straight on
-  document.title = `● ${say("called_title")} · ${room?.title ?? page.title}`;
+  calledMs = before === "join" ? -Infinity : now(); // without a wait, go in at once
   const icon = /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]"));
   icon.href = icon.href.replace("none", "%231f9d55"); // the ring is filled
-  tell(say("called_title"));
+  tell(headline());
   if (parts.sound.checked) void alerts("beep");
   if (document.hidden && !pushed && Notice?.permission === "granted") {
-    try { new Notice(say("called_title"), { body: page.title, tag: key }); } catch { /* promised to nobody */ }
+    try { new Notice(headline(), { body: page.title, tag: key }); } catch { /* promised to nobody */ }
   }
 }
 
@@ -228,7 +228,7 @@ function paint() {
   parts.link.classList.toggle("lost", lost);
 }
 
-// The last number stays while none is told.
+// While no number is sent, the last one stays.
 const position = () => ticket && memory.least < Infinity ? memory.least : 0;
 
 function paintWaiting() {
@@ -244,27 +244,20 @@ function paintWaiting() {
     write("place", n === 1 ? say("place_next") : say("place", { n: Math.max(n, waiting) }));
     write("behind", behind ? say("place_behind", { n: behind }) : "");
   }
-  const stands = room.mode === "paused" || room.mode === "closed" || room.holding || restoring;
+  let stands = room.holding && "note_holding"; // why nobody is called at the moment
+  if (room.mode === "closed") stands = "note_closed";
+  if (room.mode === "paused") stands = "note_paused";
+  if (restoring) stands = "note_restoring";
   const eta = stands ? null : ticket.eta_s;
-  // Made before the last change, or not renewed any more.
+  // Made before the last change, or no longer renewed.
   const old = Boolean(eta) && (lost || at(room.changed_at) > ticketMs);
   write("wait", stands ? say("wait_paused") : waitWords(eta, n));
   parts.wait.classList.toggle("old", old);
-  // A time of day only where the range is narrow enough for one, and only as long as both are true.
+  // A clock time only if the range is narrow enough for one, and only as long as both are true.
   parts.clock.hidden = !eta || old || eta.high < 60 || eta.high > 2 * eta.low;
   if (eta) write("clock", say("wait_clock", { time: time(ticketMs + eta.likely * 1000) }));
-  paintNote();
-}
-
-function paintNote() {
-  const changed = at(room.changed_at);
-  let note = page.note ?? ""; // the answer to what was just asked, if it was no
-  if (ticket?.restoring) note = say("note_restoring");
-  else if (room.mode === "closed") note = say("note_closed");
-  else if (room.mode === "paused") note = say("note_paused");
-  else if (room.holding) note = say("note_holding");
-  else if (memory.grown && changed > memory.since) note = say("note_slowed", { time: time(changed) });
-  else if (memory.grown) note = say("note_slow");
+  // Or why the wait has moved, or the answer to the last request, if it was refused.
+  const note = page.text[stands || `why_${ticket.eta_reason}`] ?? page.note ?? "";
   if (note && parts.note.textContent !== note) tell(note);
   write("note", note);
   parts.note.hidden = !note;
@@ -292,12 +285,12 @@ function paintCalled() {
   if (enterAtMs > now()) write("auto", say("called_later", { time: time(enterAtMs) }));
   else write("auto", document.hidden || wait < 0 ? "" : say("called_auto", { n: Math.ceil(wait / 1000) }));
   parts.note.hidden = true;
-  // Entering an empty tab would let the session run out unseen.
+  // Entering in a hidden tab would let the session run out unseen.
   if (!document.hidden && now() > tryAtMs && (wait <= 0 || (by && left < 2_000))) void enter();
 }
 
 function paintInside() {
-  // Nowhere to go on to: then back to where they came from, which the browser still knows.
+  // No destination: then back to where they came from, which the browser still knows.
   const from = parts.return && document.referrer;
   if (from && !from.startsWith(location.origin)) {
     parts.return.setAttribute("href", from);
@@ -318,7 +311,7 @@ function paintEnded() {
   parts.note.hidden = true;
 }
 
-/** @param {string} attribute @param {string} name @param {?string} url  a large picture is not told */
+/** @param {string} attribute @param {string} name @param {?string} url  a large picture is not sent */
 function lead(attribute, name, url) {
   const part = parts[name];
   if (!url || part.getAttribute(attribute) === url) return;
@@ -326,7 +319,7 @@ function lead(attribute, name, url) {
   part.hidden = false;
 }
 
-// What is heard -----------------------------------------------------------------------------
+// News from the server ----------------------------------------------------------------------
 
 /** @param {Ticket} view */
 function heard(view) {
@@ -348,12 +341,6 @@ function learn(n, eta) {
     tell(say("live_place", { n: n - 1, wait: waitWords(eta, n) }));
   }
   memory.least = Math.min(memory.least, n);
-  if (eta) {
-    // A wait has grown when its end moved by a fifth and a minute; smaller steps are noise.
-    const due = now() + eta.likely * 1000;
-    if (due <= memory.due) Object.assign(memory, { due, since: now(), grown: false });
-    else memory.grown = due > memory.due + Math.max(60_000, eta.likely * 200);
-  }
   remember();
 }
 
@@ -368,7 +355,7 @@ function heardRoom(view) {
   const { message, go_to: before = null } = room, { go_to: target } = view;
   if (room.holding && !view.holding) asked = false;
   room = view;
-  // Not where the page leads back to where its reader came from.
+  // Not if the page leads back to where its reader came from.
   if (target !== before && before === (page.go_to ?? null)) {
     const { hostname, protocol } = new URL(target ?? "", location.href);
     page.go_to = target;
@@ -407,7 +394,7 @@ function gone() {
   reload();
 }
 
-/** @param {() => Promise<?(() => unknown)>} work  returns what to do after it, when another may begin */
+/** @param {() => Promise<?(() => unknown)>} work  returns what to do next, when other work may begin */
 async function once(work) {
   if (busy) return;
   busy = true;
@@ -417,7 +404,7 @@ async function once(work) {
   then?.();
 }
 
-/** @param {unknown} error @returns {Problem}  an answer that says no; that there was none is for `once` */
+/** @param {unknown} error @returns {Problem}  an answer that refuses; `once` handles a missing answer */
 function refusal(error) {
   if (!(error instanceof Problem) || !error.status || error.status >= 500 || error.code === "too_many_requests") throw error;
   return error;
@@ -438,7 +425,7 @@ const join = () => once(async () => {
   }
 });
 
-// Before the opening, without a place: what the organiser says meanwhile.
+// Before the opening, without a place: read the organiser's texts.
 const lookAgain = () => { tryAtMs = Math.min(now() + 20_000 + upTo(20_000), at(room.opens_at) + upTo(2_000)); };
 const lookAtRoom = () => once(async () => {
   heardRoom(await place.room());
@@ -454,7 +441,7 @@ const look = () => once(async () => {
 const enter = () => once(async () => {
   try {
     const entered = await place.enter();
-    // So that the page can tell later that the session is over, rather than the turn.
+    // So that the page can later say that the session is over, not the turn.
     const [prefix, secure] = location.protocol === "https:" ? ["__Host-", "; secure"] : ["", ""];
     document.cookie = `${prefix}waitroom-inside-${page.room}=${entered.ticket.slice(-8)}; path=/; max-age=86400; samesite=lax${secure}`;
     return goOn;
@@ -470,9 +457,9 @@ function goOn() {
   const { go_to: target, hand_off: codeNeeded } = page;
   if (!target) return reload();
   return once(async () => {
-    // Without a mark a gate there would not take a code: it sends this browser here again, with one.
+    // Without a mark a gate there would not take a code: it would send this browser here again, with one.
     const url = codeNeeded && page.browser ? await withCode(target, page.browser) : target;
-    // In the place of this page: neither it nor the code is what "back" should lead to.
+    // Replaces this page: "back" should lead neither to it nor to the code.
     return () => { busy = true; following?.stop(); location.replace(url); };
   });
 }
@@ -488,13 +475,13 @@ async function withCode(url, browser) {
   }
 }
 
-// What people do ----------------------------------------------------------------------------
+// Actions -----------------------------------------------------------------------------------
 
-/** @param {"beep" | "notify"} act  sound and notifications come with the first reader who wants them */
+/** @param {"beep" | "notify"} act  sound and notifications are loaded when the reader first wants them */
 const alerts = (act) => import("/static/waiting/alerts.js").then((module) => module[act](page, parts.notify, alone)).catch(() => false);
 const { Notification: Notice } = window;
-let pushed = false; // whether the server tells a closed tab too
-let asked = false; // whether it was asked to; after a loss it is asked again
+let pushed = false; // whether the server notifies a closed tab too
+let asked = false; // whether we asked it to; after a loss we ask again
 
 async function notify() {
   if (asked || !ticket || !Notice || Notice.permission === "default") return;
@@ -515,27 +502,29 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   if (act === "enter") return void enter();
   if (act === "join" || (act === "defer" && !ticket?.restoring)) forget();
-  // The answer leads back here; a lost network must not replace this page by the browser's own.
+  // The answer leads back here; a lost network must not replace this page with the browser's own.
   void once(async () => {
+    // Where the room asks for a challenge too, it is solved here; the form shows how that went.
+    if (page.proof && form.code) await place.join({ code: form.code.value }).catch(refusal);
     const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(/** @type {[string, string][]} */ ([...new FormData(form)])) });
-    if (answer.status >= 500) throw Error(String(answer.status));
+    if (answer.status >= 500) throw Error();
     return () => location.assign(answer.url);
   });
 });
 
 if (parts.choices) {
   parts.choices.hidden = false;
-  parts.sound.checked = saved(localStorage, "waitroom:sound") === "1";
+  parts.sound.checked = saved("localStorage", "waitroom:sound") === "1";
   parts.sound.addEventListener("change", () => {
-    save(localStorage, "waitroom:sound", parts.sound.checked ? "1" : "0");
-    if (parts.sound.checked) void alerts("beep"); // how it will sound; a click also allows it later
+    saved("localStorage", "waitroom:sound", parts.sound.checked ? "1" : "0");
+    if (parts.sound.checked) void alerts("beep"); // how it will sound; a click also allows sound later
   });
   parts.notify.addEventListener("click", async () => { await Notice.requestPermission(); void notify(); });
   // No promise that cannot be kept.
   parts.notify.hidden = !alone && !(Notice && page.push && window.PushManager && navigator.serviceWorker);
 }
 
-// The heart: once a second, and whenever the page comes back to its reader ------------------------
+// The main loop: once a second, and whenever the page becomes visible ------------------------------
 
 function beat() {
   const mayTry = now() > tryAtMs;
@@ -543,7 +532,7 @@ function beat() {
     following ??= place.follow({ ticket: heard, room: heardRoom, gone, away, alive, view: ticket, hiddenMs });
     if (face === "soon" && !early()) {
       show("waiting");
-      setTimeout(following.ask, upTo(Math.min(15_000, 2_000 + ticket.waiting / 20))); // all at once would hurt
+      setTimeout(following.ask, upTo(Math.min(15_000, 2_000 + ticket.waiting / 20))); // not all at once
     }
   } else if (face === "away") {
     if (mayTry) void look();
@@ -555,7 +544,7 @@ function beat() {
   paint();
 }
 
-// A hidden page may ask less often, but often enough to be counted as there.
+// A hidden page may poll less often, but often enough to count as present.
 const hiddenMs = Math.min(45_000, (page.presence_s || 120) * 300);
 
 function start() {
@@ -569,9 +558,9 @@ function start() {
   if (ticket && face === "waiting" && ticket.position) learn(ticket.position, ticket.eta_s);
   show(face);
   if (face === "called") turn("waiting");
-  // A gate has sent us back for a code. Not again at once: where its cookie does not stick, the reader decides.
-  if (face === "inside" && page.browser && now() - Number(saved(sessionStorage, "sent")) > 60_000) {
-    save(sessionStorage, "sent", `${now()}`);
+  // A gate has sent us back for a code. Not again at once: if its cookie is not kept, the reader decides.
+  if (face === "inside" && page.browser && now() - Number(saved("sessionStorage", "sent")) > 60_000) {
+    saved("sessionStorage", "sent", `${now()}`);
     void goOn();
   }
   setInterval(beat, 1_000);
@@ -579,6 +568,6 @@ function start() {
   beat();
 }
 
-// A page that a browser prepares ahead of a click takes no place.
+// A page that a browser prerenders before a click takes no place.
 if (/** @type {Document & {prerendering?: boolean}} */ (document).prerendering) document.addEventListener("prerenderingchange", start, { once: true });
 else start();

@@ -1,0 +1,3 @@
+// Set by build.mjs.
+declare const WAITROOM_URL: string;
+declare const ROOM: string;

@@ -1,0 +1,3 @@
+module github.com/waitroom/waitroom/gates/go
+
+go 1.19

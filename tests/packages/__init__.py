@@ -1,0 +1,1 @@
+"""The npm packages of `packages/`."""

@@ -1,0 +1,1 @@
+"""Entry codes, by the operator API and page."""
