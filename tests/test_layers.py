@@ -336,7 +336,7 @@ def test_the_server_has_layers(module: str) -> None:
         ("rooms/board", "if TYPE_CHECKING:\n    from ..context import Server", "context"),
         ("waiting/facts", "from waitroom.server.visitor import lane", "visitor/lane"),
         ("visitor/lane", "from waitroom.server.site.check import check", "site/check"),
-        ("desk/pages/base", "from waitroom.server.waiting.view import Face", "waiting/view"),
+        ("desk/pages/base", "from waitroom.server.waiting.faces import Face", "waiting/faces"),
         ("metrics/routes", "from waitroom.server.lifecycle import drain", "lifecycle"),
         ("tickets/actions", "from waitroom.server.pages.text import Text", "pages/text"),
         ("app", "from waitroom.server.process.worker import Worker", "process/worker"),

@@ -15,7 +15,9 @@ from waitroom.models import BeforeOpen, Mode, Policy
 from waitroom.moments import from_ms
 from waitroom.server.http.answers import moment
 from waitroom.server.pages.locales import Locales, load_locales
-from waitroom.server.waiting.view import Face, PageView, render
+from waitroom.server.waiting.faces import Face
+from waitroom.server.waiting.page import render
+from waitroom.server.waiting.view import PageView
 
 POLICY = Policy(title="Aurora Live", ready="Have your card ready.", max_defers=2, colour="#7a2ff0")
 ETA = Wait(480, 540, 660)

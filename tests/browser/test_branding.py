@@ -13,7 +13,7 @@ from playwright.async_api import Page, expect
 from tests.browser.conftest import Open
 from tests.browser.stage import PHONE, Stage, picture
 from tests.support.serving import ADMIN_KEY
-from waitroom.server.waiting.view import Face
+from waitroom.server.waiting.faces import Face
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 DESKTOP = {"width": 1280, "height": 800}

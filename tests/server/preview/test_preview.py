@@ -11,7 +11,9 @@ from waitroom.models import BeforeOpen, Mode, Policy
 from waitroom.moments import from_ms
 from waitroom.server.pages.locales import load_locales
 from waitroom.server.preview.samples import samples
-from waitroom.server.waiting.view import Face, PageView, render
+from waitroom.server.waiting.faces import Face
+from waitroom.server.waiting.page import render
+from waitroom.server.waiting.view import PageView
 
 NOW_MS = 1_900_000_000_000
 POLICIES = [

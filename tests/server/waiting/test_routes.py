@@ -15,12 +15,14 @@ from waitroom.estimate.reasons import Reason as EtaReason
 from waitroom.models import Mode, Policy, Reason
 from waitroom.server.http import statics
 from waitroom.server.pages.locales import load_locales
-from waitroom.server.waiting import view as page_view
-from waitroom.server.waiting.view import Face, PageView, client_keys, render
+from waitroom.server.waiting import faces, page
+from waitroom.server.waiting.faces import Face
+from waitroom.server.waiting.page import render, script_keys, script_state
+from waitroom.server.waiting.view import PageView
 from waitroom.server.waiting.words import span, wait_words, words_of
 from waitroom.web.browser_mark import mark_of, new_secret
 
-HERE = Path(page_view.__file__).parents[1]
+HERE = Path(page.__file__).parents[1]
 ENGLISH, KOREAN = words_of("en"), words_of("ko")
 
 
@@ -43,6 +45,7 @@ def test_every_key_is_used() -> None:
     """Every text is used."""
     names = (
         "waiting/routes.py",
+        "waiting/page.py",
         "waiting/view.py",
         "waiting/words.py",
         "templates/waiting/page.html",
@@ -64,7 +67,7 @@ def test_the_script_gets_the_words_that_it_says() -> None:
     """The keys are read from the script, so none can be forgotten."""
     script = (HERE / "static/waiting/page.js").read_text("utf-8")
     keys = set(re.findall(r'say\("([a-z_]+)"', script))
-    assert keys <= set(client_keys())
+    assert keys <= set(script_keys())
     assert keys <= set(ENGLISH.words)
 
 
@@ -139,7 +142,7 @@ def test_inside_is_no_dead_end() -> None:
 
 def test_every_reason_has_a_face_and_every_face_its_words() -> None:
     """However a place ends, the page has a text for it."""
-    assert set(Reason) == set(page_view.FACE_OF)
+    assert set(Reason) == set(faces.FACE_OF)
     for face in Face:
         for words in (ENGLISH, KOREAN):
             view = PageView(room="a", face=face, now_ms=0, nonce="n", text=words, policy=Policy())
@@ -154,7 +157,7 @@ def test_every_reason_of_a_moved_wait_has_its_words(lang: str) -> None:
     view = PageView(room="a", face=Face.WAITING, now_ms=0, nonce="n", text=words, policy=Policy())
     notes = {replace(view, eta_reason=reason).note for reason in EtaReason}
     assert len(EtaReason) == len(notes)
-    assert notes <= set(map(str, view.client["text"].values()))
+    assert notes <= set(map(str, script_state(view)["text"].values()))
     if lang != "en":
         assert not notes & {words_of("en")(f"why_{reason}") for reason in EtaReason}
 

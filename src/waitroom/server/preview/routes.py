@@ -21,7 +21,9 @@ from waitroom.server.pages.headers import page_headers
 from waitroom.server.pages.languages import DEFAULT, nearest
 from waitroom.server.pages.locales import Locales, load_locales
 from waitroom.server.preview.samples import samples
-from waitroom.server.waiting.view import Face, PageView, render
+from waitroom.server.waiting.faces import Face
+from waitroom.server.waiting.page import render
+from waitroom.server.waiting.view import PageView
 
 router = APIRouter(prefix="/admin", route_class=PageRoute, include_in_schema=False)
 Tag = Annotated[str, Query(max_length=20)]

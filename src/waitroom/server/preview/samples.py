@@ -8,7 +8,8 @@ from typing import Any
 from waitroom.estimate.methods import Wait
 from waitroom.models import BeforeOpen, Mode, Policy
 from waitroom.moments import from_ms
-from waitroom.server.waiting.view import Face, PageView
+from waitroom.server.waiting.faces import Face
+from waitroom.server.waiting.view import PageView
 
 _LINE: dict[str, Any] = {"holds": True, "position": 1_234, "waiting": 5_021, "start": 3_000}
 _CODE = "K7Q-4M2"

@@ -30,8 +30,9 @@ from waitroom.server.tickets import actions
 from waitroom.server.tickets.away import let_in, open_while_away
 from waitroom.server.tickets.limits import check_not_desk, within
 from waitroom.server.tickets.responses import ticket_cookies
+from waitroom.server.waiting.faces import FACE_OF, Face
 from waitroom.server.waiting.progress import PROGRESS_COOKIE, last_progress, progress
-from waitroom.server.waiting.view import FACE_OF, Face, PageView
+from waitroom.server.waiting.view import PageView
 from waitroom.short_codes import code_of
 from waitroom.web.browser_mark import is_mark
 from waitroom.web.names import TICKET_COOKIE

@@ -52,9 +52,11 @@ from waitroom.server.tickets.entry.challenges import ripe_in_s as ripe_in_s_of
 from waitroom.server.tickets.entry.newcomer import by_name
 from waitroom.server.tickets.responses import forget
 from waitroom.server.waiting import onward, signed_in
+from waitroom.server.waiting.faces import Face
 from waitroom.server.waiting.facts import KEY, Asked, facts, host_of, inside, known_room, mark_in
+from waitroom.server.waiting.page import render
 from waitroom.server.waiting.progress import PROGRESS_COOKIE
-from waitroom.server.waiting.view import Face, PageView, render
+from waitroom.server.waiting.view import PageView
 from waitroom.web.names import BROWSER
 from waitroom.web.return_urls import with_code
 

@@ -1,4 +1,4 @@
-"""The waiting page as a pure function: facts in, HTML out. What it shows is called its face.
+"""What the waiting page shows, from facts; `page.py` writes it as HTML. Pure.
 
 Clock times come from the script, because only the browser knows its time zone; without the script
 the page shows spans ("8–11 minutes") and the opening time in the room's zone.
@@ -7,23 +7,18 @@ the page shows spans ("8–11 minutes") and the opening time in the room's zone.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from waitroom.estimate.methods import Wait
-from waitroom.estimate.reasons import Reason as EtaReason
-from waitroom.models import BeforeOpen, Mode, Needs, Policy, Reason
-from waitroom.server.http import statics
-from waitroom.server.pages import templates
+from waitroom.models import BeforeOpen, Mode, Needs, Policy
 from waitroom.server.pages.languages import DEFAULT
 from waitroom.server.pages.locales import Locales, load_locales
-from waitroom.server.pages.text import Text, Words
-from waitroom.server.tickets.entry.challenges import ASK_ME, asked_kind
+from waitroom.server.pages.text import Text
+from waitroom.server.tickets.entry.challenges import asked_kind
+from waitroom.server.waiting.faces import LIVES, REJOINS, Face
 from waitroom.server.waiting.onward import Onward, onward, returning
 from waitroom.server.waiting.theme import Theme
 from waitroom.server.waiting.words import span, wait_words, words_of
@@ -34,50 +29,6 @@ _ICON = (
     " stroke-width=%223%22/%3E%3C/svg%3E"
 )
 _SOON_S = 3_600
-_SCRIPT = "waiting/page.js"
-_PROOFS = {"work": {"solution": ASK_ME}, "siteverify": {"token": ASK_ME}}
-_LINK_WORDS = ("days", "link_ago", "link_lost", "link_now")
-_INSIDE_WORDS = (*_LINK_WORDS, "inside_ends")
-_SAYS = re.compile(r'"([a-z]+(?:_[a-z]+)*)"')
-
-
-class Face(StrEnum):
-    """What the page says."""
-
-    JOIN = "join"
-    RIPENING = "ripening"
-    SOON = "soon"
-    WAITING = "waiting"
-    CALLED = "called"
-    INSIDE = "inside"
-    CODE = "code"
-    FULL = "full"
-    CLOSED = "closed"
-    ENDED = "ended"
-    PASSED = "passed"
-    LATE = "late"
-    OVER = "over"
-    LEFT = "left"
-    FINISHED = "finished"
-    REMOVED = "removed"
-    BANNED = "banned"
-    SIGN_IN = "sign_in"
-    ENTERED = "entered"
-    CLEARED = "cleared"
-    AWAY = "away"
-    UNKNOWN = "unknown"
-
-
-FACE_OF = {
-    Reason.FINISHED: Face.FINISHED,
-    Reason.LEFT: Face.LEFT,
-    Reason.KICKED: Face.REMOVED,
-    Reason.EXPIRED: Face.OVER,
-    Reason.NO_SHOW: Face.PASSED,
-    Reason.ABANDONED: Face.LATE,
-    Reason.PASSED: Face.PASSED,
-    Reason.CLEARED: Face.CLEARED,
-}
 _CODE_ERRORS = {
     "missing": "code_missing",
     "unknown": "code_unknown",
@@ -85,11 +36,6 @@ _CODE_ERRORS = {
     "revoked": "code_revoked",
     "later": "code_busy",
     "full": "full_title",
-}
-_LIVES = {Face.JOIN, Face.SOON, Face.WAITING, Face.CALLED, Face.FULL, Face.CLOSED}
-_REJOINS = {
-    *(Face.CODE, Face.PASSED, Face.LATE, Face.OVER, Face.LEFT, Face.FINISHED),
-    *(Face.REMOVED, Face.CLEARED),
 }
 
 
@@ -150,7 +96,7 @@ class PageView:
     @property
     def lives(self) -> bool:
         """Whether the script can turn this page into a waiting one without a reload."""
-        return self.face in _LIVES or (self.face is Face.ENDED and self.holds)
+        return self.face in LIVES or (self.face is Face.ENDED and self.holds)
 
     @property
     def follows(self) -> bool:
@@ -251,7 +197,7 @@ class PageView:
             return self.text(f"note_{self._mode}")
         if self.holding:
             return self.text("note_holding")
-        return self.text(f"why_{self.eta_reason}") if self.eta_reason else self._refusal
+        return self.text(f"why_{self.eta_reason}") if self.eta_reason else self.refusal
 
     @property
     def message_ago(self) -> str:
@@ -353,7 +299,7 @@ class PageView:
     @property
     def may_rejoin(self) -> bool:
         """Whether a new place is the next step."""
-        return self.face in _REJOINS and not self.ended
+        return self.face in REJOINS and not self.ended
 
     @property
     def needs_code(self) -> bool:
@@ -383,7 +329,7 @@ class PageView:
     @property
     def face_text(self) -> str:
         """What the face says; when it is over, nobody is told that they may join again."""
-        if self.ended and self.face in _REJOINS:
+        if self.ended and self.face in REJOINS:
             return self.ended_text
         if self.face is Face.CLOSED and self.needs_code:
             return self.text("code_closed")
@@ -392,79 +338,16 @@ class PageView:
         return self.text(f"{self.face}_text")
 
     @property
-    def client(self) -> dict[str, Any]:
-        """The script's first state; without ticket and pass, which stay in cookies."""
-        target = self.onward
-        state = {
-            "room": self.room,
-            "title": self.theme.title,
-            "lang": self.text.lang,
-            "face": self.face,
-            "holds": self.holds,
-            "now_ms": self.now_ms,
-            "start": self.start,
-            "least": self.position,
-            "presence_s": self.policy.presence_s if self.policy else None,
-            "return_s": self.policy.return_s if self.policy else None,
-            "go_to": target and target.url,
-            "hand_off": (target and target.hand_off) or None,
-            "browser": self.browser,
-            "note": self._refusal,
-            "push": self.push,
-            "proof": _PROOFS.get(self.asks),
-            "ticket": _known(self.ticket),
-            "view": _known(self.view),
-            "text": self._client_words,
-        }
-        return {name: value for name, value in state.items() if value not in (None, False, "")}
+    def refusal(self) -> str:
+        """Why the reader could not let others go first; empty if nobody refused."""
+        notes = {"defer": "note_defers", "last": "note_last"}
+        return self.text(notes[self.refused]) if self.refused in notes else ""
 
     # Inside -----------------------------------------------------------------------------------
-
-    @property
-    def _client_words(self) -> Words:
-        """The texts that the script can show from here on; otherwise it reloads the page."""
-        keys: Iterable[str] = _INSIDE_WORDS
-        if self.lives:
-            unsaid = {*_INSIDE_WORDS} - {*_LINK_WORDS}
-            unsaid.add("kept" if self.policy and self.policy.return_s else "kept_until")
-            keys = (key for key in client_keys() if key not in unsaid)
-            if not self.may_open:
-                keys = (key for key in keys if not key.startswith("soon_"))
-        return {key: self.text.words[key] for key in keys}
 
     @property
     def _mode(self) -> Mode | None:
         return self.mode or (self.policy.mode if self.policy else None)
 
-    @property
-    def _refusal(self) -> str:
-        notes = {"defer": "note_defers", "last": "note_last"}
-        return self.text(notes[self.refused]) if self.refused in notes else ""
-
     def _left_s(self, until_ms: int) -> float:
         return (until_ms - self.now_ms) / 1000
-
-
-def _known(fields: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    return fields and {name: value for name, value in fields.items() if value is not None}
-
-
-def render(view: PageView) -> str:
-    """Return the page as HTML."""
-    css, js = map(statics.url_of, ("waiting/page.css", _SCRIPT))
-    client = statics.imported_by(_SCRIPT)
-    html = templates.render("waiting/page.html", v=view, t=view.text, css=css, js=js, client=client)
-    return html.replace(">\n<", "><")  # the blank lines of the template have a size too
-
-
-@cache
-def client_keys() -> tuple[str, ...]:
-    """Return the keys of the texts that the script uses: every string in it that is a key.
-
-    Except for "ready", which it only knows as a part of the page. The reasons of an estimate are
-    named by the server.
-    """
-    source = (statics.FOLDER / _SCRIPT).read_text("utf-8")
-    words = words_of(DEFAULT).words
-    keys = {key for key in _SAYS.findall(source) if key in words} - {"ready"}
-    return tuple(sorted(keys | {f"why_{reason}" for reason in EtaReason}))
