@@ -96,7 +96,7 @@ test-lowest: $(STAMP) ## release: test with the lowest versions that pyproject.t
 test-newest: $(STAMP) ## release: test with the newest versions that there are
 	$(call OF_VERSIONS,newest)
 
-test-pythons: $(STAMP) ## release: test on each Python that we support and that is installed here
+test-pythons: $(STAMP) ## release: test on each other Python that we support and that is installed here
 	$(call OF_VERSIONS,pythons)
 
 N ?= 5
