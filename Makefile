@@ -43,16 +43,33 @@ $(RUNS): pyproject.toml constraints.txt
 	$(call install,server$(,)embedded)
 	@touch $(RUNS)
 
+# The operator page is live by a script in TypeScript. Without npm, or if npm fails, there is the page without it: no reason
+# not to start.
+ARE_BUILT := import sys; from waitroom.server.http.assets import are_built; sys.exit(not are_built())
+define scripts
+	@if $(BIN)/python -c "$(ARE_BUILT)"; then :; \
+	elif ! command -v npm >/dev/null; then \
+		echo "npm is not installed, so the operator page is not live, but has to be loaded again (Debian: apt install npm)"; \
+	else \
+		echo "building the scripts of the pages"; \
+		{ [ -e $(MODULES) ] || npm install --omit=dev --no-audit --no-fund --loglevel=error; } && npm run --silent assets \
+			|| echo "they could not be built, so the operator page is not live, but has to be loaded again"; \
+	fi
+endef
+
 PORT ?= 8080
 SITE_PORT ?= 8081
 
 run: $(RUNS) ## start: start a server with a demo room and a crowd, and say where to look (PORT=8080)
+	$(scripts)
 	$(BIN)/waitroom serve --demo --port $(PORT)
 
 demo: $(STAMP) ## start: put a concert on sale behind a waiting room, with a crowd (PORT=8080 SITE_PORT=8081)
+	$(scripts)
 	$(BIN)/waitroom demo --port $(PORT) --site-port $(SITE_PORT)
 
 demo-desk: $(STAMP) ## start: show a restaurant's waitlist on a busy evening (PORT=8080)
+	$(scripts)
 	$(BIN)/waitroom desk demo --port $(PORT)
 
 # Tests wait for servers half of the time, so there are more workers than cores: two, as a rule.

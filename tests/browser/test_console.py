@@ -100,6 +100,7 @@ async def test_times_are_in_the_operators_zone(stage: Stage, open_page: Open) ->
     shown = []
     for zone in ("UTC", "Asia/Seoul"):
         page = await signed_in(stage, open_page, timezone_id=zone)
+        await expect(page.get_by_text("Live", exact=True)).to_be_visible()
         await page.goto(f"{stage.base}/admin/audit")
         first = page.locator("td time").last
         moment = await first.get_attribute("datetime")
@@ -116,6 +117,7 @@ async def test_without_a_script(stage: Stage, open_page: Open) -> None:
     await page.goto(f"{stage.base}/admin/rooms/{room}")
     await expect(page.locator("#n-waiting")).to_have_text("2")
     await expect(page.get_by_role("link", name="Refresh the numbers")).to_be_visible()
+    await expect(page.get_by_text("Live", exact=True)).to_be_hidden()
     await expect(page.locator("#charts svg[role=img]")).to_have_count(3)
     await page.locator("#drawn summary").click()
     await expect(page.locator("#drawn table")).to_be_visible()

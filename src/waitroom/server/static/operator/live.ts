@@ -12,6 +12,7 @@ export const follow = (main: HTMLElement): void => {
   const updated = document.getElementById("updated"), offline = document.getElementById("offline");
   if (!url || !updated || !offline) return;
   const fresh = updated.textContent;
+  updated.hidden = false; // without this script nothing here is live
   let last = Date.now(), round = 0, busy = false;
 
   const tellAge = () => {

@@ -5,7 +5,7 @@ import { Problem, Waitroom, saved } from "/waitroom.js";
 /** @import { Eta, Following, Room, Ticket } from "/waitroom.js" */
 
 /**
- * What the server knows: `PageView.client` writes it.
+ * What the server knows: `page.py` writes it.
  * @typedef {object} Page
  * @property {string} room
  * @property {string} title
